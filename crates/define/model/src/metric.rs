@@ -308,7 +308,7 @@ pub static METRICS: &[Metric] = &[
     metric("start_lag_ns_max", Nanos, Derived, Lower, "longest lateness of a waiting client"),
     metric("censored_share", Share, Derived, Lower, "share of the arrivals not served when the \
     step ended"),
-    metric("voided_share", Share, Derived, Lower, "share of the intervals in which the client, \
+    metric("invalid_share", Share, Derived, Lower, "share of the intervals in which the client, \
     not the engine, was late"),
     metric("run_queue_share", Share, Derived, Lower, "share of the clients' time spent ready to \
     run without a CPU"),

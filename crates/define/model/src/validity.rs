@@ -257,7 +257,7 @@ pub struct ProbeRecord {
     pub debt_bytes: Option<(f64, f64)>,
     /// Time taken to clear the backlog before it.
     #[serde(rename = "drained_ns")]
-    pub drained_ns: Nanos,
+    pub settle_time_ns: Nanos,
     /// How it ended.
     pub outcome: Outcome,
     /// Why, in one sentence with the figures.

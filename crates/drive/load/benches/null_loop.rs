@@ -1,9 +1,9 @@
-//! What the client itself costs: the whole loop over the engine that does nothing.
+//! Cost of the client itself: the whole loop over the null engine.
 //!
 //! `cargo bench -p load` prints nanoseconds and instructions per operation, allocations, and
-//! memory. Everything is as in a run: three stamps, both histograms, cuts, hand-offs, heartbeats,
-//! and the workload's own generator with 20-byte keys; all of it pinned to one core. Figures of a
-//! shared machine are noisy: believe the least of the rounds, and the instructions.
+//! memory. Everything is as in a run: three stamps, both histograms, intervals, hand-offs,
+//! heartbeats, and the workload's own generator with 20-byte keys; all of it pinned to one core.
+//! Figures of a shared machine are noisy: use the least of the rounds, and the instructions.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
 
@@ -27,13 +27,13 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const ROUNDS: usize = 10;
 /// Operations of a round: about half a second.
 const OPERATIONS: u64 = 10_000_000;
-/// What the design asks for.
+/// Target of the design, ns per operation. Our choice.
 const TARGET_NS: f64 = 50.0;
 
 fn main() {
-    let mut words = std::env::args().skip_while(|word| word != "--count");
-    if let Some(count) = words.nth(1).and_then(|count| count.parse().ok()) {
-        // What valgrind runs.
+    let mut args = std::env::args().skip_while(|word| word != "--count");
+    if let Some(count) = args.nth(1).and_then(|count| count.parse().ok()) {
+        // Run by valgrind.
         run(&SteadyClock::calibrate(), 1, &step(StopRule::Operations(count)), &mut |_| {});
         return;
     }
@@ -56,7 +56,7 @@ fn main() {
     instructions();
 }
 
-/// Runs a step on the engine that does nothing.
+/// Runs a step on the null engine.
 fn run(
     clock: &SteadyClock,
     clients: u32,
@@ -88,7 +88,7 @@ fn rounds(name: &str, clock: &SteadyClock, step: &Step) -> f64 {
     least
 }
 
-/// Prints what the parts cost alone.
+/// Prints the cost of the parts.
 #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn floors(clock: &SteadyClock) {
     let mut stream = streams(&step(StopRule::Operations(u64::MAX)), 1).remove(0);
@@ -115,19 +115,19 @@ fn floors(clock: &SteadyClock) {
 
 /// Prints the allocations of all threads between two intervals of a running step.
 fn allocations(clock: &SteadyClock) {
-    let mut seen = Vec::new();
+    let mut allocated_by = Vec::new();
     let mut operations = Vec::new();
     let step = step(StopRule::Duration(Nanos::from_secs(5)));
     run(clock, 2, &step, &mut |event| {
         if let Event::Interval(interval) = event {
             operations.push(interval.clients[&OpKind::Get].counts.done);
             let stats = ALLOCATOR.stats();
-            seen.push(stats.allocations + stats.reallocations);
+            allocated_by.push(stats.allocations + stats.reallocations);
         }
     });
-    // The first intervals make room once; the last one is told when the threads are ending.
-    let (first, last) = (1, seen.len() - 2);
-    let allocated = seen[last] - seen[first];
+    // The first intervals allocate once; the last one is reported when the threads are ending.
+    let (first, last) = (1, allocated_by.len() - 2);
+    let allocated = allocated_by[last] - allocated_by[first];
     let done: u64 = operations[first + 1..=last].iter().sum();
     println!("allocations              {allocated} in {done} operations and their hand-offs");
 }

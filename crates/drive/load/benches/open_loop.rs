@@ -1,10 +1,10 @@
-//! How late the open loop starts what is due, beside a loop that does nothing but read the clock.
+//! Start lag of the open loop, compared with a bare loop.
 //!
-//! `cargo bench -p load --bench open_loop` prints start lags at three rates on the engine that
-//! does nothing. Each round runs the bare loop, ours spinning and ours sleeping, one after the
-//! other, over the same arrivals and on the same core; figures are medians over the rounds, and
-//! the ratio is to the bare loop of the same rounds. All other threads stay where the system puts
-//! them, as in a run. What the bare loop cannot do on a busy host, nobody can.
+//! `cargo bench -p load --bench open_loop` prints start lags at three rates on the null engine.
+//! The bare loop only reads the clock. Each round runs it, the client spinning and the client
+//! sleeping, one after the other, over the same arrivals and on the same core; figures are medians
+//! over the rounds, and the ratio is to the bare loop of the same rounds. All other threads stay
+//! where the system puts them, as in a run. The bare loop is the best that a busy host allows.
 
 #![expect(clippy::print_stdout, reason = "a benchmark's result is what it prints")]
 
@@ -29,23 +29,23 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Seed of the arrivals, ours and the bare loop's.
+/// Seed of the arrivals, the client's and the bare loop's.
 const SEED: u64 = 1;
 const RATES: [f64; 3] = [1e4, 1e5, 1e6];
-/// Rounds: a median of five bears two that the host disturbed.
+/// Rounds: a median of five tolerates two that the host disturbed.
 const ROUNDS: usize = 5;
 /// Length of each loop of a round, after a warm-up.
 const SPAN: Nanos = Nanos::from_millis(600);
 const WARMUP: Nanos = Nanos::from_millis(50);
-/// What the design asks for: lag per lag of the bare loop, and p99.9 where the host allows it.
+/// Targets of the design: lag per lag of the bare loop, and p99.9 where the host allows it.
 const RATIO_MAX: f64 = 1.5;
 const P999_NS_MAX: f64 = 20_000.0;
 /// Scheduled operations per second and core.
 const CEILING_MIN: f64 = 1e6;
-/// A rate that nobody serves.
-const HOPELESS_OPS_PER_S: f64 = 5e7;
+/// A rate that no client can serve.
+const OVERLOAD_OPS_PER_S: f64 = 5e7;
 
-/// The engine that does nothing, with its sessions' threads kept on one core.
+/// The null engine, with its sessions' threads pinned to one core.
 struct Pinned {
     engine: Box<dyn Engine>,
     core: usize,
@@ -104,7 +104,7 @@ fn open(load: OpenLoad, span: Nanos, warmup: Nanos) -> Step {
     Step { load: Load::Open(load), warmup, ..step(StopRule::Duration(span)) }
 }
 
-/// What is printed of a round.
+/// Figures printed per round.
 const COLUMNS: usize = 5;
 
 #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
@@ -117,7 +117,7 @@ fn medians(rounds: &[[f64; COLUMNS]]) -> [f64; COLUMNS] {
     std::array::from_fn(|column| least_and_median(rounds.iter().map(|r| r[column]).collect()).1)
 }
 
-/// Prints the lags at one rate, and whether they are as small as asked for.
+/// Prints the lags at one rate, and whether they meet the targets.
 fn rate(clock: &SteadyClock, engine: &Pinned, ops_per_s: f64) {
     let (mut bare, mut spin, mut hybrid) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -142,7 +142,7 @@ fn rate(clock: &SteadyClock, engine: &Pinned, ops_per_s: f64) {
     let ratios: [f64; COLUMNS] = std::array::from_fn(|n| spin[n] / bare[n].max(1.0));
     let [p50, p90, p99, p999, max] = ratios;
     println!("           ratio    {p50:8.2} {p90:8.2} {p99:8.2} {p999:8.2} {max:9.2}");
-    // The longest of all lags is one event of the host: shown, not judged.
+    // The longest lag is one event of the host: printed, without a target.
     let within = ratios[..COLUMNS - 1].iter().all(|ratio| *ratio <= RATIO_MAX);
     let p999 = match (spin[3] <= P999_NS_MAX, bare[3] <= P999_NS_MAX) {
         (true, _) => "met",
@@ -187,7 +187,7 @@ fn bare_loop(clock: &SteadyClock, core: usize, ops_per_s: f64) -> Histogram<u64>
 
 /// Prints how many scheduled operations per second one client and two can serve.
 fn ceiling(clock: &SteadyClock, engine: &Pinned) {
-    let step = open(load(HOPELESS_OPS_PER_S, Pacing::Spin), Nanos::from_millis(200), Nanos(0));
+    let step = open(load(OVERLOAD_OPS_PER_S, Pacing::Spin), Nanos::from_millis(200), Nanos(0));
     let served = |(clock, engine): (&SteadyClock, &dyn Engine), clients| {
         let rates =
             (0..ROUNDS).map(|_| rate_of(&run((clock, engine, SEED), clients, &step, &mut |_| {})));
@@ -211,18 +211,18 @@ fn rate_of(totals: &StepTotals) -> f64 {
 
 /// Prints the allocations of all threads between two intervals of a running step.
 fn allocations(clock: &SteadyClock, engine: &Pinned) {
-    let (mut seen, mut operations) = (Vec::with_capacity(8), Vec::with_capacity(8));
+    let (mut allocated_by, mut operations) = (Vec::with_capacity(8), Vec::with_capacity(8));
     let step = open(load(1e6, Pacing::Spin), Nanos::from_secs(5), Nanos(0));
     run((clock, engine, SEED), 1, &step, &mut |event| {
         if let Event::Interval(interval) = event {
             operations.push(interval.clients[&OpKind::Get].counts.done);
             let stats = ALLOCATOR.stats();
-            seen.push(stats.allocations + stats.reallocations);
+            allocated_by.push(stats.allocations + stats.reallocations);
         }
     });
-    // The first intervals make room once; the last one is told when the threads are ending.
-    let (first, last) = (2, seen.len() - 2);
-    let allocated = seen[last] - seen[first];
+    // The first intervals allocate once; the last one is reported when the threads are ending.
+    let (first, last) = (2, allocated_by.len() - 2);
+    let allocated = allocated_by[last] - allocated_by[first];
     let done: u64 = operations[first + 1..=last].iter().sum();
     println!("allocations              {allocated} in {done} operations and their hand-offs");
 }

@@ -1,10 +1,9 @@
-//! What the client costs and can do on this host, measured on the engine that does nothing.
+//! Calibration of the client on this host, over the null engine.
 //!
-//! It says what the loop, its clock, its histograms and the sharing of arrivals take here and
-//! now, and how late the clients start at the run's highest rate when no engine is in their way.
-//! It does not say what they will do beside an engine whose own threads want CPUs, whose data
-//! want the caches, or whose calls take a generator's rows apart: a ceiling is an upper limit, and
-//! the start lag of a run's own records is the one to judge the run by.
+//! It measures the cost of the loop, its clock, its histograms and the sharing of arrivals, and
+//! the start lag at the run's highest rate with no engine in the way. An engine's own threads
+//! compete for CPUs, its data for caches, and its calls decode rows: the ceiling is an upper
+//! limit, and the start lag in a run's own records is the one that decides about the run.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,55 +16,55 @@ use model::{
 };
 use workload::{Generator, WrongAnswer};
 
-use crate::crew::{GroupRun, StepRun, StepTotals, run_step};
+use crate::client_pool::{GroupRun, StepRun, StepTotals, run_step};
 use crate::error::LoadError;
 use crate::stop::StopFlag;
 use crate::tally::percentiles;
 use crate::traits::Clock;
 
-/// Closed loops, of which the median counts, and the length of each: long enough for a stamp's
-/// resolution not to show, short enough to run before every run.
+/// Closed loops, of which the median counts, and the length of each: long against a stamp's
+/// resolution, short enough to run before every run.
 const CLOSED_RUNS: usize = 5;
 const CLOSED: Nanos = Nanos::from_millis(20);
 
 /// Length of the overloaded open loop.
 const OVERLOADED: Nanos = Nanos::from_millis(60);
 
-/// Rate that no clients serve through one lock.
-const HOPELESS_OPS_PER_S: f64 = 5e7;
+/// Rate that no clients can serve through one lock.
+const OVERLOAD_OPS_PER_S: f64 = 5e7;
 
-/// Length of the open loop whose start lag is kept, and of the warm-up before it.
+/// Length of the open loop whose start lag is recorded, and of the warm-up before it.
 const LAG: Nanos = Nanos::from_millis(200);
 const LAG_WARMUP: Nanos = Nanos::from_millis(20);
 
 /// Share of the ceiling up to which clients can keep up with arrivals at random.
 const SHARE_OF_CEILING: f64 = 0.8;
 
-/// One interval for each loop: nothing is told of them.
+/// One interval for each loop: no interval is reported.
 const INTERVAL: Nanos = Nanos::from_secs(10);
 
 /// Seed of the arrivals: any will do.
 const SEED: u64 = 0x00a5_5a17;
 
-/// What is asked of a calibration.
+/// Options of a calibration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrationRequest {
     /// Most measured clients of the run.
     pub clients: u32,
-    /// Highest rate that the run offers; `None` when it has no open loop.
+    /// Highest rate that the run offers; `None` without an open loop.
     pub highest_ops_per_s: Option<f64>,
     /// How the run's arrivals are spread and waited for.
     pub pace: Pace,
 }
 
-/// Measures what the client costs and can do on this host, in about half a second.
+/// Measures the client's cost and ceiling, in about half a second.
 ///
-/// Time per operation is of one client; the ceiling and the start lag are of as many as asked
-/// for. The rate of the start lag is the highest asked for, or four fifths of the ceiling where
-/// that is less.
+/// Time per operation is of one client; the ceiling and the start lag are of
+/// [`CalibrationRequest::clients`]. The rate of the start lag is the highest requested, or four
+/// fifths of the ceiling where that is less.
 ///
 /// # Errors
-/// When there is no client, the rate is no rate, or the system gives a client no thread.
+/// When there is no client, the rate is invalid, or the system gives a client no thread.
 pub fn calibrate<C: Clock>(
     clock: &C,
     request: &CalibrationRequest,
@@ -79,8 +78,8 @@ pub fn calibrate<C: Clock>(
     }
     costs.sort_by(f64::total_cmp);
     let pace = Pace { pacing: Pacing::Spin, ..request.pace };
-    let hopeless = OpenLoad { rate: Rate::constant(HOPELESS_OPS_PER_S), pace };
-    let totals = bench.run(request.clients, Load::Open(hopeless), (Nanos(0), OVERLOADED))?;
+    let overload = OpenLoad { rate: Rate::constant(OVERLOAD_OPS_PER_S), pace };
+    let totals = bench.run(request.clients, Load::Open(overload), (Nanos(0), OVERLOADED))?;
     let ceiling_ops_per_s = served_per_second(&totals);
     let mut calibration = Calibration {
         clients: request.clients,
@@ -99,7 +98,7 @@ pub fn calibrate<C: Clock>(
     Ok(calibration)
 }
 
-/// What every loop of a calibration has.
+/// Clock and engine that all loops of a calibration share.
 struct Bench<'r, C> {
     clock: &'r C,
     engine: &'r dyn Engine,
@@ -128,7 +127,7 @@ impl<C: Clock> Bench<'_, C> {
     }
 }
 
-/// Returns the engine that does nothing; it looks at no directory.
+/// Returns the null engine, which uses no directory.
 fn null() -> Result<Box<dyn Engine>, LoadError> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
     let (settings, options) = (Settings::default(), Options::new());
@@ -144,7 +143,7 @@ fn null() -> Result<Box<dyn Engine>, LoadError> {
     NullDriver.open(&spec).map_err(refused)
 }
 
-/// The generator that costs nothing: it asks for the same key again and again.
+/// A generator without cost: gets of one key.
 struct Same;
 
 impl Generator for Same {
@@ -165,7 +164,7 @@ impl Generator for Same {
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn served_per_second(totals: &StepTotals) -> f64 {
     let done: u64 = totals.clients.values().map(|tally| tally.counts.done).sum();
-    // A host on which nothing was done in the span is slower than one operation per span.
+    // A host that completed no operation in the span is slower than one operation per span.
     done.max(1) as f64 / totals.duration.as_secs_f64()
 }
 
@@ -175,7 +174,7 @@ mod tests {
     use crate::clock::SteadyClock;
 
     #[test]
-    fn a_calibration_knows_what_the_client_costs_and_can_do() {
+    fn a_calibration_measures_cost_ceiling_and_start_lag() {
         let clock = SteadyClock::calibrate();
         let request = CalibrationRequest {
             clients: 2,
@@ -186,7 +185,7 @@ mod tests {
         assert_eq!(found.clients, 2);
         // Anything a computer can be: from a tenth of a nanosecond to a millisecond.
         assert!((0.1..1e6).contains(&found.closed_ns_per_op), "{found:?}");
-        assert!((1e3..HOPELESS_OPS_PER_S).contains(&found.ceiling_ops_per_s), "{found:?}");
+        assert!((1e3..OVERLOAD_OPS_PER_S).contains(&found.ceiling_ops_per_s), "{found:?}");
         let rate = found.start_lag_ops_per_s.unwrap();
         assert!(rate <= 5_000.0 && rate <= found.ceiling_ops_per_s, "{found:?}");
         let lag = found.start_lag.unwrap();

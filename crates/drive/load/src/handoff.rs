@@ -1,7 +1,7 @@
-//! How a client's tallies reach the coordinator, and come back empty.
+//! Hand-over of tallies between clients and coordinator.
 //!
-//! A client owns one tally, and finds its next one among the spares when it cuts. Tallies go
-//! round: nothing is allocated after the start, and the number of tallies bounds every queue.
+//! A client owns one tally, and takes its next one from the spares when an interval ends. Tallies
+//! are reused: nothing is allocated after the start, and their number bounds every queue.
 
 use model::Nanos;
 use nix::unistd::Pid;
@@ -14,58 +14,58 @@ use crate::usage::Usage;
 /// Tallies of one client: one in use, one on its way, one for when the coordinator is late.
 const TALLIES: usize = 3;
 
-/// What one client did from the start of one interval until it cut.
+/// One client's part of an interval.
 #[derive(Debug)]
 pub(crate) struct Delivery {
-    /// Position among the crew, clients before writers.
+    /// Position in the client pool, clients before writers.
     pub(crate) client: usize,
     /// The interval the tally was begun in.
     pub(crate) from: u64,
     /// The first interval of which more may come; `u64::MAX` when none will.
     pub(crate) next: u64,
     pub(crate) tally: Box<ClientTally>,
-    /// What the client's thread used meanwhile.
+    /// Usage of the client's thread meanwhile.
     pub(crate) usage: Usage,
     /// Time it waited with nothing due; `None` where that is not counted.
     pub(crate) idle: Option<Nanos>,
 }
 
-/// The last that a client has to say.
+/// A client's last message.
 #[derive(Debug)]
-pub(crate) struct Farewell {
-    /// What it did since its last cut.
+pub(crate) struct ClientExit {
+    /// Its part since the last delivery.
     pub(crate) rest: Delivery,
     /// When it ended.
     pub(crate) at: Nanos,
     pub(crate) end: ClientEnd,
     /// The arrival it had taken and not served, since the step's start.
-    pub(crate) kept: Option<Nanos>,
+    pub(crate) unserved_taken: Option<Nanos>,
     /// Time its thread was ready to run and had no CPU, in all; `None` when the kernel does not
-    /// tell.
+    /// report it.
     pub(crate) queued: Option<Nanos>,
 }
 
-/// What a client tells the coordinator.
+/// A message from a client to the coordinator.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The client at that position has its session and waits at the gate, on that thread.
+    /// The client at that position has its session and waits at the barrier, on that thread.
     Ready(usize, Pid),
     /// The client at that position ended before the start.
-    Absent(usize, ClientEnd),
-    /// It has cut.
-    Cut(Delivery),
+    NotStarted(usize, ClientEnd),
+    /// Its part of an interval.
+    Interval(Delivery),
     /// It has ended.
-    Ended(Box<Farewell>),
+    Ended(Box<ClientExit>),
 }
 
 /// A client's end of the hand-off.
-pub(crate) struct Outlet {
+pub(crate) struct ClientSender {
     messages: SyncSender<Message>,
     spares: Receiver<Box<ClientTally>>,
 }
 
 /// The coordinator's end of the hand-off.
-pub(crate) struct Inlet {
+pub(crate) struct CoordinatorInbox {
     pub(crate) messages: Receiver<Message>,
     spares: Vec<SyncSender<Box<ClientTally>>>,
 }
@@ -74,29 +74,29 @@ pub(crate) struct Inlet {
 pub(crate) fn connect(
     clients: usize,
     mut new_tally: impl FnMut(usize) -> ClientTally,
-) -> (Inlet, Vec<(Outlet, Box<ClientTally>)>) {
-    // Each client sends `Ready` or `Absent`, or each of its tallies once at a time.
-    let (sender, messages) = sync_channel(clients * (TALLIES + 2));
+) -> (CoordinatorInbox, Vec<(ClientSender, Box<ClientTally>)>) {
+    // Each client sends `Ready` or `NotStarted`, or each of its tallies once at a time.
+    let (to_coordinator, messages) = sync_channel(clients * (TALLIES + 2));
     let mut spares = Vec::with_capacity(clients);
-    let mut outlets = Vec::with_capacity(clients);
+    let mut senders = Vec::with_capacity(clients);
     for client in 0..clients {
         let (give_back, client_spares) = sync_channel(TALLIES);
         for _ in 1..TALLIES {
             give_back.try_send(Box::new(new_tally(client))).expect("there is room for all");
         }
         spares.push(give_back);
-        let outlet = Outlet { messages: sender.clone(), spares: client_spares };
-        outlets.push((outlet, Box::new(new_tally(client))));
+        let sender = ClientSender { messages: to_coordinator.clone(), spares: client_spares };
+        senders.push((sender, Box::new(new_tally(client))));
     }
-    (Inlet { messages, spares }, outlets)
+    (CoordinatorInbox { messages, spares }, senders)
 }
 
-impl Outlet {
+impl ClientSender {
     /// Sends a message; never waits, for the queue has room for all there can be.
     pub(crate) fn send(&self, message: Message) {
         match self.messages.try_send(message) {
             Ok(()) => {}
-            // The coordinator panicked: the step is lost, and the scope will say so.
+            // The coordinator panicked: the step is lost, and the scope propagates the panic.
             Err(TrySendError::Disconnected(_)) => {}
             Err(TrySendError::Full(_)) => unreachable!("every tally has its place in the queue"),
         }
@@ -113,7 +113,7 @@ impl Outlet {
     }
 }
 
-impl Inlet {
+impl CoordinatorInbox {
     /// Gives a tally back to its client, empty.
     pub(crate) fn give_back(&self, client: usize, mut tally: Box<ClientTally>) {
         tally.clear();

@@ -1,8 +1,8 @@
-//! Telling clients to stop, and clients telling that they are alive.
+//! Stop flags for clients, and the clients' heartbeats.
 
 use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 
-/// Asks a running step to stop: set by whoever hears the user or the parent process.
+/// Stops a running step, on a signal or at the parent's request.
 ///
 /// Clones share one flag.
 #[derive(Debug, Clone, Default)]
@@ -11,21 +11,21 @@ pub struct StopFlag {
 }
 
 impl StopFlag {
-    /// Asks for the stop; heeded within a tenth of a second and one operation.
+    /// Requests the stop: effective within 0.1 s and one operation.
     pub fn set(&self) {
         self.is_set.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether a stop was asked for.
+    /// Returns whether a stop was requested.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Relaxed)
     }
 }
 
-/// What one client reads for each operation, written by the coordinator at most once.
+/// A client's halt flag: read for each operation, written at most once.
 ///
-/// Relaxed: it orders nothing. What a client did is handed over through a channel.
+/// Relaxed: it orders nothing. Tallies are handed over through a channel.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(crate) struct Halt {
@@ -48,11 +48,11 @@ impl Halt {
 /// Alone on its pair of cache lines, so that publishing disturbs no other client.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(crate) struct Pulse {
+pub(crate) struct Heartbeat {
     ended: AtomicU64,
 }
 
-impl Pulse {
+impl Heartbeat {
     pub(crate) fn publish(&self, ended: u64) {
         self.ended.store(ended, Ordering::Relaxed);
     }

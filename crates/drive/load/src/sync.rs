@@ -1,7 +1,7 @@
 //! Threads, atomics and channels: the standard ones, or shuttle's under `model-check`.
 //!
-//! Everything in this crate that two threads touch goes through here, so that the model checker
-//! sees it. To use another primitive, add it to both halves.
+//! Everything in this crate that two threads share goes through here, so that the model checker
+//! controls it. To use another primitive, add it to both halves.
 
 #[cfg(not(feature = "model-check"))]
 pub(crate) use std::{

@@ -1,4 +1,4 @@
-//! A scripted engine and a plain generator for the tests of this crate.
+//! A scripted engine and a plain generator for this crate's tests.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use model::{
 };
 use workload::{Generator, WrongAnswer};
 
-use crate::crew::{GroupRun, StepRun};
+use crate::client_pool::{GroupRun, StepRun};
 use crate::stop::StopFlag;
 
-/// What the script answers to an operation.
+/// The script's result for an operation.
 pub(crate) type Answer = Result<Outcome, EngineError>;
 
-/// An engine that asks a script what to do; the script gets the session's operation number.
+/// An engine driven by a script, which gets the session's operation number.
 pub(crate) struct Scripted<F> {
     script: F,
     pub(crate) is_refusing: bool,

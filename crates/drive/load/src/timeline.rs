@@ -1,11 +1,10 @@
-//! Where the intervals of a step begin and end.
+//! The grid of a step's intervals.
 
 use model::Nanos;
 
 /// The grid of a step's intervals: those of the warm-up, then those of the measured span.
 ///
-/// Clients and coordinator compute the same grid from it, so nobody has to tell anybody when to
-/// cut.
+/// Clients and coordinator compute the same grid from it, so interval ends need no messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timeline {
     /// When the step began.
@@ -56,12 +55,12 @@ impl Timeline {
         }
     }
 
-    /// Returns when interval `index` is cut off: where the next begins, or a little later.
+    /// Returns when interval `index` closes: where the next begins, or a little later.
     ///
     /// An operation that was running at the deadline still counts and ends just after it. It
     /// belongs to the last interval, not to one of its own a few microseconds long: so there is
-    /// no cut in the half interval that follows the deadline.
-    pub(crate) fn cut_of(&self, index: u64) -> Nanos {
+    /// no close in the half interval that follows the deadline.
+    pub(crate) fn closes_at(&self, index: u64) -> Nanos {
         let end = self.start_of(index + 1);
         let Some(deadline) = self.deadline else { return end };
         let grace_end = deadline.after(Nanos(self.interval.0 / 2));
@@ -72,7 +71,7 @@ impl Timeline {
     pub(crate) fn index_at(&self, at: Nanos, from: u64) -> u64 {
         let mut index = from;
         // Bounded: one step per interval of a stall, and a step lasts hours at most.
-        while at >= self.cut_of(index) {
+        while at >= self.closes_at(index) {
             index += 1;
         }
         index
@@ -97,8 +96,8 @@ mod tests {
         let timeline = timeline(2500, None);
         assert_eq!(timeline.warmup_intervals(), 3);
         assert!(timeline.is_warmup(2) && !timeline.is_warmup(3));
-        assert_eq!(timeline.cut_of(1), Nanos(9 * SECOND));
-        assert_eq!(timeline.cut_of(2), timeline.measured_from);
+        assert_eq!(timeline.closes_at(1), Nanos(9 * SECOND));
+        assert_eq!(timeline.closes_at(2), timeline.measured_from);
         assert_eq!(timeline.start_of(3), timeline.measured_from);
         assert_eq!(timeline.start_of(4), timeline.measured_from.after(Nanos::SECOND));
         assert_eq!(timeline.index_at(timeline.measured_from, 0), 3);
@@ -110,7 +109,7 @@ mod tests {
         let deadline = timeline.deadline.unwrap();
         assert_eq!(timeline.index_at(deadline.after(Nanos(10_000)), 0), 2);
         assert_eq!(timeline.index_at(deadline.after(Nanos::from_millis(499)), 0), 2);
-        // A long stall across the deadline does: it must be seen.
+        // A long stall across the deadline does: it must be visible.
         assert_eq!(timeline.index_at(deadline.after(Nanos::from_millis(500)), 0), 3);
         assert_eq!(timeline.index_at(deadline.after(Nanos::from_millis(2500)), 0), 5);
     }
@@ -120,8 +119,8 @@ mod tests {
         let timeline = timeline(0, Some(2400));
         let end = timeline.deadline.unwrap();
         assert_eq!(timeline.index_at(end, 0), 2);
-        assert_eq!(timeline.cut_of(2), timeline.start_of(3));
+        assert_eq!(timeline.closes_at(2), timeline.start_of(3));
         let late = self::timeline(0, Some(2990));
-        assert_eq!(late.cut_of(2), late.deadline.unwrap().after(Nanos::from_millis(500)));
+        assert_eq!(late.closes_at(2), late.deadline.unwrap().after(Nanos::from_millis(500)));
     }
 }

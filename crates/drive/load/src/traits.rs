@@ -1,23 +1,22 @@
-//! The two roles in the loop that vary: where time comes from, and when operations are due.
+//! The two roles in the loop that vary: clock and schedule.
 
 use model::Nanos;
 
-/// A reading in a clock's own unit; means something to that clock only.
+/// A reading in a clock's own unit, valid for that clock only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticks(pub u64);
 
 /// A monotonic clock.
 ///
-/// Whoever reads it once in a while asks for [`Clock::now`]. The hot loop reads ticks, and
-/// translates no more of them than it needs; a clock whose ticks are nanoseconds has nothing to
-/// add for that.
+/// [`Clock::now`] is for occasional readings. The hot loop reads ticks, and converts no more of
+/// them than it needs; a clock whose ticks are nanoseconds uses the provided methods.
 pub trait Clock: Sync {
     /// Returns the present, nanoseconds, monotonic per thread.
     fn now(&self) -> Nanos;
 
     /// Sleeps until `at`, and returns the present, which is `at` or later.
     ///
-    /// Late by what the kernel takes to wake a thread; uses no CPU meanwhile.
+    /// Late by the kernel's time to wake a thread; uses no CPU meanwhile.
     fn rest_until(&self, at: Nanos) -> Nanos;
 
     /// Reads the clock until `at`, and returns the first reading at `at` or later.
@@ -64,14 +63,14 @@ pub trait Clock: Sync {
 
 /// Where a client's intended times come from.
 pub(crate) trait Schedule {
-    /// Whether every operation is due as soon as the last one has ended, so that nobody need ask.
+    /// Whether every operation is due as soon as the last one has ended.
     const IS_CLOSED: bool;
 
     /// Returns when the next operation is due; `None` when there is none left.
     fn take(&self) -> Option<Nanos>;
 }
 
-/// The closed loop without think time; what it cannot see: the operations a stall kept away.
+/// The closed loop without think time; blind to operations that a stall delayed.
 pub(crate) struct Closed;
 
 impl Schedule for Closed {

@@ -1,4 +1,4 @@
-//! What the kernel charges to threads and to the process.
+//! CPU time, context switches and faults of threads and of the process.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -55,7 +55,7 @@ impl Usage {
         }
     }
 
-    /// Adds what one client thread used; clients and writers are both ours, so both count.
+    /// Adds the usage of one client thread, of a measured client or a writer.
     pub(crate) fn add_as_client(&self, readings: &mut Readings) {
         add(readings, "client_cpu_user_us", self.user_us);
         add(readings, "client_cpu_kernel_us", self.kernel_us);
@@ -63,14 +63,14 @@ impl Usage {
         add(readings, "client_context_switches_involuntary", self.involuntary);
     }
 
-    /// Adds what one background writer used, beside its part in what all client threads used.
+    /// Adds the usage of one background writer, which is also in that of all client threads.
     pub(crate) fn add_as_writer(&self, readings: &mut Readings) {
         add(readings, "writer_cpu_user_us", self.user_us);
         add(readings, "writer_cpu_kernel_us", self.kernel_us);
     }
 }
 
-/// Returns the process's accounts so far, cumulative, under the names of the metrics.
+/// Returns the process's cumulative usage, under the names of the metrics.
 ///
 /// For phases without clients, such as a settle; the calling thread counts as the harness.
 #[must_use]
@@ -80,7 +80,7 @@ pub fn process_readings() -> Readings {
     readings
 }
 
-/// Totals as the coordinator sees them: the process, and the coordinator's own thread.
+/// Totals of the process, and of the coordinator's own thread.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ProcessUsage {
     process: Usage,
@@ -121,7 +121,7 @@ pub(crate) struct RunQueue {
 }
 
 impl RunQueue {
-    /// Begins to watch a thread of this process; `None` when the kernel does not tell.
+    /// Opens the account of a thread of this process; `None` when the kernel has none.
     pub(crate) fn of_thread(thread: Pid) -> Option<Self> {
         let file = File::open(format!("/proc/self/task/{thread}/schedstat")).ok()?;
         let mut queue = Self { file, last: Nanos(0) };
@@ -231,10 +231,10 @@ mod tests {
         let total = queued_so_far().unwrap();
         assert!(total >= before);
         assert_eq!(queue.growth_to(total.after(Nanos(50))), total.after(Nanos(50)).since(before));
-        // What was counted is not counted again.
+        // Time counted before is not counted again.
         assert!(queue.growth() < Nanos::SECOND);
-        let of_nobody = RunQueue::of_thread(Pid::from_raw(i32::MAX));
-        assert!(of_nobody.is_none());
+        let of_ended_thread = RunQueue::of_thread(Pid::from_raw(i32::MAX));
+        assert!(of_ended_thread.is_none());
     }
 
     #[test]

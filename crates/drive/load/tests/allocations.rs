@@ -1,4 +1,4 @@
-//! The promise that the hot loop allocates nothing, on a counting allocator.
+//! The hot loop allocates nothing, measured with a counting allocator.
 
 #![cfg(not(feature = "model-check"))]
 
@@ -77,9 +77,9 @@ fn application() -> Application {
 fn allocations(name: &str, load: Load, operations: u64) -> usize {
     let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
     let step = Step { load: load.clone(), ..Step::new(name, StopRule::Operations(operations)) };
-    let asked = ApplicationSetup { application: Arc::new(application()), clients: 1 };
+    let setup = ApplicationSetup { application: Arc::new(application()), clients: 1 };
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 100 }));
-    let tables = Tables::query(&asked, 0, bounds).expect("nothing is asked of anybody");
+    let tables = Tables::query(&setup, 0, bounds).expect("no table is queried");
     let (settings, options) = (Settings::default(), Options::new());
     let spec = OpenSpec {
         endpoint: None,
@@ -103,7 +103,7 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
         writers: GroupRun::empty(),
         stop: step.stop,
         warmup: step.warmup,
-        // One cut for all: what the coordinator does depends on how busy the host is.
+        // One interval for all: what the coordinator does depends on how busy the host is.
         interval: Nanos::from_secs(60),
         is_checking: false,
         arrival_seed: 1,
@@ -121,8 +121,8 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
 #[test]
 fn nothing_is_allocated_per_operation() {
     // Goal: the step's allocations do not depend on how many operations it has.
-    // Method: a hundred times the operations; both closed and open, where nobody ever waits and
-    // where everybody does.
+    // Method: a hundred times the operations; closed, open with all clients late, and open with all
+    // clients waiting.
     let constant =
         |ops_per_s| Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace: Pace::default() });
     for step in ["readrandom", "churn"] {

@@ -1,4 +1,4 @@
-//! Clients that send ahead: what is in flight, and that everything is accounted for.
+//! Pipelined clients: operations in flight, all of them accounted for.
 
 #![cfg(not(feature = "model-check"))]
 
@@ -12,7 +12,7 @@ use model::{
 };
 use workload::{Generator, WrongAnswer};
 
-/// An engine that takes operations ahead and counts what was in flight.
+/// A pipelined engine that counts operations in flight.
 #[derive(Default)]
 struct Counting {
     has_no_pipeline: bool,
@@ -31,19 +31,19 @@ impl Counting {
     }
 
     fn answer(&self, number: u64) -> Result<Outcome, EngineError> {
-        let failed = || EngineError::Conflict("as the script says".to_owned());
+        let failed = || EngineError::Conflict("scripted".to_owned());
         if Self::every(number, self.failing) { Err(failed()) } else { Ok(Outcome::Done) }
     }
 }
 
 struct CountingSession<'e> {
     engine: &'e Counting,
-    flight: VecDeque<u64>,
+    in_flight: VecDeque<u64>,
 }
 
 impl Session for CountingSession<'_> {
     fn execute(&mut self, _op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        assert!(self.flight.is_empty(), "executed beside {} in flight", self.flight.len());
+        assert!(self.in_flight.is_empty(), "executed with {} in flight", self.in_flight.len());
         self.engine.executed_alone.fetch_add(1, SeqCst);
         let number = self.engine.taken.fetch_add(1, SeqCst);
         rows.push(b"key", b"value");
@@ -60,25 +60,25 @@ impl Pipeline for CountingSession<'_> {
         if Counting::every(self.engine.taken.load(SeqCst), self.engine.alone) {
             return Ok(false);
         }
-        self.flight.push_back(self.engine.taken.fetch_add(1, SeqCst));
-        self.engine.most.fetch_max(self.flight.len(), SeqCst);
+        self.in_flight.push_back(self.engine.taken.fetch_add(1, SeqCst));
+        self.engine.most.fetch_max(self.in_flight.len(), SeqCst);
         Ok(true)
     }
 
     /// Answers come in pairs.
     fn has_answer(&mut self) -> bool {
-        self.flight.len() % 2 == 1
+        self.in_flight.len() % 2 == 1
     }
 
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
         rows.push(b"", b"value");
-        self.engine.answer(self.flight.pop_front().expect("something is in flight"))
+        self.engine.answer(self.in_flight.pop_front().expect("something is in flight"))
     }
 }
 
 impl Engine for Counting {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        Ok(Box::new(CountingSession { engine: self, flight: VecDeque::new() }))
+        Ok(Box::new(CountingSession { engine: self, in_flight: VecDeque::new() }))
     }
 
     fn identity(&self) -> Identity {
@@ -119,7 +119,7 @@ impl Generator for Gets {
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
-        assert_eq!(rows.stored().count(), 1, "the answer is kept");
+        assert_eq!(rows.stored().count(), 1, "the answer is stored");
         Ok(1)
     }
 }
@@ -149,7 +149,7 @@ fn try_to_run(engine: &Counting, depth: u32, stop: StopRule) -> Result<StepTotal
 }
 
 #[test]
-fn so_many_are_in_flight_and_never_more() {
+fn operations_in_flight_reach_the_depth_and_never_more() {
     for depth in [2, 7, PIPELINE_MAX] {
         let engine = Counting::default();
         let totals = run(&engine, depth, StopRule::Operations(10_000));
@@ -163,7 +163,7 @@ fn so_many_are_in_flight_and_never_more() {
 }
 
 #[test]
-fn what_is_checked_or_cannot_go_with_others_is_executed_when_all_is_answered() {
+fn checked_and_unpipelined_operations_are_executed_alone() {
     let engine = Counting { alone: 250, ..Counting::default() };
     let totals = run(&engine, 16, StopRule::Operations(10_000));
     let gets = &totals.clients[&OpKind::Get];

@@ -12,7 +12,7 @@ use crate::time::ns_per_block;
 
 /// A request of the parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Question {
+pub enum Request {
     /// Which kernels there are.
     Serves,
     /// How long one kernel takes.
@@ -28,7 +28,7 @@ pub enum Question {
 
 /// The response to one request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Answer {
+pub enum Response {
     /// What serves each kernel, or why nothing does.
     Serves(BTreeMap<Kernel, Result<String, String>>),
     /// Mean time of a block, in nanoseconds.
@@ -47,9 +47,9 @@ pub fn serve(
     let clock = SteadyClock::calibrate();
     for line in input.lines() {
         let answer = match serde_json::from_str(&line?)? {
-            Question::Serves => Answer::Serves(set.serves()),
-            Question::Time { kernel, block_bytes, span } => {
-                Answer::Time(ns_per_block(&mut set, kernel, block_bytes as usize, span, &clock))
+            Request::Serves => Response::Serves(set.serves()),
+            Request::Time { kernel, block_bytes, span } => {
+                Response::Time(ns_per_block(&mut set, kernel, block_bytes as usize, span, &clock))
             }
         };
         serde_json::to_writer(&mut output, &answer)?;
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn every_kernel_is_timed_and_reported() {
         let time =
-            |kernel| Question::Time { kernel, block_bytes: 1024, span: Nanos::from_millis(1) };
-        let mut questions = vec![Question::Serves];
+            |kernel| Request::Time { kernel, block_bytes: 1024, span: Nanos::from_millis(1) };
+        let mut questions = vec![Request::Serves];
         questions.extend(Kernel::ALL.map(time));
         let lines: Vec<String> =
             questions.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
@@ -75,9 +75,9 @@ mod tests {
         serve(Set::crates(), lines.join("\n").as_bytes(), &mut output).unwrap();
         let output = String::from_utf8(output).unwrap();
         let mut answers = output.lines().map(|line| serde_json::from_str(line).unwrap());
-        let Some(Answer::Serves(serves)) = answers.next() else { panic!("{output}") };
+        let Some(Response::Serves(serves)) = answers.next() else { panic!("{output}") };
         assert_eq!(serves.len(), Kernel::ALL.len());
-        let is_time = |answer: Answer| matches!(answer, Answer::Time(ns) if ns > 0.0);
-        assert_eq!(answers.filter(|answer: &Answer| is_time(answer.clone())).count(), 6);
+        let is_time = |answer: Response| matches!(answer, Response::Time(ns) if ns > 0.0);
+        assert_eq!(answers.filter(|answer: &Response| is_time(answer.clone())).count(), 6);
     }
 }

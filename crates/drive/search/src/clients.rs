@@ -122,7 +122,7 @@ impl ClientSearch {
             number: u32::try_from(number).unwrap_or(u32::MAX),
             purpose: request.purpose,
             load: ProbeLoad::Closed { clients: request.clients },
-            is_drained_before: true,
+            settles_first: true,
             warmup: self.spec.warmup,
             measure: request.measure,
         });
@@ -328,7 +328,7 @@ mod tests {
     fn play(search: &mut ClientSearch, mut respond: impl FnMut(&Probe, u32) -> ProbeObservation) {
         while let Next::Probe(probe) = search.next() {
             let ProbeLoad::Closed { clients } = probe.load else { panic!("{probe:?}") };
-            assert!(probe.is_drained_before);
+            assert!(probe.settles_first);
             search.observe(&respond(&probe, clients));
         }
     }

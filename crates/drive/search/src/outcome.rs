@@ -42,7 +42,7 @@ const CYCLE_S: f64 = 60.0;
 /// Tests a probe at a rate: limit met and rate sustained.
 ///
 /// The limit is tested as a proportion: it is met when the upper confidence limit of the late share
-/// is within it, and exceeded when the lower one is beyond it (interval: [Korn and Graubard 1998]).
+/// is within it, and exceeded when the lower one is beyond it (interval: [Korn Graubard 1998]).
 pub(crate) fn test_rate(
     window: &Window<'_>,
     limit: &Limit,

@@ -46,7 +46,7 @@ pub struct Probe {
     /// Settled: the engine's debt and the dirty page cache are at the level of the first settle, or
     /// stop falling. The first probe settles until they stop falling, so debt of an earlier step is
     /// not attributed to a probe.
-    pub is_drained_before: bool,
+    pub settles_first: bool,
     /// Unmeasured time before the measured span.
     pub warmup: Nanos,
     /// Length of the measured span.
@@ -103,7 +103,7 @@ pub struct ProbeObservation {
     /// Length of its measured span.
     pub duration: Nanos,
     /// Time of the settle before it.
-    pub drained: Nanos,
+    pub settle_time: Nanos,
     /// Engine's debt before and after, bytes; absent when unreported.
     pub debt_bytes: Option<(f64, f64)>,
     /// Why the step must end: the user, or a failed engine.

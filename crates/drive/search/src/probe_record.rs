@@ -36,7 +36,7 @@ pub(crate) fn probe_record(
         service: observation.service,
         duration_ns: observation.duration,
         debt_bytes: observation.debt_bytes,
-        drained_ns: observation.drained,
+        settle_time_ns: observation.settle_time,
         outcome,
         reason,
     }

@@ -21,7 +21,7 @@ pub(crate) fn observation(seconds: usize, ended: u64, late: u64) -> ProbeObserva
         response: Percentiles::default(),
         service: Percentiles::default(),
         duration: Nanos::from_secs(seconds as u64),
-        drained: Nanos(0),
+        settle_time: Nanos(0),
         debt_bytes: None,
         stop: None,
     }

@@ -1,4 +1,4 @@
-//! A cached build, and the note that lies beside its library.
+//! A cached build and the metadata file stored with it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,46 +6,47 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use serde::{Deserialize, Serialize};
 
-use crate::server::TreeNote;
+use crate::server::TreeMetadata;
 
-/// The note's file name.
-pub(crate) const NOTE_FILE: &str = "artifact.json";
+/// File name of the metadata.
+pub(crate) const METADATA_FILE: &str = "artifact.json";
 
-/// The name of the directory of an engine's headers, in builds that need a shim.
+/// Directory of an engine's headers, in builds that need a shim.
 pub(crate) const HEADERS_DIR: &str = "headers";
 
 /// One build in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// Its name.
+    /// The build's name.
     pub build: BuildRef,
-    /// Path of its library; of a server, path of its program.
+    /// Path of its library, or of a server's program.
     pub library: PathBuf,
     /// SHA-256 of that file, in hex.
     pub sha256: String,
-    /// Where it came from, in words: `Maven artifact org.rocksdb:rocksdbjni:9.10.0`.
+    /// Where it came from: `Maven artifact org.rocksdb:rocksdbjni:9.10.0`.
     pub origin: String,
-    /// Size of the library; of a server, size of all its files, or of
-    /// its program when it is used where it lies.
+    /// Size of the library, or of all files of a server.
+    ///
+    /// Of a server used in place, size of its program.
     pub bytes: u64,
-    /// How it was made, by name: compiler, flags; empty for builds made elsewhere.
+    /// Compiler, flags and other facts by name; empty when unknown.
     pub facts: BTreeMap<String, String>,
     /// A server's files; `None` for a library.
     pub tree: Option<Tree>,
 }
 
-/// The files of a server, among which its program lies.
+/// The files of a server, its program included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    /// The directory they lie in.
+    /// Their directory.
     pub root: PathBuf,
-    /// How many files it has; `None` for an installation that is used where it lies.
+    /// Number of files; `None` for an installation used in place.
     pub files: Option<u64>,
 }
 
-/// What is written beside the library.
+/// The metadata file of a cached build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Note {
+pub(crate) struct ArtifactMetadata {
     /// The build's name.
     pub(crate) build: BuildRef,
     /// SHA-256 of the library or of the server's program, in hex.
@@ -54,28 +55,28 @@ pub(crate) struct Note {
     pub(crate) origin: String,
     /// Size of the library or of the server's program.
     pub(crate) bytes: u64,
-    /// How it was made.
+    /// Compiler, flags and other facts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) facts: BTreeMap<String, String>,
-    /// The shim beside it, for engines that need one.
+    /// The compiled shim, for engines that need one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) shim: Option<ShimNote>,
-    /// The server's files, of which the program is one.
+    pub(crate) shim: Option<ShimMetadata>,
+    /// The server's files, its program included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tree: Option<TreeNote>,
+    pub(crate) tree: Option<TreeMetadata>,
 }
 
-/// What is known of a compiled shim.
+/// Hashes of a compiled shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ShimNote {
+pub(crate) struct ShimMetadata {
     /// SHA-256 of its source and of the interface it was compiled for, in hex.
     pub(crate) recipe_sha256: String,
     /// SHA-256 of the compiled shim, in hex.
     pub(crate) sha256: String,
 }
 
-impl Note {
-    /// Returns the artifact this note describes, kept in `dir`.
+impl ArtifactMetadata {
+    /// Returns the artifact this metadata describes, stored in `dir`.
     pub(crate) fn into_artifact(self, dir: &Path) -> Artifact {
         Artifact {
             library: match &self.tree {

@@ -1,4 +1,4 @@
-//! What the store is told of engines, for it knows none.
+//! Engine descriptions that callers give the store.
 
 use std::path::Path;
 
@@ -7,24 +7,25 @@ use shim::Recipe;
 
 use crate::server::ServerProgram;
 
-/// Tries the library of an engine at a path, in a process of its own; the last is a directory that
-/// the engine may use.
+/// Tests an engine's library in a process of its own.
+///
+/// Arguments: engine, path of the library, scratch directory.
 pub type SmokeTest = Box<dyn Fn(&str, &Path, &Path) -> Result<(), SmokeTestFailure> + Send + Sync>;
 
-/// What the store must know of engines.
+/// What the store needs to know of engines.
 pub struct Engines {
-    /// Returns how an engine's shim is compiled; `None` for one that needs none.
+    /// Recipe of an engine's shim; `None` when it needs none.
     pub recipe: fn(&str) -> Option<Recipe>,
-    /// The engines whose builds are servers: programs amid their files, not libraries.
+    /// The engines whose builds are servers, programs with their files.
     pub servers: Vec<ServerProgram>,
     /// Command of the C compiler.
     pub compiler: String,
-    /// Tries a library before it is kept.
+    /// Tests a library before it is cached.
     pub smoke_test: SmokeTest,
 }
 
 impl Default for Engines {
-    /// Knows no engine: nothing is compiled and nothing is tried.
+    /// Describes no engine: no shim is compiled, no library tested.
     fn default() -> Self {
         Self {
             recipe: |_| None,

@@ -1,4 +1,4 @@
-//! One entry of the cache while it is made, changed or removed.
+//! A locked cache entry while it is made, changed or removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use crate::artifact::{Artifact, NOTE_FILE, Note, library_name};
+use crate::artifact::{Artifact, ArtifactMetadata, METADATA_FILE, library_name};
 use crate::error::SupplyError;
 use crate::library::check_loadable;
 use crate::server::TREE_DIR;
 use crate::source::Progress;
 
-/// One entry of the cache while this process alone works on it.
+/// One cache entry, locked by this process.
 pub(crate) struct Entry {
     /// Its build.
     pub(crate) build: BuildRef,
-    /// Its directory, which is there when the entry is.
+    /// Its directory; it exists exactly when the entry does.
     pub(crate) dir: PathBuf,
     partial: PathBuf,
     /// Released when the entry is dropped, or by the kernel when the process dies.
@@ -24,7 +24,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Waits until no other process works on the entry, and gives it an empty work directory.
+    /// Locks the entry and creates its empty work directory.
     pub(crate) fn lock(
         engines: &Path,
         build: &BuildRef,
@@ -38,20 +38,20 @@ impl Entry {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                progress(&format!("waiting for another process that works on {build}"));
+                progress(&format!("waiting for another process working on {build}"));
                 lock.lock().map_err(SupplyError::io("lock", &path))?;
             }
             Err(TryLockError::Error(error)) => return Err(SupplyError::io("lock", &path)(error)),
         }
         let partial = parent.join(format!(".{version}.partial"));
         let entry = Self { build: build.clone(), dir: parent.join(version), partial, _lock: lock };
-        // What lies there was left by a process that was killed: the lock is ours.
+        // Leftovers of a killed process: the lock is held here.
         remove_dir(&entry.partial)?;
         fs::create_dir(&entry.partial).map_err(SupplyError::io("create", &entry.partial))?;
         Ok(entry)
     }
 
-    /// Returns the path at which the build's library is put, or the directory of its server.
+    /// Returns where a source puts the library, or a server's directory.
     pub(crate) fn place(&self, is_server: bool) -> PathBuf {
         if is_server {
             return self.partial.join(TREE_DIR);
@@ -59,14 +59,14 @@ impl Entry {
         self.partial.join(library_name(&self.build.engine))
     }
 
-    /// Returns a new directory to work in, removed with the entry's other traces.
+    /// Creates a scratch directory, removed when the entry is dropped.
     pub(crate) fn work(&self, name: &str) -> Result<PathBuf, SupplyError> {
         let work = self.partial.join(name);
         fs::create_dir(&work).map_err(SupplyError::io("create", &work))?;
         Ok(work)
     }
 
-    /// Checks the library that was put in place; returns the directory that will be the entry.
+    /// Checks the fetched library; returns the directory that becomes the entry.
     pub(crate) fn prepare(&self) -> Result<PathBuf, SupplyError> {
         let fetched = self.place(false);
         check_loadable(&fetched)?;
@@ -77,9 +77,13 @@ impl Entry {
         Ok(ready)
     }
 
-    /// Makes the prepared directory the entry, with its note.
-    pub(crate) fn keep(&self, ready: &Path, note: Note) -> Result<Artifact, SupplyError> {
-        write_note(ready, &note)?;
+    /// Renames the prepared directory into place, with its metadata.
+    pub(crate) fn commit(
+        &self,
+        ready: &Path,
+        metadata: ArtifactMetadata,
+    ) -> Result<Artifact, SupplyError> {
+        write_metadata(ready, &metadata)?;
         // The rename below must not reach the disk before what it makes visible.
         let files = fs::read_dir(ready).map_err(SupplyError::io("read", ready))?;
         for path in files.filter_map(|file| Some(file.ok()?.path())).filter(|path| path.is_file()) {
@@ -88,18 +92,21 @@ impl Entry {
         }
         remove_dir(&self.dir)?;
         fs::rename(ready, &self.dir).map_err(SupplyError::io("create", &self.dir))?;
-        Ok(note.into_artifact(&self.dir))
+        Ok(metadata.into_artifact(&self.dir))
     }
 
-    /// Replaces the entry's note.
-    pub(crate) fn note_again(&self, note: Note) -> Result<Artifact, SupplyError> {
-        write_note(&self.partial, &note)?;
-        let (from, to) = (self.partial.join(NOTE_FILE), self.dir.join(NOTE_FILE));
+    /// Replaces the entry's metadata.
+    pub(crate) fn rewrite_metadata(
+        &self,
+        metadata: ArtifactMetadata,
+    ) -> Result<Artifact, SupplyError> {
+        write_metadata(&self.partial, &metadata)?;
+        let (from, to) = (self.partial.join(METADATA_FILE), self.dir.join(METADATA_FILE));
         fs::rename(&from, &to).map_err(SupplyError::io("create", &to))?;
-        Ok(note.into_artifact(&self.dir))
+        Ok(metadata.into_artifact(&self.dir))
     }
 
-    /// Removes the entry; a half removed one is never seen, for it is renamed away first.
+    /// Removes the entry; it is renamed away first, so no half remains.
     pub(crate) fn clear(&self) -> Result<(), SupplyError> {
         let away = self.partial.join("removed");
         fs::rename(&self.dir, &away).map_err(SupplyError::io("remove", &self.dir))
@@ -107,17 +114,17 @@ impl Entry {
 }
 
 impl Drop for Entry {
-    /// Leaves no work directory behind; the next to take the lock would remove it too.
+    /// Removes the work directory.
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.partial));
     }
 }
 
-/// Writes the note into a directory.
-fn write_note(dir: &Path, note: &Note) -> Result<(), SupplyError> {
-    let mut text = serde_json::to_string_pretty(note).expect("a note is plain text");
+/// Writes the metadata file into a directory.
+fn write_metadata(dir: &Path, metadata: &ArtifactMetadata) -> Result<(), SupplyError> {
+    let mut text = serde_json::to_string_pretty(metadata).expect("metadata is plain text");
     text.push('\n');
-    let path = dir.join(NOTE_FILE);
+    let path = dir.join(METADATA_FILE);
     fs::write(&path, text).map_err(SupplyError::io("write", &path))
 }
 

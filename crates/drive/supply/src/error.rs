@@ -1,11 +1,11 @@
-//! How getting a build fails, by what the user may do about it.
+//! Errors of obtaining a build, by remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
 
-/// Why there is no library for the build asked for.
+/// Why a requested build cannot be supplied.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SupplyError {
@@ -15,7 +15,7 @@ pub enum SupplyError {
     /// No source has builds of this name.
     #[error("no source offers {build}: {hint}")]
     NoSource {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// What would be accepted.
         hint: String,
@@ -23,7 +23,7 @@ pub enum SupplyError {
     /// The release is older than the driver supports.
     #[error("{build} is too old: the oldest supported release is rocksdb@{oldest}")]
     TooOld {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The oldest release that is supported.
         oldest: &'static str,
@@ -31,12 +31,12 @@ pub enum SupplyError {
     /// The version was never published.
     #[error("{build} does not exist: the nearest known release is {nearest}")]
     NoSuchVersion {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The known release nearest to it, with its engine.
         nearest: String,
     },
-    /// There is no Maven client to ask.
+    /// No Maven client is installed.
     #[error(
         "no Maven client (`{command}`) on this machine: install one (Debian: apt install maven), \
          or give your own {own}"
@@ -44,7 +44,7 @@ pub enum SupplyError {
     NoMaven {
         /// The command that was not found.
         command: String,
-        /// What the user may give instead, with the call.
+        /// What the user may give instead, with the command.
         own: String,
     },
     /// The artifact repository was not reached.
@@ -53,44 +53,44 @@ pub enum SupplyError {
          network and Maven's proxy settings and repeat; builds already cached keep working"
     )]
     Unreachable {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// What went wrong, without host names.
         reason: String,
     },
     /// Maven failed for a reason of its own.
     #[error(
-        "{build} could not be fetched, Maven says: {summary}; repeat by hand: mvn {goal} \
+        "{build} could not be fetched, Maven reports: {summary}; repeat by hand: mvn {goal} \
          -Dartifact={artifact}"
     )]
     MavenFailed {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The first error line, without addresses.
         summary: String,
         /// The goal that was run.
         goal: &'static str,
-        /// The artifact that was asked for.
+        /// The requested artifact.
         artifact: String,
     },
-    /// Nobody publishes the server for this machine.
+    /// The server is not published for this machine.
     #[error("{build} is not published for {arch}: add your own installation with `{add}`")]
     NotForMachine {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// This machine's architecture.
         arch: &'static str,
-        /// The call by which the user gives their own.
+        /// The command that adds the user's own.
         add: String,
     },
-    /// A package is not laid out as it was when this source was written.
-    #[error("{build}: {package} has no {wanted}, it changed since Assay learned of it")]
+    /// A package has an unknown layout.
+    #[error("{build}: {package} has no {wanted}: its layout changed since this Assay was released")]
     OtherLayout {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The package.
         package: String,
-        /// What was looked for.
+        /// What was expected.
         wanted: String,
     },
     /// A program that obtains packages is missing.
@@ -101,24 +101,24 @@ pub enum SupplyError {
     NoClient {
         /// The command that was not found.
         command: &'static str,
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The package that brings it.
         package: &'static str,
-        /// The call by which the user gives their own.
+        /// The command that adds the user's own.
         add: String,
     },
     /// A program that obtains packages failed.
     #[error(
-        "{build} could not be fetched, {command} says: {summary}; check the network and repeat; \
+        "{build} could not be fetched, {command} reports: {summary}; check the network and repeat; \
          builds already cached keep working"
     )]
     ClientFailed {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The command.
         command: &'static str,
-        /// Its words, without addresses.
+        /// Its first error, without addresses.
         summary: String,
     },
     /// The distribution has no package of the server.
@@ -127,11 +127,11 @@ pub enum SupplyError {
          `{add}`"
     )]
     NoPackage {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The package.
         package: &'static str,
-        /// The call by which the user gives their own.
+        /// The command that adds the user's own.
         add: String,
     },
     /// The distribution has another version of the server.
@@ -140,13 +140,13 @@ pub enum SupplyError {
          {nearest}` obtains; or add your own installation with `{add}`"
     )]
     OtherVersion {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The version it has.
         has: String,
         /// The name of that build.
         nearest: String,
-        /// The call by which the user gives their own.
+        /// The command that adds the user's own.
         add: String,
     },
     /// The artifact has no library for this machine.
@@ -155,9 +155,9 @@ pub enum SupplyError {
          another release, or give your own library with `assay engine add rocksdb PATH`"
     )]
     NoNativeLibrary {
-        /// The build asked for.
+        /// The requested build.
         build: String,
-        /// The file that was looked for.
+        /// The file that was expected.
         wanted: String,
         /// The native libraries it has.
         found: String,
@@ -181,7 +181,7 @@ pub enum SupplyError {
          install {package})"
     )]
     NoDistributionServer {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The program, from the root of an installation.
         program: &'static str,
@@ -193,30 +193,31 @@ pub enum SupplyError {
     /// No crate carries the release's source.
     #[error("no crate carries the source of {build}: {hint}")]
     NotCompilable {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// What could be compiled.
         hint: String,
     },
     /// There is no cargo to obtain the source.
     #[error(
-        "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt install cargo)"
+        "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt \
+         install cargo)"
     )]
     NoCargo,
     /// Cargo could not obtain the source.
     #[error(
-        "the source of {build} ({package}) could not be obtained, cargo says: {summary}; check \
-         the network and cargo's settings and repeat; what was obtained before keeps working"
+        "the source of {build} ({package}) could not be obtained, cargo reports: {summary}; check \
+         the network and cargo's settings and repeat; crates obtained before keep working"
     )]
     NoCrate {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// The crate and its version.
         package: String,
-        /// Cargo's words, without addresses.
+        /// Cargo's errors, without addresses.
         summary: String,
     },
-    /// The compiler or its flags cannot be what was meant.
+    /// The compiler or its flags are invalid.
     #[error("{0}")]
     BadFlags(String),
     /// There is no such compiler.
@@ -225,37 +226,37 @@ pub enum SupplyError {
         /// The command that was not found.
         command: String,
     },
-    /// The compiler does not take the flags.
-    #[error("{compiler} does not take the flags {flags}:\n{words}")]
-    FlagsRefused {
+    /// The compiler rejects the flags.
+    #[error("{compiler} rejects the flags {flags}:\n{output}")]
+    FlagsRejected {
         /// The compiler.
         compiler: String,
         /// The flags.
         flags: String,
-        /// Its own words.
-        words: String,
+        /// Its errors.
+        output: String,
     },
     /// A file was not compiled, or the objects not linked.
     #[error(
-        "{program} did not {action} {file}:\n{words}\nall of it, with the command: {}; what \
-         is compiled is kept, the same call goes on from there", log.display()
+        "{program} did not {action} {file}:\n{output}\nfull output and command: {}; finished \
+         objects are stored, the same call continues from there", log.display()
     )]
     CompileFailed {
-        /// What was tried: `compile` or `link`.
+        /// `compile` or `link`.
         action: &'static str,
         /// The file, or the library.
         file: String,
         /// The compiler.
         program: String,
-        /// Its own words, from its first error on.
-        words: String,
-        /// Where all of them are.
+        /// Its errors, from the first on.
+        output: String,
+        /// The file with the full output.
         log: PathBuf,
     },
-    /// The disk has too little room to compile on.
+    /// The disk has too little free space to compile.
     #[error(
-        "{} has {free} free, compiling needs {needed}: make room, or choose another cache with \
-         --cache DIR", dir.display()
+        "{} has {free} free, compiling needs {needed}: free some space, or choose another cache \
+         with --cache DIR", dir.display()
     )]
     NoRoom {
         /// The directory.
@@ -265,7 +266,7 @@ pub enum SupplyError {
         /// Bytes free.
         free: Bytes,
     },
-    /// The file is no library this machine can load.
+    /// This machine cannot load the file as a library.
     #[error("{} cannot be loaded here: {reason}", path.display())]
     WrongLibrary {
         /// The file.
@@ -273,7 +274,7 @@ pub enum SupplyError {
         /// Why it cannot be loaded.
         reason: String,
     },
-    /// There is no C compiler for a shim.
+    /// No C compiler is installed for a shim.
     #[error(
         "no C compiler (`{command}`) on this machine: install one (Debian: apt install gcc \
          libc6-dev), or name yours in the variable CC"
@@ -282,7 +283,7 @@ pub enum SupplyError {
         /// The command that was not found.
         command: String,
     },
-    /// The headers that a shim is compiled against are not found.
+    /// The headers of a shim are not found.
     #[error("no header `{header}` for {build} (searched: {searched}): {remedy}")]
     NoHeader {
         /// The build.
@@ -291,31 +292,31 @@ pub enum SupplyError {
         header: String,
         /// The directories that were searched.
         searched: String,
-        /// How to give it.
+        /// How to provide it.
         remedy: String,
     },
-    /// The compiler refuses the shim.
+    /// The shim does not compile.
     #[error(
-        "the shim of {engine} does not compile against the headers in {}, the compiler says:\n\
-         {words}", headers.display()
+        "the shim of {engine} does not compile against the headers in {}, the compiler reports:\n\
+         {output}", headers.display()
     )]
     NotCompiled {
         /// The engine.
         engine: String,
         /// The directory of the headers.
         headers: PathBuf,
-        /// What the compiler said.
-        words: String,
+        /// The compiler's errors.
+        output: String,
     },
-    /// The library is another build than its headers are of.
+    /// The library and the headers are of different builds.
     #[error(
         "the headers in {} do not fit this library: {reason}; give the headers of this very build \
          with --headers DIR", headers.display()
     )]
-    Misfit {
+    HeaderMismatch {
         /// The directory of the headers.
         headers: PathBuf,
-        /// What showed it.
+        /// The evidence.
         reason: String,
     },
     /// The program of a server does not run on this machine.
@@ -326,7 +327,7 @@ pub enum SupplyError {
         /// Why, and what would help.
         reason: String,
     },
-    /// A server is added as a directory.
+    /// A server was added by something other than its directory.
     #[error(
         "{} is no directory: give the one the server is installed in, as in {directory}",
         path.display()
@@ -334,10 +335,10 @@ pub enum SupplyError {
     NotInstallation {
         /// What was given.
         path: PathBuf,
-        /// The directory that may have been meant.
+        /// A suggested directory.
         directory: String,
     },
-    /// There is no server's program in the directory.
+    /// The directory has no server program.
     #[error("no program of {engine} in {} (searched: {searched}){other}", root.display())]
     NoProgram {
         /// The engine.
@@ -346,10 +347,10 @@ pub enum SupplyError {
         root: PathBuf,
         /// The places that were searched.
         searched: String,
-        /// The server that it has instead, in words.
+        /// The server found instead, as a hint.
         other: String,
     },
-    /// Only its owner may run the program, and servers run as nobody special.
+    /// Only the owner may run the program, but root runs servers as another user.
     #[error(
         "{} is closed to other users, but a server that root starts runs as another: chmod -R \
          a+rX {}", program.display(), root.display()
@@ -365,26 +366,26 @@ pub enum SupplyError {
     OtherEngine {
         /// The file.
         path: PathBuf,
-        /// The engine it was said to be.
+        /// The requested engine.
         engine: String,
-        /// What it lacks.
+        /// The evidence.
         reason: String,
     },
-    /// The library is not of that engine, or does not work.
-    #[error("{build} is not kept: {reason}")]
+    /// The library failed its smoke test.
+    #[error("{build} is not cached: {reason}")]
     NotWorking {
         /// The build.
         build: String,
-        /// What showed it.
+        /// The evidence.
         reason: String,
     },
-    /// The cached build is not what was put there.
+    /// The cached build changed since it was stored.
     #[error(
         "the cached {build} in {} is damaged ({reason}): run `assay engine remove {build}`, then \
          {remedy}", dir.display()
     )]
     Damaged {
-        /// The build asked for.
+        /// The requested build.
         build: String,
         /// Its directory.
         dir: PathBuf,
@@ -405,15 +406,15 @@ pub enum SupplyError {
         origin: String,
     },
     /// The build is not in the cache.
-    #[error("{build} is not cached: `assay engine list` shows what is")]
+    #[error("{build} is not cached: `assay engine list` shows the cached builds")]
     NotCached {
-        /// The build asked for.
+        /// The requested build.
         build: String,
     },
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried, as a verb.
+        /// The failed action, a verb.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,

@@ -1,4 +1,4 @@
-//! What can be said of a library without loading it: its hash, and whether it fits this machine.
+//! Hash and architecture of a library, read without loading it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::SupplyError;
 
-/// Bytes of an ELF header that are looked at.
+/// Bytes read of an ELF header.
 const HEADER_BYTES: usize = 20;
 
 /// Returns the SHA-256 of a file in hex, and its size in bytes.
@@ -92,20 +92,20 @@ mod tests {
     }
 
     #[test]
-    fn a_library_of_another_architecture_is_named() {
+    fn library_of_another_architecture_is_rejected_by_name() {
         assert_eq!(check_header(&header(3, 62), "x86_64"), Ok(()));
         let refusal = check_header(&header(3, 183), "x86_64").unwrap_err();
         assert_eq!(refusal, "it was built for aarch64, this program for x86_64");
     }
 
     #[test]
-    fn a_program_and_a_text_are_no_libraries() {
+    fn programs_and_texts_are_rejected_as_libraries() {
         assert!(check_header(&header(2, 62), "x86_64").unwrap_err().contains("not a shared"));
         assert!(check_header(b"#!/bin/sh\necho hello", "x86_64").unwrap_err().contains("ELF"));
     }
 
     #[test]
-    fn the_digest_is_sha256() {
+    fn digest_is_sha256() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("abc");
         std::fs::write(&path, "abc").unwrap();

@@ -1,4 +1,4 @@
-//! What the sources have, and what is said of a build that none of them has.
+//! Versions the sources offer, and the error when none does.
 
 use model::BuildRef;
 
@@ -8,13 +8,13 @@ use crate::release;
 use crate::store::Store;
 
 impl Store {
-    /// Returns what can be fetched of the build's engine: a version of each source.
+    /// Returns an example version of the build's engine per source.
     #[must_use]
     pub fn examples(&self, build: &BuildRef) -> Vec<&'static str> {
         self.sources.iter().filter_map(|source| source.example(build)).collect()
     }
 
-    /// Returns the error for a build no source has, with what would be accepted.
+    /// Returns the error for a build no source has, with alternatives.
     pub(crate) fn no_source(&self, build: &BuildRef) -> SupplyError {
         let engine = &build.engine;
         let mut ways: Vec<_> =
@@ -47,7 +47,7 @@ impl Store {
         }
     }
 
-    /// Returns the versions of an engine that are known to work, source by source.
+    /// Returns the versions of an engine known to work, oldest first.
     #[must_use]
     pub fn known(&self, engine: &str) -> Vec<&'static str> {
         let mut known: Vec<_> =
@@ -56,7 +56,7 @@ impl Store {
         known
     }
 
-    /// Returns how a damaged build is got back.
+    /// Returns the command that restores a damaged build.
     pub(crate) fn remedy(&self, build: &BuildRef) -> String {
         match self.source_of(build) {
             Some(_) => format!("`assay engine get {build}`"),

@@ -1,17 +1,19 @@
-//! RocksDB releases: which are known to work, and how versions order.
+//! Known RocksDB releases, and the order of versions.
 
 use crate::error::SupplyError;
 
-/// Releases known to work, oldest first; any other from 5.18 on is tried too.
+/// RocksDB releases known to work, oldest first.
+///
+/// Any other release from 5.18 on is tried too.
 pub const KNOWN_ROCKSDB: &[&str] = &[
     "5.18.4", "6.0.1", "6.4.6", "6.29.5", "7.0.4", "7.7.3", "7.10.2", "8.0.0", "8.11.4", "9.0.0",
     "9.10.0", "10.0.1", "10.4.2", "11.8.1",
 ];
 
-/// The oldest release whose C functions the driver can do without.
+/// The oldest release with all C functions the driver needs.
 const OLDEST: (u32, u32) = (5, 18);
 
-/// Returns the parts of a version of two or three numbers; `None` for any other text.
+/// Parses a version of two or three numbers.
 pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
     let mut parts = [0; 3];
     let mut count = 0;
@@ -25,13 +27,17 @@ pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
     (count >= 2).then_some(parts)
 }
 
-/// Returns the known release nearest to `version`; the newest when it is no number.
+/// Returns the known release nearest to `version`.
+///
+/// The newest when `version` is not numeric.
 #[must_use]
 pub fn nearest_release(version: &str) -> &'static str {
     nearest(version, KNOWN_ROCKSDB)
 }
 
-/// Returns the one of `known`, oldest first, nearest to `version`; the newest when it is no number.
+/// Returns the version in `known`, oldest first, nearest to `version`.
+///
+/// The newest when `version` is not numeric.
 pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
     let newest = known.last().copied().unwrap_or_default();
     let Some(wanted) = parse(version) else { return newest };
@@ -57,14 +63,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_releases_are_versions_in_order_and_not_too_old() {
+    fn known_releases_are_sorted_and_supported() {
         let parsed: Vec<_> = KNOWN_ROCKSDB.iter().map(|known| parse(known).unwrap()).collect();
         assert!(parsed.is_sorted_by(|a, b| a < b));
         assert!(parsed.iter().all(|known| check_age("", *known).is_ok()));
     }
 
     #[test]
-    fn a_slip_is_answered_with_the_release_meant() {
+    fn nearest_release_is_suggested() {
         assert_eq!(nearest_release("9.10"), "9.10.0");
         assert_eq!(nearest_release("9.10.1"), "9.10.0");
         assert_eq!(nearest_release("5.17.2"), "5.18.4");
@@ -73,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn releases_before_5_18_are_refused() {
+    fn releases_before_5_18_are_rejected() {
         let error = check_age("rocksdb@5.17.2", parse("5.17.2").unwrap()).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -83,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn only_two_or_three_numbers_are_a_version(parts in prop::collection::vec(0_u32.., 1..5)) {
+        fn version_has_two_or_three_numbers(parts in prop::collection::vec(0_u32.., 1..5)) {
             let text = parts.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
             prop_assert_eq!(parse(&text).is_some(), (2..=3).contains(&parts.len()));
             prop_assert_eq!(parse(&format!("{text}-rc1")), None);

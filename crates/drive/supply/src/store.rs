@@ -4,13 +4,13 @@
 //! <cache>/engines/rocksdb/9.10.0/librocksdb.so
 //!                               /artifact.json     its name, sha256, origin and size
 //!                        .9.10.0.lock              held while the entry is made or removed
-//!                        .9.10.0.partial/          what a fetch is working on
+//!                        .9.10.0.partial/          work directory of a fetch
 //!                 wiredtiger/mine/libassay-wiredtiger.so   the shim, for an engine that needs one
-//!                                /headers/         what the shim was compiled against
-//!                 postgres/15.10/tree/bin/postgres  a server amid its files
+//!                                /headers/         headers the shim was compiled against
+//!                 postgres/15.10/tree/bin/postgres  a server with its files
 //! ```
 //!
-//! Names that start with a dot are no builds, so an entry is there completely or not at all.
+//! Names that start with a dot are not builds, so an entry is complete or absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,42 +18,43 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use shim::Recipe;
 
-use crate::artifact::{Artifact, HEADERS_DIR, NOTE_FILE, Note, library_name};
+use crate::artifact::{Artifact, ArtifactMetadata, HEADERS_DIR, METADATA_FILE, library_name};
+use crate::commit::{CommitOptions, is_stale};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
-use crate::keep::{Terms, is_stale};
 use crate::library::{check_loadable, digest};
 use crate::release;
 use crate::source::{Fetched, Progress, Source, registry};
 
-/// Hex digits of the hash in the name of a library that was given none.
+/// Hex digits of the hash that names an unnamed library.
 pub(crate) const NAME_DIGITS: usize = 12;
 
 /// The cache of engine builds, and the sources it is filled from.
 pub struct Store {
     root: PathBuf,
     pub(crate) sources: Vec<Box<dyn Source>>,
-    /// What it is told of engines.
+    /// Descriptions of engines.
     pub(crate) engines: Engines,
 }
 
-/// A library of the user's own.
+/// A user's own library or server installation.
 #[derive(Debug, Clone, Copy)]
-pub struct Own<'a> {
-    /// The engine it is of.
+pub struct UserBuild<'a> {
+    /// Its engine.
     pub engine: &'a str,
-    /// The file; of a server, the directory it is installed in.
+    /// The library file, or a server's installation directory.
     pub library: &'a Path,
-    /// Name to give the build; without one it is named after its hash.
+    /// Name of the build; derived from its hash when absent.
     pub version: Option<&'a str>,
-    /// Where its headers are; without it they are looked for near the library.
+    /// Directory of its headers; found near the library when absent.
     pub headers: Option<&'a Path>,
 }
 
-/// Returns the cache directory by the desktop convention: `~/.cache/assay`.
+/// Returns the XDG cache directory: `~/.cache/assay`.
 ///
-/// Source: freedesktop.org, 2021, XDG Base Directory Specification 0.8 (relative paths are void).
+/// Source: freedesktop.org, 2021, XDG Base Directory Specification 0.8 (relative paths are
+/// invalid).
 #[must_use]
 pub fn default_cache_dir(home: Option<&str>, xdg_cache_home: Option<&str>) -> Option<PathBuf> {
     let absolute = |text: &str| Some(PathBuf::from(text)).filter(|path| path.is_absolute());
@@ -62,7 +63,7 @@ pub fn default_cache_dir(home: Option<&str>, xdg_cache_home: Option<&str>) -> Op
 }
 
 impl Store {
-    /// Opens the cache in `cache_dir`, creating it if it is not there.
+    /// Opens the cache in `cache_dir`, creating it if absent.
     ///
     /// # Errors
     /// When the directory cannot be created.
@@ -70,7 +71,7 @@ impl Store {
         Self::with_sources(cache_dir, registry())
     }
 
-    /// Opens the cache with other sources than the usual ones.
+    /// Opens the cache with the given sources.
     ///
     /// # Errors
     /// When the directory cannot be created.
@@ -85,9 +86,9 @@ impl Store {
         Ok(Self { root, sources, engines: Engines::default() })
     }
 
-    /// Tells the store of engines: which need a shim, and how a library is tried.
+    /// Sets the engine descriptions: shims, servers, smoke test.
     #[must_use]
-    pub fn knowing(mut self, engines: Engines) -> Self {
+    pub fn with_engines(mut self, engines: Engines) -> Self {
         self.engines = engines;
         self
     }
@@ -104,12 +105,12 @@ impl Store {
             return Ok(artifact);
         }
         let source = self.source_of(build).ok_or_else(|| self.no_source(build))?;
-        let is_tried = self.recipe(build).is_some();
+        let smoke_test_needed = self.recipe(build).is_some();
         let fetch = |place: &Path, progress: Progress<'_>| source.fetch(build, place, progress);
-        self.fill(build, progress, is_tried, fetch)
+        self.fill(build, progress, smoke_test_needed, fetch)
     }
 
-    /// Returns the build from the cache, or has `make` put its library in place first.
+    /// Returns the cached build, or lets `make` create it.
     ///
     /// # Errors
     /// Those of `make`; when a source has builds of that name, or the cached one is damaged.
@@ -123,12 +124,12 @@ impl Store {
         self.fill(build, progress, true, make)
     }
 
-    /// Has `make` put a library in place, unless another process did while this one waited.
+    /// Runs `make` unless another process filled the entry meanwhile.
     fn fill(
         &self,
         build: &BuildRef,
         progress: Progress<'_>,
-        is_tried: bool,
+        smoke_test_needed: bool,
         make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
     ) -> Result<Artifact, SupplyError> {
         let entry = self.lock(build, progress)?;
@@ -136,8 +137,13 @@ impl Store {
             return Ok(artifact);
         }
         let place = entry.place(self.server(&build.engine).is_some());
-        let made = make(&place, progress)?;
-        let artifact = self.keep(&entry, made, &Terms { headers: None, is_tried }, progress)?;
+        let fetched = make(&place, progress)?;
+        let artifact = self.commit(
+            &entry,
+            fetched,
+            &CommitOptions { headers: None, smoke_test_needed },
+            progress,
+        )?;
         progress(&format!("cached in {}", entry.dir.display()));
         Ok(artifact)
     }
@@ -147,7 +153,7 @@ impl Store {
         self.root.parent().unwrap_or(&self.root)
     }
 
-    /// Checks that no source has builds of that name.
+    /// Checks that the name is not that of an official build.
     pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
         if self.source_of(checked(build)?).is_some() {
             return Err(SupplyError::BadName(format!(
@@ -157,37 +163,37 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the build if it is cached and intact; never uses the network.
+    /// Returns the build if cached and intact; uses no network.
     ///
-    /// Reads the whole library to compare its hash: some 20 ms. A shim whose source has changed
-    /// since is compiled anew.
+    /// Reads the whole library to compare its hash: some 20 ms. A shim whose source changed is
+    /// recompiled.
     ///
     /// # Errors
-    /// When the cached build is damaged, or its shim cannot be compiled anew.
+    /// When the cached build is damaged, or its shim cannot be recompiled.
     pub fn find(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
         self.find_with(build, None)
     }
 
-    /// Returns the build if it is cached; `held` is its entry when this caller has locked it.
+    /// Returns the build if cached; `held` is its entry if locked by the caller.
     pub(crate) fn find_with(
         &self,
         build: &BuildRef,
         held: Option<&Entry>,
     ) -> Result<Option<Artifact>, SupplyError> {
-        let Some(note) = self.intact(build)? else { return Ok(None) };
+        let Some(metadata) = self.intact(build)? else { return Ok(None) };
         let dir = self.dir_of(build)?;
-        match self.recipe(build).filter(|recipe| is_stale(&note, recipe, &dir)) {
-            None => Ok(Some(note.into_artifact(&dir))),
+        match self.recipe(build).filter(|recipe| is_stale(&metadata, recipe, &dir)) {
+            None => Ok(Some(metadata.into_artifact(&dir))),
             Some(recipe) => match held {
-                Some(entry) => self.refit(entry, note, &recipe).map(Some),
-                // Another process may be at it: what it leaves is looked at again.
+                Some(entry) => self.recompile_shim(entry, metadata, &recipe).map(Some),
+                // Another process may be recompiling it: check again under the lock.
                 None => self.find_with(build, Some(&self.lock(build, &mut |_| ())?)),
             },
         }
     }
 
-    /// Returns the note of a cached build whose library is what it was.
-    fn intact(&self, build: &BuildRef) -> Result<Option<Note>, SupplyError> {
+    /// Returns the metadata of a cached build whose files are unchanged.
+    fn intact(&self, build: &BuildRef) -> Result<Option<ArtifactMetadata>, SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
@@ -198,34 +204,34 @@ impl Store {
             reason,
             remedy: self.remedy(build),
         };
-        let note = read_note(&dir, build).map_err(damaged)?;
-        if let Some(tree) = &note.tree {
-            return match tree.check(&dir, &note.sha256) {
-                Ok(()) => Ok(Some(note)),
-                // What a distribution has replaced is found anew.
+        let metadata = read_metadata(&dir, build).map_err(damaged)?;
+        if let Some(tree) = &metadata.tree {
+            return match tree.check(&dir, &metadata.sha256) {
+                Ok(()) => Ok(Some(metadata)),
+                // A package update replaced the distribution's server: find it again.
                 Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
                 Err(reason) => Err(damaged(reason)),
             };
         }
         let library = dir.join(library_name(&build.engine));
         let (sha256, bytes) = digest(&library).map_err(|error| damaged(error.to_string()))?;
-        if (&sha256, bytes) != (&note.sha256, note.bytes) {
-            let (is, was) = (&sha256[..NAME_DIGITS], &note.sha256);
+        if (&sha256, bytes) != (&metadata.sha256, metadata.bytes) {
+            let (is, was) = (&sha256[..NAME_DIGITS], &metadata.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
         }
         if self.recipe(build).is_some() && !dir.join(HEADERS_DIR).is_dir() {
-            return Err(damaged("the headers its shim needs are not there".to_owned()));
+            return Err(damaged("the headers of its shim are missing".to_owned()));
         }
-        Ok(Some(note))
+        Ok(Some(metadata))
     }
 
-    /// Returns how the shim of the build's engine is compiled; `None` when it needs none.
+    /// Returns the shim recipe of the build's engine, if it needs one.
     pub(crate) fn recipe(&self, build: &BuildRef) -> Option<Recipe> {
         (self.engines.recipe)(&build.engine)
     }
 
-    /// Waits until nobody else works on a build's entry.
+    /// Locks the entry of a build, waiting for other processes.
     pub(crate) fn lock(
         &self,
         build: &BuildRef,
@@ -234,20 +240,24 @@ impl Store {
         Entry::lock(&self.root, checked(build)?, progress)
     }
 
-    /// Copies the user's own library into the cache, once it has turned out to work.
+    /// Copies the user's library into the cache after its smoke test.
     ///
-    /// A server's installation is not copied, for it may be large and may not bear being moved:
-    /// it is used where it lies, and a program that changed since is noticed.
+    /// A server's installation is not copied, for it may be large and may not be relocatable: it is
+    /// used in place, and a changed program is detected.
     ///
-    /// Without a version it is named after its hash, `user-` and 12 digits. Adding the same
-    /// library under the same name again changes nothing. A library that finds others through a
-    /// path relative to itself (`$ORIGIN`) will not find them from the cache.
+    /// Without a version it is named by its hash, `user-` and 12 digits. Adding the same library
+    /// under the same name again changes nothing. A library that finds others through a path
+    /// relative to itself (`$ORIGIN`) will not find them from the cache.
     ///
     /// # Errors
     /// When the file is no library for this machine or not of that engine, its shim cannot be
-    /// compiled, it does not work, the directory has no server of that engine, or the name is
+    /// compiled, its smoke test fails, the directory has no server of that engine, or the name is
     /// taken.
-    pub fn add(&self, own: &Own<'_>, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
+    pub fn add(
+        &self,
+        own: &UserBuild<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
         if let Some(server) = self.server(own.engine) {
             return self.add_server(own, &server, progress);
         }
@@ -269,14 +279,14 @@ impl Store {
         fs::copy(own.library, entry.place(false)).map_err(SupplyError::io("copy", own.library))?;
         let path = own.library.canonicalize().unwrap_or_else(|_unreadable| own.library.to_owned());
         let origin = format!("added from {}", path.display());
-        let terms = Terms { headers: own.headers, is_tried: true };
-        self.keep(&entry, Fetched::copy_of(path, origin), &terms, progress)
+        let options = CommitOptions { headers: own.headers, smoke_test_needed: true };
+        self.commit(&entry, Fetched::copy_of(path, origin), &options, progress)
     }
 
     /// Removes the build from the cache, intact or not.
     ///
     /// # Errors
-    /// When it is not there or cannot be removed.
+    /// When it is not cached or cannot be removed.
     pub fn remove(&self, build: &BuildRef) -> Result<(), SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
@@ -285,15 +295,16 @@ impl Store {
         self.lock(build, &mut |_| ())?.clear()
     }
 
-    /// Returns what is cached, by engine and version, oldest version first.
+    /// Returns the cached builds by engine and version, oldest first.
     ///
-    /// Hashes are not compared; entries without a readable note are told by [`Store::damaged`].
+    /// Hashes are not compared; entries without readable metadata are reported by
+    /// [`Store::damaged`].
     #[must_use]
     pub fn list(&self) -> Vec<Artifact> {
         let builds = self.builds();
         let read = |build: &BuildRef| {
             let dir = self.dir_of(build).ok()?;
-            Some(read_note(&dir, build).ok()?.into_artifact(&dir))
+            Some(read_metadata(&dir, build).ok()?.into_artifact(&dir))
         };
         builds.iter().filter_map(read).collect()
     }
@@ -314,7 +325,7 @@ impl Store {
         }
         builds.sort_by_cached_key(|build| {
             let numbers = build.version.as_deref().and_then(release::parse);
-            // Releases first, then what has a name of its own.
+            // Releases first, then custom names.
             (build.engine.clone(), numbers.is_none(), numbers, build.version.clone())
         });
         builds
@@ -346,7 +357,7 @@ impl Store {
     }
 }
 
-/// Returns the build if its names can be directory names and it has a version.
+/// Returns the build if its name is valid and has a version.
 fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
     let text = build.to_string();
     match text.parse::<BuildRef>() {
@@ -356,19 +367,19 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
     }
 }
 
-/// Returns the note in `dir`, or what is wrong with it.
-fn read_note(dir: &Path, build: &BuildRef) -> Result<Note, String> {
-    let path = dir.join(NOTE_FILE);
-    let text = fs::read_to_string(&path).map_err(|error| format!("{NOTE_FILE}: {error}"))?;
-    let note: Note =
-        serde_json::from_str(&text).map_err(|error| format!("{NOTE_FILE}: {error}"))?;
-    if note.build != *build {
-        return Err(format!("{NOTE_FILE} is of {}", note.build));
+/// Reads the metadata in `dir`, or returns what is wrong with it.
+fn read_metadata(dir: &Path, build: &BuildRef) -> Result<ArtifactMetadata, String> {
+    let path = dir.join(METADATA_FILE);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{METADATA_FILE}: {error}"))?;
+    let metadata: ArtifactMetadata =
+        serde_json::from_str(&text).map_err(|error| format!("{METADATA_FILE}: {error}"))?;
+    if metadata.build != *build {
+        return Err(format!("{METADATA_FILE} is of {}", metadata.build));
     }
-    Ok(note)
+    Ok(metadata)
 }
 
-/// Returns the names of the directories in `dir` that can be names of ours.
+/// Returns the names of the directories in `dir`, hidden ones left out.
 fn names_in(dir: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     entries

@@ -1,16 +1,18 @@
-//! The cache over a scripted Maven client: what is fetched, kept, found, refused and removed.
+//! The cache with a scripted Maven client.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
-use supply::{Artifact, Distribution, Maven, Own, Source, Store, SupplyError, default_cache_dir};
+use supply::{
+    Artifact, Distribution, Maven, Source, Store, SupplyError, UserBuild, default_cache_dir,
+};
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A Maven client that copies jars from the directory beside it and counts how often it was asked.
+/// A Maven client that copies jars from its own directory and logs requests.
 const FAKE_MAVEN: &str = r#"
 for argument in "$@"; do
     case "$argument" in
@@ -20,7 +22,7 @@ for argument in "$@"; do
     esac
 done
 home="$(dirname "$0")"
-echo "$artifact" >>"$home/asked"
+echo "$artifact" >>"$home/requests"
 if [ -f "$home/down" ] && [ -z "$offline" ]; then
     echo '[ERROR] Could not transfer artifact: Unknown host repo.example: Name or service not known'
     exit 1
@@ -74,9 +76,9 @@ impl Bench {
         Store::with_sources(self.path("cache"), sources).expect("a cache")
     }
 
-    /// Returns what the client was asked for, in order.
-    fn asked(&self) -> Vec<String> {
-        let text = fs::read_to_string(self.path("asked")).unwrap_or_default();
+    /// Returns the requested artifacts, in order.
+    fn requests(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path("requests")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 }
@@ -122,32 +124,32 @@ fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
 
 /// Adds a library of RocksDB.
 fn add(store: &Store, library: &Path, version: Option<&str>) -> Result<Artifact, SupplyError> {
-    let own = Own { engine: "rocksdb", library, version, headers: None };
+    let own = UserBuild { engine: "rocksdb", library, version, headers: None };
     store.add(&own, &mut |_| ())
 }
 
 #[test]
-fn a_main_jar_with_natives_is_asked_for_once_and_found_offline_after() {
+fn main_jar_is_fetched_once_then_found_offline() {
     let bench = Bench::new();
     bench.publish("rocksdbjni-9.10.0.jar", &[("x.class", b"x"), (&member(), &library("nine"))]);
     let store = bench.store();
     assert!(store.find(&build("rocksdb@9.10.0")).unwrap().is_none());
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     let fetched =
-        store.get(&build("rocksdb@9.10.0"), &mut |line| told.push(line.to_owned())).unwrap();
+        store.get(&build("rocksdb@9.10.0"), &mut |line| messages.push(line.to_owned())).unwrap();
     assert_eq!(fetched.origin, "Maven artifact org.rocksdb:rocksdbjni:9.10.0");
     assert_eq!(fs::read(&fetched.library).unwrap(), library("nine"));
     assert!(fetched.library.ends_with("engines/rocksdb/9.10.0/librocksdb.so"));
-    assert_eq!(told.len(), 3, "{told:?}");
-    // From here on there is no client at all.
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    // From here on there is no client.
     fs::remove_file(bench.path("mvn.sh")).unwrap();
     assert_eq!(get(&store, "rocksdb@9.10.0").unwrap(), fetched);
     assert_eq!(bench.store().find(&build("rocksdb@9.10.0")).unwrap(), Some(fetched));
-    assert_eq!(bench.asked(), ["org.rocksdb:rocksdbjni:9.10.0"]);
+    assert_eq!(bench.requests(), ["org.rocksdb:rocksdbjni:9.10.0"]);
 }
 
 #[test]
-fn a_main_jar_without_natives_sends_us_to_the_classifier() {
+fn main_jar_without_natives_falls_back_to_the_classifier() {
     let bench = Bench::new();
     bench.publish("rocksdbjni-10.4.2.jar", &[("x.class", b"x")]);
     let classified = format!("rocksdbjni-10.4.2-{}.jar", native());
@@ -155,11 +157,11 @@ fn a_main_jar_without_natives_sends_us_to_the_classifier() {
     let fetched = get(&bench.store(), "rocksdb@10.4.2").unwrap();
     let artifact = format!("org.rocksdb:rocksdbjni:10.4.2:jar:{}", native());
     assert_eq!(fetched.origin, format!("Maven artifact {artifact}"));
-    assert_eq!(bench.asked(), ["org.rocksdb:rocksdbjni:10.4.2", &artifact]);
+    assert_eq!(bench.requests(), ["org.rocksdb:rocksdbjni:10.4.2", &artifact]);
 }
 
 #[test]
-fn natives_of_other_machines_only_are_named() {
+fn natives_of_other_machines_are_listed() {
     let bench = Bench::new();
     let others: &[(&str, &[u8])] =
         &[("librocksdbjni-win64.dll", b"w"), ("librocksdbjni-osx.jnilib", b"m")];
@@ -170,7 +172,7 @@ fn natives_of_other_machines_only_are_named() {
 }
 
 #[test]
-fn a_native_that_is_not_for_this_machine_is_not_kept() {
+fn native_for_another_machine_is_not_cached() {
     let bench = Bench::new();
     bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), b"MZ, not a library of ours at all")]);
     let store = bench.store();
@@ -180,14 +182,14 @@ fn a_native_that_is_not_for_this_machine_is_not_kept() {
 }
 
 #[test]
-fn a_version_that_was_never_published_names_the_nearest() {
+fn unpublished_version_error_names_the_nearest() {
     let bench = Bench::new();
     let error = get(&bench.store(), "rocksdb@9.10.7").unwrap_err().to_string();
     assert_eq!(error, "rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0");
 }
 
 #[test]
-fn without_network_only_what_maven_has_already_is_fetched() {
+fn offline_fetch_uses_the_local_maven_repository() {
     let bench = Bench::new();
     fs::write(bench.path("down"), "").unwrap();
     let store = bench.store();
@@ -199,7 +201,7 @@ fn without_network_only_what_maven_has_already_is_fetched() {
 }
 
 #[test]
-fn no_maven_client_is_an_error_with_two_ways_out() {
+fn missing_maven_error_has_two_remedies() {
     let bench = Bench::new();
     let absent = vec!["mvn-that-is-not-installed".to_owned()];
     let sources: Vec<Box<dyn Source>> = vec![Box::new(Maven::new(absent))];
@@ -211,7 +213,7 @@ fn no_maven_client_is_an_error_with_two_ways_out() {
 }
 
 #[test]
-fn what_no_source_has_is_refused_before_anyone_is_asked() {
+fn unknown_build_is_rejected_before_any_request() {
     let bench = Bench::new();
     let store = bench.store();
     let refusal = |text: &str| get(&store, text).unwrap_err().to_string();
@@ -225,10 +227,10 @@ fn what_no_source_has_is_refused_before_anyone_is_asked() {
     let climbing = BuildRef { engine: "rocksdb".to_owned(), version: Some("../../x".to_owned()) };
     let error = store.get(&climbing, &mut |_| ()).unwrap_err();
     assert!(matches!(error, SupplyError::BadName(_)), "{error}");
-    assert!(bench.asked().is_empty());
+    assert!(bench.requests().is_empty());
 }
 
-/// Spoils the entry in a directory.
+/// Damages the entry in a directory.
 type Damage = fn(&Path);
 
 #[test]
@@ -256,11 +258,11 @@ fn damage_is_detected_and_the_remedy_works() {
     assert!(store.damaged().is_empty());
 }
 
-/// Goal: two who fetch the same build at once both get it, and it is fetched once.
+/// Goal: concurrent requests for a build all succeed, with one fetch.
 /// Method: eight threads with stores of their own (a file lock is held per open file, so threads
-/// exclude each other as processes do); the client counts how often it is asked.
+/// exclude each other as processes do); the client logs its requests.
 #[test]
-fn many_who_want_one_build_fetch_it_once() {
+fn concurrent_requests_fetch_a_build_once() {
     let bench = Bench::new();
     bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
     let artifacts: Vec<_> = std::thread::scope(|scope| {
@@ -270,11 +272,11 @@ fn many_who_want_one_build_fetch_it_once() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert!(artifacts.iter().all(|artifact| *artifact == artifacts[0]));
-    assert_eq!(bench.asked().len(), 1);
+    assert_eq!(bench.requests().len(), 1);
 }
 
 #[test]
-fn what_a_killed_fetch_left_is_no_entry_and_no_obstacle() {
+fn leftovers_of_a_killed_fetch_are_ignored() {
     let bench = Bench::new();
     bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
     let store = bench.store();
@@ -288,7 +290,7 @@ fn what_a_killed_fetch_left_is_no_entry_and_no_obstacle() {
 }
 
 #[test]
-fn the_users_own_library_is_copied_and_named_after_its_hash() {
+fn user_library_is_copied_and_named_by_hash() {
     let bench = Bench::new();
     let store = bench.store();
     let own = bench.path("librocksdb-mine.so");
@@ -306,7 +308,7 @@ fn the_users_own_library_is_copied_and_named_after_its_hash() {
 }
 
 #[test]
-fn a_name_is_neither_taken_twice_nor_taken_from_a_source() {
+fn duplicate_and_official_names_are_rejected() {
     let bench = Bench::new();
     let store = bench.store();
     let own = bench.path("own.so");
@@ -325,7 +327,7 @@ fn a_name_is_neither_taken_twice_nor_taken_from_a_source() {
 }
 
 #[test]
-fn the_list_is_in_order_of_versions_and_removal_shortens_it() {
+fn list_is_sorted_by_version_and_removal_shortens_it() {
     let bench = Bench::new();
     let store = bench.store();
     for version in ["9.10.0", "10.0.1", "9.9.3"] {
@@ -345,7 +347,7 @@ fn the_list_is_in_order_of_versions_and_removal_shortens_it() {
 }
 
 #[test]
-fn the_systems_library_follows_the_package_until_it_is_gone() {
+fn system_library_follows_the_package_until_uninstalled() {
     let bench = Bench::new();
     let store = bench.store();
     fs::create_dir(bench.path("lib")).unwrap();
@@ -362,7 +364,7 @@ fn the_systems_library_follows_the_package_until_it_is_gone() {
 }
 
 #[test]
-fn the_cache_lies_where_the_desktop_convention_says() {
+fn cache_directory_follows_xdg() {
     let dir = |home, xdg| default_cache_dir(home, xdg).map(|dir| dir.display().to_string());
     assert_eq!(dir(Some("/home/a"), None).as_deref(), Some("/home/a/.cache/assay"));
     assert_eq!(dir(Some("/home/a"), Some("/var/c")).as_deref(), Some("/var/c/assay"));
@@ -371,9 +373,9 @@ fn the_cache_lies_where_the_desktop_convention_says() {
 }
 
 /// Goal: the real client and the real artifact still have the shape this crate expects.
-/// Method: fetch the smallest release (15 MB) into a cache of its own.
+/// Method: fetch the smallest release (15 MB) into an empty cache.
 #[test]
-fn the_oldest_release_is_fetched_from_the_real_repository() {
+fn oldest_release_is_fetched_from_the_real_repository() {
     let bench = Bench::new();
     let store = Store::open(bench.path("cache")).unwrap();
     match get(&store, "rocksdb@5.18.4") {

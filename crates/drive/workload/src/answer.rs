@@ -1,6 +1,6 @@
-//! What an answer must look like, whatever the engine.
+//! Checks of the answers of an engine.
 //!
-//! Not on the hot path: one answer in some dozens is checked, after its end is stamped.
+//! Off the hot path: one answer in some dozens is checked, after its end is stamped.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::key::{describe, id_of, length};
 use crate::request::Presence;
 use crate::value::Bodies;
 
-/// Knows the rows that may be there and what their values look like.
+/// Checks answers against the rows that may be present and their values.
 #[derive(Debug)]
-pub(crate) struct Judge {
+pub(crate) struct AnswerChecker {
     rows: u64,
     key_bytes: usize,
     presence: Presence,
     bodies: Arc<Bodies>,
 }
 
-/// What is wrong, before it is known of which operation.
+/// The defect of an answer, without its operation.
 type Reason = String;
 
-impl Judge {
-    /// Returns the judge of answers about rows of the shape `data`.
+impl AnswerChecker {
+    /// Returns the checker of answers about rows of the shape `data`.
     pub(crate) fn new(data: &DataShape, presence: Presence, bodies: Arc<Bodies>) -> Self {
         Self { rows: data.rows, key_bytes: length(data.key_bytes), presence, bodies }
     }
@@ -55,30 +55,30 @@ impl Judge {
 
     /// Checks the answer to the read of several keys; rows may come in any order.
     ///
-    /// `seen` is room for one mark per key.
+    /// `found` is room for one mark per key.
     ///
     /// # Errors
     /// When the answer cannot be right.
     pub(crate) fn batch<'k>(
         &self,
         keys: impl Iterator<Item = &'k [u8]> + Clone,
-        seen: &mut [bool],
+        found: &mut [bool],
         rows: &Rows,
     ) -> Result<u64, WrongAnswer> {
         let first = keys.clone().next().unwrap_or_default();
-        seen.fill(false);
+        found.fill(false);
         for (came, value) in rows.stored() {
             let row = EntryRef { key: came, value };
-            let unseen =
-                keys.clone().zip(seen.iter_mut()).find(|(key, seen)| !**seen && *key == came);
-            let Some((key, mark)) = unseen else {
-                let reason = format!("{} came back and was not asked for", describe(came));
+            let missing_key =
+                keys.clone().zip(found.iter_mut()).find(|(key, found)| !**found && *key == came);
+            let Some((key, mark)) = missing_key else {
+                let reason = format!("{} came back and was not requested", describe(came));
                 return Err(wrong("multi_get", first, reason));
             };
             *mark = true;
             self.row_of(key, row).map_err(|reason| wrong("multi_get", key, reason))?;
         }
-        let missing = keys.zip(seen.iter()).find(|(_, seen)| !**seen);
+        let missing = keys.zip(found.iter()).find(|(_, found)| !**found);
         if let Some((key, _)) = missing {
             self.absent_is_legal().map_err(|reason| wrong("multi_get", key, reason))?;
         }
@@ -111,16 +111,16 @@ impl Judge {
         rows: &Rows,
     ) -> Result<u64, Reason> {
         let limit = u64::from(limit);
-        let there = match direction {
+        let present = match direction {
             Direction::Forward => self.rows - first,
             Direction::Reverse => first + 1,
         };
         if rows.count() > limit {
             return Err(format!("{} rows came back", rows.count()));
         }
-        if self.presence == Presence::All && rows.count() != limit.min(there) {
+        if self.presence == Presence::All && rows.count() != limit.min(present) {
             let n = rows.count();
-            return Err(format!("{n} rows came back and {} are there", limit.min(there)));
+            return Err(format!("{n} rows came back and {} are there", limit.min(present)));
         }
         // Distances from the start, which grow in either direction.
         let mut least = 0;
@@ -145,9 +145,9 @@ impl Judge {
         Ok(rows.count())
     }
 
-    /// Checks that a row that came back is the one asked for, with a value of its own.
-    fn row_of(&self, asked: &[u8], came: EntryRef<'_>) -> Result<(), Reason> {
-        if asked != came.key {
+    /// Checks that the row that came back is the requested one, with its own value.
+    fn row_of(&self, requested: &[u8], came: EntryRef<'_>) -> Result<(), Reason> {
+        if requested != came.key {
             return Err(format!("{} came back", describe(came.key)));
         }
         self.bodies.check(self.id(came.key)?, came.value)
@@ -173,7 +173,7 @@ fn only(rows: &Rows) -> Result<Option<EntryRef<'_>>, Reason> {
         0 => Ok(None),
         1 => match rows.stored().next() {
             Some((key, value)) => Ok(Some(EntryRef { key, value })),
-            None => Err("the row was not kept".to_owned()),
+            None => Err("the row was not stored".to_owned()),
         },
         n => Err(format!("{n} rows came back")),
     }

@@ -1,15 +1,15 @@
-//! How a request for operations can be wrong.
+//! Errors of a request for operations.
 
-/// A step that cannot be executed as asked; each text names the remedy.
+/// A step that cannot be executed; each text names the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkloadError {
     /// The registry has no such step.
     #[error("unknown step `{name}`; steps: {known}")]
     UnknownStep {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are, separated by commas.
+        /// The known names, separated by commas.
         known: String,
     },
     /// The key distribution is unknown or its parameter is out of range.

@@ -1,4 +1,4 @@
-//! What the load loop asks of a workload.
+//! The interface between the load loop and a workload.
 
 use engine::Rows;
 use model::Op;
@@ -12,7 +12,7 @@ pub enum Group {
     Writers,
 }
 
-/// An answer that cannot be right: a fault of engine or driver, never a fast operation.
+/// An answer that cannot be right: a fault of engine or driver.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("wrong answer to {operation}: {reason}")]
 pub struct WrongAnswer {
@@ -22,21 +22,20 @@ pub struct WrongAnswer {
     pub reason: String,
 }
 
-/// One client's stream of operations; operation n is a function of (seed, client, n) alone.
+/// One client's stream of operations, a function of (seed, client, n) alone.
 pub trait Generator: Send {
-    /// Returns the next operation, borrowed from the generator's own buffers; `None` at its end.
+    /// Returns the next operation, borrowed from the generator; `None` at its end.
     ///
     /// On the hot path: no allocation, no lock, no clock.
     fn next(&mut self) -> Option<Op<'_>>;
 
-    /// Returns how many operations, the next one first, come before one whose answer is to be kept
-    /// and checked; `u64::MAX` when there is none.
+    /// Returns how many operations come before one whose answer is checked.
     ///
-    /// Asked at the start and after each operation that was checked: a count is cheaper than a
-    /// question per operation.
+    /// Counted from the next one; `u64::MAX` when there is none. Called at the start and after each
+    /// checked operation: a count is cheaper than a call per operation.
     fn unchecked(&self) -> u64;
 
-    /// Checks the answer to the operation last returned; returns how many values were verified.
+    /// Checks the answer to the last operation; returns how many values were verified.
     ///
     /// Called after `ended` is stamped, so its cost is outside the operation.
     ///

@@ -1,4 +1,4 @@
-//! How a row id is written as a key.
+//! The encoding of a row id as a key.
 //!
 //! Eight bytes, big-endian, then the character `0` up to the key's length: ids and keys sort
 //! alike. Source: RocksDB, tools/db_bench_tool.cc, `GenerateKeyFromInt` (no prefix, one key per
@@ -69,7 +69,7 @@ pub(crate) fn id_of(key: &[u8], key_bytes: usize) -> Option<u64> {
     is_ours.then(|| u64::from_be_bytes(*id))
 }
 
-/// Returns a key for people: its id in decimal and its bytes in hex.
+/// Returns a key as text: its id in decimal and its bytes in hex.
 pub(crate) fn describe(key: &[u8]) -> String {
     let mut text = match key.first_chunk() {
         Some(id) => format!("id {} (0x", u64::from_be_bytes(*id)),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_of_another_make_have_no_id() {
+    fn other_strings_have_no_id() {
         assert_eq!(id_of(b"short", 8), None);
         assert_eq!(id_of(&[0; 20], 20), None);
         assert_eq!(id_of(KeyBuffer::new(20).set(1), 21), None);

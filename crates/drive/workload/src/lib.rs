@@ -1,11 +1,11 @@
-//! Streams of operations: what is asked of an engine, step by step.
+//! Streams of operations for every step.
 //!
-//! This crate names no engine and reads no clock. It stands beside `engine`, whose [`engine::Rows`]
-//! it checks, and is driven by `load`.
+//! This crate names no engine and reads no clock. It stands next to `engine`, whose
+//! [`engine::Rows`] it checks, and is driven by `load`.
 //!
 //! Invariants: operation n of a client is a function of (seed, client, n) alone, but for the ids
 //! that an application's calls draw from what was inserted so far; a generator allocates nothing
-//! per operation; a value tells its key, so every answer can be checked.
+//! per operation; a value identifies its key, so every answer can be checked.
 //!
 //! To add a step: one recipe under `step/` and one line in `step/registry.rs`. To add a key
 //! distribution: one file under `distribution/` and one line in its `registry.rs`. To add a kind

@@ -1,14 +1,13 @@
-//! A seeded order of all row ids, without memory and without set-up.
+//! A seeded permutation of all row ids in constant memory.
 //!
 //! A Feistel network permutes the smallest power of two that holds the ids; an image outside
 //! `0..rows` is permuted again until it falls inside, which happens after two turns at most on
-//! average. Source: J. Black and P. Rogaway, 2002, "Ciphers with arbitrary finite domains",
-//! sections 4 (cycle walking) and 5 (generalised Feistel).
+//! average. Source: [Black Rogaway 2002], sections 4 (cycle walking) and 5 (generalised Feistel).
 
 use crate::random::{Stream, mix};
 
-/// Pairs of rounds. Source: M. Luby and C. Rackoff, 1988: four rounds make a permutation that
-/// looks random; two more because halves of a few bits are far from the theorem's limit.
+/// Pairs of rounds. Source: [Luby Rackoff 1988]: four rounds make a pseudorandom permutation; two
+/// more because halves of a few bits are far from the theorem's limit.
 const ROUND_PAIRS: usize = 3;
 
 /// A bijection on `0..rows`, chosen by a stream.

@@ -1,14 +1,14 @@
-//! Randomness by position: word n of a stream is computed, not reached.
+//! Random numbers by position: word n of a stream in constant time.
 //!
-//! Source: Wang Yi, wyhash final version 4 (2022), `wyrand`: a Weyl sequence whose state is
+//! Source: [Wang 2022], `wyrand`: a Weyl sequence whose state is
 //! folded through one 64 x 64 -> 128 bit product. Its state after n steps is `base + n * WEYL`,
 //! so any word can be had at once. It passes BigCrush and PractRand (as its author reports).
 
 use crate::generator::Group;
 
-/// Increment of the Weyl sequence. Source: wyhash final version 4, first secret.
+/// Increment of the Weyl sequence. Source: [Wang 2022], first secret.
 const WEYL: u64 = 0xa076_1d64_78bd_642f;
-/// Mask of the second factor. Source: wyhash final version 4, second secret.
+/// Mask of the second factor. Source: [Wang 2022], second secret.
 const TWIST: u64 = 0xe703_7ed1_a0b4_28db;
 
 /// Returns the two halves of the product of `a` and `b`, folded into one word.
@@ -28,8 +28,7 @@ pub(crate) const fn mix(a: u64, b: u64) -> u64 {
 /// Returns a whole number in `0..bound`, as even as the word is.
 ///
 /// No value is favoured by more than `bound / 2^64`: 5e-11 for 10^9 rows.
-/// Source: D. Lemire, 2019, "Fast random integer generation in an interval", section 3, without
-/// the rejection.
+/// Source: [Lemire 2019], section 3, without the rejection.
 #[inline]
 pub(crate) const fn below(word: u64, bound: u64) -> u64 {
     ((word as u128 * bound as u128) >> 64) as u64
@@ -42,7 +41,7 @@ pub fn unit(word: u64) -> f64 {
     (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// An endless sequence of random words that can be read at any position.
+/// An endless sequence of random words with random access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stream {
     base: u64,
@@ -51,7 +50,7 @@ pub struct Stream {
 impl Stream {
     /// Returns the stream of one client of one step.
     ///
-    /// The step's name enters, so that a step does not ask again for the keys an earlier one has
+    /// The step's name enters, so that a step does not repeat the keys that an earlier one has
     /// just brought into the cache. Source: rocksdb issues 9632 and 9737 (reused seeds).
     pub(crate) fn new(seed: u64, step: &str, group: Group, client: u32) -> Self {
         let group = match group {
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_stream_is_wyrand_read_at_a_position() {
-        // Goal: the words are those of the published generator, which others have tested.
+        // Goal: the words are those of the published generator, which has published tests.
         // Method: the reference algorithm, state and all, from the same start.
         let stream = Stream::fixed(42);
         let mut state = 42u64;

@@ -1,4 +1,4 @@
-//! From a step of the plan to the generators of its clients.
+//! Generators of a step's clients.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
 use crate::key::ID_BYTES;
 use crate::random::Stream;
-use crate::step::{Order, TrafficSpec, WRITER, find};
+use crate::step::{AccessPattern, Order, WRITER, find};
 use crate::stream::{Action, Client, Keys};
 use crate::value::Bodies;
 
@@ -19,29 +19,31 @@ use crate::value::Bodies;
 pub enum Presence {
     /// Every one.
     All,
-    /// No one knows which: the engine is empty, or rows were written or deleted at random.
+    /// Unknown which: the engine is empty, or rows were written or deleted at random.
     Some,
 }
 
-/// What generators are asked for.
+/// The specification of a group of generators.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The step, with its client count filled in.
     pub step: &'a Step,
     /// The rows.
     pub data: &'a DataShape,
-    /// Seed of the run. A step that occurs twice in a run needs two seeds, or it asks for the
-    /// same keys twice; steps of different names may share one.
+    /// Seed of the run.
+    ///
+    /// A step that occurs twice in a run needs two seeds, or it repeats its
+    /// keys; steps of different names may share one.
     pub seed: u64,
     /// Which rows are there when the step begins.
     pub presence: Presence,
-    /// Whose generators.
+    /// The group of clients.
     pub group: Group,
-    /// The application, for its steps; `None` when only keys and values are asked for.
+    /// The application; `None` for steps of keys and values.
     pub tables: Option<&'a Tables>,
 }
 
-/// Returns the generators of a step's group: one per client, none or one for the writers.
+/// Returns the generators of a step's group, one per client or writer.
 ///
 /// A step of the application goes before one of the catalog of the same name; its writers are one
 /// for each client.
@@ -79,17 +81,17 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
     }
     check(request.step, request.data)?;
     let recipe = find(&request.step.name)?;
-    let (traffic_spec, clients) = match request.group {
+    let (pattern, clients) = match request.group {
         Group::Clients => (recipe.clients, request.step.clients),
         Group::Writers => (recipe.has_writer.then_some(WRITER), 1),
     };
-    let Some(traffic_spec) = traffic_spec else { return Ok(Vec::new()) };
+    let Some(pattern) = pattern else { return Ok(Vec::new()) };
     let bodies = Arc::new(Bodies::new(request.data));
     (0..clients)
         .map(|client| {
             let part = Part { client, clients };
-            let keys = keys(request, traffic_spec, part)?;
-            Ok(keys.generator(&client_of(request, traffic_spec, part, &bodies)))
+            let keys = keys(request, pattern, part)?;
+            Ok(keys.generator(&client_of(request, pattern, part, &bodies)))
         })
         .collect()
 }
@@ -100,8 +102,7 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
 /// [`WorkloadError::UnknownStep`], or the setting that is out of range.
 pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
     let recipe = find(&step.name)?;
-    let reads_absent =
-        recipe.clients.is_some_and(|traffic_spec| traffic_spec.action == Action::GetAbsent);
+    let reads_absent = recipe.clients.is_some_and(|pattern| pattern.action == Action::GetAbsent);
     let is_ratio = data.compressible_to > 0.0 && data.compressible_to <= 1.0;
     let id_bytes = u32::try_from(ID_BYTES).unwrap_or(u32::MAX);
     let limits = [
@@ -143,16 +144,16 @@ pub(crate) struct Part {
 impl Part {
     /// Returns the first of `count` that falls to this client.
     pub(crate) fn first(self, count: u64) -> u64 {
-        Self::cut(count, self.client, self.clients)
+        Self::boundary(count, self.client, self.clients)
     }
 
     /// Returns how many of `count` fall to this client.
     fn share(self, count: u64) -> u64 {
-        Self::cut(count, self.client + 1, self.clients) - self.first(count)
+        Self::boundary(count, self.client + 1, self.clients) - self.first(count)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
-    fn cut(count: u64, client: u32, clients: u32) -> u64 {
+    fn boundary(count: u64, client: u32, clients: u32) -> u64 {
         (u128::from(count) * u128::from(client) / u128::from(clients)) as u64
     }
 }
@@ -160,23 +161,23 @@ impl Part {
 /// Returns the rows a client picks.
 fn keys(
     request: &Request<'_>,
-    traffic_spec: TrafficSpec,
+    pattern: AccessPattern,
     part: Part,
 ) -> Result<Box<dyn Keys>, WorkloadError> {
-    let access = match traffic_spec.action {
+    let access = match pattern.action {
         Action::Scan(_) => Access::Range,
         Action::Get | Action::GetAbsent | Action::MultiGet | Action::Put | Action::Delete => {
             Access::Point
         }
     };
     let rows = request.data.rows;
-    let count = match (traffic_spec.order, request.step.stop) {
+    let count = match (pattern.order, request.step.stop) {
         (Order::Ascending | Order::Shuffled, StopRule::Operations(count)) => count.min(rows),
         _ => rows,
     };
     let space = Space { rows, access, first: part.first(count) };
-    Ok(match traffic_spec.order {
-        Order::AsAsked => {
+    Ok(match pattern.order {
+        Order::ByDistribution => {
             let step = &request.step.name;
             distribution::parse(&request.step.distribution, space)
                 .map_err(|reason| WorkloadError::Distribution { step: step.clone(), reason })?
@@ -190,15 +191,15 @@ fn keys(
     })
 }
 
-/// Returns what a client's generator is made from.
+/// Returns the client that a generator is made from.
 fn client_of<'a>(
     request: &Request<'a>,
-    traffic_spec: TrafficSpec,
+    pattern: AccessPattern,
     part: Part,
     bodies: &Arc<Bodies>,
 ) -> Client<'a> {
     let rows = request.data.rows;
-    let is_once = matches!(traffic_spec.order, Order::Ascending | Order::Shuffled);
+    let is_once = matches!(pattern.order, Order::Ascending | Order::Shuffled);
     let operations = match (request.group, request.step.stop) {
         (Group::Writers, _) => u64::MAX,
         (Group::Clients, StopRule::Operations(count)) if is_once => part.share(count.min(rows)),
@@ -207,7 +208,7 @@ fn client_of<'a>(
         (Group::Clients, StopRule::Duration(_)) => u64::MAX,
     };
     Client {
-        action: traffic_spec.action,
+        action: pattern.action,
         stream: Stream::new(request.seed, &request.step.name, request.group, part.client),
         operations,
         data: request.data,

@@ -1,16 +1,16 @@
-//! Values that tell their key, so that any reader can check them.
+//! Values from which any reader can verify key and content.
 //!
 //! A value is a stamp (8 bytes: which write made it), a check word (8 bytes: a digest of row id
 //! and stamp) and a body. The body is one of a fixed set, chosen by the stamp, so a reader needs
-//! no memory of what was written. Values below 16 bytes keep the first half of their bytes for
-//! the stamp and the rest for the check word; an empty value tells nothing but its length.
+//! no memory of what was written. Values below 16 bytes have the first half of their bytes for
+//! the stamp and the rest for the check word; of an empty value only the length is checked.
 //!
 //! A writer copies no body: its values are slots of one buffer, and only their first 16 bytes
 //! are ever rewritten.
 //!
 //! Compressibility follows `db_bench` (`CompressibleString`: random bytes, repeated), with three
 //! differences. The random bytes are any bytes and not printable characters, so an entropy coder
-//! cannot go below the asked ratio. A piece is up to 512 bytes and not 100, so the compressor's
+//! cannot go below the requested ratio. A piece is up to 512 bytes and not 100, so the compressor's
 //! own bytes weigh less. And the incompressible header counts: the ratio is that of the value as
 //! a whole, which therefore cannot go below about 21 bytes. Measured on blocks of 4 and 8 KiB of
 //! values of 100 bytes and more: LZ4 stays within 2 % of the ratio; zlib within 2 % from 400
@@ -40,15 +40,14 @@ const BODIES: Stream = Stream::fixed(0x0b0d_1e50_a55a_0001);
 /// Names the branch of a client's stream that its stamps come from.
 const STAMPS: u64 = 1;
 /// Turns a count into a stamp without visible pattern; odd, so that it can be undone.
-/// Source: G. Steele, D. Lea, C. Flood, 2014, "Fast splittable pseudorandom number generators"
-/// (the golden ratio increment).
+/// Source: [Steele Lea Flood 2014] (the golden ratio increment).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Undoes [`SPREAD`].
 const UNSPREAD: u64 = inverse(SPREAD);
 
 /// Returns the factor that undoes a multiplication by the odd `factor`, modulo 2^64.
 ///
-/// Source: H. Warren, 2012, "Hacker's Delight", section 10-16 (Newton's method).
+/// Source: [Warren 2012], section 10-16 (Newton's method).
 const fn inverse(factor: u64) -> u64 {
     let mut inverse = factor;
     let mut turn = 0;
@@ -68,7 +67,7 @@ pub(crate) struct Bodies {
 }
 
 impl Bodies {
-    /// Returns the bodies of values as `data` wants them; always the same for the same shape.
+    /// Returns the bodies of values of this shape; equal for equal shapes.
     pub(crate) fn new(data: &DataShape) -> Self {
         let value_bytes = length(data.value_bytes);
         let slots = (BODIES_MAX / value_bytes.max(HEADER)).max(1);
@@ -86,7 +85,7 @@ impl Bodies {
     /// Checks that `value` is one that was written for row `id`.
     ///
     /// # Errors
-    /// Says which part is wrong.
+    /// Names the part that is wrong.
     pub(crate) fn check(&self, id: u64, value: &[u8]) -> Result<(), String> {
         if value.len() != self.value_bytes {
             return Err(format!("a value of {} bytes, not {}", value.len(), self.value_bytes));
@@ -101,7 +100,7 @@ impl Bodies {
         }
         let start = self.place(stamp.wrapping_mul(UNSPREAD)) + HEADER;
         let expected = &self.bytes[start..start + body.len()];
-        // Slices compare many bytes at a time; the place is looked for when there is one.
+        // Slices compare many bytes at a time; the place is computed only for a difference.
         if body == expected {
             return Ok(());
         }
@@ -245,8 +244,8 @@ mod tests {
 
     #[test]
     fn blocks_of_values_compress_to_the_ratio() {
-        // Goal: what a compressing engine stores is what was asked for. Method: LZ4 over blocks
-        // of 4 and 8 KiB; within a twentieth of the asked ratio (measured: 2 %).
+        // Goal: what a compressing engine stores is what was requested. Method: LZ4 over blocks
+        // of 4 and 8 KiB; within a twentieth of the requested ratio (measured: 2 %).
         for value_bytes in [100, 128, 400, 1000, 4096, 10_000] {
             for ratio in [0.3, 0.5, 0.75, 1.0] {
                 for block in [4096, 8192] {
@@ -315,10 +314,10 @@ mod tests {
             prop_assume!(id != other);
             let (bodies, mut writer) = writer(&shape(value_bytes, 0.5));
             let value = writer.value(id, n).to_vec();
-            // Below 16 bytes the check word is cut: a chance hit of 1 in 2^32 is accepted.
+            // Below 16 bytes the check word is shortened: a chance hit of 1 in 2^32 is accepted.
             prop_assert!(bodies.check(other, &value).is_err());
-            let cut = value.len() - 1;
-            prop_assert!(bodies.check(id, &value[..cut]).is_err());
+            let shorter = value.len() - 1;
+            prop_assert!(bodies.check(id, &value[..shorter]).is_err());
         }
     }
 }

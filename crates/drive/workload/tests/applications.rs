@@ -1,4 +1,4 @@
-//! Calls of a toy application: what is drawn, what repeats, and what depends on what others did.
+//! Calls of a toy application: values, repeatability, shared ids.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ fn of(step: &Step, tables: &Tables, seed: u64, group: Group) -> Vec<Box<dyn Gene
 
 /// A call with values of its own.
 #[derive(Debug, Clone, PartialEq)]
-struct Made {
+struct OwnedCall {
     procedure: u16,
     kind: OpKind,
     table: u32,
@@ -159,9 +159,9 @@ struct Made {
     texts: Vec<String>,
 }
 
-fn told(call: &Call<'_>) -> Made {
+fn owned(call: &Call<'_>) -> OwnedCall {
     let text = |argument: &Argument| String::from_utf8_lossy(call.text(*argument)).into_owned();
-    Made {
+    OwnedCall {
         procedure: call.procedure,
         kind: call.kind,
         table: call.table,
@@ -170,19 +170,19 @@ fn told(call: &Call<'_>) -> Made {
     }
 }
 
-fn next(generator: &mut Box<dyn Generator>) -> Option<Made> {
+fn next(generator: &mut Box<dyn Generator>) -> Option<OwnedCall> {
     match generator.next() {
-        Some(Op::Call(call)) => Some(told(&call)),
+        Some(Op::Call(call)) => Some(owned(&call)),
         Some(_) => panic!("no call"),
         None => None,
     }
 }
 
-fn take(generator: &mut Box<dyn Generator>, count: usize) -> Vec<Made> {
+fn take(generator: &mut Box<dyn Generator>, count: usize) -> Vec<OwnedCall> {
     (0..count).map_while(|_| next(generator)).collect()
 }
 
-fn integers(call: &Made) -> Vec<i64> {
+fn integers(call: &OwnedCall) -> Vec<i64> {
     let integer = |argument: &Argument| match argument {
         Argument::Integer(value) => Some(*value),
         Argument::Real(_) | Argument::Moment(_) | Argument::Text { .. } => None,
@@ -236,7 +236,7 @@ fn later_steps_draw_later_moments() {
 }
 
 #[test]
-fn each_client_keeps_to_its_own_copy_and_to_its_own_values() {
+fn each_client_uses_its_own_copy_and_its_own_values() {
     let tables = tables(3, 1, 100);
     let mut clients = of(&step("churn", 3), &tables, 9, Group::Clients);
     let calls: Vec<_> = clients.iter_mut().map(|client| take(client, 10)).collect();
@@ -259,7 +259,7 @@ fn a_queue_is_deleted_at_its_lower_end_and_read_between_its_ends() {
         if call.kind == OpKind::Delete {
             firsts.push(integers(&call)[0]);
         }
-        // The last call may still be under way: what it inserts counts when the next is asked for.
+        // The last call may still be under way: its inserts count when the next is requested.
         let (inserts, deletes) = ((n + 1) / 2, (n + 1) / 2);
         let bounds = Bounds { first: 10 + 3 * deletes, next: 40 + 3 * inserts };
         assert_eq!(tables.bounds(0, 0), Some(bounds));
@@ -273,7 +273,7 @@ fn a_queue_is_deleted_at_its_lower_end_and_read_between_its_ends() {
 }
 
 #[test]
-fn an_empty_table_is_asked_for_what_is_not_there() {
+fn an_empty_table_is_queried_for_an_absent_id() {
     let tables = tables(1, 0, 0);
     let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
     let calls = take(&mut query, 20);
@@ -282,7 +282,7 @@ fn an_empty_table_is_asked_for_what_is_not_there() {
 }
 
 #[test]
-fn what_is_done_once_is_done_for_every_copy_by_the_client_whose_it_is() {
+fn a_procedure_called_once_runs_for_every_copy_of_its_client() {
     // More copies than clients: those of clients of other steps.
     let tables = tables_of(&setup(5), Bounds::default());
     let mut clients = of(&step("index", 2), &tables, 9, Group::Clients);
@@ -318,7 +318,7 @@ fn writers_are_one_for_each_client_and_draw_numbers_of_their_own() {
     let calls: Vec<_> = writers.iter_mut().map(|writer| take(writer, 3)).collect();
     assert_eq!((calls[0][0].table, calls[1][0].table), (0, 1));
     let numbers =
-        |call: &Made| -> Vec<_> { call.arguments[1..].chunks(5).map(|row| row[4]).collect() };
+        |call: &OwnedCall| -> Vec<_> { call.arguments[1..].chunks(5).map(|row| row[4]).collect() };
     // Two clients go before: of the call's four numbers these are the third and the fourth.
     assert_eq!(numbers(&calls[0][0]), [6, 7, 8].map(Argument::Integer));
     assert_eq!(numbers(&calls[1][0]), [9, 10, 11].map(Argument::Integer));
@@ -357,7 +357,7 @@ fn the_background_s_rate_is_that_of_inserts_and_of_deletes() {
 }
 
 #[test]
-fn steps_are_told_to_the_planner() {
+fn steps_are_described_for_the_planner() {
     let toy = toy();
     let infos = step_infos(&toy);
     let query = infos.iter().find(|info| info.name == "query").unwrap();
@@ -374,7 +374,7 @@ fn steps_are_told_to_the_planner() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_with_the_procedure_s_name() {
+fn impossible_draws_are_rejected_with_the_procedure_s_name() {
     let refused = |change: &dyn Fn(&mut Application)| {
         let mut toy = toy();
         change(&mut toy);
@@ -405,7 +405,7 @@ fn what_cannot_be_drawn_is_refused_with_the_procedure_s_name() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Goal: the same seed gives the same calls, whatever else is drawn beside them.
+    /// Goal: the same seed gives the same calls, whatever else is drawn.
     #[test]
     fn the_same_seed_gives_the_same_calls(seed: u64, clients in 1u32..4) {
         for name in ["load", "churn", "query", "shared"] {
@@ -422,9 +422,10 @@ proptest! {
         }
     }
 
-    /// Goal: a call without ids is a function of its number, not of the ids that others moved.
+    /// Goal: a call without ids is a function of its number, not of the ids that other clients
+    /// moved.
     #[test]
-    fn what_is_no_id_does_not_depend_on_the_tables(
+    fn values_without_ids_do_not_depend_on_the_tables(
         seed: u64,
         first in 0i64..99,
         count in 0i64..99,

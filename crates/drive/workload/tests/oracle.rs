@@ -1,4 +1,4 @@
-//! Every step against the engine that is too simple to be wrong, and against one that lies.
+//! Every step against a simple engine, and against corrupted answers.
 
 #![expect(clippy::unwrap_used, reason = "a test's own helpers may panic like the test")]
 
@@ -99,7 +99,7 @@ fn run(steps: &[Step]) -> Vec<Tally> {
 
 #[test]
 fn every_step_gets_right_answers_from_the_oracle() {
-    // Goal: no step calls a right answer wrong. Method: fill, then every step, every answer
+    // Goal: no right answer is rejected. Method: fill, then every step, every answer
     // checked; reads of a full key space verify as many values as they read rows.
     for fill in ["fillseq", "filluniquerandom", "fillrandom"] {
         for info in catalog() {
@@ -128,15 +128,15 @@ fn every_distribution_works_with_every_kind_of_operation() {
 
 #[test]
 fn fills_write_every_row_once_whatever_the_number_of_clients() {
-    // Goal: parts neither overlap nor leave a gap. Method: fill with n clients, then look for
+    // Goal: parts neither overlap nor leave a gap. Method: fill with n clients, then read
     // every row in key order; the operations are as many as the rows, so none was written twice.
     for fill in ["fillseq", "filluniquerandom"] {
         for clients in [1, 2, 3, 7, 64] {
             let fill = Step { clients, ..step(fill) };
             let count = StopRule::Operations(ROWS);
-            let look =
+            let scan =
                 Step { distribution: "sequential".to_owned(), stop: count, ..step("readrandom") };
-            let tallies = run(&[fill, look]);
+            let tallies = run(&[fill, scan]);
             assert_eq!(tallies[0].operations, ROWS);
             assert_eq!(tallies[1], Tally { operations: ROWS, rows: ROWS, verified: ROWS });
         }
@@ -146,12 +146,12 @@ fn fills_write_every_row_once_whatever_the_number_of_clients() {
 #[test]
 fn random_fills_leave_gaps_and_deletes_make_them() {
     let count = StopRule::Operations(ROWS);
-    let look = Step { distribution: "sequential".to_owned(), stop: count, ..step("readrandom") };
-    let tallies = run(&[step("fillrandom"), look.clone()]);
+    let scan = Step { distribution: "sequential".to_owned(), stop: count, ..step("readrandom") };
+    let tallies = run(&[step("fillrandom"), scan.clone()]);
     // With replacement a row stays absent with probability 1/e; the standard deviation is 1 %.
     let share = tallies[1].rows as f64 / ROWS as f64;
     assert!((share - 0.632).abs() < 0.05, "{share}");
-    let tallies = run(&[step("fillseq"), step("deleterandom"), look]);
+    let tallies = run(&[step("fillseq"), step("deleterandom"), scan]);
     let gone = ROWS - tallies[2].rows;
     assert!((80..=100).contains(&gone), "{gone} of {ROWS} rows are gone");
 }
@@ -181,11 +181,11 @@ fn a_step_by_duration_has_no_end_and_a_fill_ends_with_the_rows() {
 
 /// A row: key and value.
 type Row = (Vec<u8>, Vec<u8>);
-/// Makes up an answer from the true one.
-type Lie = fn(&[Row], &mut Rows);
+/// Makes a corrupted answer from the true one.
+type Corruption = fn(&[Row], &mut Rows);
 
-/// Returns what the first checked answer of `name` is called when `lie` makes it up.
-fn lied(name: &str, presence: Presence, lie: Lie) -> String {
+/// Returns the result of checking the first answer of `name` after `corrupt`.
+fn check_corrupted(name: &str, presence: Presence, corrupt: Corruption) -> String {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&dir);
     execute(engine.as_ref(), &step("fillseq"), Presence::Some).unwrap();
@@ -205,52 +205,52 @@ fn lied(name: &str, presence: Presence, lie: Lie) -> String {
     engine.session().unwrap().execute(&op, &mut rows).unwrap();
     let truth: Vec<_> = rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
     rows.clear(true);
-    lie(&truth, &mut rows);
+    corrupt(&truth, &mut rows);
     match client.check(&rows) {
-        Ok(_) => "believed".to_owned(),
+        Ok(_) => "accepted".to_owned(),
         Err(wrong) => wrong.to_string(),
     }
 }
 
-fn tell(truth: &[Row], rows: &mut Rows) {
+fn push_all(truth: &[Row], rows: &mut Rows) {
     truth.iter().for_each(|(key, value)| rows.push(key, value));
 }
 
 #[test]
-fn lies_about_points_are_found() {
-    let all = |lie: Lie| lied("readrandom", Presence::All, lie);
-    assert_eq!(all(tell), "believed");
+fn corrupted_points_are_found() {
+    let all = |corrupt: Corruption| check_corrupted("readrandom", Presence::All, corrupt);
+    assert_eq!(all(push_all), "accepted");
     assert!(all(|_, _| ()).contains("every row is there"));
-    assert!(all(|truth, rows| (0..2).for_each(|_| tell(truth, rows))).contains("2 rows"));
+    assert!(all(|truth, rows| (0..2).for_each(|_| push_all(truth, rows))).contains("2 rows"));
     let other = all(|truth, rows| rows.push(&[0; 20], &truth[0].1));
     assert!(other.contains("wrong answer to get of id") && other.contains("came back"), "{other}");
-    let cut = all(|truth, rows| rows.push(&truth[0].0, &truth[0].1[..99]));
-    assert!(cut.contains("99 bytes, not 100"), "{cut}");
+    let shortened = all(|truth, rows| rows.push(&truth[0].0, &truth[0].1[..99]));
+    assert!(shortened.contains("99 bytes, not 100"), "{shortened}");
     let damaged = all(|truth, rows| {
         let mut value = truth[0].1.clone();
         value[50] ^= 1;
         rows.push(&truth[0].0, &value);
     });
     assert!(damaged.contains("damaged at byte 50"), "{damaged}");
-    assert_eq!(lied("readrandom", Presence::Some, |_, _| ()), "believed");
-    let found = lied("readmissing", Presence::Some, |_, rows| rows.push(b"k", b"v"));
+    assert_eq!(check_corrupted("readrandom", Presence::Some, |_, _| ()), "accepted");
+    let found = check_corrupted("readmissing", Presence::Some, |_, rows| rows.push(b"k", b"v"));
     assert!(found.contains("never written"), "{found}");
 }
 
 #[test]
-fn lies_about_ranges_are_found() {
+fn corrupted_ranges_are_found() {
     for name in ["fwdrange", "revrange"] {
-        let all = |lie: Lie| lied(name, Presence::All, lie);
-        let some = |lie: Lie| lied(name, Presence::Some, lie);
-        assert_eq!((all(tell), some(tell)), ("believed".to_owned(), "believed".to_owned()));
-        assert!(all(|truth, rows| tell(&truth[..9], rows)).contains("10 are there"));
-        assert_eq!(some(|truth, rows| tell(&truth[..9], rows)), "believed");
-        assert_eq!(some(|truth, rows| tell(&truth[2..], rows)), "believed");
+        let all = |corrupt: Corruption| check_corrupted(name, Presence::All, corrupt);
+        let some = |corrupt: Corruption| check_corrupted(name, Presence::Some, corrupt);
+        assert_eq!((all(push_all), some(push_all)), ("accepted".to_owned(), "accepted".to_owned()));
+        assert!(all(|truth, rows| push_all(&truth[..9], rows)).contains("10 are there"));
+        assert_eq!(some(|truth, rows| push_all(&truth[..9], rows)), "accepted");
+        assert_eq!(some(|truth, rows| push_all(&truth[2..], rows)), "accepted");
         assert!(
             all(|truth, rows| {
-                tell(&truth[..8], rows);
-                tell(&truth[9..], rows);
-                tell(&truth[9..], rows);
+                push_all(&truth[..8], rows);
+                push_all(&truth[9..], rows);
+                push_all(&truth[9..], rows);
             })
             .contains("left out")
         );
@@ -259,18 +259,18 @@ fn lies_about_ranges_are_found() {
         };
         assert!(some(swapped).contains("out of order"));
         let twice = |truth: &[Row], rows: &mut Rows| {
-            tell(&truth[..1], rows);
-            tell(&truth[..1], rows);
+            push_all(&truth[..1], rows);
+            push_all(&truth[..1], rows);
         };
         assert!(some(twice).contains("out of order"));
-        assert!(some(|truth, rows| (0..2).for_each(|_| tell(truth, rows))).contains("20 rows"));
+        assert!(some(|truth, rows| (0..2).for_each(|_| push_all(truth, rows))).contains("20 rows"));
         assert!(some(|truth, rows| rows.push(b"alien", &truth[0].1)).contains("no row's key"));
         let moved = |truth: &[Row], rows: &mut Rows| {
             rows.push(&truth[1].0, &truth[0].1);
         };
         assert!(some(moved).contains("another row"));
         // The rows on the wrong side of the start are well-formed, and out of bounds.
-        let end: Lie = match name {
+        let end: Corruption = match name {
             "fwdrange" => |truth, rows| rows.push(&neighbour(&truth[0].0, -1), &truth[0].1),
             _ => |truth, rows| rows.push(&neighbour(&truth[0].0, 1), &truth[0].1),
         };
@@ -285,25 +285,27 @@ fn neighbour(key: &[u8], distance: i64) -> Vec<u8> {
 }
 
 #[test]
-fn lies_about_batches_are_found() {
-    let all = |lie: Lie| lied("multireadrandom", Presence::All, lie);
-    assert_eq!(all(tell), "believed");
+fn corrupted_batches_are_found() {
+    let all = |corrupt: Corruption| check_corrupted("multireadrandom", Presence::All, corrupt);
+    assert_eq!(all(push_all), "accepted");
     let reversed = |truth: &[Row], rows: &mut Rows| {
         truth.iter().rev().for_each(|(key, value)| rows.push(key, value));
     };
-    assert_eq!(all(reversed), "believed", "an engine may answer in its own order");
-    assert!(all(|truth, rows| tell(&truth[1..], rows)).contains("every row is there"));
-    let uninvited = |truth: &[Row], rows: &mut Rows| {
-        tell(truth, rows);
-        tell(&truth[..1], rows);
+    assert_eq!(all(reversed), "accepted", "an engine may answer in its own order");
+    assert!(all(|truth, rows| push_all(&truth[1..], rows)).contains("every row is there"));
+    let unrequested = |truth: &[Row], rows: &mut Rows| {
+        push_all(truth, rows);
+        push_all(&truth[..1], rows);
     };
-    assert!(all(uninvited).contains("not asked for"));
-    let some = lied("multireadrandom", Presence::Some, |truth, rows| tell(&truth[3..], rows));
-    assert_eq!(some, "believed");
+    assert!(all(unrequested).contains("not requested"));
+    let some = check_corrupted("multireadrandom", Presence::Some, |truth, rows| {
+        push_all(&truth[3..], rows)
+    });
+    assert_eq!(some, "accepted");
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_by_name() {
+fn impossible_steps_are_rejected_by_name() {
     let refusal = |step: &Step, data: &DataShape| workload::check(step, data).unwrap_err();
     let unknown = Step { name: "readrandon".to_owned(), ..step("readrandom") };
     assert!(matches!(refusal(&unknown, &data()), WorkloadError::UnknownStep { .. }));

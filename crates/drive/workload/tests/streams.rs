@@ -1,4 +1,4 @@
-//! Operation n is a function of (seed, client, n): the promises that make runs repeatable.
+//! Operation n is a function of (seed, client, n).
 
 use model::{Bytes, DataShape, Nanos, Op, Step, StopRule};
 use proptest::prelude::*;
@@ -57,7 +57,7 @@ fn the_same_arguments_give_the_same_stream() {
 
 #[test]
 fn streams_are_the_same_in_every_build() {
-    // Goal: nobody changes what is asked without knowing it. A change here goes under
+    // Goal: operations do not change by accident. A change here goes under
     // "Methodology" in the changelog: results from before and after are not comparable.
     // Method: row ids of the first operations and the first value, as they are today.
     let data = data(1000);
@@ -110,7 +110,7 @@ fn only_steps_with_a_writer_have_one() {
 }
 
 #[test]
-fn the_writer_writes_uniformly_beside_skewed_readers() {
+fn the_writer_writes_uniformly_with_skewed_readers() {
     let (step, data) = (step("readwhilewriting", "hotspot:8.64", 1), data(1_000_000));
     let mut writer = of(&step, &data, 1, Group::Writers).remove(0);
     let mut reader = of(&step, &data, 1, Group::Clients).remove(0);
@@ -126,7 +126,7 @@ fn the_writer_writes_uniformly_beside_skewed_readers() {
 }
 
 #[test]
-fn operations_have_the_asked_shape() {
+fn operations_have_the_requested_shape() {
     let data = DataShape { key_bytes: 24, value_bytes: 33, ..data(50) };
     for name in steps() {
         let mut client = of(&step(&name, "uniform", 1), &data, 3, Group::Clients).remove(0);

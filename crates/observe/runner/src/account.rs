@@ -1,18 +1,18 @@
-//! The parent's accounts of a step: what each counter grew by, what each gauge reached.
+//! Growth of counters and extremes of gauges over a span.
 
 use std::collections::BTreeMap;
 
 use model::record::SecondStats;
 use model::{Kind, Readings, metric};
 
-/// Readings at the start of a span, and the gauges seen since.
+/// Readings at the start of a span, and the gauges since.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     base: Readings,
     last: Readings,
     gauges_max: Readings,
     gauges_last: Readings,
-    /// Operations of each whole second, and whether it is void.
+    /// Operations of each whole second, and whether it is invalid.
     seconds_done: Vec<(f64, bool)>,
 }
 
@@ -20,14 +20,14 @@ impl Account {
     /// Begins a span with cumulative readings.
     pub(crate) fn begin(now: Readings) -> Self {
         let mut account = Self { base: now.clone(), last: now.clone(), ..Self::default() };
-        account.see_gauges(&now);
+        account.note_gauges(&now);
         account
     }
 
     /// Takes cumulative readings; returns counters' growth since the last ones, and the gauges.
     pub(crate) fn step(&mut self, now: &Readings) -> Readings {
         let readings = growth(&self.last, now).into_iter().chain(gauges(now)).collect();
-        self.see_gauges(now);
+        self.note_gauges(now);
         self.last.clone_from(now);
         readings
     }
@@ -57,7 +57,7 @@ impl Account {
         self.gauges_last.clone()
     }
 
-    /// Returns the throughput over the whole seconds noted, void ones left out unless asked for.
+    /// Returns the throughput over the whole seconds noted, invalid ones only if `has_invalid`.
     pub(crate) fn seconds(&self, has_invalid: bool) -> SecondStats {
         let counted = self.seconds_done.iter().filter(|(_, is_invalid)| has_invalid || !is_invalid);
         let mut done: Vec<f64> = counted.map(|(done, _)| *done).collect();
@@ -72,7 +72,7 @@ impl Account {
         }
     }
 
-    fn see_gauges(&mut self, now: &Readings) {
+    fn note_gauges(&mut self, now: &Readings) {
         for (name, value) in gauges(now) {
             let max = self.gauges_max.entry(name.clone()).or_insert(value);
             *max = max.max(value);
@@ -86,7 +86,7 @@ pub(crate) fn gauges(now: &Readings) -> BTreeMap<String, f64> {
     of_kind(now, Kind::Gauge).map(|(name, value)| (name.clone(), *value)).collect()
 }
 
-/// Returns what each counter known at both moments grew by.
+/// Returns the growth of each counter known at both moments.
 ///
 /// A counter that went backwards was reset (an engine reopened, a device changed): its growth is
 /// not known, so it is absent.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn void_seconds_are_left_out_unless_asked_for() {
+    fn invalid_seconds_are_left_out_unless_requested() {
         let mut account = Account::default();
         for (done, is_invalid) in [(50.0, false), (0.0, true), (70.0, false)] {
             account.second(done, is_invalid);

@@ -1,9 +1,9 @@
-//! How running an experiment fails, as opposed to how a run ends.
+//! Errors that stop an experiment; a failed run is a record.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What keeps an experiment from being run; a run that ends badly is not an error but a record.
+/// An error that stops an experiment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunnerError {
@@ -18,7 +18,7 @@ pub enum RunnerError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// The data directory is not ours.
+    /// The data directory holds files that are not ours.
     #[error(
         "{} is not empty and was not made by assay: it will not be touched; name an empty or new \
          directory with --data-dir", path.display()
@@ -42,7 +42,7 @@ pub enum RunnerError {
         path: PathBuf,
         /// Free space.
         free: model::Bytes,
-        /// What must stay free.
+        /// Space that must stay free.
         floor: model::Bytes,
     },
     /// The memory cap cannot be set.
@@ -53,62 +53,62 @@ pub enum RunnerError {
     Refused {
         /// The variant.
         variant: String,
-        /// The culprit, when it is an option.
+        /// The refused option, if one is the cause.
         option: Option<String>,
-        /// The engine's own words.
+        /// The engine's reason.
         reason: String,
-        /// The options it has, when it tells.
+        /// The options it has, when known.
         known: Vec<String>,
     },
-    /// The CPUs of this process do not suffice for the placement asked for.
+    /// The CPUs of this process do not suffice for the requested placement.
     #[error("{message}: {remedy}")]
     Placement {
-        /// What is asked for and what there is.
+        /// The requested and the available CPUs.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// A variant's engine takes no keys or values as long as those asked for.
+    /// A variant's engine takes no keys or values of the requested length.
     #[error("variant {variant}: {message}: {remedy}")]
     TooLong {
         /// The variant.
         variant: String,
-        /// What is too long, as experiment files name it.
+        /// The field that is too long, as experiment files name it.
         word: String,
-        /// What is asked for and what the engine takes.
+        /// The requested and the largest possible length.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// A variant cannot have the allocator it asks for.
+    /// A variant cannot have the requested allocator.
     #[error("variant {variant}: {message}: {remedy}")]
     Allocator {
         /// The variant.
         variant: String,
-        /// What is asked for and what was found.
+        /// The requested allocator and the one found.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// The client cannot offer what a step asks for on this host.
+    /// The client cannot offer a step's rate on this host.
     #[error("{message}: {remedy}")]
     Load {
         /// Position of the step in the experiment, 0-based.
         step_index: usize,
-        /// What it can do and what was asked, with the figures.
+        /// The ceiling and the requested rate.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// The system does not allow as many client threads as are asked for.
+    /// The system does not allow the requested number of client threads.
     #[error("{message}: {remedy}")]
     Clients {
-        /// What is allowed and what was asked, with the figures.
+        /// The allowed and the requested number.
         message: String,
-        /// What to do about it.
+        /// The remedy.
         remedy: String,
     },
-    /// A step cannot be executed as asked.
+    /// A step cannot be executed as specified.
     #[error(transparent)]
     Step(#[from] workload::WorkloadError),
     /// The user stopped before the first run.

@@ -1,61 +1,32 @@
-//! Cells to records: one child process per run, supervised, sampled and archived by its parent.
+//! Runs cells: one supervised worker process per run, sampled and archived.
 //!
-//! It decides nothing about what is run (that is `plan`) and computes nothing from it (that is
-//! `analysis`). The parent half (`supervise`) and the child half ([`work`]) speak the few message
-//! types of `message` over stdin and stdout. The child runs loads (`trial`) and searches
-//! (`probing`); the parent keeps what is known of the step in hand (`accumulator`) and judges from the
-//! client's and the host's accounts which intervals count (`innocence`).
+//! Plans come from `plan`, statistics from `analysis`. The parent (`supervisor`) and the child
+//! (`worker`) exchange the messages of `message` over stdin and stdout. The child runs loads
+//! (`worker::trial`) and searches (`worker::probing`); the parent accumulates the current step
+//! (`supervisor::accumulator`) and classifies intervals from the client's and the host's accounts
+//! (`validity`).
 //!
-//! Invariants: whatever the engine does to its process is a recorded outcome, never the end of
-//! the experiment; what was measured is in the archive within a second; a data directory that is
-//! not ours is never touched; an interval is void only when the client was late, or held up, for
-//! a reason outside the engine.
+//! Invariants: a crash of the engine is a recorded outcome, never the end of the experiment;
+//! measurements are in the archive within a second; a data directory without our marker is never
+//! touched; an interval is invalid only when the client was late, or delayed, for a reason outside
+//! the engine.
 
 mod account;
-mod accumulator;
-mod audit;
-mod books;
-mod counted;
-mod data;
-mod demand;
-mod doubt;
-mod drain;
 mod error;
-mod evidence;
-mod experiment;
-mod hosting;
-mod innocence;
-mod load_status;
-mod memory;
 mod message;
-mod placement;
 mod preflight;
-mod probing;
-mod process;
-#[cfg(test)]
-mod scripted;
-mod settle;
-mod smoke_test;
-mod span;
 mod stamp;
-mod supervise;
+mod supervisor;
 mod tally;
-mod time_profile;
-#[cfg(test)]
-mod toy;
-mod trial;
-mod warmup_trim;
-mod watch;
+mod validity;
 mod worker;
 
-pub use data::{DataRoot, free_space};
 pub use error::RunnerError;
-pub use experiment::{Interrupt, Progress, Workbench, run_cells};
-pub use hosting::Served;
 pub use message::{Library, ProbeBegins};
-pub use preflight::check_variants;
-pub use process::WorkerProgram;
-pub use smoke_test::{serve_smoke_test, smoke_test};
+pub use preflight::{check_variants, serve_smoke_test, smoke_test};
 pub use stamp::{now_utc, stamp_id, wall_time};
-pub use warmup_trim::trim_warmup;
+pub use supervisor::{
+    DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, free_space, run_cells,
+    trim_warmup,
+};
 pub use worker::{Registry, work};

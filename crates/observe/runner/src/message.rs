@@ -1,4 +1,4 @@
-//! What parent and worker say to each other: one JSON object a line, nothing else.
+//! Messages between parent and worker: one JSON object per line.
 //!
 //! The worker may run behind a pipe of any kind; nothing here names a file descriptor or a host.
 
@@ -20,15 +20,15 @@ pub struct Library {
     pub path: PathBuf,
     /// Its SHA-256, in hex.
     pub sha256: String,
-    /// Where it came from, for people.
+    /// Where it came from, as text.
     pub origin: String,
-    /// How it was made, by name: compiler, flags.
+    /// Build facts by name: compiler, flags.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
 }
 
 impl Library {
-    /// Adds origin, hash and making of the build to what it says of itself.
+    /// Adds origin, hash and build facts to an engine's identity.
     pub fn complete(&self, identity: &mut Identity) {
         identity.sha256 = Some(self.sha256.clone());
         identity.origin.clone_from(&self.origin);
@@ -36,7 +36,7 @@ impl Library {
     }
 }
 
-/// One run's order: everything a worker needs.
+/// One run's order: all inputs of a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) cell: Cell,
@@ -45,13 +45,13 @@ pub(crate) struct Order {
     pub(crate) data: DataShape,
     /// The first of the experiment's steps that reads ranges downwards.
     pub(crate) downwards: Option<String>,
-    /// The first of the experiment's steps whose clients send ahead.
-    pub(crate) ahead: Option<String>,
+    /// The first of the experiment's steps with pipelined clients.
+    pub(crate) pipelined: Option<String>,
     pub(crate) library: Option<Library>,
     /// Where the server listens, password included; `None` for an engine in the worker.
     #[serde(default)]
     pub(crate) endpoint: Option<Endpoint>,
-    /// What is asked beside keys and values.
+    /// The application, for steps beyond keys and values.
     #[serde(default)]
     pub(crate) application: Option<Application>,
     /// Most clients of any step of the run.
@@ -64,51 +64,50 @@ pub(crate) struct Order {
 
 /// Parent to worker.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "say", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Command {
-    /// Execute this; the first message of all.
+    /// Execute this order; the first message of all.
     Run(Box<Order>),
     /// The readings at this boundary are taken: go on.
     Go,
-    /// Stop after the operations in hand.
+    /// Stop after the operations in flight.
     Stop,
-    /// Whether each interval of the probe's measured span is void, in order.
-    Judged { is_invalid: Vec<bool> },
+    /// Whether each interval of the probe's measured span is invalid, in order.
+    Classified { is_invalid: Vec<bool> },
 }
 
 /// Worker to parent.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "say", rename_all = "snake_case")]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Message {
-    /// The engine is open; `keep` are files of its own to be archived when the run ends.
+    /// The engine is open; `keep` are its own files to archive when the run ends.
     Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
-    /// The engine refused to open; `option` names the culprit when it is an option, `known` the
-    /// options there are.
+    /// The engine refused to open: the option that is the cause, if one is, and those it has.
     Refused {
         option: Option<String>,
         reason: String,
         #[serde(default)]
         known: Vec<String>,
     },
-    /// The engine takes no keys or values that long; `word` is the file's. The worker ends.
+    /// Keys or values are too long for the engine; `word` is the file's. The worker ends.
     TooLong { word: String, reason: String, remedy: String },
-    /// Not the allocator asked for serves `malloc`; the worker ends.
+    /// Another allocator than the requested one serves `malloc`; the worker ends.
     OtherAllocator { reason: String, remedy: String },
-    /// A library was tried; what it did wrong, if anything.
-    Proven { failure: Option<String> },
-    /// The client was measured on an engine that does nothing; comes before `Opened`.
+    /// Result of a library's smoke test: its failure, if any.
+    SmokeTested { failure: Option<String> },
+    /// The client was calibrated on the null engine; comes before `Opened`.
     Calibrated { calibration: Calibration },
     /// A step begins (its warm-up, if it has one).
     StepBegins { index: u32 },
     /// A probe of a search begins (its warm-up).
     ProbeBegins(ProbeBegins),
-    /// A probe's measured span is over; the worker waits for `Judged`.
+    /// A probe's measured span is over; the worker waits for `Classified`.
     ProbeMeasured { after: Box<EngineState> },
     /// A probe is over: the search so far, that probe the last.
     ProbeEnds { search: Box<SearchRecord> },
-    /// The measured span, of a step or of a probe, begins when the parent says `Go`.
+    /// The measured span of a step or probe begins when the parent sends `Go`.
     ///
-    /// Where it is patient, one operation may take as long as it wants: an index is built.
+    /// Where it is patient, one operation may take any time: an index is built.
     MeasuringBegins {
         before: Box<EngineState>,
         #[serde(default)]
@@ -116,26 +115,26 @@ pub(crate) enum Message {
     },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
-    /// The worker lives; operations ended since the step began.
+    /// A sign of progress: operations ended since the step began.
     Heartbeat { operations: u64 },
     /// A stage of a settle begins.
     Stage { name: String },
     /// A step is over; the worker waits for `Go`.
     StepEnds(Box<StepEnds>),
-    /// After a step that had finished, the tables did not hold what they must; the worker ends.
+    /// Row counts after a finished step were wrong; the worker ends.
     Violated { reason: String },
-    /// A text of the engine's, to be kept under that name.
+    /// A text of the engine's, to archive under that name.
     EngineText { name: String, text: String },
     /// The engine is closed; the worker ends.
     Closed { clock: ClockRecord },
 }
 
-/// What a probe of a search tries.
+/// The load of a search's probe.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ProbeBegins {
     /// Position in the search, 0-based.
     pub number: u32,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Clients.
     pub clients: u32,
@@ -145,7 +144,7 @@ pub struct ProbeBegins {
     pub length: Nanos,
 }
 
-/// One interval, as the worker saw it.
+/// One interval, as measured by the worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IntervalMessage {
     /// Probe of a search it belongs to.
@@ -155,7 +154,7 @@ pub(crate) struct IntervalMessage {
     pub(crate) length: Nanos,
     pub(crate) clients: Vec<KindTimes>,
     pub(crate) writers: Vec<KindTimes>,
-    /// What the clients of an open loop tell of themselves.
+    /// Start lag and backlog, in an open loop.
     pub(crate) open: Option<OpenInterval>,
     /// Growth of the worker's own counters over the interval.
     pub(crate) growth: Readings,
@@ -168,13 +167,13 @@ pub(crate) struct IntervalMessage {
 pub(crate) struct OpenInterval {
     /// Histogram of the clients' start lag: HdrHistogram V2, base64.
     pub(crate) start_lag: String,
-    /// Age, at its end, of the oldest arrival that nobody had begun.
+    /// Age, at its end, of the oldest arrival not begun.
     pub(crate) backlog: Nanos,
 }
 
 /// How the arrivals of an open loop were served.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ArrivalsTold {
+pub(crate) struct ArrivalsMessage {
     pub(crate) pace: Pace,
     pub(crate) offered: u64,
     /// Histogram of the ages of those not served: HdrHistogram V2, base64.
@@ -195,10 +194,10 @@ pub(crate) struct KindTimes {
     pub(crate) service: String,
 }
 
-/// A finished step, as the worker saw it.
+/// A finished step, as measured by the worker.
 ///
-/// Of a search, times and growth are those of the probe that confirmed what was found; nothing
-/// when none did.
+/// Of a search, times and growth are those of the probe that confirmed the result; empty when
+/// none did.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StepEnds {
     pub(crate) index: u32,
@@ -210,9 +209,9 @@ pub(crate) struct StepEnds {
     pub(crate) after: EngineState,
     pub(crate) malloc: Option<MallocRecord>,
     pub(crate) settle: Option<SettleRecord>,
-    pub(crate) arrivals: Option<ArrivalsTold>,
+    pub(crate) arrivals: Option<ArrivalsMessage>,
     pub(crate) search: Option<SearchRecord>,
-    /// What only the worker can see of it.
+    /// Findings of the worker.
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,
     pub(crate) end: StepEnd,
@@ -222,10 +221,10 @@ pub(crate) struct StepEnds {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub(crate) enum StepEnd {
-    /// It did all it was asked.
+    /// All its work is done.
     #[default]
     Finished,
-    /// It was told to stop.
+    /// It was stopped.
     Stopped,
     /// It could not go on.
     Failed { reason: String },

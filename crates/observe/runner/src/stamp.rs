@@ -1,4 +1,4 @@
-//! Calendar time: the only place that reads it.
+//! Calendar time, read only here.
 
 use jiff::Timestamp;
 use model::{Nanos, RunRecord};
@@ -9,7 +9,7 @@ pub fn now_utc() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
-/// Returns how long a run took, everything included; `None` when it was killed before its end.
+/// Returns a run's total duration; `None` when it was killed.
 #[must_use]
 pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
     let stamp = |text: &str| text.parse::<Timestamp>().ok();
@@ -17,7 +17,7 @@ pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
     u64::try_from(taken.as_nanos()).ok().map(Nanos)
 }
 
-/// Returns an identifier for something begun now: UTC stamp and a short hash of `salt` and stamp.
+/// Returns an identifier: UTC stamp, and a short hash with `salt`.
 ///
 /// Identifiers sort by time; the hash keeps two of the same second apart.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Histograms of the load loop to messages and back to summaries.
+//! Conversion of histograms to messages and summaries.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,9 +9,9 @@ use model::buckets::BUCKET_BOUNDS;
 use model::record::{OpSummaries, OpSummary};
 use model::{Buckets, Nanos, OpKind};
 
-use crate::message::{ArrivalsTold, KindTimes, OpenInterval, StepEnd, StepEnds};
+use crate::message::{ArrivalsMessage, KindTimes, OpenInterval, StepEnd, StepEnds};
 
-/// Returns a group's tally as it is told to the parent.
+/// Returns a group's tally as a message.
 pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
     let one = |(kind, tally): (&model::OpKind, &load::KindTally)| KindTimes {
         kind: *kind,
@@ -22,14 +22,14 @@ pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
     group.iter().map(one).collect()
 }
 
-/// Returns what the clients of an open loop tell of themselves.
+/// Returns start lag and backlog of an open loop's interval as a message.
 pub(crate) fn open_interval(interval: &Interval) -> OpenInterval {
     OpenInterval { start_lag: encode(&interval.start_lag), backlog: interval.backlog }
 }
 
-/// Returns how the arrivals were served, as it is told to the parent.
-fn arrivals(totals: &ArrivalTotals) -> ArrivalsTold {
-    ArrivalsTold {
+/// Returns how the arrivals were served, as a message.
+fn arrivals(totals: &ArrivalTotals) -> ArrivalsMessage {
+    ArrivalsMessage {
         pace: totals.pace,
         offered: totals.offered,
         censored: encode(&totals.censored),
@@ -38,7 +38,7 @@ fn arrivals(totals: &ArrivalTotals) -> ArrivalsTold {
     }
 }
 
-/// Returns a finished step as it is told to the parent; settle and state are added by the caller.
+/// Returns a finished step as a message; settle and state are added by the caller.
 pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
     let end = match &totals.end {
         load::StepEnd::Finished => StepEnd::Finished,
@@ -57,19 +57,19 @@ pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
     }
 }
 
-/// One kind of operation with its histograms, as the parent got it.
-pub(crate) struct Told {
+/// One kind of operation with its decoded histograms.
+pub(crate) struct KindHistograms {
     pub(crate) kind: model::OpKind,
     pub(crate) summary: OpSummary,
     pub(crate) response: Histogram<u64>,
     pub(crate) service: Histogram<u64>,
 }
 
-/// Decodes what the worker told.
+/// Decodes a group's message.
 ///
 /// # Errors
-/// A text when a histogram does not decode: the worker is not ours, or memory was overwritten.
-pub(crate) fn told(times: &[KindTimes]) -> Result<Vec<Told>, String> {
+/// A text when a histogram does not decode: a foreign worker, or overwritten memory.
+pub(crate) fn decode_times(times: &[KindTimes]) -> Result<Vec<KindHistograms>, String> {
     let one = |times: &KindTimes| {
         let (response, service) = (decode(&times.response)?, decode(&times.service)?);
         let summary = OpSummary {
@@ -77,14 +77,14 @@ pub(crate) fn told(times: &[KindTimes]) -> Result<Vec<Told>, String> {
             response: load::percentiles(&response),
             service: load::percentiles(&service),
         };
-        Ok(Told { kind: times.kind, summary, response, service })
+        Ok(KindHistograms { kind: times.kind, summary, response, service })
     };
     times.iter().map(one).collect()
 }
 
 /// Returns the summaries by kind.
-pub(crate) fn summaries(told: &[Told]) -> OpSummaries {
-    told.iter().map(|told| (told.kind, told.summary)).collect()
+pub(crate) fn summaries(kinds: &[KindHistograms]) -> OpSummaries {
+    kinds.iter().map(|times| (times.kind, times.summary)).collect()
 }
 
 /// Adds a histogram of service times to the ten buckets of its kind, to its resolution of 0.1 %.
@@ -99,17 +99,17 @@ pub(crate) fn add_to_buckets(buckets: &mut Buckets, kind: OpKind, service: &Hist
 }
 
 /// Returns the service times of clients and background writers in ten buckets.
-pub(crate) fn buckets(clients: &[Told], writers: &[Told]) -> Buckets {
+pub(crate) fn buckets(clients: &[KindHistograms], writers: &[KindHistograms]) -> Buckets {
     let mut buckets = Buckets::new();
-    for told in clients.iter().chain(writers) {
-        add_to_buckets(&mut buckets, told.kind, &told.service);
+    for times in clients.iter().chain(writers) {
+        add_to_buckets(&mut buckets, times.kind, &times.service);
     }
     buckets
 }
 
-/// Returns the operations whose response time kept a limit, all kinds together.
-pub(crate) fn within(told: &[Told], limit: Nanos) -> u64 {
-    told.iter().map(|told| count_within(&told.response, limit)).sum()
+/// Returns the operations whose response time is within a limit, all kinds together.
+pub(crate) fn within(kinds: &[KindHistograms], limit: Nanos) -> u64 {
+    kinds.iter().map(|times| count_within(&times.response, limit)).sum()
 }
 
 /// Returns how many values of a histogram are `limit` or less, to its resolution of 0.1 %.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::kernel_file::word;
+use crate::kernel_file::read_trimmed;
 use crate::mount::{Mount, holding, mounts};
 
 /// Stacked devices are followed down this far: RAID below LVM below encryption is three.
@@ -23,7 +23,7 @@ pub(crate) struct BlockDevice {
 }
 
 impl BlockDevice {
-    /// Returns the device under a directory, or why there is none.
+    /// Returns the device under a directory, or the reason for none.
     pub(crate) fn under(dir: &Path) -> Result<Self, String> {
         let sys = Path::new("/sys");
         let dir = nearest_existing(dir);
@@ -60,7 +60,7 @@ impl BlockDevice {
 
     /// Returns its number as control groups write it: `254:0`.
     pub(crate) fn number(&self) -> Option<String> {
-        word(self.sys_dir.join("dev"))
+        read_trimmed(self.sys_dir.join("dev"))
     }
 
     /// Returns the model or kind: `Samsung SSD 990`, `virtio`, `device mapper over virtio`.
@@ -123,9 +123,9 @@ fn model_of(sys_dir: &Path, depth: u32) -> Option<String> {
         let driver = sys_dir.join("device/driver").canonicalize().ok();
         let driver = driver.and_then(|path| file_name(&path));
         let driver = driver.map(|name| name.trim_end_matches("_blk").to_owned());
-        return word(sys_dir.join("device/model")).or(driver);
+        return read_trimmed(sys_dir.join("device/model")).or(driver);
     }
-    let kind = match word(sys_dir.join("md/level")) {
+    let kind = match read_trimmed(sys_dir.join("md/level")) {
         Some(level) => format!("md {level}"),
         None => "device mapper".to_owned(),
     };
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn file_systems_without_a_device_say_so() {
+    fn file_systems_without_a_device_are_reported_with_a_remedy() {
         let sys = made_up_sys();
         for (kind, source) in [("tmpfs", "tmpfs"), ("overlay", "overlay"), ("nfs4", "host:/x")] {
             let mount = Mount {

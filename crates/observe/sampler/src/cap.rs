@@ -1,4 +1,4 @@
-//! A control group that caps the memory of one run, page cache included.
+//! A control group that caps the memory of one run.
 
 use std::fs;
 use std::io;
@@ -10,13 +10,13 @@ use model::Bytes;
 use crate::control_group::{CgroupDir, Version};
 use crate::error::SampleError;
 
-/// Start of the names of our groups; the maker's process id and a number follow.
+/// Start of the names of our groups; the creator's process id and a number follow.
 const PREFIX: &str = "assay-";
 
 /// Numbers the groups of this process.
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
-/// A memory cap: processes added to it share the limit, their page cache counts too.
+/// A memory cap that its processes share, page cache included.
 ///
 /// This makes an IO-bound run possible on a large machine, in both versions of the interface.
 /// Page cache is charged to the group that first touched the page: data that another process has
@@ -34,12 +34,12 @@ impl MemoryCap {
     /// Makes a control group with the limit and nothing in it.
     ///
     /// In version 1 it lies below this process's own group. In version 2 a group with processes
-    /// cannot have groups with controllers below it, so it lies beside it, unless the own group
+    /// cannot have groups with controllers below it, so it lies next to it, unless the own group
     /// passes the memory controller on.
     ///
     /// # Errors
-    /// When the machine has no memory controller, the user no rights to it, or the kernel does
-    /// not keep the limit.
+    /// When the machine has no memory controller, the user no rights to it, or the kernel sets
+    /// another limit.
     pub fn create(limit: Bytes) -> Result<Self, SampleError> {
         let pid = std::process::id();
         let own = CgroupDir::of_process(pid).map(|own| (own.version, own.memory));
@@ -50,7 +50,7 @@ impl MemoryCap {
         Self::create_in(version, &own, &next_name(), limit)
     }
 
-    /// Makes the group `name` at the place the version asks for.
+    /// Makes the group `name` at the place that the version requires.
     pub(crate) fn create_in(
         version: Version,
         own: &Path,
@@ -71,7 +71,7 @@ impl MemoryCap {
         Ok(cap)
     }
 
-    /// Moves a process into the group; what it allocates from now on counts.
+    /// Moves a process into the group; its later allocations count.
     ///
     /// # Errors
     /// When the user may not move it, or it has ended.
@@ -85,7 +85,7 @@ impl MemoryCap {
         })
     }
 
-    /// Returns how many processes of the group were killed for lack of memory.
+    /// Returns the number of out-of-memory kills in the group.
     ///
     /// # Errors
     /// When the kernel's file cannot be read.
@@ -117,19 +117,19 @@ impl MemoryCap {
         Ok(())
     }
 
-    /// Writes a limit and checks that it is kept.
+    /// Writes a limit and checks that it is in force.
     fn set(&self, name: &str, limit: Bytes) -> Result<(), SampleError> {
         self.write(name, &limit.0.to_string())?;
         let path = self.dir.join(name);
-        let kept = fs::read_to_string(&path).map_err(SampleError::read(&path))?;
-        let kept = kept.trim();
+        let in_force = fs::read_to_string(&path).map_err(SampleError::read(&path))?;
+        let in_force = in_force.trim();
         // The kernel counts in pages: it rounds down.
         let page = rustix::param::page_size() as u64;
-        let is_kept = kept.parse::<u64>().is_ok_and(|kept| limit.0.abs_diff(kept) < page);
-        if is_kept {
+        let is_set = in_force.parse::<u64>().is_ok_and(|bytes| limit.0.abs_diff(bytes) < page);
+        if is_set {
             return Ok(());
         }
-        Err(SampleError::NotKept { path, wanted: limit.0, kept: kept.to_owned() })
+        Err(SampleError::OtherLimit { path, wanted: limit.0, in_force: in_force.to_owned() })
     }
 
     /// Writes one of the group's files.
@@ -153,7 +153,7 @@ pub(crate) fn next_name() -> String {
     format!("{PREFIX}{}-{number}", std::process::id())
 }
 
-/// Makes a group; those of makers that have ended are removed before.
+/// Makes a group; those of creators that have ended are removed before.
 pub(crate) fn make_group(parent: &Path, name: &str) -> Result<PathBuf, SampleError> {
     sweep(parent);
     let dir = parent.join(name);
@@ -207,12 +207,12 @@ fn has_memory(path: &Path) -> bool {
     list.split_ascii_whitespace().any(|name| name == "memory")
 }
 
-/// Removes groups whose makers have ended, as after a kill.
+/// Removes groups whose creators have ended, as after a kill.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(maker_of) else { continue };
+        let Some(pid) = name.to_str().and_then(creator_of) else { continue };
         if !Path::new("/proc").join(pid.to_string()).exists() {
             // A group with processes in it stays: the kernel refuses.
             drop(fs::remove_dir(entry.path()));
@@ -221,7 +221,7 @@ fn sweep(parent: &Path) {
 }
 
 /// Returns the process that made the group of this name, if the name is one of ours.
-fn maker_of(name: &str) -> Option<u32> {
+fn creator_of(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
 }
 
@@ -232,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes a cap, or says why the test is skipped.
+    /// Makes a cap, or prints why the test is skipped.
     fn cap(limit: Bytes) -> Option<MemoryCap> {
         MemoryCap::create(limit).inspect_err(|error| println!("skipped: {error}")).ok()
     }
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_cap_leaves_nothing_and_a_killed_makers_cap_is_swept() {
+    fn a_dropped_cap_leaves_nothing_and_the_cap_of_a_killed_process_is_swept() {
         let Some(cap) = cap(Bytes(32 << 20)) else { return };
         let dir = cap.dir.clone();
         assert!(dir.exists());
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_has_ended_is_not_a_question_of_rights() {
+    fn a_process_that_has_ended_is_not_reported_as_missing_rights() {
         let Some(cap) = cap(Bytes(32 << 20)) else { return };
         let mut child = shell("exit 0");
         child.kill().unwrap();
@@ -299,10 +299,10 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_the_kernel_does_not_keep_is_an_error() {
+    fn a_limit_that_the_kernel_changes_is_an_error() {
         let Some(_rights) = cap(Bytes(32 << 20)) else { return };
         let error = MemoryCap::create(Bytes(u64::MAX)).unwrap_err();
-        assert!(matches!(error, SampleError::NotKept { .. }), "{error}");
+        assert!(matches!(error, SampleError::OtherLimit { .. }), "{error}");
     }
 
     #[test]
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn without_rights_the_file_and_the_remedy_are_named() {
+    fn missing_rights_name_the_file_and_the_remedy() {
         let own = Path::new("/proc/no-such-group");
         let error = MemoryCap::create_in(Version::V1, own, "x", Bytes::GIB).unwrap_err();
         let text = error.to_string();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_without_a_delegated_controller_says_how_to_get_it() {
+    fn version_2_without_a_delegated_controller_is_an_error_with_a_remedy() {
         let dir = tempfile::tempdir().unwrap();
         let own = dir.path().join("slice/session");
         fs::create_dir_all(&own).unwrap();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_groups_lie_beside_a_group_that_has_processes() {
+    fn version_2_groups_lie_next_to_a_group_with_processes() {
         let dir = tempfile::tempdir().unwrap();
         let slice = dir.path().join("slice");
         let own = slice.join("session");
@@ -352,7 +352,7 @@ mod tests {
             fs::write(group.join("cgroup.controllers"), "cpu memory\n").unwrap();
         }
         fs::write(slice.join("cgroup.subtree_control"), "cpu memory\n").unwrap();
-        // A directory cannot be written like a file: so the kernel's refusal is played.
+        // A directory cannot be written like a file, as the kernel refuses the write.
         fs::create_dir(own.join("cgroup.subtree_control")).unwrap();
         assert_eq!(v2_parent(&own).unwrap(), slice);
     }

@@ -1,4 +1,4 @@
-//! Where a process's control group lies, in versions 1 and 2 of the interface.
+//! Directories of control groups, versions 1 and 2.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// Returns the name of the file that tells the memory in use.
+    /// Returns the name of the file of the memory in use.
     fn usage_file(self) -> &'static str {
         match self {
             Self::V1 => "memory.usage_in_bytes",
@@ -40,7 +40,7 @@ pub struct CgroupDir {
     pub(crate) memory: PathBuf,
 }
 
-/// The directory of a control group's CPU accounts, and the version that keeps them there.
+/// The directory of a control group's CPU accounts, and their version.
 ///
 /// Memory and CPU may be controlled by different versions on one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(crate) struct CpuDir {
 }
 
 impl CgroupDir {
-    /// Returns the control group of a process; `None` when the machine shows none.
+    /// Returns the control group of a process, if the machine shows one.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
         let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
@@ -72,7 +72,7 @@ impl CgroupDir {
         Ok(text.and_then(|text| text.trim().parse().ok()))
     }
 
-    /// Returns how many processes of the group were killed for lack of memory.
+    /// Returns the number of out-of-memory kills in the group.
     ///
     /// # Errors
     /// When the kernel's file cannot be read.
@@ -117,13 +117,13 @@ pub(crate) fn v2_dir(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
 pub(crate) fn v1_dir(text: &str, mounts: &[Mount], controller: &str) -> Option<PathBuf> {
     let path = text.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
-        let is_it = parts.next()?.split(',').any(|name| name == controller);
-        parts.next().filter(|_| is_it)
+        let is_own = parts.next()?.split(',').any(|name| name == controller);
+        parts.next().filter(|_| is_own)
     })?;
-    let is_it = |mount: &&Mount| {
+    let is_own = |mount: &&Mount| {
         mount.kind == "cgroup" && mount.options.iter().any(|name| name == controller)
     };
-    Some(dir_in(mounts.iter().rfind(is_it)?, path))
+    Some(dir_in(mounts.iter().rfind(is_own)?, path))
 }
 
 /// Returns a group's directory under a mount that may show only a part of the hierarchy.
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn with_both_versions_each_controller_is_looked_for_where_it_is() {
+    fn with_both_versions_each_controller_is_found_in_its_own() {
         let text = "1:cpu,cpuacct:/a\n0::/b\n";
         let mounts = [
             mount("cgroup", "/cg/cpu", "/", &["rw", "cpu", "cpuacct"]),
@@ -191,12 +191,12 @@ mod tests {
     }
 
     #[test]
-    fn a_container_sees_its_own_group_at_the_top() {
+    fn a_container_has_its_own_group_at_the_top() {
         let text = "4:memory:/docker/0123\n";
         let inside = [mount("cgroup", "/cg/memory", "/docker/0123", &["memory"])];
         assert_eq!(locate(text, &inside).unwrap().memory, Path::new("/cg/memory"));
-        let strange = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
-        assert_eq!(locate(text, &strange).unwrap().memory, Path::new("/cg/memory"));
+        let unrelated = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
+        assert_eq!(locate(text, &unrelated).unwrap().memory, Path::new("/cg/memory"));
         assert_eq!(locate("0::/\n", &[]), None);
     }
 }

@@ -1,9 +1,9 @@
-//! How sampling and capping fail, by what the caller may do about it.
+//! Errors of sampling and of memory caps.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why there are no readings, or no memory cap.
+/// An error of reading counters or setting a memory cap.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
@@ -40,18 +40,18 @@ pub enum SampleError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The kernel keeps another limit than the one written.
+    /// Another limit is in force than the one written.
     #[error(
-        "no memory cap: {} says {kept} bytes after {wanted} were written: an enclosing group or \
+        "no memory cap: {} reads {in_force} bytes after {wanted} were written: an enclosing group or \
          the kernel sets another limit", path.display()
     )]
-    NotKept {
+    OtherLimit {
         /// The file of the limit.
         path: PathBuf,
         /// The limit that was written, bytes.
         wanted: u64,
         /// The limit that is in force, bytes; `max` for none.
-        kept: String,
+        in_force: String,
     },
 }
 

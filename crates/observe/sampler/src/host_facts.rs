@@ -1,4 +1,4 @@
-//! The facts of the machine a run is made on.
+//! Facts of the host of a run.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use model::{Bytes, Host};
 
 use crate::block_device::{BlockDevice, nearest_existing};
 use crate::control_group::CgroupDir;
-use crate::kernel_file::{bytes_of, word};
+use crate::kernel_file::{bytes_of, read_trimmed};
 use crate::mount::{holding, mounts};
 use crate::topology;
 
-/// Where the kernel tells of CPUs.
+/// The kernel's directory of CPUs.
 const SYS_CPU: &str = "/sys/devices/system/cpu";
 
-/// Returns the facts of this machine and of the device `data_dir` lies on, or will lie on.
+/// Returns the facts of this machine and of the device of `data_dir`.
 #[must_use]
 pub fn host_facts(data_dir: &Path) -> Host {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -26,23 +26,25 @@ pub fn host_facts(data_dir: &Path) -> Host {
         cpus: std::thread::available_parallelism()
             .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
         cores: topology::cores(Path::new(SYS_CPU)),
-        is_smt_on: word(format!("{SYS_CPU}/smt/active")).and_then(|text| flag(&text)),
-        numa_nodes: word("/sys/devices/system/node/online")
+        is_smt_on: read_trimmed(format!("{SYS_CPU}/smt/active")).and_then(|text| flag(&text)),
+        numa_nodes: read_trimmed("/sys/devices/system/node/online")
             .and_then(|text| topology::listed(&text)),
         memory_bytes: Bytes(bytes_of(&meminfo, "MemTotal").unwrap_or_default()),
         kernel: kernel(),
-        os: word("/etc/os-release").and_then(|text| pretty_name(&text)),
-        clocksource: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        os: read_trimmed("/etc/os-release").and_then(|text| pretty_name(&text)),
+        clocksource: read_trimmed(
+            "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ),
+        governor: read_trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         is_turbo_on: is_turbo_on(
-            word("/sys/devices/system/cpu/intel_pstate/no_turbo").as_deref(),
-            word("/sys/devices/system/cpu/cpufreq/boost").as_deref(),
+            read_trimmed("/sys/devices/system/cpu/intel_pstate/no_turbo").as_deref(),
+            read_trimmed("/sys/devices/system/cpu/cpufreq/boost").as_deref(),
         ),
         is_virtual: is_virtual(&cpuinfo),
         device_model: device.as_ref().and_then(BlockDevice::model),
         device: device.map(|device| device.name),
         filesystem: mount.map(|mount| mount.kind.clone()),
-        huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")
+        huge_pages: read_trimmed("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| chosen(&text)),
         cgroup_version: CgroupDir::of_process(std::process::id()).map(|group| group.version()),
         fingerprint: String::new(),
@@ -53,8 +55,8 @@ pub fn host_facts(data_dir: &Path) -> Host {
 
 /// Returns the machine class: CPU, CPU count, memory, device and kernel, as one word.
 ///
-/// Memory is rounded to GiB and the kernel cut to its first two numbers, so that a reboot or a
-/// bug fix release does not begin a new history. Where no device is known, the file system stands
+/// Memory is rounded to GiB and the kernel shortened to its first two numbers, so that a reboot or
+/// a bug fix release does not begin a new history. Where no device is known, the file system stands
 /// for it.
 fn fingerprint(host: &Host) -> String {
     let cpu = host.cpu_model.as_deref().unwrap_or("unknown cpu");
@@ -74,21 +76,21 @@ fn fingerprint(host: &Host) -> String {
 
 /// Returns a kernel name with only the first two numbers of its release.
 fn kernel_class(kernel: &str) -> String {
-    let words = kernel.split_ascii_whitespace().map(|word| {
-        let mut numbers = word.splitn(3, '.');
+    let parts = kernel.split_ascii_whitespace().map(|part| {
+        let mut numbers = part.splitn(3, '.');
         match (numbers.next(), numbers.next(), numbers.next()) {
             (Some(major), Some(minor), Some(_rest)) => format!("{major}.{minor}"),
-            _ => word.to_owned(),
+            _ => part.to_owned(),
         }
     });
-    words.collect::<Vec<_>>().join(" ")
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the text in lower case with a single hyphen for each run of other characters.
 fn slug(text: &str) -> String {
-    let is_kept = |c: char| c.is_ascii_alphanumeric() || c == '.';
-    let words = text.split(|c: char| !is_kept(c)).filter(|word| !word.is_empty());
-    words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    let parts = text.split(|c: char| !is_plain(c)).filter(|part| !part.is_empty());
+    parts.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }
 
 /// Returns the kernel's name, release and machine.
@@ -106,7 +108,7 @@ fn cpu_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// Returns the CPU's model; ARM kernels tell only numbers.
+/// Returns the CPU's model; ARM kernels report only numbers.
 fn cpu_model(cpuinfo: &str) -> Option<String> {
     if let Some(model) = cpu_field(cpuinfo, "model name") {
         return Some(model.to_owned());
@@ -116,7 +118,7 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
     Some(format!("implementer {implementer} part {part}"))
 }
 
-/// Returns whether the CPU says it runs under a hypervisor; only x86 tells.
+/// Returns whether the CPU reports a hypervisor; only x86 does.
 fn is_virtual(cpuinfo: &str) -> Option<bool> {
     let flags = cpu_field(cpuinfo, "flags")?;
     Some(flags.split_ascii_whitespace().any(|flag| flag == "hypervisor"))
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_outlives_a_bug_fix_release_and_a_few_missing_pages() {
+    fn bug_fix_releases_and_missing_pages_do_not_change_the_fingerprint() {
         let host = |release: &str, kib: u64| Host {
             cpu_model: Some("Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz".to_owned()),
             cpus: 2,
@@ -190,13 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn x86_and_arm_name_their_cpus_differently() {
+    fn x86_and_aarch64_name_their_cpus_differently() {
         let x86 = "processor\t: 0\nmodel name\t: AMD EPYC 7763\nflags\t\t: fpu hypervisor lm\n";
         assert_eq!(cpu_model(x86).as_deref(), Some("AMD EPYC 7763"));
         assert_eq!(is_virtual(x86), Some(true));
-        let arm = "processor\t: 0\nFeatures\t: fp\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
-        assert_eq!(cpu_model(arm).as_deref(), Some("implementer 0x41 part 0xd0c"));
-        assert_eq!(is_virtual(arm), None);
+        let aarch64 =
+            "processor\t: 0\nFeatures\t: fp\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+        assert_eq!(cpu_model(aarch64).as_deref(), Some("implementer 0x41 part 0xd0c"));
+        assert_eq!(is_virtual(aarch64), None);
     }
 
     #[test]

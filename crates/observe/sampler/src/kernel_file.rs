@@ -1,4 +1,4 @@
-//! Files the kernel makes up: how they are read, and how their texts are taken apart.
+//! Files of the kernel: reading and parsing.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -46,7 +46,7 @@ pub(crate) fn read_of_process(pid: u32, name: &str) -> Result<Option<String>, Sa
 }
 
 /// Returns the trimmed text of a file that may not be there; `None` for an empty one.
-pub(crate) fn word(path: impl AsRef<Path>) -> Option<String> {
+pub(crate) fn read_trimmed(path: impl AsRef<Path>) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
     (!text.is_empty()).then(|| text.to_owned())
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_unknown() {
+    fn text_without_a_number_is_unknown() {
         assert_eq!(value_of("memory max\n", "memory"), None);
         assert_eq!(value_of("memory:\n", "memory"), None);
     }

@@ -1,12 +1,12 @@
-//! Samplers: read the kernel's counters of a run into [`model::Readings`].
+//! Samplers of the kernel's counters during a run.
 //!
-//! This crate reads no clock and keeps no history: the runner decides when to sample, and what a
-//! counter grew by. It stands beside the run in the flow: `/proc`, `/sys` and control groups go
-//! in, readings under the names of [`model::metric::METRICS`] come out.
+//! This crate reads no clock and stores no history: the runner decides when to sample, and computes
+//! growth. `/proc`, `/sys` and control groups go in, [`model::Readings`] under the names of
+//! [`model::metric::METRICS`] come out.
 //!
-//! Invariants: what the machine does not tell is absent, never 0, and [`Sampler::absence`] says
-//! why; counters are read as they are, at the moment asked for (no averages of averages, no first
-//! sample since boot); parsers are pure functions over text.
+//! Invariants: what the machine does not report is absent, never 0, and [`Sampler::absence`] has
+//! the reason; counters are read as they are, at the moment of the call (no averages of averages,
+//! no first sample since boot); parsers are pure functions over text.
 //!
 //! To add a sampler, write one file under `source/` with a [`Sampler`] and add its line to
 //! [`for_run`].

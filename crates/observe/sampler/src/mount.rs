@@ -1,4 +1,4 @@
-//! What is mounted where: `/proc/PID/mountinfo`.
+//! Mounted file systems, from `/proc/PID/mountinfo`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,13 +11,13 @@ pub(crate) struct Mount {
     pub(crate) point: PathBuf,
     /// Kind of file system: `ext4`, `cgroup2`.
     pub(crate) kind: String,
-    /// What is mounted: `/dev/sda1`, `tmpfs`.
+    /// The mounted source: `/dev/sda1`, `tmpfs`.
     pub(crate) source: String,
     /// Options of the file system, as of which controllers a `cgroup` mount has.
     pub(crate) options: Vec<String>,
 }
 
-/// Returns the mounts this process sees; none when the kernel does not tell.
+/// Returns the mounts of this process; none when the kernel does not report them.
 pub(crate) fn mounts() -> Vec<Mount> {
     parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn optional_fields_and_options_are_told_apart() {
+    fn optional_fields_and_options_are_distinguished() {
         let mounts = parse(TEXT);
         assert_eq!(mounts[1].kind, "ext4");
         assert_eq!(mounts[2].options, ["rw", "memory"]);

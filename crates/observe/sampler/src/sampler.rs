@@ -1,4 +1,4 @@
-//! The role of a sampler, and the list of them.
+//! The sampler interface, and the samplers of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ pub trait Sampler: Send {
     /// Returns the names of the metrics it may read.
     fn metrics(&self) -> &'static [&'static str];
 
-    /// Returns the readings of this moment; cheap enough for once a second.
+    /// Returns the current readings, cheap enough for once a second.
     ///
     /// # Errors
-    /// When the source was there and is no more, as of a process that has ended.
+    /// When the source has vanished, as of a process that has ended.
     fn sample(&mut self) -> Result<Readings, SampleError>;
 
-    /// Returns the readings of a step's boundary, with those too costly for each second.
+    /// Returns the readings of a step's boundary, costly ones included.
     ///
     /// # Errors
     /// As [`Sampler::sample`].
@@ -32,16 +32,16 @@ pub trait Sampler: Send {
         self.sample()
     }
 
-    /// Returns why metrics of its list are missing on this machine, if that is known beforehand.
+    /// Returns why metrics are missing on this machine, if known beforehand.
     fn absence(&self) -> Option<&str> {
         None
     }
 }
 
-/// Whether a file belongs to an engine's write-ahead log, by its path below the data directory.
+/// Whether a path below the data directory is a write-ahead log.
 pub type IsLog = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// What the samplers of one run look at.
+/// The targets of the samplers of one run.
 #[derive(Clone)]
 pub struct RunTargets<'a> {
     /// The worker; it is in its control group already.
@@ -50,7 +50,7 @@ pub struct RunTargets<'a> {
     pub data_dir: PathBuf,
     /// The run's own control group, when it has one.
     pub cgroup: Option<CgroupDir>,
-    /// Tells logs from data; `None` when they cannot be told.
+    /// Distinguishes logs from data; `None` when names do not.
     pub is_log: Option<IsLog>,
     /// The server that Assay has started for the run.
     pub server: Option<ServerTargets<'a>>,
@@ -58,19 +58,19 @@ pub struct RunTargets<'a> {
     pub foreign: Foreign,
 }
 
-/// Where a server works for the run that Assay did not start.
+/// The place of a server that Assay did not start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Foreign {
     /// There is none.
     #[default]
     Nowhere,
-    /// On this machine: nobody can tell it from other processes, nor where its data are.
+    /// On this machine: its processes and data cannot be identified.
     Here,
-    /// On another machine: this one tells nothing of it.
+    /// On another machine: it cannot be sampled here.
     Elsewhere,
 }
 
-/// What is looked at of a server.
+/// The sampled parts of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerTargets<'a> {
     /// Its first process.

@@ -1,4 +1,4 @@
-//! A control group for one server: its CPU, IO and memory counted apart, its memory capped.
+//! A control group that counts and caps one server.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,14 @@ use crate::control_group::{CgroupDir, CpuDir, Version, v1_dir, v2_dir};
 use crate::error::SampleError;
 use crate::mount::{Mount, mounts};
 
-/// Requests per second of the rule without which version 1 does not count requests: far above
-/// what a device serves. Source: the project's reference, servers, section 4.
+/// Requests per second of the rule without which version 1 does not count requests.
+///
+/// Our choice: far above what a device serves, so that it never throttles.
 const RULE_OPS_PER_S: u32 = 1_000_000;
 /// Files of that rule.
 const RULES: [&str; 2] = ["blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device"];
 
-/// Where a server's group keeps its accounts.
+/// The accounts of a server's group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Accounts {
     pub(crate) cpu: Option<CpuDir>,
@@ -28,25 +29,26 @@ pub(crate) struct Accounts {
     pub(crate) processes: Option<PathBuf>,
 }
 
-/// A control group for one server, made before it starts; removed when dropped.
+/// A control group for one server, removed when dropped.
 ///
-/// In version 1 it is a group in each hierarchy that counts something, in version 2 one group.
+/// It is made before the server starts. In version 1 it is a group in each hierarchy that counts
+/// something, in version 2 one group.
 #[derive(Debug)]
 pub struct ServerGroup {
     accounts: Accounts,
     dirs: Vec<PathBuf>,
-    /// Keeps the capped group alive.
+    /// Holds the capped group.
     _cap: Option<MemoryCap>,
     absence: Option<String>,
 }
 
 impl ServerGroup {
-    /// Makes the group, with nothing in it; what it cannot count is absent from its readings.
+    /// Makes an empty group; what it cannot count is absent.
     ///
     /// `data_dir` lies on the device whose requests are counted.
     ///
     /// # Errors
-    /// Only when `limit` is asked for and cannot be set; see [`MemoryCap::create`].
+    /// Only when `limit` is given and cannot be set; see [`MemoryCap::create`].
     pub fn create(limit: Option<Bytes>, data_dir: &Path) -> Result<Self, SampleError> {
         let pid = std::process::id();
         let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
@@ -59,12 +61,12 @@ impl ServerGroup {
         limit: Option<Bytes>,
         data_dir: &Path,
     ) -> Result<Self, SampleError> {
-        let mut making = Making { name: next_name(), dirs: Vec::new(), failure: None };
-        let cap = making.cap(text, mounts, limit)?;
+        let mut builder = GroupBuilder { name: next_name(), dirs: Vec::new(), failure: None };
+        let cap = builder.cap(text, mounts, limit)?;
         let mut accounts =
-            Accounts { memory: cap.as_ref().map(MemoryCap::dir), ..making.accounts(text, mounts) };
-        accounts.memory = accounts.memory.or_else(|| making.memory(text, mounts));
-        accounts.processes = making.dirs.first().cloned();
+            Accounts { memory: cap.as_ref().map(MemoryCap::dir), ..builder.accounts(text, mounts) };
+        accounts.memory = accounts.memory.or_else(|| builder.memory(text, mounts));
+        accounts.processes = builder.dirs.first().cloned();
         let device = BlockDevice::under(data_dir).and_then(|device| {
             device.number().ok_or_else(|| format!("{} has no number", device.name))
         });
@@ -75,10 +77,10 @@ impl ServerGroup {
                 }
                 accounts.io = Some((version, dir, device));
             }
-            (Err(reason), _) => making.failure = making.failure.or(Some(reason)),
+            (Err(reason), _) => builder.failure = builder.failure.or(Some(reason)),
             (Ok(_), None) => {}
         }
-        let Making { dirs, failure, .. } = making;
+        let GroupBuilder { dirs, failure, .. } = builder;
         Ok(Self { accounts, dirs, _cap: cap, absence: failure })
     }
 
@@ -102,7 +104,7 @@ impl ServerGroup {
 
     /// Returns which writes are counted; `None` when all are.
     ///
-    /// Version 1 charges nobody with what the kernel writes back by itself.
+    /// Version 1 charges no group with what the kernel writes back by itself.
     /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
     #[must_use]
     pub fn writes_counted(&self) -> Option<&'static str> {
@@ -128,14 +130,14 @@ impl Drop for ServerGroup {
     }
 }
 
-/// A group in the making.
-struct Making {
+/// A group under construction.
+struct GroupBuilder {
     name: String,
     dirs: Vec<PathBuf>,
     failure: Option<String>,
 }
 
-impl Making {
+impl GroupBuilder {
     /// Makes the capped group, if there is to be one.
     fn cap(
         &mut self,
@@ -202,15 +204,15 @@ impl Making {
                 Some(dir)
             }
             Err(error) => {
-                self.failure.get_or_insert_with(|| lack(&error));
+                self.failure.get_or_insert_with(|| describe_failure(&error));
                 None
             }
         }
     }
 }
 
-/// Returns in words why a group cannot be made, and the remedy.
-fn lack(error: &SampleError) -> String {
+/// Returns why a group cannot be made, and the remedy.
+fn describe_failure(error: &SampleError) -> String {
     let SampleError::NoRights { path, source } = error else { return error.to_string() };
     format!(
         "no control group for the server: cannot write {} ({source}): run as root, or under \
@@ -219,7 +221,7 @@ fn lack(error: &SampleError) -> String {
     )
 }
 
-/// Has version 1 count the requests of a group to a device.
+/// Makes version 1 count the requests of a group to a device.
 fn count_requests(dir: &Path, device: &str) {
     for name in RULES {
         // A kernel without throttling counts nothing, and its files are absent.
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn in_version_2_one_directory_is_all() {
+    fn version_2_has_one_directory_for_all_accounts() {
         let root = tempfile::tempdir().unwrap();
         let own = root.path().join("session");
         fs::create_dir(&own).unwrap();

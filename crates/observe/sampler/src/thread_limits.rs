@@ -1,17 +1,17 @@
-//! How many threads this process and its children may still start.
+//! Limits on the threads of this process and its children.
 
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit, getuid};
 
 use crate::control_group::locate_pids;
-use crate::kernel_file::{value_of, word};
+use crate::kernel_file::{read_trimmed, value_of};
 use crate::mount::mounts;
 
 /// A limit on threads, and how much of it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadLimit {
-    /// Who sets it, as people look it up: `ulimit -u`, a file.
+    /// Its source: `ulimit -u`, or a file.
     pub source: String,
     /// Threads it allows.
     pub limit: u64,
@@ -27,9 +27,9 @@ impl ThreadLimit {
     }
 }
 
-/// Returns the tightest limit on threads; `None` when the system tells none.
+/// Returns the tightest limit on threads, if the system has one.
 ///
-/// Takes a look at every process of the user: for once, not for each second.
+/// Reads every process of the user: for once, not for each second.
 #[must_use]
 pub fn tightest_thread_limit() -> Option<ThreadLimit> {
     let all = of_system().into_iter().chain(of_user()).chain(of_groups());
@@ -41,10 +41,10 @@ pub fn tightest_thread_limit() -> Option<ThreadLimit> {
 /// Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, `threads-max`, `pid_max`; proc(5),
 /// `/proc/loadavg`, fourth field.
 fn of_system() -> Vec<ThreadLimit> {
-    let used = word("/proc/loadavg").and_then(|text| threads_of_loadavg(&text));
+    let used = read_trimmed("/proc/loadavg").and_then(|text| threads_of_loadavg(&text));
     let Some(used) = used else { return Vec::new() };
     let limit = |path: &str| {
-        let limit = word(path)?.parse().ok()?;
+        let limit = read_trimmed(path)?.parse().ok()?;
         Some(ThreadLimit { source: path.to_owned(), limit, used })
     };
     ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"]
@@ -58,7 +58,7 @@ fn threads_of_loadavg(text: &str) -> Option<u64> {
     text.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
-/// Returns the limit on the user's threads; `None` for a user whom it does not bind.
+/// Returns the limit on the user's threads; `None` for an exempt user.
 ///
 /// Source: getrlimit(2), `RLIMIT_NPROC`: not enforced for root, `CAP_SYS_ADMIN`,
 /// `CAP_SYS_RESOURCE`.
@@ -105,9 +105,9 @@ fn of_groups() -> Vec<ThreadLimit> {
 /// Returns the limit of one control group; `None` when it has none.
 fn of_group(dir: &Path) -> Option<ThreadLimit> {
     let path = dir.join("pids.max");
-    // A group without a limit says `max`, which is no number.
-    let limit = word(&path)?.parse().ok()?;
-    let used = word(dir.join("pids.current"))?.parse().ok()?;
+    // A group without a limit has `max`, which is no number.
+    let limit = read_trimmed(&path)?.parse().ok()?;
+    let used = read_trimmed(dir.join("pids.current"))?.parse().ok()?;
     Some(ThreadLimit { source: path.display().to_string(), limit, used })
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn capabilities_that_lift_the_limit_are_seen() {
+    fn capabilities_that_lift_the_limit_are_detected() {
         assert!(is_exempt("Name:\ta\nCapEff:\t0000000001000000\n"));
         assert!(is_exempt("CapEff:\t0000000000200000\n"));
         assert!(!is_exempt("CapEff:\t0000000000000400\n"));
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn this_machine_allows_some_threads() {
         let Some(tightest) = tightest_thread_limit() else {
-            println!("skipped: this system tells no limit");
+            println!("skipped: this system reports no limit");
             return;
         };
         assert!(tightest.used >= 1 && tightest.free() > 0, "{tightest:?}");

@@ -1,11 +1,11 @@
-//! Which CPUs share a core, as `/sys` tells.
+//! CPU cores and their threads, from `/sys`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::kernel_file::word;
+use crate::kernel_file::read_trimmed;
 
-/// Returns the number of cores under `/sys/devices/system/cpu`; `None` where it does not tell.
+/// Returns the number of cores under `/sys/devices/system/cpu`; `None` where it is not reported.
 ///
 /// CPUs of one core name the same list of CPUs: each list is a core. Of CPUs that are offline there
 /// is no list.
@@ -20,7 +20,8 @@ pub(crate) fn cores(sys_cpu: &Path) -> Option<u32> {
     };
     let siblings = |name: String| {
         let dir = sys_cpu.join(name).join("topology");
-        word(dir.join("core_cpus_list")).or_else(|| word(dir.join("thread_siblings_list")))
+        read_trimmed(dir.join("core_cpus_list"))
+            .or_else(|| read_trimmed(dir.join("thread_siblings_list")))
     };
     let cores: BTreeSet<String> = names.filter(is_cpu).filter_map(siblings).collect();
     u32::try_from(cores.len()).ok().filter(|count| *count > 0)

@@ -22,7 +22,7 @@ pub struct Family {
     /// Comparisons in it.
     pub comparisons: u32,
     /// Of these, differences that are significant without adjustment.
-    pub told: u32,
+    pub significant: u32,
     /// Of these again, differences that the adjustment withdraws.
     pub withdrawn: u32,
 }
@@ -85,7 +85,7 @@ fn adjust_family(mut effects: Vec<&mut Effect>, margin: f64) -> Family {
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     Family {
         comparisons: count(effects.len()),
-        told: count(significant),
+        significant: count(significant),
         withdrawn: count(significant.saturating_sub(still)),
     }
 }
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!((lucky.verdict, lucky.why), (Verdict::Inconclusive, Some(Why::Family)));
         assert!(lucky.p.is_some_and(|p| (0.01..0.05).contains(&p)), "{lucky:?}");
         assert_eq!(lucky.q, lucky.p.map(|p| 6.0 * p));
-        let primary = Family { comparisons: 6, told: 1, withdrawn: 1 };
+        let primary = Family { comparisons: 6, significant: 1, withdrawn: 1 };
         assert_eq!(comparison.families.primary, primary);
         assert_eq!(comparison.control.as_deref(), Some("twin"));
     }

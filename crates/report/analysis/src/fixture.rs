@@ -123,7 +123,7 @@ pub(crate) fn probe(number: u32, offered_ops_per_s: f64, outcome: Outcome) -> Pr
         service: summary(5_000, 0).service,
         duration_ns: Nanos::from_secs(60),
         debt_bytes: None,
-        drained_ns: Nanos(0),
+        settle_time_ns: Nanos(0),
         outcome,
         reason: "0.08 to 0.12 % were late".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! The three moments at which rules are asked: on a plan, on a run, on a comparison.
+//! Runs the rules on a plan, a run or a comparison.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,30 +6,31 @@ use std::collections::BTreeMap;
 use model::{Experiment, RunRecord, Waiver};
 
 use crate::context::{ComparisonContext, PlanContext, RunContext};
-use crate::found::LintFinding;
-use crate::gather::{Told, gathered};
-use crate::registry::rules;
-use crate::rule::{A011, Rule, Seen};
+use crate::finding::LintFinding;
+use crate::grouping::{PlaceDetail, group};
+use crate::registry::{code, rules};
+use crate::rule::{Observation, Rule};
 
-/// Returns what doubts a plan, before machine time is spent; the gravest first.
+/// Returns the findings of a plan, the most severe first.
 #[must_use]
 pub fn check_plan(context: &PlanContext<'_>) -> Vec<LintFinding> {
-    let ask = |rule: &Rule| rule.plan.map(|look| look(context)).unwrap_or_default();
-    ordered(all(Told::All, ask), &context.experiment.waivers)
+    let observe = |rule: &Rule| rule.plan.map(|check| check(context)).unwrap_or_default();
+    apply_waivers(findings(PlaceDetail::All, observe), &context.experiment.waivers)
 }
 
-/// Returns what doubts one run, by itself; the gravest first.
+/// Returns the findings of one run, the most severe first.
 ///
-/// Of a run that is invalid only this is told: what else was seen in it was not the engine's doing.
+/// An invalid run has only that finding: its other observations are not the engine's.
 #[must_use]
 pub fn check_run(context: &RunContext<'_>) -> Vec<LintFinding> {
-    let ask =
-        |rule: &Rule| if is_asked(rule, context.run) { of_run(rule, context) } else { vec![] };
-    ordered(all(Told::Steps, ask), &context.experiment.waivers)
+    let observe =
+        |rule: &Rule| if applies(rule, context.run) { in_run(rule, context) } else { vec![] };
+    apply_waivers(findings(PlaceDetail::Steps, observe), &context.experiment.waivers)
 }
 
-/// Returns what doubts a comparison: its plan, its runs and what they are together; the gravest
-/// first.
+/// Returns the findings of a comparison, its plan and its runs.
+///
+/// The most severe come first.
 #[must_use]
 pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
     let plan = PlanContext {
@@ -37,58 +38,58 @@ pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
         cells: &[],
         host: context.hosts.first().copied(),
     };
-    let ask = |rule: &Rule| {
-        let mut evidence = rule.plan.map(|look| look(&plan)).unwrap_or_default();
-        evidence.extend(of_runs(rule, context));
-        evidence.extend(rule.comparison.map(|look| look(context)).unwrap_or_default());
-        evidence
+    let observe = |rule: &Rule| {
+        let mut observations = rule.plan.map(|check| check(&plan)).unwrap_or_default();
+        observations.extend(in_runs(rule, context));
+        observations.extend(rule.comparison.map(|check| check(context)).unwrap_or_default());
+        observations
     };
-    ordered(all(Told::All, ask), &context.experiment.waivers)
+    apply_waivers(findings(PlaceDetail::All, observe), &context.experiment.waivers)
 }
 
-/// Returns whether a rule is asked about a run.
-fn is_asked(rule: &Rule, run: &RunRecord) -> bool {
-    run.invalid.is_none() || rule.code == A011.code
+/// Returns whether a rule applies to a run.
+fn applies(rule: &Rule, run: &RunRecord) -> bool {
+    run.invalid.is_none() || rule.code == code::A011
 }
 
-/// Asks one rule about each run, with the place of what it saw.
-fn of_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Seen> {
+/// Returns the observations of one rule in each run, with their places.
+fn in_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Observation> {
     let Some(host) = context.hosts.first().copied() else { return Vec::new() };
     let experiment: &Experiment = context.experiment;
-    let runs = context.runs.iter().filter(|run| is_asked(rule, run));
+    let runs = context.runs.iter().filter(|run| applies(rule, run));
     let cell = |run: &'a RunRecord| (run.cell.variant.as_str(), run.cell.clients);
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
     for run in context.valid() {
         *counts.entry(cell(run)).or_default() += 1;
     }
-    let one = |run: &'a RunRecord| {
+    let in_one = |run: &'a RunRecord| {
         let peers = counts.get(&cell(run)).copied().unwrap_or_default();
-        let evidence = of_run(rule, &RunContext { experiment, host, run, peers });
-        evidence.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id))
+        let observations = in_run(rule, &RunContext { experiment, host, run, peers });
+        observations.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id))
     };
-    runs.flat_map(one).collect()
+    runs.flat_map(in_one).collect()
 }
 
-/// Returns what a rule sees in a run, and what the runner recorded under its code.
-fn of_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Seen> {
-    let mut evidence = rule.run.map(|look| look(context)).unwrap_or_default();
+/// Returns the observations of a rule in a run, and those the runner recorded under its code.
+fn in_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Observation> {
+    let mut observations = rule.run.map(|check| check(context)).unwrap_or_default();
     let is_recorded = context.run.invalid.is_none() && rule.is_recorded;
     for step in context.run.steps.iter().filter(|_| is_recorded) {
         let own = step.findings.iter().filter(|finding| finding.code == rule.code);
-        evidence.extend(own.map(|finding| {
-            let told = Seen::new(&finding.evidence).step(&step.step.name);
-            told.graded(finding.severity).remedied(&finding.remedy).sized("recorded", 0.0)
+        observations.extend(own.map(|finding| {
+            let recorded = Observation::new(&finding.evidence).step(&step.step.name);
+            recorded.severity(finding.severity).remedy(&finding.remedy).ranked("recorded", 0.0)
         }));
     }
-    evidence
+    observations
 }
 
-fn all(told: Told, ask: impl Fn(&Rule) -> Vec<Seen>) -> Vec<LintFinding> {
-    rules().iter().copied().flat_map(|rule| gathered(rule, ask(rule), told)).collect()
+fn findings(detail: PlaceDetail, observe: impl Fn(&Rule) -> Vec<Observation>) -> Vec<LintFinding> {
+    rules().iter().copied().flat_map(|rule| group(rule, observe(rule), detail)).collect()
 }
 
-/// Heeds the waivers and puts the gravest first.
-fn ordered(mut found: Vec<LintFinding>, waivers: &[Waiver]) -> Vec<LintFinding> {
+/// Applies the waivers, and sorts by severity.
+fn apply_waivers(mut found: Vec<LintFinding>, waivers: &[Waiver]) -> Vec<LintFinding> {
     for one in &mut found {
         let waiver = waivers.iter().find(|waiver| waiver.code.eq_ignore_ascii_case(one.code));
         one.waived = waiver.map(|waiver| waiver.reason.clone());

@@ -1,4 +1,4 @@
-//! What rules are given to look at.
+//! The inputs of rules: plan, run, comparison.
 
 use analysis::Comparison;
 use model::{Cell, Experiment, Host, RunRecord};
@@ -8,15 +8,15 @@ use model::{Cell, Experiment, Host, RunRecord};
 pub struct PlanContext<'a> {
     /// The experiment.
     pub experiment: &'a Experiment,
-    /// Its runs in their order; empty once they were executed and speak for themselves.
+    /// Its runs in their order; empty once they were executed.
     pub cells: &'a [Cell],
     /// The machine; `None` when the plan is read elsewhere.
     pub host: Option<&'a Host>,
 }
 
 impl PlanContext<'_> {
-    /// Returns whether nothing was run yet, so that what runs would show must be guessed.
-    pub(crate) const fn is_ahead(&self) -> bool {
+    /// Returns whether no run exists yet, so that findings must be predicted.
+    pub(crate) const fn is_before_runs(&self) -> bool {
         !self.cells.is_empty()
     }
 }
@@ -30,21 +30,20 @@ pub struct RunContext<'a> {
     pub host: &'a Host,
     /// Its record.
     pub run: &'a RunRecord,
-    /// Runs of the same variant and level that count, beside which it is read; 0 when it is read
-    /// alone.
+    /// Valid runs of its variant and level; 0 when alone.
     pub peers: usize,
 }
 
 /// A comparison, with the runs behind it.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparisonContext<'a> {
-    /// The experiment; of several that were joined, their common one.
+    /// The experiment; for joined ones, their common one.
     pub experiment: &'a Experiment,
     /// The machines the runs were made on, one per joined experiment.
     pub hosts: &'a [&'a Host],
     /// The runs in the order they were executed, invalid ones included.
     pub runs: &'a [RunRecord],
-    /// What was found of them.
+    /// Their comparison.
     pub comparison: &'a Comparison,
 }
 

@@ -1,19 +1,20 @@
-//! Says what makes a benchmark doubtful or bogus: one rule per file, at three moments.
+//! Rules that find what makes a benchmark unreliable or bogus.
 //!
-//! It is not a statistic and not a formatter: rules read plans, records and comparisons, and say
-//! what they saw, with the figures and the remedy. It stands between `analysis` and `report`.
+//! A rule reads a plan, a run or a comparison and returns observations with figures and remedy; it
+//! computes no statistics and formats no page. The crate stands between `analysis` and `render`.
 //!
-//! Invariants: a rule whose evidence is absent says nothing; it never guesses. The same records
-//! give the same findings in the same order. Nothing is set aside but by a waiver in the
-//! experiment, and a waived finding stays in the list.
+//! Invariants: a rule without evidence returns nothing; it never guesses. The same records give the
+//! same findings in the same order. Only a waiver of the experiment sets a finding aside, and a
+//! waived finding stays in the list.
 //!
-//! To add a rule, add a file under `rule/` and its line in [`registry::RULES`].
+//! To add a rule, add a file under `rule/`, its `mod` line and its line in [`registry`].
 
 pub mod check;
 pub mod context;
-pub mod found;
-mod gather;
-mod look;
+mod difference;
+mod facts;
+pub mod finding;
+mod grouping;
 pub mod registry;
 pub mod rule;
 
@@ -22,6 +23,6 @@ mod testing;
 
 pub use check::{check_comparison, check_plan, check_run};
 pub use context::{ComparisonContext, PlanContext, RunContext};
-pub use found::{LintFinding, Place, label};
+pub use finding::{LintFinding, Place, label};
 pub use registry::{find, rules};
 pub use rule::Rule;

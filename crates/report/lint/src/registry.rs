@@ -1,64 +1,79 @@
-//! Every rule.
+//! Every rule with its code.
 
 use crate::rule::{self, Rule};
 
-/// Every rule, by code.
-pub static RULES: &[&Rule] = &[
-    &rule::A001,
-    &rule::A002,
-    &rule::A003,
-    &rule::A004,
-    &rule::A005,
-    &rule::A006,
-    &rule::A007,
-    &rule::A008,
-    &rule::A009,
-    &rule::A010,
-    &rule::A011,
-    &rule::A012,
-    &rule::A013,
-    &rule::A014,
-    &rule::A015,
-    &rule::A018,
-    &rule::A019,
-    &rule::A020,
-    &rule::A021,
-    &rule::A022,
-    &rule::A023,
-    &rule::A024,
-    &rule::A026,
-    &rule::A027,
-    &rule::A028,
-    &rule::A029,
-    &rule::A030,
-    &rule::A031,
-    &rule::A032,
-    &rule::A033,
-    &rule::A034,
-    &rule::A035,
-    &rule::A036,
-    &rule::A037,
-    &rule::A038,
-    &rule::A039,
-    &rule::A041,
-    &rule::A042,
-    &rule::A043,
-    &rule::A044,
-    &rule::A045,
-    &rule::A046,
-    &rule::A047,
-    &rule::A048,
-    &rule::A049,
-    &rule::A050,
-    &rule::A051,
-    &rule::A052,
-    &rule::A053,
-    &rule::A054,
-    &rule::A055,
-    &rule::A056,
-    &rule::A057,
-    &rule::A058,
-];
+/// Declares the codes, and the list of rules in their order, from one table.
+macro_rules! registry {
+    ($($code:ident $file:ident,)*) => {
+        /// The codes of the rules.
+        pub mod code {
+            $(
+                #[doc = concat!("Code of `rule/", stringify!($file), ".rs`.")]
+                pub const $code: &str = stringify!($code);
+            )*
+        }
+
+        /// Every rule, by code.
+        pub static RULES: &[&Rule] = &[$(&rule::$file::RULE,)*];
+    };
+}
+
+registry! {
+    A001 a001_durability,
+    A002 a002_no_durability,
+    A003 a003_inherited_debt,
+    A004 a004_not_steady,
+    A005 a005_cache,
+    A006 a006_size_vs_intent,
+    A007 a007_page_cache,
+    A008 a008_client_bound,
+    A009 a009_busy_threads,
+    A010 a010_omission,
+    A011 a011_client_late,
+    A012 a012_durations,
+    A013 a013_keys,
+    A014 a014_failed,
+    A015 a015_not_found,
+    A018 a018_frequency,
+    A019 a019_smt,
+    A020 a020_clock,
+    A021 a021_neighbours,
+    A022 a022_throttled,
+    A023 a023_swap,
+    A024 a024_memory_growth,
+    A026 a026_disk_full,
+    A027 a027_too_short,
+    A028 a028_noisy,
+    A029 a029_key_order,
+    A030 a030_degenerate_tree,
+    A031 a031_writer_rate,
+    A032 a032_compressibility,
+    A033 a033_numa,
+    A034 a034_build,
+    A035 a035_config_drift,
+    A036 a036_order,
+    A037 a037_outlier,
+    A038 a038_platform,
+    A039 a039_one_run,
+    A041 a041_found_nothing,
+    A042 a042_lower_limit,
+    A043 a043_stalls,
+    A044 a044_runs_missing,
+    A045 a045_incomplete,
+    A046 a046_hosts,
+    A047 a047_control,
+    A048 a048_background_jobs,
+    A049 a049_cache_size,
+    A050 a050_known_defect,
+    A051 a051_unknown_code,
+    A052 a052_allocator,
+    A053 a053_rows_per_query,
+    A054 a054_client_cost,
+    A055 a055_protocol,
+    A056 a056_free_placement,
+    A057 a057_same_cpu,
+    A058 a058_foreign_server,
+}
 
 /// Returns every rule, by code.
 #[must_use]
@@ -66,7 +81,7 @@ pub fn rules() -> &'static [&'static Rule] {
     RULES
 }
 
-/// Returns the rule of that code, whatever its case.
+/// Returns the rule of that code, in any case.
 #[must_use]
 pub fn find(code: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.code.eq_ignore_ascii_case(code))
@@ -98,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_a_rule_is_registered_under_the_code_it_is_named_after() {
+    fn every_file_is_registered_under_the_code_of_its_name() {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rule");
         let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
         let names = names.map(|name| name.into_string().unwrap());
@@ -109,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn every_rule_says_when_why_what_to_do_and_who_says_so_and_ends_no_text_with_a_stop() {
+    fn every_rule_has_trigger_reason_remedy_and_source_without_a_final_stop() {
         for rule in rules() {
-            let looks = [rule.plan.is_some(), rule.run.is_some(), rule.comparison.is_some()];
-            assert!(rule.is_recorded || looks.contains(&true), "{} sees nothing", rule.code);
+            let checks = [rule.plan.is_some(), rule.run.is_some(), rule.comparison.is_some()];
+            assert!(rule.is_recorded || checks.contains(&true), "{} checks nothing", rule.code);
             for text in [rule.name, rule.trigger, rule.remedy, rule.source] {
                 assert!(!text.is_empty() && !text.ends_with('.'), "{}: {text}", rule.code);
                 assert!(!text.contains("  "), "{}: {text}", rule.code);
@@ -122,17 +137,17 @@ mod tests {
     }
 
     #[test]
-    fn every_code_that_the_runner_records_is_that_of_a_rule_that_passes_it_on() {
+    fn codes_of_the_runner_are_those_of_recorded_rules() {
         let texts = texts(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../observe/runner/src"));
-        let written = texts.split('"');
-        let is_code = |word: &&str| {
-            word.len() == 4
-                && word.starts_with('A')
-                && word[1..].bytes().all(|b| b.is_ascii_digit())
+        let literals = texts.split('"');
+        let is_code = |text: &&str| {
+            text.len() == 4
+                && text.starts_with('A')
+                && text[1..].bytes().all(|b| b.is_ascii_digit())
         };
-        let codes: BTreeSet<&str> = written.filter(is_code).collect();
-        let passed_on: BTreeSet<&str> =
+        let codes: BTreeSet<&str> = literals.filter(is_code).collect();
+        let recorded: BTreeSet<&str> =
             rules().iter().filter(|rule| rule.is_recorded).map(|rule| rule.code).collect();
-        assert_eq!(codes, passed_on);
+        assert_eq!(codes, recorded);
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn runs(variants: &[&str]) -> Vec<RunRecord> {
     (1..=3).flat_map(|repetition| variants.iter().map(move |name| run(name, repetition))).collect()
 }
 
-/// Gravity and words of what one rule finds in a plan.
+/// Severity and evidence of the findings of one rule in a plan.
 pub(crate) fn in_plan(rule: &Rule, experiment: &Experiment) -> Vec<(Severity, String)> {
     let cells = [run("a", 1).cell];
     let host = host();
@@ -117,7 +117,7 @@ pub(crate) fn in_plan(rule: &Rule, experiment: &Experiment) -> Vec<(Severity, St
     own.map(|one| (one.severity, one.evidence)).collect()
 }
 
-/// Gravity and words of what one rule finds in a comparison with the experiment's base.
+/// Severity and evidence of the findings of one rule in a comparison.
 pub(crate) fn in_runs(
     rule: &Rule,
     experiment: &Experiment,
@@ -140,7 +140,7 @@ pub(crate) fn on_hosts(
     own.map(|one| (one.severity, one.evidence)).collect()
 }
 
-/// Words of what one rule finds in runs of `a` and `b`, each step of `b` changed.
+/// Findings of one rule in runs of `a` and `b`, each step of `b` changed.
 pub(crate) fn when(rule: &Rule, change: impl Fn(&mut StepRecord)) -> Vec<(Severity, String)> {
     let mut runs = runs(&["a", "b"]);
     let of_b = runs.iter_mut().filter(|run| run.cell.variant == "b");
@@ -153,7 +153,7 @@ pub(crate) fn set(readings: &mut model::Readings, values: &[(&str, f64)]) {
     readings.extend(values.iter().map(|(name, value)| ((*name).to_owned(), *value)));
 }
 
-/// A course that was steady from the first second.
+/// A time profile that is steady from the first second.
 pub(crate) fn time_profile() -> model::TimeProfile {
     model::TimeProfile {
         class: model::TrendClass::Flat,
@@ -168,7 +168,7 @@ pub(crate) fn time_profile() -> model::TimeProfile {
     }
 }
 
-/// A search whose probes ended so, and that found this rate, with one above it that failed.
+/// A search with these probes and this result, and a failing rate above it.
 pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
     let probe = |(number, outcome): (u32, &Outcome)| ProbeRecord {
         number,
@@ -183,7 +183,7 @@ pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
         service: summary(60_000).service,
         duration_ns: Nanos::from_secs(60),
         debt_bytes: None,
-        drained_ns: Nanos(0),
+        settle_time_ns: Nanos(0),
         outcome: *outcome,
         reason: "0.08 to 0.12 % were late".to_owned(),
     };
@@ -201,12 +201,12 @@ pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
     }
 }
 
-/// An application of one step, beside whose clients inserts run at this rate each.
+/// An application of one step, with background inserts at this rate.
 pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
     let background = Background { call_mix: CallMix::Mix(Vec::new()), rows_per_s };
     let traffic_spec = TrafficSpec {
         name: step.to_owned(),
-        about: "queries beside inserts".to_owned(),
+        about: "queries with inserts".to_owned(),
         role: StepRole::ReadWrite,
         clients: None,
         background: Some(background),
@@ -228,9 +228,9 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
 /// The experiment with its variants on these builds.
 pub(crate) fn on_builds(builds: &[(&str, &str)]) -> Experiment {
     let names: Vec<&str> = builds.iter().map(|(name, _)| *name).collect();
-    let mut asked = experiment(&names);
-    for (variant, (_, build)) in asked.variants.iter_mut().zip(builds) {
+    let mut spec = experiment(&names);
+    for (variant, (_, build)) in spec.variants.iter_mut().zip(builds) {
         variant.build = build.parse().unwrap();
     }
-    asked
+    spec
 }

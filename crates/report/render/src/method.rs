@@ -62,14 +62,14 @@ fn earlier(noise: &Noise) -> String {
 
 /// Returns how a family of comparisons was adjusted; `None` for an empty one.
 ///
-/// Source: [Benjamini 1995].
+/// Source: [Benjamini Hochberg 1995].
 pub(crate) fn family(family: &Family) -> Option<String> {
     (family.comparisons > 0).then(|| {
         format!(
             "{}; {} significant without adjustment, {} of them withdrawn by it (Benjamini-Hochberg, \
              false discovery rate 5 %)",
             many(family.comparisons as usize, "comparison"),
-            many(family.told as usize, "difference"),
+            many(family.significant as usize, "difference"),
             family.withdrawn
         )
     })

@@ -1,9 +1,9 @@
-//! How long answers from a big archive take: `list` of 10,000 runs, `compare` of 1,000.
+//! Benchmark of `list` and `compare` on a large archive.
 //!
 //! `cargo bench -p assay --bench archive` runs the real program. Records are those of a real
-//! experiment, which is run first, multiplied with noise of a seed: 100 experiments of 100 runs,
-//! and one of 1,000. Cold means that what Assay derived was deleted and, where the bench may do
-//! so, that the kernel has dropped its page cache; figures are medians of the rounds.
+//! experiment, which is run first, multiplied with seeded noise: 100 experiments of 100 runs, and
+//! one of 1,000. Cold means that derived files were deleted and, with root privilege, that the
+//! kernel dropped its page cache; figures are medians of the rounds.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
@@ -16,10 +16,10 @@ use std::time::Instant;
 use archive::Results;
 use model::{Cell, Manifest, Nanos, RunRecord};
 
-/// What is run to have a real record: five kinds of step, on an engine that is always there.
+/// Template experiment: five kinds of step on a linked engine.
 const EXPERIMENT: &str = r#"[experiment]
 name = "template"
-question = "What does a record look like?"
+question = "What does a record contain?"
 
 [benchmark]
 steps = ["fillseq", "settle", "readrandom", "fwdrange", "overwrite", "readwhilewriting"]
@@ -36,18 +36,18 @@ const VARIANTS: u32 = 10;
 const SMALL: (u32, u32) = (1, 10);
 const LARGE: (u32, u32) = (5, 20);
 const EXPERIMENTS: u32 = 100;
-/// Rounds: a median of five bears two that the host disturbed.
+/// Rounds: a median of five tolerates two disturbed ones.
 const ROUNDS: usize = 5;
-/// Run-to-run noise of the invented runs, 1.6 %; times the largest sum it fits into 32 bits.
+/// Run-to-run noise of the generated runs, 1.6 %; times the largest sum it fits into 32 bits.
 const NOISE_PPM: u32 = 16_000;
 
-/// What the design asks for, in seconds.
+/// Targets, in seconds.
 const LIST_COLD_MAX: f64 = 2.0;
 const LIST_WARM_MAX: f64 = 0.2;
 const COMPARE_MAX: f64 = 1.0;
 
 fn main() {
-    // `cargo test --benches` only asks whether it runs.
+    // `cargo test --benches` only checks that it starts.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -60,18 +60,18 @@ fn main() {
         runs_of(LARGE),
         bytes / 1024.0,
     );
-    let cold = if drop_page_cache() { "cold" } else { "cold (page cache kept: not root)" };
-    let forget_all = |place: &Place| {
-        place.forget();
+    let cold = if drop_page_cache() { "cold" } else { "cold (page cache not dropped: not root)" };
+    let drop_all_caches = |place: &Place| {
+        place.delete_derived();
         drop_page_cache();
     };
-    place.tell(&format!("list, {cold}"), &["list"], LIST_COLD_MAX, forget_all);
-    place.tell("list, warm", &["list"], LIST_WARM_MAX, |_| {});
+    place.report(&format!("list, {cold}"), &["list"], LIST_COLD_MAX, drop_all_caches);
+    place.report("list, warm", &["list"], LIST_WARM_MAX, |_| {});
     let compare = ["compare", "large"];
-    let first = "compare 1,000 runs, noise of 20 experiments not yet known";
-    place.tell(first, &compare, COMPARE_MAX, Place::forget);
-    place.tell("compare 1,000 runs", &compare, COMPARE_MAX, |_| {});
-    place.tell(
+    let first = "compare 1,000 runs, noise of 20 experiments not yet cached";
+    place.report(first, &compare, COMPARE_MAX, Place::delete_derived);
+    place.report("compare 1,000 runs", &compare, COMPARE_MAX, |_| {});
+    place.report(
         "compare 1,000 runs, json",
         &["compare", "large", "--format", "json"],
         COMPARE_MAX,
@@ -83,7 +83,7 @@ const fn runs_of((levels, repetitions): (u32, u32)) -> u32 {
     VARIANTS * levels * repetitions
 }
 
-/// Writes back what is dirty and drops the page cache; returns whether it could.
+/// Drops the page cache after a sync; returns whether it succeeded.
 fn drop_page_cache() -> bool {
     rustix::fs::sync();
     fs::write("/proc/sys/vm/drop_caches", "3").is_ok()
@@ -95,9 +95,9 @@ struct Place {
 }
 
 impl Place {
-    /// Makes the archive; returns the bytes of its records, on average.
+    /// Writes the archive; returns the mean bytes of a record.
     fn fill(&self) -> f64 {
-        fs::write(self.root.join("template.toml"), EXPERIMENT).expect("a file of ours");
+        fs::write(self.root.join("template.toml"), EXPERIMENT).expect("a scratch file");
         self.assay(&["run", "template.toml"]);
         let results = Results::at(&self.results());
         let template = results.find("template").expect("it was run");
@@ -108,18 +108,18 @@ impl Place {
         for number in 0..EXPERIMENTS {
             let id = format!("2026010{}T{:02}0000Z-{number:04}", 1 + number / 20, number % 20);
             let name = format!("small-{}", number % 10);
-            bytes += self.invent((&name, &id), SMALL, (&manifest, &record), &mut noise);
+            bytes += self.generate((&name, &id), SMALL, (&manifest, &record), &mut noise);
         }
         let id = "20300101T000000Z-9999";
-        bytes += self.invent(("large", id), LARGE, (&manifest, &record), &mut noise);
-        fs::remove_dir_all(self.results().join("template")).expect("a directory of ours");
+        bytes += self.generate(("large", id), LARGE, (&manifest, &record), &mut noise);
+        fs::remove_dir_all(self.results().join("template")).expect("a scratch directory");
         bytes as f64 / f64::from(EXPERIMENTS * runs_of(SMALL) + runs_of(LARGE))
     }
 
     /// Writes an experiment of that name and identifier; returns the bytes of its records.
     ///
-    /// Not by the archive's writer, which syncs each file.
-    fn invent(
+    /// The archive's own writer would sync each file.
+    fn generate(
         &self,
         (name, id): (&str, &str),
         (levels, repetitions): (u32, u32),
@@ -167,17 +167,17 @@ impl Place {
         self.root.join("results")
     }
 
-    /// Deletes what was derived.
-    fn forget(&self) {
+    /// Deletes the derived files.
+    fn delete_derived(&self) {
         for dir in Results::at(&self.results()).newest() {
             let derived = dir.path().join("derived");
             if derived.exists() {
-                fs::remove_dir_all(derived).expect("a directory of ours");
+                fs::remove_dir_all(derived).expect("a scratch directory");
             }
         }
     }
 
-    /// Runs the program; its answer is thrown away.
+    /// Runs the program; discards its output.
     fn assay(&self, arguments: &[&str]) {
         let status = Command::new(env!("CARGO_BIN_EXE_assay"))
             .args(arguments)
@@ -188,8 +188,8 @@ impl Place {
         assert!(status.is_ok_and(|status| status.success()), "{arguments:?}");
     }
 
-    /// Prints how long the program takes, each time after `before`, beside the target.
-    fn tell(&self, what: &str, arguments: &[&str], target_s: f64, before: impl Fn(&Self)) {
+    /// Prints the program's wall time, each time after `before`, with the target.
+    fn report(&self, what: &str, arguments: &[&str], target_s: f64, before: impl Fn(&Self)) {
         let mut seconds: Vec<f64> = (0..ROUNDS)
             .map(|_| {
                 before(self);
@@ -200,7 +200,7 @@ impl Place {
             .collect();
         seconds.sort_by(f64::total_cmp);
         let (median, most) = (seconds[ROUNDS / 2], seconds[ROUNDS - 1]);
-        let verdict = if median <= target_s { "kept" } else { "MISSED" };
+        let verdict = if median <= target_s { "met" } else { "MISSED" };
         println!("{what:<60} {median:6.3} s (most {most:.3})   target {target_s} s: {verdict}");
     }
 }
@@ -224,7 +224,7 @@ fn noisy(record: &RunRecord, cell: &Cell, (id, at): (&str, &str), noise: &mut No
     run.id = format!("{id}/{}", cell.id);
     run.cell = cell.clone();
     run.variant.name.clone_from(&cell.variant);
-    // A second after the manifest, as every run.
+    // One second after the manifest.
     run.started_at = at.replace("00Z", "01Z");
     for step in &mut run.steps {
         step.duration_ns = Nanos(noise.of(step.duration_ns.0));
@@ -242,12 +242,12 @@ fn noisy(record: &RunRecord, cell: &Cell, (id, at): (&str, &str), noise: &mut No
     run
 }
 
-/// Writes a file as the archive does, less the sync; returns its bytes.
+/// Writes a file as the archive does, without sync; returns its bytes.
 fn write(path: &Path, text: serde_json::Result<Vec<u8>>) -> usize {
     let text = text.expect("a record is always valid JSON");
     fs::create_dir_all(path.parent().expect("a file below the scratch directory"))
-        .expect("a directory of ours");
-    fs::write(path, &text).expect("a file of ours");
+        .expect("a scratch directory");
+    fs::write(path, &text).expect("a scratch file");
     text.len()
 }
 
@@ -258,8 +258,8 @@ impl Noise {
     /// Returns a factor around 1, in parts per million.
     ///
     /// Source: S. Vigna, 2014, "An experimental exploration of Marsaglia's xorshift generators,
-    /// scrambled", xorshift64. The sum of its four parts is something like a bell; a part's
-    /// variance is 2^32/12, so the standard deviation of the sum is 37,837.
+    /// scrambled", xorshift64. The sum of its four parts is nearly normal; a part's variance is
+    /// 2^32/12, so the standard deviation of the sum is 37,837.
     fn ppm(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

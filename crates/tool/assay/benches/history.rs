@@ -1,7 +1,7 @@
-//! What `assay history` costs as a whole: a CSV file in, the report out, beside Apache Otava.
+//! Benchmark of `assay history` on CSV files, with Apache Otava.
 //!
 //! `cargo bench -p assay --bench history` prints seconds of wall time. Otava is run on the same
-//! files where it is installed (pip install apache-otava); `-- --ours` leaves it out.
+//! files where it is installed (pip install apache-otava); `-- --assay-only` leaves it out.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
@@ -18,11 +18,11 @@ use random::Random;
 
 /// Metrics of a file.
 const METRICS: u64 = 10;
-/// Rounds of ours; the least and the median are printed.
+/// Rounds of Assay; minimum and median are printed.
 const ROUNDS: usize = 11;
 /// Points from one step to the next.
 const APART: usize = 100;
-/// Points of a file, and the milliseconds that the design allows.
+/// Points of a file, and the target in ms.
 const CASES: [(usize, f64); 2] = [(1_000, 50.0), (5_000, 150.0)];
 
 /// Writes a file of histories with noise of 1 % and a step of 3 % every hundred points.
@@ -54,7 +54,7 @@ fn write(dir: &Path, points: usize) {
     fs::write(dir.join("otava.yaml"), config).expect("a scratch file");
 }
 
-/// Runs a command in a directory; returns its wall time in seconds, `None` if it is not there.
+/// Runs a command in a directory; returns its wall time in seconds, `None` if not installed.
 fn time(dir: &Path, program: &str, arguments: &[&str]) -> Option<f64> {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(dir).stdout(Stdio::null()).stderr(Stdio::null());
@@ -65,18 +65,18 @@ fn time(dir: &Path, program: &str, arguments: &[&str]) -> Option<f64> {
 }
 
 fn main() {
-    // `cargo test --benches` only asks whether it runs.
-    if std::env::args().any(|word| word == "--test") {
+    // `cargo test --benches` only checks that it starts.
+    if std::env::args().any(|argument| argument == "--test") {
         return;
     }
-    let is_ours_alone = std::env::args().any(|word| word == "--ours");
+    let assay_only = std::env::args().any(|argument| argument == "--assay-only");
     println!("changes of {METRICS} metrics, the whole command: CSV in, report out");
     for (points, limit_ms) in CASES {
         let dir = tempfile::tempdir().expect("a scratch directory");
         write(dir.path(), points);
         let assay = || {
             let arguments = ["history", "--import", "series.csv"];
-            time(dir.path(), env!("CARGO_BIN_EXE_assay"), &arguments).expect("ours is built")
+            time(dir.path(), env!("CARGO_BIN_EXE_assay"), &arguments).expect("assay is built")
         };
         let mut times: Vec<f64> = (0..ROUNDS).map(|_| assay() * 1e3).collect();
         times.sort_by(f64::total_cmp);
@@ -86,7 +86,7 @@ fn main() {
             "{points:>5} points  assay  {least:6.1} ms least, {median:6.1} median; target \
              {limit_ms} ms: {verdict}"
         );
-        if is_ours_alone {
+        if assay_only {
             continue;
         }
         let arguments = ["analyze", "series", "--config-file", "otava.yaml"];

@@ -1,4 +1,4 @@
-//! What the program knows, for the planner; and the profiles that ship inside it.
+//! The planner's catalog, with the built-in profiles and applications.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -7,7 +7,7 @@ use std::path::Path;
 use model::{Bytes, DataShape, Step, StepInfo};
 use plan::{Catalog, EngineInfo};
 
-/// Shortens the table below.
+/// One row of the table below.
 macro_rules! profile {
     ($name:literal) => {
         ($name, include_str!(concat!("../../../../profiles/", $name, ".toml")))
@@ -39,7 +39,7 @@ static PROFILES: &[(&str, &str)] = &[
     profile!("postgres"),
 ];
 
-/// Shortens the table below.
+/// One row of the table below.
 macro_rules! application {
     ($name:literal) => {
         ($name, include_str!(concat!("../../../../applications/", $name, ".toml")))
@@ -50,12 +50,12 @@ macro_rules! application {
 static APPLICATIONS: &[(&str, &str)] =
     &[application!("ibench-2023"), application!("ibench-current"), application!("sysbench")];
 
-/// Most bytes of an application's file that are read: a hundred times the largest that ships.
+/// Largest application file, in bytes: a hundred times the largest built-in one.
 const APPLICATION_BYTES_MAX: u64 = 1 << 20;
-/// Most bytes of a rate file that are read: a hundred for each of the most lines it may have.
+/// Largest rate file, in bytes: a hundred per line at the most lines allowed.
 const RATE_FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The program's own knowledge.
+/// The catalog of this program.
 pub(crate) struct Program;
 
 impl Catalog for Program {
@@ -67,10 +67,10 @@ impl Catalog for Program {
         crate::registry::infos()
     }
 
-    /// Returns a shipped profile by name, or the user's own by path (`./mine.toml`).
+    /// Returns a built-in profile by name, or a file by path (`./mine.toml`).
     fn profile(&self, name: &str) -> Option<String> {
-        let shipped = PROFILES.iter().find(|(known, _)| *known == name);
-        match shipped {
+        let built_in = PROFILES.iter().find(|(known, _)| *known == name);
+        match built_in {
             Some((_, text)) => Some((*text).to_owned()),
             None if name.ends_with(".toml") => fs::read_to_string(name).ok(),
             None => None,
@@ -90,8 +90,8 @@ impl Catalog for Program {
     }
 
     fn application(&self, name: &str) -> Option<String> {
-        let shipped = APPLICATIONS.iter().find(|(known, _)| *known == name);
-        shipped.map(|(_, text)| (*text).to_owned())
+        let built_in = APPLICATIONS.iter().find(|(known, _)| *known == name);
+        built_in.map(|(_, text)| (*text).to_owned())
     }
 
     fn application_names(&self) -> Vec<String> {
@@ -112,7 +112,7 @@ impl Catalog for Program {
     }
 }
 
-/// Returns the text of a file that has at most so many bytes.
+/// Reads a file of at most `bytes_max` bytes.
 fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
     let mut text = String::new();
     let file = File::open(path).map_err(|error| error.to_string())?;

@@ -1,20 +1,20 @@
-//! What the surroundings say: the only place that reads environment variables.
+//! Environment variables and directories, read in one place.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use model::Password;
 
-/// Heading of the options every verb has.
-const HEADING: &str = "Where things are kept";
+/// Heading of the options every command has.
+const HEADING: &str = "Directories";
 
-/// Where results, data and engine builds are kept.
+/// Directories of results, data and engine builds.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Places {
     /// Directory of the archive
     #[arg(long, global = true, help_heading = HEADING, default_value = "results", value_name = "DIR")]
     pub(crate) results: PathBuf,
-    /// Directory below which runs keep their data while they are measured
+    /// Directory for the data of running engines
     #[arg(long, global = true, help_heading = HEADING, default_value = "assay-data", value_name = "DIR")]
     pub(crate) data_dir: PathBuf,
     /// Directory of fetched engine builds [default: ~/.cache/assay]
@@ -22,25 +22,25 @@ pub(crate) struct Places {
     pub(crate) cache: Option<PathBuf>,
 }
 
-/// The surroundings, read once.
+/// The environment, read once.
 #[derive(Debug, Clone)]
 pub(crate) struct Environment {
     pub(crate) results: PathBuf,
     pub(crate) data_dir: PathBuf,
     pub(crate) cache: Option<PathBuf>,
-    pub(crate) is_colour_refused: bool,
-    /// Name of the user that servers run as, when one is named.
+    pub(crate) is_colour_disabled: bool,
+    /// Account that server processes run under, if set.
     pub(crate) server_user: Option<String>,
     /// Command of the C compiler that makes shims.
     pub(crate) compiler: String,
-    /// Where libraries of allocators lie.
+    /// Search path of allocator libraries.
     pub(crate) allocators: malloc::Libraries,
-    /// Words that may tune an allocator.
+    /// Variables that tune an allocator.
     pub(crate) tunables: malloc::Tunables,
 }
 
 impl Environment {
-    /// Reads the surroundings.
+    /// Reads the environment.
     pub(crate) fn read(places: &Places) -> Self {
         let home = variable("HOME");
         let xdg = variable("XDG_CACHE_HOME");
@@ -49,7 +49,7 @@ impl Environment {
             results: places.results.clone(),
             data_dir: places.data_dir.clone(),
             cache: places.cache.clone().or(cache),
-            is_colour_refused: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            is_colour_disabled: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
             server_user: variable("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
             compiler: variable("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             allocators: malloc::Libraries::of_loader(
@@ -61,12 +61,12 @@ impl Environment {
     }
 }
 
-/// Returns the password in a variable that an experiment names; it is kept nowhere.
+/// Returns the password in a variable; it is never stored.
 pub(crate) fn password(name: &str) -> Option<Password> {
     variable(name).map(Password)
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the environment")]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -1,14 +1,14 @@
-//! The command line: one file per verb under `cmd/`, nothing that another crate could do.
+//! The command line of Assay, one file per command under `cmd/`.
 //!
-//! To add a verb: one file under `cmd/` with its arguments and its `run`, and one line in
+//! To add a command: one file under `cmd/` with its arguments and its `run`, and one line in
 //! [`cmd::Verb`].
 
 mod catalog;
 mod cmd;
+mod diagnostic;
 mod environment;
 mod progress;
 mod registry;
-mod told;
 mod ui;
 
 use std::process::ExitCode;
@@ -18,11 +18,11 @@ use clap::Parser;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// Finds out what a storage engine really does on this machine, and how far to trust the answer.
+/// Measures storage engines and SQL servers on this machine, and tests how far to trust the result
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "Examples:
-  assay run experiments/quickstart.toml --report     compare embedded engines, write the page
+  assay run experiments/quickstart.toml --report     compare embedded engines, write the report
   assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
   assay compare quickstart                           the newest results of that name
   assay engine get rocksdb@9.10.0                    obtain an engine build")]
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn command_line_is_consistent() {
         use clap::CommandFactory as _;
         Cli::command().debug_assert();
     }

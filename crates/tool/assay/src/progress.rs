@@ -1,4 +1,4 @@
-//! What is shown while runs are made: live lines on a terminal, plain lines elsewhere.
+//! Progress display: live lines on a terminal, plain lines elsewhere.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
@@ -105,11 +105,11 @@ impl Screen {
         );
         match &self.lines {
             Some(lines) => lines.head.set_message(format!("Assay {}   {place}", self.name)),
-            None => self.ui.remark(format_args!("{}  {place}", self.run)),
+            None => self.ui.status(format_args!("{}  {place}", self.run)),
         }
     }
 
-    /// Returns the time left: by the pace of the finished runs, by the estimate before that.
+    /// Estimates the time left from the finished runs, or from the plan.
     fn left(&self) -> Nanos {
         let finished = self.number.saturating_sub(1) as u64;
         let now = self.clock.now();
@@ -156,11 +156,11 @@ impl Screen {
         }
     }
 
-    /// Prints a line that stays.
+    /// Prints a permanent line.
     fn line(&self, text: &str) {
         let printed = self.lines.as_ref().map(|lines| lines.all.println(text));
         if !matches!(printed, Some(Ok(()))) {
-            self.ui.remark(text);
+            self.ui.status(text);
         }
     }
 }
@@ -176,7 +176,7 @@ impl Lines {
     }
 }
 
-/// Returns a bar over `length` short measurements; hidden where stderr is no terminal.
+/// Returns a bar over `length` rounds; hidden unless stderr is a terminal.
 pub(crate) fn rounds(ui: &Ui, length: u64) -> ProgressBar {
     let bar = if ui.is_live { ProgressBar::new(length) } else { ProgressBar::hidden() };
     bar.with_style(style("{bar:30} {pos}/{len}  {eta} left"))
@@ -202,13 +202,13 @@ fn per_second(done: u64, span: Nanos) -> f64 {
 fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalRecord) -> String {
     let mut parts = Vec::new();
     if let Some(probe) = probe {
-        parts.push(tried(probe.number, probe.purpose.phrase(), probe.clients));
+        parts.push(probe_label(probe.number, probe.purpose.phrase(), probe.clients));
     }
     if let Some(offered) = interval.readings.get("offered_ops") {
         let seconds = interval.length_ns.as_secs_f64().max(1e-9);
         parts.push(format!("offered {}", rate(offered / seconds, OpUnit::Operation)));
     }
-    // An interval tells nothing of a known number of rows: its calls are shown.
+    // Rows per call are unknown within an interval: calls are shown.
     let unit = if matches!(unit, OpUnit::Rows(_)) { OpUnit::Operation } else { unit };
     parts.push(rate(per_second(unit.done(&interval.clients), interval.length_ns), unit));
     let p99 = interval.clients.values().map(|summary| summary.response.p99_ns).max();
@@ -216,7 +216,7 @@ fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalReco
         parts.push(format!("p99 {}", Nanos(p99)));
     }
     if let Some(invalid) = &interval.invalid {
-        parts.push(format!("void: {}", invalid.cause.phrase()));
+        parts.push(format!("invalid: {}", invalid.cause.phrase()));
     }
     if interval.is_warmup {
         parts.push("(warm-up)".to_owned());
@@ -224,29 +224,28 @@ fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalReco
     parts.join("  ")
 }
 
-/// Returns what a probe tries: `probe 5 (bisect, 2 clients)`.
-fn tried(number: u32, purpose: &str, clients: u32) -> String {
+/// Describes a probe: `probe 5 (bisect, 2 clients)`.
+fn probe_label(number: u32, purpose: &str, clients: u32) -> String {
     format!("probe {number} ({purpose}, {})", model::units::clients(clients))
 }
 
 /// Returns a finished probe in one line.
 fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
-    let asked = probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s);
+    let rate_per_s = probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s);
     let (name, time) = percentile(&probe.response, step.limit);
     format!(
         "{run}  {}  {}: {}, {name} {}, {}",
         step.name,
-        tried(probe.number, probe.purpose.phrase(), probe.clients),
-        rate(asked, OpUnit::Operation),
+        probe_label(probe.number, probe.purpose.phrase(), probe.clients),
+        rate(rate_per_s, OpUnit::Operation),
         Nanos(time),
         probe.outcome.phrase()
     )
 }
 
-/// Returns the percentile of a limit that records keep, or the one above it; without a limit the
-/// p99.
+/// Returns the recorded percentile at or above a limit's; p99 without a limit.
 fn percentile(times: &Percentiles, limit: Option<Limit>) -> (&'static str, u64) {
-    let kept = [
+    let recorded = [
         (0.5, "p50", times.p50_ns),
         (0.9, "p90", times.p90_ns),
         (0.99, "p99", times.p99_ns),
@@ -254,12 +253,12 @@ fn percentile(times: &Percentiles, limit: Option<Limit>) -> (&'static str, u64) 
         (0.9999, "p99.99", times.p9999_ns),
     ];
     let share = limit.map_or(0.99, |limit| limit.share);
-    // A hair below: 99.9 / 100 is not 0.999.
-    let found = kept.iter().find(|(kept, ..)| *kept >= share - 1e-9);
+    // Tolerance: 99.9 / 100 is not exactly 0.999.
+    let found = recorded.iter().find(|(recorded, ..)| *recorded >= share - 1e-9);
     found.map_or(("max", times.max_ns), |(_, name, time)| (name, *time))
 }
 
-/// Returns a finished step in one line: rates and times of what counts.
+/// Returns a finished step in one line: rates and times of valid intervals.
 fn step_line(run: &str, step: &StepRecord) -> String {
     let name = &step.step.name;
     let (clients, span) = match &step.invalid_intervals {
@@ -292,7 +291,7 @@ fn step_line(run: &str, step: &StepRecord) -> String {
     if let Some(settle) = &step.settle {
         parts.push(format!("settled in {}", settle.took_ns));
     }
-    // A search that found nothing has a finding that says so.
+    // A search without a result has a finding.
     if let Some(search) = step.search.as_ref().filter(|search| search.found.is_some()) {
         parts.push(search.ended.clone());
     }
@@ -344,12 +343,12 @@ mod tests {
     }
 
     #[test]
-    fn the_templates_of_the_live_lines_are_valid() {
+    fn live_line_templates_are_valid() {
         drop(Lines::new());
     }
 
     #[test]
-    fn a_second_tells_what_was_tried_offered_and_done() {
+    fn second_line_shows_probe_offered_rate_and_throughput() {
         let mut second = interval(151_000, 14_100);
         assert_eq!(second_text(OpUnit::Operation, None, &second), "151 k/s  p99 14.1 us");
         second.readings.insert("offered_ops".to_owned(), 152_000.0);
@@ -365,12 +364,12 @@ mod tests {
         assert_eq!(
             second_text(OpUnit::Operation, Some(probe), &second),
             "probe 5 (bisect, 2 clients)  offered 152 k/s  151 k/s  p99 14.1 us  \
-             void: another guest took the CPU"
+             invalid: another guest took the CPU"
         );
     }
 
     #[test]
-    fn a_probe_tells_its_rate_the_limit_s_percentile_and_how_it_ended() {
+    fn probe_line_shows_rate_percentile_and_outcome() {
         let times = Percentiles { p99_ns: 400_000, p999_ns: 1_100_000, ..Percentiles::default() };
         let probe = ProbeRecord {
             number: 5,
@@ -385,7 +384,7 @@ mod tests {
             service: times,
             duration_ns: Nanos::from_secs(5),
             debt_bytes: None,
-            drained_ns: Nanos(0),
+            settle_time_ns: Nanos(0),
             outcome: Outcome::Passed,
             reason: String::new(),
         };
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn the_percentile_shown_is_the_limit_s_or_the_next_one_kept() {
+    fn shown_percentile_is_at_or_above_the_limit() {
         let times = Percentiles { p9999_ns: 7, max_ns: 9, ..Percentiles::default() };
         let shown = |limit: &str| percentile(&times, Limit::parse(limit).ok());
         assert_eq!(shown("p95 < 1ms").0, "p99");

@@ -1,4 +1,4 @@
-//! Every engine this program can drive.
+//! Registry of the engines this program can drive.
 //!
 //! To add one: its driver crate, and one line in [`ENGINES`].
 
@@ -12,7 +12,7 @@ use server::Kind;
 use shim::Recipe;
 use supply::ServerProgram;
 
-/// How an engine's driver is had.
+/// How an engine's driver is obtained.
 enum Source {
     /// Linked into this program.
     Linked(fn() -> Box<dyn Driver>),
@@ -20,31 +20,31 @@ enum Source {
     Loaded(Open),
     /// Loaded behind a shim, which is compiled for each build.
     Shimmed(Open, Recipe),
-    /// A program of its own, amid its files, to which a driver of ours speaks.
-    Server(ServerProgram, Spoken),
+    /// A server process, with a driver for its protocol.
+    Server(ServerProgram, ServerSupport),
     /// Linked when no version is named, else loaded.
     Either(fn() -> Box<dyn Driver>, Open),
 }
 
-/// How a server is started and spoken to.
+/// Dialect, process kind and driver of a server.
 #[derive(Clone, Copy)]
-struct Spoken {
+struct ServerSupport {
     dialect: Dialect,
     kind: fn() -> &'static dyn Kind,
     driver: fn() -> Box<dyn Driver>,
 }
 
-const POSTGRES: Spoken = Spoken {
+const POSTGRES: ServerSupport = ServerSupport {
     dialect: Dialect::Postgres,
     kind: || &driver_postgres::KIND,
     driver: driver_postgres::driver,
 };
-const MYSQL: Spoken = Spoken {
+const MYSQL: ServerSupport = ServerSupport {
     dialect: Dialect::Mysql,
     kind: || driver_mysql::KIND_MYSQL,
     driver: driver_mysql::driver,
 };
-const MARIADB: Spoken = Spoken {
+const MARIADB: ServerSupport = ServerSupport {
     dialect: Dialect::Mysql,
     kind: || driver_mysql::KIND_MARIADB,
     driver: driver_mysql::mariadb,
@@ -81,7 +81,7 @@ pub(crate) fn servers() -> Vec<ServerProgram> {
     ENGINES.iter().filter_map(server).collect()
 }
 
-/// Returns what the planner must know of each engine.
+/// Returns the planner's description of each engine.
 pub(crate) fn infos() -> Vec<EngineInfo> {
     let info = |(name, _, source): &(&'static str, &str, Source)| EngineInfo {
         name,
@@ -90,7 +90,7 @@ pub(crate) fn infos() -> Vec<EngineInfo> {
             Source::Loaded(_) | Source::Shimmed(..) | Source::Server(..) => Builds::Loaded,
             Source::Either(..) => Builds::Either,
         },
-        dialect: spoken(name).map(|spoken| spoken.dialect),
+        dialect: server_support(name).map(|server_support| server_support.dialect),
     };
     ENGINES.iter().map(info).collect()
 }
@@ -100,7 +100,7 @@ pub(crate) fn descriptions() -> impl Iterator<Item = (&'static str, &'static str
     ENGINES.iter().map(|(name, about, _)| (*name, *about))
 }
 
-/// Returns how the shim of an engine is compiled; `None` for an engine that needs none.
+/// Returns the shim recipe of an engine, if it needs one.
 pub(crate) fn recipe(name: &str) -> Option<Recipe> {
     ENGINES.iter().find_map(|(known, _, source)| match source {
         Source::Shimmed(_, recipe) if *known == name => Some(*recipe),
@@ -112,10 +112,10 @@ pub(crate) fn recipe(name: &str) -> Option<Recipe> {
     })
 }
 
-/// Returns what is known of a server by its engine's name; `None` for one that is none.
-fn spoken(name: &str) -> Option<Spoken> {
+/// Returns the server support of an engine; `None` for a library.
+fn server_support(name: &str) -> Option<ServerSupport> {
     ENGINES.iter().find_map(|(known, _, source)| match source {
-        Source::Server(_, spoken) if *known == name => Some(*spoken),
+        Source::Server(_, server_support) if *known == name => Some(*server_support),
         Source::Server(..)
         | Source::Shimmed(..)
         | Source::Linked(_)
@@ -124,9 +124,9 @@ fn spoken(name: &str) -> Option<Spoken> {
     })
 }
 
-/// Returns how an engine's servers are started; `None` for an engine that is none.
+/// Returns the server kind of an engine; `None` for a library.
 pub(crate) fn kind(name: &str) -> Option<&'static dyn Kind> {
-    spoken(name).map(|spoken| (spoken.kind)())
+    server_support(name).map(|server_support| (server_support.kind)())
 }
 
 /// Returns the driver of an engine; one that is loaded needs its library.
@@ -141,7 +141,7 @@ pub(crate) fn driver(
             Some(Source::Loaded(open) | Source::Shimmed(open, _) | Source::Either(_, open)),
             Some(library),
         ) => open(&library.path),
-        (Some(Source::Server(_, spoken)), _) => Ok((spoken.driver)()),
+        (Some(Source::Server(_, server_support)), _) => Ok((server_support.driver)()),
         (Some(Source::Loaded(_) | Source::Shimmed(..)), None) => {
             Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
         }
@@ -149,16 +149,16 @@ pub(crate) fn driver(
     }
 }
 
-/// Returns the options that linked engines list when they refuse one, by engine.
+/// Returns the options that linked engines know, by engine.
 ///
-/// Nothing is opened: an engine refuses an unknown option before it looks into the directory.
+/// No database is opened: an engine rejects an unknown option before it reads the directory.
 pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, Vec<String>)> {
     let linked = ENGINES.iter().filter_map(|(name, _, source)| match source {
         Source::Linked(make) | Source::Either(make, _) => Some((*name, make)),
         Source::Loaded(_) | Source::Shimmed(..) | Source::Server(..) => None,
     });
     let dir = dir.to_owned();
-    linked.filter_map(move |(name, make)| match open_wrongly(&*make(), &dir) {
+    linked.filter_map(move |(name, make)| match open_with_unknown_option(&*make(), &dir) {
         Err(EngineError::Option { reason, .. }) => {
             let (_, known) = reason.split_once("known: ")?;
             Some((name, known.split(", ").map(str::to_owned).collect()))
@@ -167,8 +167,11 @@ pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, V
     })
 }
 
-/// Has a driver open a directory with an option that no engine has.
-fn open_wrongly(driver: &dyn Driver, dir: &Path) -> Result<Box<dyn Engine>, EngineError> {
+/// Opens a directory with an option that no engine has.
+fn open_with_unknown_option(
+    driver: &dyn Driver,
+    dir: &Path,
+) -> Result<Box<dyn Engine>, EngineError> {
     let durability = driver.capabilities().durability.first().copied().unwrap_or_default();
     driver.open(&OpenSpec {
         endpoint: None,

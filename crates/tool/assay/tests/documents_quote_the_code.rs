@@ -1,12 +1,12 @@
-//! Figures in README.md and METHODOLOGY.md are those of the code.
+//! Figures in README.md and METHODOLOGY.md match the code.
 //!
-//! Goal: whoever changes a constant is told which sentence quotes it. Method: the constant is
-//! looked for in its source as it is written there, and the sentence in its document.
+//! Goal: a changed constant names the sentence that quotes it. Method: the constant is searched in
+//! its source as written, and the sentence in its document.
 
 use std::fs;
 use std::path::Path;
 
-/// Source below `crates/`, with the text of each constant and what METHODOLOGY.md says of it.
+/// Sources below `crates/`, with each constant and its sentence in METHODOLOGY.md.
 #[rustfmt::skip]
 const QUOTES: &[(&str, &[(&str, &str)])] = &[
     ("drive/load/src/clock/steady.rs", &[
@@ -23,7 +23,7 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("ROUNDS: usize = 10;", "in 10 rounds of"),
         ("OPERATIONS: u64 = 10_000_000", "of 10 million operations"),
     ]),
-    ("tell/analysis/src/metrics/times.rs", &[
+    ("report/analysis/src/metrics/times.rs", &[
         ("LEAST_BEYOND: u64 = 10", "at least ten operations lie beyond it"),
     ]),
     ("drive/workload/src/stream/position.rs", &[
@@ -54,7 +54,7 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("IDLE_LOOKS: u32 = 3", "three looks in a row"),
         ("STUCK: Nanos = Nanos::from_secs(5)", "has not moved for 5 s"),
     ]),
-    ("tell/analysis/src/metrics/server.rs", &[
+    ("report/analysis/src/metrics/server.rs", &[
         ("RATE_SUSTAINED: f64 = 0.95", "less than 95 % of its rate"),
     ]),
     ("observe/runner/src/innocence/judge.rs", &[
@@ -69,7 +69,7 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("STEAL_SHARE: f64 = 0.05", "another guest took 5 % of the interval"),
         ("RUN_QUEUE_SHARE: f64 = 0.05", "for more than 5 % of their working time"),
     ]),
-    ("observe/runner/src/keeping.rs", &[
+    ("observe/runner/src/load_status.rs", &[
         ("SERVED_SHARE: f64 = 0.99", "less than 99 % of what was offered"),
         ("BACKLOG_MAX: Nanos = Nanos::SECOND", "longer than a second"),
         ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of its working time"),
@@ -92,28 +92,28 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
 ];
 const METHOD: &str = "METHODOLOGY.md";
 
-/// Reads a file of the repository; a line's end counts as a space.
-fn words_of(path: &str) -> String {
+/// Reads a file of the repository, white space collapsed.
+fn text_of(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let text = fs::read_to_string(root.join(path)).expect("a file of this repository");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_constant_and_the_sentence_that_quotes_it_agree() {
-    let methodology = words_of(METHOD);
+fn quoted_constants_match_the_code() {
+    let methodology = text_of(METHOD);
     for (source, quotes) in QUOTES {
-        let code = words_of(&format!("crates/{source}"));
+        let code = text_of(&format!("crates/{source}"));
         for (constant, sentence) in *quotes {
-            assert!(code.contains(constant), "{source} lacks `{constant}`: mend `{sentence}`");
+            assert!(code.contains(constant), "{source} lacks `{constant}`: correct `{sentence}`");
             assert!(methodology.contains(sentence), "{METHOD} lacks `{sentence}` for {constant}");
         }
     }
 }
 
 #[test]
-fn every_preset_is_in_the_table_with_its_shares() {
-    let methodology = words_of(METHOD);
+fn every_preset_is_in_the_table() {
+    let methodology = text_of(METHOD);
     for preset in plan::PRESETS {
         let direct = if preset.direct_io { "yes" } else { "no" };
         let row = format!(
@@ -125,8 +125,8 @@ fn every_preset_is_in_the_table_with_its_shares() {
 }
 
 #[test]
-fn the_engines_table_names_the_linked_versions() {
-    let readme = words_of("README.md");
+fn engines_table_names_the_linked_versions() {
+    let readme = text_of("README.md");
     for driver in [
         driver_sqlite::driver(),
         driver_lmdb::driver(),
@@ -140,8 +140,8 @@ fn the_engines_table_names_the_linked_versions() {
 }
 
 #[test]
-fn the_quickstart_of_the_readme_is_that_of_the_experiment() {
-    let (readme, experiment) = (words_of("README.md"), words_of("experiments/quickstart.toml"));
+fn readme_quickstart_matches_the_experiment() {
+    let (readme, experiment) = (text_of("README.md"), text_of("experiments/quickstart.toml"));
     for line in experiment.split("[[variant]] name = \"").skip(1) {
         let name = line.split('"').next().expect("a split has a first part");
         assert!(readme.contains(name), "README.md shows no {name}");

@@ -1,4 +1,4 @@
-//! Reads the repository from disk: `cargo metadata` for the packages, git for the files.
+//! Reads packages from `cargo metadata` and files from git.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,10 +10,10 @@ use crate::repo::{Dependency, DependencyKind, File, Package, Repo};
 
 /// Reads the repository that holds the current directory's workspace.
 ///
-/// Files that git does not know yet are read too, so a rule speaks before the commit.
+/// Files that git does not know yet are read too, so that a rule fires before the commit.
 ///
 /// # Errors
-/// When cargo, git or the file system does not answer.
+/// When cargo, git or the file system fails.
 pub fn read() -> Result<Repo, TidyError> {
     let metadata = MetadataCommand::new().no_deps().exec()?;
     let root = metadata.workspace_root.as_std_path();

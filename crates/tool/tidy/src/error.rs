@@ -1,8 +1,8 @@
-//! What can keep tidy from looking at the repository at all.
+//! Errors of reading the repository and starting stages.
 
 use std::path::PathBuf;
 
-/// Why the repository could not be read or a stage could not be started.
+/// An error of reading the repository or starting a stage.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TidyError {
@@ -14,7 +14,7 @@ pub enum TidyError {
     Git {
         /// The workspace's root.
         root: PathBuf,
-        /// What git or the operating system said.
+        /// The message of git or of the operating system.
         reason: String,
     },
     /// A listed file could not be read.
@@ -22,7 +22,7 @@ pub enum TidyError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A stage's program could not be started.
@@ -30,7 +30,7 @@ pub enum TidyError {
     Start {
         /// The command line.
         command: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The result could not be printed.

@@ -1,11 +1,10 @@
-//! Lints the repository itself: what the compiler and clippy cannot see.
+//! Linter of the repository, for what compiler and clippy do not check.
 //!
-//! It is not a linter for benchmarks, and it changes no file. It stands at the end of the tree
-//! and reads the whole of it: [`disk::read`] makes a [`Repo`], the rules make violations of it,
-//! [`stage`] strings them together with the other checks into the definition of done.
+//! It does not lint benchmarks, and it changes no file. [`disk::read`] makes a [`Repo`], the rules
+//! make violations of it, and [`stage`] runs them with the other checks of the definition of done.
 //!
-//! Invariants: a rule is a pure function of a [`Repo`], so its test builds one in memory; a rule
-//! says where, what and the remedy.
+//! Invariants: a rule is a pure function of a [`Repo`], so its test builds one in memory; a
+//! violation names place, defect and remedy.
 //!
 //! To add a rule: one file under `rule/`, with its test, and one line in [`rule::registry::RULES`].
 

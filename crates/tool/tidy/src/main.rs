@@ -1,5 +1,5 @@
 //! `cargo tidy`: the definition of done.
-#![expect(clippy::print_stderr, reason = "a program speaks to its user")]
+#![expect(clippy::print_stderr, reason = "usage and errors of a program")]
 
 use std::process::ExitCode;
 
@@ -14,8 +14,8 @@ Usage: cargo tidy [rules | --no-test]
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let extent = match words.as_slice() {
+    let args: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let extent = match args.as_slice() {
         [] => Extent::All,
         ["--no-test"] => Extent::AllButTests,
         ["rules"] => Extent::Rules,

@@ -1,4 +1,4 @@
-//! A Markdown document as the rules see it: headings, links and tables.
+//! Headings, links and tables of a Markdown document.
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
@@ -80,7 +80,7 @@ pub struct Row {
     pub line: usize,
 }
 
-/// Returns the rows of the table under this header line; `None` when there is no such table.
+/// Returns the rows of the table with this header line, if any.
 #[must_use]
 pub fn table(text: &str, header: &str) -> Option<Vec<Row>> {
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| line.trim() != header);

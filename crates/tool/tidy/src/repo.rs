@@ -1,4 +1,4 @@
-//! The repository as the rules see it: files by path, and packages with their dependencies.
+//! Files by path, and packages with their dependencies.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl File {
         self.text.as_deref().unwrap_or_default()
     }
 
-    /// Returns the parsed source, parsed once; `None` for what is not Rust or does not parse.
+    /// Returns the source, parsed once; `None` unless it is Rust that parses.
     #[must_use]
     pub fn rust(&self) -> Option<&Rust> {
         let parse = || if self.is("rs") { Rust::parse(self.text()) } else { None };
@@ -82,11 +82,11 @@ pub struct Package {
     pub folder: String,
     /// Its dependencies.
     pub dependencies: Vec<Dependency>,
-    /// Root files of its targets: libraries, programs, tests, benchmarks, examples, build script.
+    /// Root files of its targets, from libraries to build scripts.
     pub roots: Vec<String>,
 }
 
-/// The repository: everything a rule may look at.
+/// The repository: everything that a rule reads.
 #[derive(Default)]
 pub struct Repo {
     files: BTreeMap<String, File>,

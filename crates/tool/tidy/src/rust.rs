@@ -1,4 +1,4 @@
-//! A Rust source as the rules see it: its pieces by class, and its syntax tree.
+//! A Rust source: pieces by class, syntax tree and functions.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use syn::visit::Visit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// An identifier or a keyword.
-    Word,
+    Ident,
     /// A literal of text: string, byte string or character.
     Text,
     /// A comment for documentation.
@@ -48,7 +48,7 @@ pub struct Function {
     pub is_free: bool,
     /// Its documentation.
     pub docs: String,
-    /// Its attributes without documentation, as tokens written out (`ignore`, `cfg (test)`).
+    /// Its attributes without documentation, as tokens (`ignore`, `cfg (test)`).
     pub attributes: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ impl Rust {
         self.text.lines().count()
     }
 
-    /// Returns the line, 1-based, on which the unit tests at the end of the file begin.
+    /// Returns the line, 1-based, on which the unit tests begin.
     #[must_use]
     pub fn tests_line(&self) -> Option<usize> {
         let syn::Item::Mod(last) = self.syntax.items.last()? else { return None };
@@ -225,7 +225,7 @@ fn class_of(token: &str) -> Class {
         '"' | '\'' => Class::Text,
         _ if first == '_' || first.is_alphabetic() => {
             let is_text = token.ends_with(['"', '#', '\'']);
-            if is_text { Class::Text } else { Class::Word }
+            if is_text { Class::Text } else { Class::Ident }
         }
         _ => Class::Other,
     }
@@ -293,7 +293,7 @@ mod tests {
                           tests {\n    #[test]\n    #[ignore]\n    fn t() {}\n}\n";
 
     #[test]
-    fn comments_docs_and_texts_are_told_apart() {
+    fn comments_docs_and_texts_are_classified() {
         let rust = Rust::parse(SOURCE).unwrap();
         let texts = |class| rust.of(class).map(|(_, text)| text).collect::<Vec<_>>();
         assert_eq!(texts(Class::Doc), ["//! Docs.", "/// Does it."]);

@@ -1,4 +1,4 @@
-//! The definition of done: stages run in order, each with its seconds, failures named at the end.
+//! The definition of done: stages in order, with their seconds.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -56,7 +56,7 @@ enum End {
     Skipped(&'static str),
 }
 
-/// Runs the stages of `extent` and prints them; returns whether all passed.
+/// Runs and prints the stages of `extent`; returns whether all passed.
 ///
 /// A failing stage does not stop the next: one run names everything that is wrong.
 ///
@@ -94,7 +94,7 @@ fn print_end(end: &End, seconds: f64, out: &mut dyn Write) -> Result<bool, TidyE
         End::Passed(notes) if notes.is_empty() => writeln!(out, "ok      {seconds:7.1} s")?,
         End::Passed(notes) => writeln!(out, "ok      {seconds:7.1} s\n{notes}")?,
         End::Failed(text) => writeln!(out, "FAILED  {seconds:7.1} s\n{text}\n")?,
-        End::Skipped(why) => writeln!(out, "skipped: {why}")?,
+        End::Skipped(reason) => writeln!(out, "skipped: {reason}")?,
     }
     Ok(!matches!(end, End::Failed(_)))
 }
@@ -113,7 +113,7 @@ fn execute(work: &Work) -> Result<End, TidyError> {
     }
 }
 
-/// Runs a command; what it says is kept for a failure only.
+/// Runs a command; its output is part of a failure only.
 fn run_command(command: &[&str]) -> Result<End, TidyError> {
     let output = spawn(command)?;
     if output.status.success() {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_command_tells_what_it_said() {
+    fn a_failing_command_returns_its_output() {
         let end = run_command(&["sh", "-c", "echo out; echo err >&2; exit 1"]).unwrap();
         assert!(matches!(end, End::Failed(text) if text == "out\nerr"));
         assert!(matches!(run_command(&["true"]).unwrap(), End::Passed(_)));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_come_last_and_are_what_no_test_leaves_out() {
+    fn tests_are_the_last_stage_and_occur_once() {
         assert_eq!(STAGES.last().map(|stage| stage.name), Some(TESTS));
         assert_eq!(STAGES.iter().filter(|stage| stage.name == TESTS).count(), 1);
     }

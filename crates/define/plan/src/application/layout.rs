@@ -58,13 +58,17 @@ impl Names<'_> {
                 Slot::Row(self.position(&layout.row, merged)?)
             } else {
                 let base = self.position(&layout.once, merged)?;
-                if is_repeated { Slot::Own { base, width } } else { Slot::Shared { base, width } }
+                if is_repeated {
+                    Slot::UserBuild { base, width }
+                } else {
+                    Slot::Shared { base, width }
+                }
             };
             for nth in (0..copies).flat_map(|_| 0..width) {
                 let draw = self.with_plus(value, value.nth(nth), (slot, copies), &layout)?;
                 match slot {
                     Slot::Row(_) => layout.row.push(draw),
-                    Slot::Shared { .. } | Slot::Own { .. } => layout.once.push(draw),
+                    Slot::Shared { .. } | Slot::UserBuild { .. } => layout.once.push(draw),
                 }
             }
             layout.slots.insert(name.clone(), slot);

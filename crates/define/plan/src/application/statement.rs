@@ -41,7 +41,7 @@ pub(super) enum Slot {
         width: u16,
     },
     /// The same, with separate values for each repetition.
-    Own {
+    UserBuild {
         /// The first one of the first repetition.
         base: u16,
         /// Number of values per repetition.
@@ -193,7 +193,9 @@ fn places(slot: Slot, repetition: u32) -> Vec<Part> {
     let (base, width) = match slot {
         Slot::Row(position) => return vec![Part::RowArgument(position)],
         Slot::Shared { base, width } => (base, width),
-        Slot::Own { base, width } => (base + width * u16::try_from(repetition).unwrap_or(0), width),
+        Slot::UserBuild { base, width } => {
+            (base + width * u16::try_from(repetition).unwrap_or(0), width)
+        }
     };
     let comma = |position| (position > base).then(|| Part::Text(", ".to_owned()));
     let place = |position| comma(position).into_iter().chain([Part::Argument(position)]);

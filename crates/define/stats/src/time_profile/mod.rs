@@ -3,7 +3,7 @@
 //! All functions are pure; their input is one value a second, invalid seconds left out.
 //! `tests/steady` measures the error rates of the classes by simulation.
 //!
-//! Source: changepoint segments that define a steady state [Barrett et al. 2017].
+//! Source: changepoint segments that define a steady state [Barrett 2017].
 
 mod classify;
 mod cycle;

@@ -53,7 +53,7 @@ pub(super) const ALL: SteadyPart = SteadyPart { from: 0, before: 1.0 };
 /// agrees with that of the part so far, within the margin or one standard deviation of a mean. A
 /// series that one line describes better than its segments is not trimmed: it drifts.
 ///
-/// Source: segments merged from the last one [Barrett et al. 2017]; the line is compared by
+/// Source: segments merged from the last one [Barrett 2017]; the line is compared by
 /// penalised cost [Schwarz 1978].
 pub(super) fn steady_part(means: &[f64], margin: f64) -> SteadyPart {
     let level = mean(means);

@@ -6,7 +6,7 @@ use super::subject::Subject;
 
 /// SplitMix64, a small seedable generator.
 ///
-/// Source: [Steele 2014], figure 17.
+/// Source: [Steele Lea Flood 2014], figure 17.
 pub(super) struct SplitMix(u64);
 
 impl SplitMix {

@@ -1,5 +1,4 @@
-//! What the benchmarks of the client have in common: a step on the engine that does nothing, its
-//! core, and what is made of several rounds.
+//! Parts that the client's benchmarks share: step, core, and summary of rounds.
 
 pub(crate) mod cpu;
 pub(crate) mod rounds;

@@ -1,4 +1,4 @@
-//! What several rounds of a benchmark say.
+//! Summary of a benchmark's rounds.
 
 /// Returns the least and the median.
 pub(crate) fn least_and_median(mut values: Vec<f64>) -> (f64, f64) {

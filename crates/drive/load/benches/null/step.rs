@@ -1,4 +1,4 @@
-//! A step on the engine that does nothing.
+//! A step on the null engine.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub(crate) fn streams(step: &Step, clients: u32) -> Vec<Box<dyn Generator>> {
         .expect("a step of the catalog")
 }
 
-/// Returns the engine that does nothing.
+/// Returns the null engine.
 pub(crate) fn null() -> Box<dyn Engine> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
     let (settings, options) = (Settings::default(), Options::new());

@@ -1,4 +1,4 @@
-//! The hot loop.
+//! The hot loop of one client.
 
 use engine::{EngineError, Rows, Session};
 use model::{Nanos, Op, OpKind};
@@ -11,17 +11,19 @@ use crate::stop::Halt;
 use crate::tally::Times;
 use crate::traits::{Clock, Closed, Schedule, Ticks};
 
-/// Failures in a row after which a client gives up: an engine that refused a thousand times will
-/// not recover within the step, and may refuse a million times per second.
+/// Failures in a row after which a client gives up.
+///
+/// Our choice: an engine that failed a thousand times will not recover within the step, and may
+/// fail a million times per second.
 const FAILURES_IN_A_ROW_MAX: u32 = 1000;
 
 /// Time that a client may need between two operations: counting one and making the next.
 ///
-/// An arrival that comes due meanwhile met a client that was busy. Where it takes longer, the
-/// client was held up, and what came due meanwhile counts as late by the client's fault.
+/// An arrival that comes due meanwhile met a busy client. Where it takes longer, the client was
+/// delayed, and arrivals that came due meanwhile count as late starts of the client.
 const BETWEEN: Nanos = Nanos(1_000);
 
-/// What a client is there for.
+/// Role of a client in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It is measured, and ends at the deadline.
@@ -44,9 +46,9 @@ pub(crate) enum Waiting {
 /// How a client ended.
 #[derive(Debug)]
 pub(crate) enum ClientEnd {
-    /// It did what it was asked to.
+    /// It reached its limit or deadline.
     Finished,
-    /// It was told to stop.
+    /// It was halted.
     Stopped,
     /// It never ran: the engine gave it no session.
     Refused(EngineError),
@@ -54,7 +56,7 @@ pub(crate) enum ClientEnd {
     Failed(String),
 }
 
-/// What a client needs beside its generator, session and meter.
+/// Parameters of a client's loop, next to its generator, session and meter.
 pub(crate) struct Drive<'r, C> {
     pub(crate) clock: &'r C,
     pub(crate) halt: &'r Halt,
@@ -105,8 +107,8 @@ impl Schedule for Open<'_> {
 
 /// The hot loop, all of it: one copy per clock and schedule, two or three indirect calls.
 ///
-/// The clock comes by itself, because the compiler may keep in registers what is behind a
-/// reference that is an argument.
+/// The clock is an argument of its own, because the compiler may then keep its fields in
+/// registers.
 fn run<C: Clock, S: Schedule>(
     clock: &C,
     drive: &Drive<'_, C>,
@@ -139,7 +141,7 @@ fn run<C: Clock, S: Schedule>(
         let kind = op.kind();
         meter.ended += 1;
         if ended >= next_mark {
-            // The operation belongs to the interval it ended in, so a cut comes first.
+            // The operation belongs to the interval it ended in, so the hand-over comes first.
             if meter.mark(clock.time_of(ended)) {
                 limit = 0;
             }
@@ -172,7 +174,7 @@ fn run<C: Clock, S: Schedule>(
             return ClientEnd::Stopped;
         }
     }
-    // A wait that was cut short ends the loop too.
+    // A wait that was interrupted ends the loop too.
     if drive.halt.is_halted() { ClientEnd::Stopped } else { ClientEnd::Finished }
 }
 
@@ -215,7 +217,7 @@ fn note_served<C: Clock>(clock: &C, begun: &Begun, free_since: Nanos, meter: &mu
     }
 }
 
-/// Returns what an operation took.
+/// Returns an operation's service and response time.
 #[inline(always)]
 fn times<C: Clock, S: Schedule>(clock: &C, intended: Nanos, started: Ticks, ended: Ticks) -> Times {
     let service_ns = clock.between(started, ended).0;
@@ -247,8 +249,8 @@ pub(super) fn verify(
     }
 }
 
-/// Waits until an operation is due, and does meanwhile what else is due; `None` when the client
-/// is halted or its deadline comes first.
+/// Waits until an operation is due, and handles interval ends and heartbeats meanwhile; `None`
+/// when the client is halted or its deadline comes first.
 ///
 /// The reading that ends the wait is the operation's start.
 #[inline(never)]
@@ -271,7 +273,7 @@ fn wait<C: Clock>(
         let since = now;
         now = drive.clock.time_of(ticks);
         meter.note_idle(now.min(due).since(since));
-        // What else is due can wait until the operation has ended.
+        // Interval ends and heartbeats can wait until the operation has ended.
         if now >= due && due < meter.deadline() {
             return Some(ticks);
         }

@@ -1,21 +1,21 @@
-//! What a client keeps while it runs, and when it cuts.
+//! One client's recorder: its tally, its intervals and its heartbeat.
 
 use model::Nanos;
 
 use crate::client::{ClientEnd, Role};
-use crate::handoff::{Delivery, Farewell, Message, Outlet};
-use crate::stop::Pulse;
+use crate::handoff::{ClientExit, ClientSender, Delivery, Message};
+use crate::stop::Heartbeat;
 use crate::tally::ClientTally;
 use crate::timeline::Timeline;
 use crate::usage::{Usage, queued_so_far};
 
 /// Longest time between two publications of the number of operations ended.
-const PULSE_EVERY: Nanos = Nanos::from_millis(100);
+const HEARTBEAT_EVERY: Nanos = Nanos::from_millis(100);
 
-/// Operations in one tally from which a cut must not be put off: half of what a counter holds.
+/// Operations in a tally from which its hand-over cannot be postponed: half a counter's range.
 const TALLY_FULL: u64 = 1 << 31;
 
-/// One client's recorder: its tally, and the next moment at which something other is due.
+/// One client's recorder: its tally, and when its next hand-over or heartbeat is due.
 pub(crate) struct Meter<'r> {
     client: usize,
     timeline: Timeline,
@@ -31,12 +31,12 @@ pub(crate) struct Meter<'r> {
     ended_before_tally: u64,
     usage: Usage,
     next_mark: Nanos,
-    next_cut: Nanos,
+    next_close: Nanos,
     /// The arrival taken last, until it is served.
-    kept: Option<Nanos>,
+    unserved_taken: Option<Nanos>,
     idle: Option<Nanos>,
-    pulse: &'r Pulse,
-    outlet: Outlet,
+    heartbeat: &'r Heartbeat,
+    sender: ClientSender,
 }
 
 impl<'r> Meter<'r> {
@@ -44,8 +44,8 @@ impl<'r> Meter<'r> {
     pub(crate) fn new(
         client: usize,
         (timeline, role): (Timeline, Role),
-        (outlet, tally): (Outlet, Box<ClientTally>),
-        pulse: &'r Pulse,
+        (sender, tally): (ClientSender, Box<ClientTally>),
+        heartbeat: &'r Heartbeat,
     ) -> Self {
         let mut meter = Self {
             client,
@@ -61,11 +61,11 @@ impl<'r> Meter<'r> {
             ended_before_tally: 0,
             usage: Usage::of_thread(),
             next_mark: Nanos(0),
-            next_cut: timeline.cut_of(0),
-            kept: None,
+            next_close: timeline.closes_at(0),
+            unserved_taken: None,
             idle: None,
-            pulse,
-            outlet,
+            heartbeat,
+            sender,
         };
         meter.mark_after(timeline.start);
         meter
@@ -104,61 +104,61 @@ impl<'r> Meter<'r> {
     /// Notes that the client has taken the arrival due at `due`.
     #[inline(always)]
     pub(crate) const fn note_taken(&mut self, due: Nanos) {
-        self.kept = Some(due);
+        self.unserved_taken = Some(due);
     }
 
     /// Notes that the arrival was served.
     #[inline(always)]
     pub(crate) const fn note_served(&mut self) {
-        self.kept = None;
+        self.unserved_taken = None;
     }
 
-    /// Does what is due at `at`; returns whether the deadline has passed.
+    /// Publishes the heartbeat and ends a due interval; returns whether the deadline has passed.
     #[cold]
     #[inline(never)]
     pub(crate) fn mark(&mut self, at: Nanos) -> bool {
-        self.pulse.publish(self.ended);
-        if at >= self.next_cut {
-            self.cut(at);
+        self.heartbeat.publish(self.ended);
+        if at >= self.next_close {
+            self.hand_over(at);
         }
         self.mark_after(at);
         at >= self.deadline
     }
 
-    /// Hands over what is left, with how and when the client ended.
+    /// Hands over the rest, with how and when the client ended.
     pub(crate) fn finish(mut self, at: Nanos, end: ClientEnd) {
-        self.pulse.publish(self.ended);
+        self.heartbeat.publish(self.ended);
         let rest = self.take(Box::default(), u64::MAX);
-        let kept = self.kept.map(|due| due.since(self.timeline.start));
-        let farewell = Farewell { rest, at, end, kept, queued: queued_so_far() };
-        self.outlet.send(Message::Ended(Box::new(farewell)));
+        let unserved_taken = self.unserved_taken.map(|due| due.since(self.timeline.start));
+        let exit = ClientExit { rest, at, end, unserved_taken, queued: queued_so_far() };
+        self.sender.send(Message::Ended(Box::new(exit)));
     }
 
     fn mark_after(&mut self, at: Nanos) {
-        let beat = at.after(PULSE_EVERY);
-        self.next_mark = beat.min(self.next_cut).min(self.deadline);
+        let beat = at.after(HEARTBEAT_EVERY);
+        self.next_mark = beat.min(self.next_close).min(self.deadline);
     }
 
-    /// Ends the interval: what was done so far goes to the coordinator.
+    /// Ends the interval: the tally goes to the coordinator.
     ///
     /// Without a spare the tally goes on into the next interval, and nothing is lost; except
     /// where it must not: a tally never spans the start of the measured span, or too much.
-    fn cut(&mut self, at: Nanos) {
+    fn hand_over(&mut self, at: Nanos) {
         let next = self.timeline.index_at(at, self.index);
         let must = self.timeline.is_warmup(self.from) && !self.timeline.is_warmup(next)
             || self.ended - self.ended_before_tally > TALLY_FULL;
-        let spare = match self.outlet.spare() {
-            None if must => self.outlet.wait_for_spare(),
+        let spare = match self.sender.spare() {
+            None if must => self.sender.wait_for_spare(),
             found => found,
         };
         if let Some(spare) = spare {
             let delivery = self.take(spare, next);
-            self.outlet.send(Message::Cut(delivery));
+            self.sender.send(Message::Interval(delivery));
             self.from = next;
             self.ended_before_tally = self.ended;
         }
         self.index = next;
-        self.next_cut = self.timeline.cut_of(next);
+        self.next_close = self.timeline.closes_at(next);
     }
 
     fn take(&mut self, spare: Box<ClientTally>, next: u64) -> Delivery {

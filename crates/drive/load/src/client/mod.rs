@@ -1,7 +1,7 @@
-//! One client: the hot loop, and what it keeps.
+//! One client: the hot loop and its recorder.
 //!
-//! Not the crew: a client knows no other client. It is driven by its generator and its schedule,
-//! and hands its tallies to the coordinator.
+//! A client shares no state with other clients but the arrivals. It is driven by its generator and
+//! its schedule, and hands its tallies to the coordinator (`client_pool`).
 //!
 //! Invariants: between `started` and `ended` there is nothing but the engine's work; nothing is
 //! allocated or written to shared memory per operation; an operation belongs to the
@@ -10,7 +10,7 @@
 //! to take the arrival, before the stamps.
 //!
 //! To change what is measured per operation, change `execute.rs`, and run the benchmark; a client
-//! that sends ahead has a loop of its own, `pipelined.rs`.
+//! with several operations in flight has a loop of its own, `pipelined.rs`.
 
 mod execute;
 mod meter;

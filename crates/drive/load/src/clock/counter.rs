@@ -1,4 +1,4 @@
-//! The processor's time stamp counter, when it can be trusted, on the kernel's scale.
+//! The processor's time stamp counter on the kernel's scale.
 
 use model::Nanos;
 use nix::time::{ClockId, clock_gettime};
@@ -8,7 +8,7 @@ use crate::traits::Ticks;
 /// Bits of the fraction in a scale factor.
 const SCALE_BITS: u32 = 32;
 
-/// Readings of which the tightest counts: one in a few tens is not interrupted.
+/// Readings of which the tightest counts: one in a few tens runs without an interrupt.
 const PAIR_TRIES: u32 = 64;
 
 /// A counter this close to 1 GHz is the kernel's clock in disguise (the crate's own fallback).
@@ -16,18 +16,18 @@ const GIGAHERTZ_TOLERANCE: f64 = 1e-5;
 
 /// Returns the kernel's monotonic clock.
 ///
-/// Through libc, not rustix: that one looks for the vDSO itself, and dies under valgrind, which
-/// hides it and counts our instructions.
+/// Through libc, not rustix: rustix finds the vDSO itself, and aborts under valgrind, which hides
+/// it and counts our instructions.
 #[expect(clippy::cast_sign_loss, reason = "the monotonic clock counts up from 0 at boot")]
 pub(super) fn kernel_now() -> Nanos {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every kernel has this clock");
     Nanos(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
-/// Says why the counter cannot be trusted; `Ok` when it can.
+/// Checks whether the counter can be trusted; the error is the reason against it.
 ///
-/// The processor must promise a constant rate in every power state, and the kernel, which watches
-/// the counter from boot on, must itself keep time by it.
+/// The processor must guarantee a constant rate in every power state, and the kernel, which
+/// verifies the counter from boot on, must itself keep time by it.
 pub(super) fn trust(cpuinfo: &str, clocksource: &str) -> Result<(), String> {
     let clocksource = clocksource.trim();
     if cfg!(target_arch = "aarch64") {
@@ -39,7 +39,7 @@ pub(super) fn trust(cpuinfo: &str, clocksource: &str) -> Result<(), String> {
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags")).unwrap_or_default();
     for flag in ["constant_tsc", "nonstop_tsc"] {
         if !flags.split_whitespace().any(|word| word == flag) {
-            return Err(format!("the processor does not promise {flag}"));
+            return Err(format!("the processor does not report {flag}"));
         }
     }
     match clocksource {
@@ -59,7 +59,7 @@ pub(super) struct Pair {
 ///
 /// Read with plain `rdtsc`: neither `rdtscp` nor a fence. The processor may thus move the reading
 /// by the few instructions in flight (tens of nanoseconds at most, the same for every engine); a
-/// fence would instead drain the pipeline twice per operation, and slow down what is measured.
+/// fence would empty the pipeline twice per operation, and slow down the measured engine.
 #[derive(Debug)]
 pub(super) struct Counter {
     source: quanta::Clock,

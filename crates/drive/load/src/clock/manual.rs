@@ -15,7 +15,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Returns a clock that shows `now` and does not move on its own.
+    /// Returns a clock that stands at `now`.
     #[must_use]
     pub const fn new(now: Nanos) -> Self {
         Self { now_ns: AtomicU64::new(now.0), tick_ns: 0 }

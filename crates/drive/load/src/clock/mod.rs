@@ -1,7 +1,7 @@
 //! Clocks: the only place of the program that reads monotonic time.
 //!
-//! Not calendar time, which the runner stamps. [`SteadyClock`] is what a worker uses;
-//! [`ManualClock`] stands in for it where a test must decide what time it is.
+//! Calendar time belongs to the runner. A worker uses [`SteadyClock`]; tests that set the time use
+//! [`ManualClock`].
 //!
 //! Invariants: stamps are on the scale of CLOCK_MONOTONIC, so they compare between processes of
 //! one host; the fast source is used only when the processor and the kernel both trust it, and is

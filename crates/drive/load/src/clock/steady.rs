@@ -21,16 +21,15 @@ const SLEEPS: u64 = 50;
 /// Limits of that margin. Below the first a sleep saves nothing; beyond the second it is the host
 /// that is busy, and a longer spin would make it busier.
 ///
-/// Source: the project's reference, peers, section 5: a sleep with 1 ns of timer slack ends 21 us
-/// late in the median on a busy virtual machine.
+/// Our choice, measured: a sleep with 1 ns of timer slack ends 21 us late in the median on a busy
+/// virtual machine.
 const MARGIN_MIN: Nanos = Nanos(20_000);
 const MARGIN_MAX: Nanos = Nanos(200_000);
 
 /// Distance to the end of a wait from which every reading counts: a pause instruction takes 40 to
 /// 140 cycles on processors since 2016, and costs as much of exactness.
 ///
-/// Source: Intel, 2023, 64 and IA-32 Architectures Optimization Reference Manual, volume 1,
-/// section 2.7.4.
+/// Source: [Intel 2023], section 2.7.4.
 const NEAR: Nanos = Nanos(2_000);
 
 /// Time since calibration from which a drift means more than the noise of two readings.
@@ -38,11 +37,10 @@ const DRIFT_AFTER: Nanos = Nanos::SECOND;
 
 /// Drift beyond which the two clocks cannot both be right.
 ///
-/// Source: Mills, 2010, RFC 5905 (NTP version 4), section 11.3: a kernel's clock is slewed by at
-/// most 500 ppm.
+/// Source: [Mills 2010], section 11.3: a kernel's clock is slewed by at most 500 ppm.
 const DRIFT_PPM_MAX: f64 = 500.0;
 
-/// How the clock compares with the kernel's: kept with each run.
+/// Comparison of the clock with the kernel's, recorded with each run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClockCheck {
     /// Where stamps come from: `tsc`, or `clock_gettime` with the reason.
@@ -51,20 +49,21 @@ pub struct ClockCheck {
     pub elapsed: Nanos,
     /// This clock minus the kernel's CLOCK_MONOTONIC, nanoseconds.
     pub offset_ns: i64,
-    /// The offset per elapsed time, parts per million; `None` when too little time has passed,
-    /// or the kernel's clock is itself the source.
+    /// The offset per elapsed time, parts per million.
+    ///
+    /// `None` when too little time has passed, or the kernel's clock is itself the source.
     pub drift_ppm: Option<f64>,
 }
 
 impl ClockCheck {
-    /// Returns whether stamps can be believed.
+    /// Returns whether stamps are reliable.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.drift_ppm.is_none_or(|drift| drift.abs() <= DRIFT_PPM_MAX)
     }
 }
 
-/// The processor's time stamp counter where it can be trusted, else the kernel's clock.
+/// The time stamp counter if trusted, else the kernel's clock.
 #[derive(Debug)]
 pub struct SteadyClock {
     counter: Result<Counter, String>,
@@ -72,10 +71,12 @@ pub struct SteadyClock {
 }
 
 impl SteadyClock {
-    /// Returns a clock, calibrated once: takes 50 to 250 ms, so make one per process.
+    /// Returns a calibrated clock; takes 50 to 250 ms.
+    ///
+    /// Calibrated once, so make one per process.
     #[must_use]
     pub fn calibrate() -> Self {
-        // A file that cannot be read is an empty promise: the kernel's clock is used then.
+        // A file that cannot be read is an empty text: the kernel's clock is used then.
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
         let clocksource = fs::read_to_string(path).unwrap_or_default();
@@ -88,10 +89,10 @@ impl SteadyClock {
         Self { counter, margin }
     }
 
-    /// Returns a clock that asks the kernel for every stamp.
+    /// Returns a clock that calls the kernel for every stamp.
     #[must_use]
     pub fn kernel() -> Self {
-        Self { counter: Err("asked for".to_owned()), margin: MARGIN_MAX }
+        Self { counter: Err("requested".to_owned()), margin: MARGIN_MAX }
     }
 
     /// Compares with the kernel's clock.
@@ -201,7 +202,7 @@ fn measured_margin(start: Nanos) -> Nanos {
 
 /// Sleeps until the kernel's clock shows `at`, without the slack that timers commonly have.
 ///
-/// Only for this sleep: how an engine sleeps on its client's thread is its own affair.
+/// Only for this sleep: an engine's own sleeps on its client's thread stay as they are.
 fn sleep_exactly_until(at: Nanos) {
     // Without the call a sleep is up to 50 us longer, which the start lag will show.
     let is_exact = prctl::set_timerslack(1).is_ok();
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_ends_at_the_asked_time_and_not_before() {
+    fn waiting_ends_at_the_requested_time_and_not_before() {
         for clock in [SteadyClock::kernel(), SteadyClock::calibrate()] {
             let at = clock.now().after(Nanos(300_000));
             assert!(clock.time_of(clock.wait_until(at)) >= at);

@@ -2,7 +2,7 @@
 
 /// The process whose arrivals are exactly one unit of time apart, the first at 0.
 ///
-/// Smoother than reality: queues are shorter than with arrivals that know nothing of each other.
+/// Smoother than reality: queues are shorter than with independent arrivals.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Constant {
     next: u64,

@@ -1,4 +1,4 @@
-//! The rate over time: how many arrivals are expected by a moment, and the other way round.
+//! Cumulative arrivals of a rate that varies over time, and their inverse.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ const STEPS_MAX: u32 = 64;
 /// Newton stops when a step is shorter than this: the next would be far below a nanosecond.
 const STEP_NS_MIN: f64 = 0.25;
 
-/// Expected arrivals over time, and their inverse; times are since the step's start.
+/// Expected arrivals over time, and their inverse.
 ///
-/// An arrival process of unit rate becomes one of this rate when its arrival at `s` happens at
-/// the moment by which `s` arrivals are expected.
+/// Times are since the step's start. An arrival process of unit rate becomes one of this rate when
+/// its arrival at `s` happens at the moment by which `s` arrivals are expected.
 ///
-/// Source: Cinlar, 1975, Introduction to Stochastic Processes, ch. 4, section 7: a Poisson process
-/// is a time change of one with unit rate.
+/// Source: [Cinlar 1975], ch. 4, section 7: a Poisson process is a time change of one with unit
+/// rate.
 #[derive(Debug, Clone)]
 pub struct Curve {
-    course: Course,
+    shape: Shape,
     /// The piece the last arrival was in: arrivals only move forward.
     at: usize,
 }
 
 #[derive(Debug, Clone)]
-enum Course {
+enum Shape {
     Pieces(Arc<[Piece]>),
     Wave(Wave),
 }
@@ -52,44 +52,43 @@ struct Wave {
 }
 
 impl Curve {
-    /// Returns the course of `rate`, which must be sound, after a warm-up at its first value.
+    /// Returns the curve of `rate` after a warm-up at its first value.
     ///
     /// # Panics
     /// When the rate has no pieces: the load was not validated.
     #[must_use]
     pub fn new(rate: &Rate, warmup: Nanos) -> Self {
-        let course = match rate {
-            Rate::Pieces(pieces) => Course::Pieces(straight(pieces, warmup)),
-            Rate::Sine { mean_ops_per_s, amplitude_ops_per_s, period } => Course::Wave(Wave {
+        let shape = match rate {
+            Rate::Pieces(pieces) => Shape::Pieces(straight(pieces, warmup)),
+            Rate::Sine { mean_ops_per_s, amplitude_ops_per_s, period } => Shape::Wave(Wave {
                 mean: mean_ops_per_s / 1e9,
                 amplitude: amplitude_ops_per_s / 1e9,
                 period_ns: ns(*period),
                 warmup_ns: ns(warmup),
             }),
         };
-        Self { course, at: 0 }
+        Self { shape, at: 0 }
     }
 
     /// Returns the number of arrivals expected by `at`.
     #[must_use]
     pub fn expected_by(&self, at: Nanos) -> f64 {
-        match &self.course {
-            Course::Pieces(pieces) => {
+        match &self.shape {
+            Shape::Pieces(pieces) => {
                 let at_ns = ns(at);
                 let next = pieces.partition_point(|piece| piece.starts_ns <= at_ns);
                 let piece = &pieces[next.saturating_sub(1)];
                 piece.expected_by(at_ns)
             }
-            Course::Wave(wave) => wave.expected_by(ns(at)),
+            Shape::Wave(wave) => wave.expected_by(ns(at)),
         }
     }
 
-    /// Returns the moment by which `arrivals` are expected; never less than the last answer was
-    /// asked for.
+    /// Returns the moment by which `arrivals` are expected; `arrivals` must never decrease.
     #[inline(always)]
     pub fn moment_of(&mut self, arrivals: f64) -> Nanos {
-        match &self.course {
-            Course::Pieces(pieces) => {
+        match &self.shape {
+            Shape::Pieces(pieces) => {
                 // Bounded: one step per piece in the whole life of the curve.
                 while pieces.get(self.at + 1).is_some_and(|next| arrivals >= next.before) {
                     self.at += 1;
@@ -97,22 +96,22 @@ impl Curve {
                 let end_ns = pieces.get(self.at + 1).map_or(f64::INFINITY, |next| next.starts_ns);
                 nanos(pieces[self.at].moment_of(arrivals).min(end_ns))
             }
-            Course::Wave(wave) => nanos(wave.moment_of(arrivals)),
+            Shape::Wave(wave) => nanos(wave.moment_of(arrivals)),
         }
     }
 }
 
-/// Returns the pieces with what is expected before each; the warm-up is the first.
+/// Returns the pieces with the arrivals expected before each; the warm-up is the first.
 fn straight(pieces: &[model::load::RatePiece], warmup: Nanos) -> Arc<[Piece]> {
     let first = pieces.first().expect("a sound rate has a piece").from_ops_per_s;
     let last = pieces.last().expect("a sound rate has a piece").to_ops_per_s;
     let mut starts_ns = 0.0;
     let mut before = 0.0;
-    let mut course = Vec::with_capacity(pieces.len() + 2);
+    let mut straight = Vec::with_capacity(pieces.len() + 2);
     let mut add = |length_ns: f64, from_ops_per_s: f64, to_ops_per_s: f64| {
         let (from, to) = (from_ops_per_s / 1e9, to_ops_per_s / 1e9);
         let slope = if length_ns > 0.0 { (to - from) / length_ns } else { 0.0 };
-        course.push(Piece { starts_ns, before, from, slope });
+        straight.push(Piece { starts_ns, before, from, slope });
         starts_ns += length_ns;
         before += length_ns * f64::midpoint(from, to);
     };
@@ -123,7 +122,7 @@ fn straight(pieces: &[model::load::RatePiece], warmup: Nanos) -> Arc<[Piece]> {
         add(ns(piece.length), piece.from_ops_per_s, piece.to_ops_per_s);
     }
     add(0.0, last, last);
-    course.into()
+    straight.into()
 }
 
 impl Piece {
@@ -134,8 +133,8 @@ impl Piece {
 
     /// Solves `from x + slope x^2 / 2 = s` for x.
     ///
-    /// Source: Press et al., 2007, Numerical Recipes, 3rd edition, section 5.6: the form of the
-    /// quadratic formula that subtracts nothing from its like; right for slope 0, too.
+    /// Source: [Press 2007], section 5.6: the form of the quadratic formula without cancellation;
+    /// right for slope 0, too.
     #[inline(always)]
     fn moment_of(&self, arrivals: f64) -> f64 {
         let s = arrivals - self.before;
@@ -178,8 +177,7 @@ impl Wave {
 
     /// Returns the time within a wave by which `s` arrivals are expected.
     ///
-    /// Source: Press et al., 2007, Numerical Recipes, 3rd edition, section 9.4: Newton's method
-    /// kept within a bracket.
+    /// Source: [Press 2007], section 9.4: Newton's method within a bracket.
     fn solve(&self, s: f64) -> f64 {
         let (mut low, mut high) = (0.0, self.period_ns);
         let mut x = s / self.mean;

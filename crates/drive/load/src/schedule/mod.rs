@@ -1,6 +1,6 @@
-//! When operations are due: one file per arrival process of unit rate, and the rate over time.
+//! Arrival schedules: arrival processes of unit rate, and the rate over time.
 //!
-//! Not pacing: how a client waits until then belongs to the clock. An [`ArrivalProcess`] is one
+//! Pacing, how a client waits for an arrival, belongs to the clock. An [`ArrivalProcess`] is one
 //! sequence for all clients of a group; they share it, and each arrival is taken by the first
 //! client that is free.
 //!
@@ -9,17 +9,17 @@
 //! decrease; no rounding adds up over the arrivals of a step.
 //!
 //! To add an arrival process: a file that yields its arrivals at one per unit of time, a variant
-//! of [`model::Arrivals`], and its arm in `process.rs`. To add a course of the rate: a variant of
+//! of [`model::Arrivals`], and its case in `process.rs`. To add a shape of the rate: a variant of
 //! [`model::Rate`] and its inverse in `curve.rs`.
 
-mod census;
+mod arrival_counter;
 mod constant;
 mod curve;
 mod poisson;
 mod process;
 mod shared;
 
-pub(crate) use census::{Census, Due, Unserved};
+pub(crate) use arrival_counter::{ArrivalCounter, Due, Unserved};
 pub use curve::Curve;
 pub use process::ArrivalProcess;
 pub(crate) use shared::SharedArrivals;

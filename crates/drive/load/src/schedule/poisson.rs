@@ -1,14 +1,13 @@
-//! Arrivals that know nothing of each other.
+//! The Poisson arrival process: independent exponential gaps.
 
 use workload::random::{Stream, unit};
 
 /// The Poisson process of unit rate: gaps are independent and exponential with mean 1.
 ///
-/// Source: Cinlar, 1975, Introduction to Stochastic Processes, ch. 4, section 2: interarrival
-/// times of a Poisson process.
+/// Source: [Cinlar 1975], ch. 4, section 2: interarrival times of a Poisson process.
 #[derive(Debug, Clone)]
 pub(super) struct Poisson {
-    words: Stream,
+    random: Stream,
     number: u64,
     /// Sum of the gaps so far.
     ///
@@ -18,16 +17,16 @@ pub(super) struct Poisson {
 }
 
 impl Poisson {
-    /// Returns the process that `words` decides.
-    pub(super) const fn new(words: Stream) -> Self {
-        Self { words, number: 0, sum: 0.0 }
+    /// Returns the process that a random stream decides.
+    pub(super) const fn new(random: Stream) -> Self {
+        Self { random, number: 0, sum: 0.0 }
     }
 
     /// Returns the time of the next arrival.
     #[inline(always)]
     pub(super) fn next(&mut self) -> f64 {
         // Inversion: 1 - u is above 0, so the gap is finite; at most 36.7.
-        let uniform = 1.0 - unit(self.words.word(self.number));
+        let uniform = 1.0 - unit(self.random.word(self.number));
         self.number += 1;
         self.sum -= uniform.ln();
         self.sum
@@ -60,7 +59,7 @@ mod tests {
     fn gaps_are_exponential() {
         // Goal: the distribution of gaps is the one named, not just its mean.
         // Method: Kolmogorov-Smirnov against 1 - exp(-x), 100,000 gaps. Critical value at 1 %:
-        // 1.628 / sqrt(n) (Massey, 1951, table 1); seeds are fixed, so a failure is a defect.
+        // 1.628 / sqrt(n) ([Massey 1951], table 1); seeds are fixed, so a failure is a defect.
         const COUNT: usize = 100_000;
         for seed in 1..=8 {
             let mut gaps = gaps(seed, COUNT);
@@ -77,7 +76,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
-    fn a_gap_says_nothing_of_the_next() {
+    fn gaps_are_independent() {
         // Autocorrelation of independent values is normal with deviation 1 / sqrt(n).
         const COUNT: usize = 200_000;
         let gaps = gaps(42, COUNT);

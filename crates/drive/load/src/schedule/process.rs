@@ -7,7 +7,7 @@ use super::constant::Constant;
 use super::curve::Curve;
 use super::poisson::Poisson;
 
-/// The arrivals of an open load: when each is due, since the step's start, without an end.
+/// The endless arrivals of an open load, since the step's start.
 ///
 /// ```
 /// use load::schedule::ArrivalProcess;
@@ -33,9 +33,9 @@ enum Unit {
 }
 
 impl ArrivalProcess {
-    /// Returns the arrivals of `load`, whose rate must be sound; `seed` decides them.
+    /// Returns the arrivals of `load`, decided by `seed`.
     ///
-    /// The warm-up is offered the rate of the measured span's beginning.
+    /// The rate must be valid. The warm-up is offered the rate of the measured span's beginning.
     #[must_use]
     pub fn new(load: &OpenLoad, seed: u64, warmup: Nanos) -> Self {
         let unit = match load.pace.arrivals {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     fn the_mean_rate_is_met_within_a_thousandth() {
-        // Goal: the offered rate is the one asked for, over enough arrivals to tell.
+        // Goal: the offered rate is the requested one.
         // Method: 20 million arrivals; with gaps at random their time varies by 0.022 %.
         const COUNT: usize = 20_000_000;
         for arrivals in [Arrivals::Poisson, Arrivals::Constant] {
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn counts_per_window_follow_the_rate() {
-        // Goal: ramps, steps and waves are offered as they were asked for.
+        // Goal: ramps, steps and waves are offered as requested.
         // Method: count arrivals per half second over 30 s and compare with the integral: off by
         // at most one when equally spaced, by 5 deviations when at random.
         let piece = |millis, from_ops_per_s, to_ops_per_s| RatePiece {

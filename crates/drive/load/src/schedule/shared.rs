@@ -8,17 +8,17 @@ use super::process::ArrivalProcess;
 use crate::sync::Mutex;
 use crate::timeline::Timeline;
 
-/// Crossings to make room for: the coordinator looks at least once per interval.
+/// Crossings to reserve: the coordinator reads them at least once per interval.
 const CROSSINGS: usize = 64;
 
 /// Nothing that can panic happens under the lock.
-const UNPOISONED: &str = "nobody panics while taking an arrival";
+const UNPOISONED: &str = "no panic while taking an arrival";
 
-/// The arrivals of a group: each is taken once, in order, by whoever is free.
+/// The arrivals of a group: each is taken once, in order, by a free client.
 ///
 /// A client takes its next arrival before it waits for it. So the lock is not between an arrival
-/// and its operation, and the arrivals after it are for the other clients: one slow operation
-/// holds back nobody else's. All times are since the step's start.
+/// and its operation, and the arrivals after it are for the other clients: a slow operation delays
+/// no other client's. All times are since the step's start.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct SharedArrivals {
@@ -33,7 +33,7 @@ struct State {
     index: u64,
     /// End of the interval that the arrival taken last is due in.
     boundary: Nanos,
-    /// Arrivals that were the first due after an interval's end, until the coordinator has looked.
+    /// Arrivals that were the first due after an interval's end, until the coordinator reads them.
     crossings: VecDeque<Crossing>,
 }
 
@@ -53,12 +53,12 @@ pub(super) struct Cursor {
     limit: u64,
 }
 
-/// What the coordinator sees of the arrivals, at the end of an interval.
+/// State of the arrivals at the end of an interval.
 #[derive(Debug)]
 pub(super) enum Survey {
-    /// So many arrivals were due before it, and all of them were taken.
+    /// The number of arrivals due before it, all of them taken.
     Taken(u64),
-    /// Not even the arrivals due before it were all taken: the first that was not.
+    /// The first arrival that was not taken, due before it.
     Behind(Box<Cursor>),
 }
 
@@ -88,9 +88,9 @@ impl Cursor {
 }
 
 impl SharedArrivals {
-    /// Returns the first `limit` arrivals of a load, whose rate must be sound, for a census.
+    /// Returns the first `limit` arrivals of a load, for an arrival counter.
     ///
-    /// The timeline begins at 0.
+    /// The rate must be valid, and the timeline begins at 0.
     pub(crate) fn counted(load: &OpenLoad, seed: u64, timeline: Timeline, limit: u64) -> Self {
         let cursor = Cursor::new(load, seed, timeline.measured_from, limit);
         let crossings = VecDeque::with_capacity(CROSSINGS);
@@ -98,7 +98,7 @@ impl SharedArrivals {
         Self { state: Mutex::new(State { cursor, timeline, index: 0, boundary, crossings }) }
     }
 
-    /// Returns all arrivals of a load, whose rate must be sound; nobody counts them.
+    /// Returns all arrivals of a load, uncounted; its rate must be valid.
     pub(crate) fn endless(load: &OpenLoad, seed: u64, timeline: Timeline) -> Self {
         let cursor = Cursor::new(load, seed, timeline.measured_from, u64::MAX);
         let (boundary, crossings) = (Nanos(u64::MAX), VecDeque::new());
@@ -120,7 +120,7 @@ impl SharedArrivals {
         Some(due)
     }
 
-    /// Looks at the arrivals due before `boundary`, the end of an interval; ends must ascend.
+    /// Reads the arrivals due before `boundary`, the end of an interval; ends must ascend.
     pub(super) fn survey(&self, boundary: Nanos) -> Survey {
         let mut state = self.state.lock().expect(UNPOISONED);
         while state.crossings.front().is_some_and(|crossing| crossing.due < boundary) {
@@ -132,7 +132,7 @@ impl SharedArrivals {
         }
     }
 
-    /// Returns the place of the first arrival that nobody has taken.
+    /// Returns the position of the first arrival not taken.
     pub(super) fn place(&self) -> Cursor {
         self.state.lock().expect(UNPOISONED).cursor.clone()
     }

@@ -1,4 +1,4 @@
-//! What one client did in one interval.
+//! Counts and times of one client in one interval.
 
 use model::OpKind;
 use model::operation::Outcome;
@@ -25,39 +25,39 @@ pub(crate) struct Times {
 
 /// Counts and both histograms of one kind of operation.
 ///
-/// A word holds a bucket's service count in its low half and its response count in its high half:
-/// where nothing waited, both times are the same and one addition counts them both.
+/// A 64-bit bucket holds its service count in the low half and its response count in the high
+/// half: where nothing waited, both times are the same and one addition counts them both.
 #[derive(Debug, Clone)]
 struct KindTable {
-    /// All but `done`, which the buckets know.
+    /// All but `done`, which is the sum of the buckets.
     counts: OpCounts,
     over_range: u64,
-    words: Box<[u64; BUCKETS]>,
+    buckets: Box<[u64; BUCKETS]>,
 }
 
 impl KindTable {
     /// Returns an empty table whose memory is resident: no page fault later.
     fn new() -> Self {
-        // Written, not just asked for: zero pages from the kernel are mapped on first use.
-        let mut words: Box<[u64]> = std::iter::repeat_n(u64::MAX, BUCKETS).collect();
-        words.fill(0);
-        let words = words.try_into().expect("it was made with this length");
-        Self { counts: OpCounts::default(), over_range: 0, words }
+        // Written, not just allocated: zero pages from the kernel are mapped on first use.
+        let mut buckets: Box<[u64]> = std::iter::repeat_n(u64::MAX, BUCKETS).collect();
+        buckets.fill(0);
+        let buckets = buckets.try_into().expect("it was made with this length");
+        Self { counts: OpCounts::default(), over_range: 0, buckets }
     }
 
     /// Adds `amount` to the bucket of `value_ns`.
     #[inline(always)]
     fn add(&mut self, value_ns: u64, amount: u64) {
-        match self.words.get_mut(index_of(value_ns)) {
+        match self.buckets.get_mut(index_of(value_ns)) {
             Some(word) => *word += amount,
             None => self.add_over_range(amount),
         }
     }
 
-    /// Counts a value beyond the range in the last bucket, and says so.
+    /// Counts a value beyond the range in the last bucket, and as over range.
     #[cold]
     fn add_over_range(&mut self, amount: u64) {
-        self.words[BUCKETS - 1] += amount;
+        self.buckets[BUCKETS - 1] += amount;
         self.over_range += amount >> 32;
     }
 }
@@ -77,7 +77,7 @@ impl LagTable {
     }
 }
 
-/// What one client did in one interval, by kind of operation.
+/// Counts and times of one client in one interval, by kind of operation.
 ///
 /// A half word overflows after 2^32 operations of one duration. Tables are emptied once per
 /// interval, and an interval is at most a minute: twice what the fastest loop can do.
@@ -122,7 +122,7 @@ impl ClientTally {
 
     /// Counts an operation that did not fail.
     ///
-    /// On the hot path: no allocation, but for the first operation of a kind nobody announced.
+    /// On the hot path: no allocation, but for the first operation of an unannounced kind.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -164,7 +164,7 @@ impl ClientTally {
     ) {
         for kind in OpKind::ALL {
             let Some(table) = &self.tables[kind.index()] else { continue };
-            let filled = table.words.iter().enumerate().filter(|(_, word)| **word != 0);
+            let filled = table.buckets.iter().enumerate().filter(|(_, word)| **word != 0);
             let buckets = filled.map(|(index, word)| {
                 (value_of(index), word & u64::from(u32::MAX), word >> RESPONSE.trailing_zeros())
             });
@@ -182,7 +182,7 @@ impl ClientTally {
         for table in self.tables.iter_mut().flatten() {
             table.counts = OpCounts::default();
             table.over_range = 0;
-            table.words.fill(0);
+            table.buckets.fill(0);
         }
         if let Some(table) = &mut self.lags {
             table.counts.fill(0);
@@ -195,7 +195,7 @@ impl ClientTally {
     }
 }
 
-/// Makes room for a kind of operation that nobody announced.
+/// Allocates the table of a kind of operation that was not announced.
 #[cold]
 #[inline(never)]
 fn first_of_its_kind() -> KindTable {

@@ -1,4 +1,4 @@
-//! What a group of clients did, in an interval or a step.
+//! Counts and times of a group of clients.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ pub struct KindTally {
     pub response: Histogram<u64>,
     /// Ended - started, ns, of the operations that were done.
     pub service: Histogram<u64>,
-    /// Of these, operations longer than the histograms reach (73 min), kept in the last bucket.
+    /// Operations over the histograms' range (73 min), counted in the last bucket.
     pub over_range: u64,
 }
 
 /// Counts and times by kind of operation.
 pub type GroupTally = BTreeMap<OpKind, KindTally>;
 
-/// Returns an empty histogram of nanoseconds, of the layout that all of ours have.
+/// Returns an empty histogram of nanoseconds in the common layout.
 #[must_use]
 #[expect(clippy::missing_panics_doc, reason = "the bounds are constants that are tested")]
 pub fn empty_histogram() -> Histogram<u64> {
@@ -50,7 +50,7 @@ impl Default for KindTally {
 }
 
 impl KindTally {
-    /// Returns the counts and percentiles, as records keep them.
+    /// Returns the counts and percentiles, as records store them.
     #[must_use]
     pub fn summary(&self) -> OpSummary {
         OpSummary {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_out_of_range_is_counted_and_said_so() {
+    fn a_time_out_of_range_is_counted_as_such() {
         let mut client = ClientTally::new([OpKind::Get]);
         record(&mut client, 5, 2 * LONGEST_NS);
         record(&mut client, u64::MAX, u64::MAX);

@@ -1,12 +1,12 @@
 //! The layout of the histograms: which bucket a value belongs to.
 //!
-//! Source: Tene, 2012-2014, HdrHistogram, `countsArrayIndex` and `valueFromIndex`, for values
-//! from 1 ns to 1 h with 3 significant digits. The crate keeps the computation to itself and
-//! repeats it for each histogram; here it is done once for both.
+//! Source: [Tene 2012], `countsArrayIndex` and `valueFromIndex`, for values from 1 ns to 1 h with
+//! 3 significant digits. The crate's own computation is private and repeated for each histogram;
+//! here it is done once for both.
 
 /// Significant decimal digits: a value is off by at most 0.1 %.
 pub(super) const DIGITS: u8 = 3;
-/// The longest time asked of the layout: one hour.
+/// The longest time that the layout must hold: one hour.
 pub(super) const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Linear buckets of the first power-of-two range: the least power of two above 2 x 10^DIGITS.
@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn values_share_a_bucket_exactly_when_the_standard_says_so(
+        fn values_share_a_bucket_exactly_as_in_the_standard_histogram(
             value in 0..LONGEST_NS, bits in 0u32..42, other in 0..LONGEST_NS,
         ) {
             let standard = standard();

@@ -1,8 +1,8 @@
-//! Counts and times of operations: a client's own, and those of a whole group.
+//! Counts and times of operations, per client and per group.
 //!
-//! Not statistics: nothing is estimated here. A client writes its [`ClientTally`] once per
-//! operation; at each cut the coordinator merges it into a [`GroupTally`], whose histograms are
-//! ordinary `hdrhistogram` ones.
+//! Nothing is estimated here. A client writes its [`ClientTally`] once per operation; after each
+//! interval the coordinator merges it into a [`GroupTally`], whose histograms are ordinary
+//! `hdrhistogram` ones.
 //!
 //! Invariants: merging adds counts and loses none; a failed operation is in no histogram; both
 //! sides have the same layout, so a merge moves no value between buckets.

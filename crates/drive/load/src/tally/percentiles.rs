@@ -1,9 +1,9 @@
-//! From a histogram to the percentiles that records keep.
+//! Percentiles of a histogram, as stored in records.
 
 use hdrhistogram::Histogram;
 use model::record::Percentiles;
 
-/// Returns the percentiles of a histogram of nanoseconds; all zero when it is empty.
+/// Returns the percentiles of a histogram, ns; all zero when empty.
 ///
 /// Each is the highest value of its bucket: at most 0.1 % above the operation it stands for.
 #[must_use]

@@ -110,7 +110,7 @@ impl RateSearch {
         search
     }
 
-    fn issue(&mut self, request: ProbeRequest, is_drained_before: bool) {
+    fn issue(&mut self, request: ProbeRequest, settles_first: bool) {
         let number = self.record.probes.len();
         if number >= MAX_PROBES {
             return self.end(&Ending::UsedUp(number));
@@ -124,7 +124,7 @@ impl RateSearch {
             number: u32::try_from(number).unwrap_or(u32::MAX),
             purpose: request.purpose,
             load,
-            is_drained_before,
+            settles_first,
             warmup: self.spec.warmup,
             measure: request.measure,
         });

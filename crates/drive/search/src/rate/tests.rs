@@ -51,7 +51,7 @@ fn the_first_probe_is_a_settled_closed_loop() {
     let probe = requested(&search);
     assert_eq!((probe.number, probe.purpose), (0, Purpose::Capacity));
     assert_eq!(probe.load, ProbeLoad::Closed { clients: 4 });
-    assert!(probe.is_drained_before);
+    assert!(probe.settles_first);
     assert_eq!(search.next(), search.next());
 }
 
@@ -92,7 +92,7 @@ fn probes_after_a_failure_or_needing_an_equal_start_settle_first() {
         let last = search.record().probes.last();
         let has_passed = last.is_some_and(|last| last.outcome == Outcome::Passed);
         let must = matches!(probe.purpose, Purpose::Recheck | Purpose::Above | Purpose::Confirm);
-        assert_eq!(probe.is_drained_before, must || !has_passed || probe.number == 1, "{probe:?}");
+        assert_eq!(probe.settles_first, must || !has_passed || probe.number == 1, "{probe:?}");
         search.observe(&simulate(&probe, 1000.0));
     }
 }
@@ -102,10 +102,10 @@ fn debt_left_by_a_passed_rate_settles_before_the_next() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
     search.observe(&ProbeObservation { debt_bytes: Some((0.0, 1e9)), ..simulate(&first, 1000.0) });
-    assert!(requested(&search).is_drained_before);
+    assert!(requested(&search).settles_first);
     let second = requested(&search);
     search.observe(&ProbeObservation { debt_bytes: Some((0.0, 1e6)), ..simulate(&second, 1000.0) });
-    assert!(!requested(&search).is_drained_before);
+    assert!(!requested(&search).settles_first);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_rate_that_fails_under_inherited_debt_is_repeated() {
         with_gauge(observation(60, 250, 50), "engine_debt_bytes", |at| (100.0 - at) * 1e8);
     search.observe(&falling);
     let again = requested(&search);
-    assert!(again.is_drained_before && (rate(&again) - rate(&first)).abs() < 1e-9);
+    assert!(again.settles_first && (rate(&again) - rate(&first)).abs() < 1e-9);
     search.observe(&simulate(&again, 1000.0));
     assert!(rate(&requested(&search)) > rate(&first));
 }
@@ -179,7 +179,7 @@ fn a_path_dependent_state_settles_before_every_later_probe() {
     search.observe(&simulate(&recheck, 300.0));
     assert!(search.record().is_path_dependent);
     while let Next::Probe(probe) = search.next() {
-        assert!(probe.is_drained_before);
+        assert!(probe.settles_first);
         search.observe(&simulate(&probe, 300.0));
     }
     assert!((search.record().found.unwrap().ops_per_s / 300.0 - 1.0).abs() < 0.02);

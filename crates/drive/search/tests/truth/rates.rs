@@ -159,7 +159,7 @@ fn late_share(spec: Spec, ops_per_s: f64) -> f64 {
         number: 0,
         purpose: Purpose::Confirm,
         load: ProbeLoad::Rate { ops_per_s },
-        is_drained_before: false,
+        settles_first: false,
         warmup: Nanos::from_secs(10),
         measure: Nanos::from_secs(3600),
     };

@@ -133,7 +133,7 @@ impl Server {
         self.total_s += self.now_s;
         self.pause_s -= self.now_s;
         self.now_s = 0.0;
-        let settled_s = if probe.is_drained_before { self.settle() } else { 0.0 };
+        let settled_s = if probe.settles_first { self.settle() } else { 0.0 };
         let before = self.debt;
         let begin_s = self.now_s + probe.warmup.as_secs_f64();
         let end_s = begin_s + probe.measure.as_secs_f64();
@@ -168,7 +168,7 @@ impl Server {
             response: percentiles,
             service: percentiles,
             duration: probe.measure,
-            drained: Nanos((settled_s * 1e9) as u64),
+            settle_time: Nanos((settled_s * 1e9) as u64),
             debt_bytes: self.spec.debt.is_reported.then_some((before, self.debt)),
             stop: None,
         }

@@ -1,4 +1,4 @@
-//! A release from its crate to a library in the cache.
+//! Compiles a release into a library in the cache.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,19 +17,19 @@ use crate::error::SupplyError;
 use crate::source::{Fetched, obtain};
 use crate::store::Store;
 
-/// Name of the fact that tells the compiler.
+/// Fact: the compiler.
 const COMPILER: &str = "compiler";
 
-/// Name of the fact that tells its flags.
+/// Fact: the compiler's flags.
 const FLAGS: &str = "compiler_flags";
 
-/// Name of the fact that tells the crate.
+/// Fact: the crate with the source.
 const SOURCE: &str = "source_crate";
 
-/// Name of the fact that tells what else is inside.
+/// Fact: bundled crates.
 const BUNDLED: &str = "bundled";
 
-/// A library that is to be compiled.
+/// Options of compiling a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileOrder {
     /// The release: `rocksdb@10.4.2`.
@@ -38,20 +38,20 @@ pub struct CompileOrder {
     pub compiler: String,
     /// Its flags, separated by spaces.
     pub flags: String,
-    /// Whether files are optimised together when they are linked.
+    /// Whether link-time optimisation is on.
     pub is_lto: bool,
-    /// What follows the version in the build's name; compiler and flags when absent.
+    /// Suffix of the build's version; compiler and flags when absent.
     pub name: Option<String>,
     /// How many files are compiled at once.
     pub jobs: NonZeroUsize,
 }
 
-/// What happens while a library is compiled.
+/// Progress of compiling a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompileEvent<'a> {
-    /// Something that takes a while begins, or something worth knowing was found.
+    /// A stage begins.
     Stage(&'a str),
-    /// A file was compiled, or, with no file, the count begins.
+    /// A file was compiled; without a file, counting begins.
     Compiled {
         /// Files compiled.
         done: usize,
@@ -62,19 +62,19 @@ pub enum CompileEvent<'a> {
     },
 }
 
-/// Hears what happens.
-type Told<'a> = &'a mut dyn FnMut(CompileEvent<'_>);
+/// Receives progress events.
+type EventSink<'a> = &'a mut dyn FnMut(CompileEvent<'_>);
 
 impl Store {
-    /// Returns a release compiled as ordered; from the cache, with `false`, when it was before.
+    /// Compiles a release; returns it and whether it was compiled now.
     ///
     /// # Errors
     /// When no crate carries the release, cargo cannot obtain it, there is no such compiler, it
-    /// refuses a flag or a file, or the build's name is taken by another.
+    /// rejects a flag or a file, or the build's name is taken by another.
     pub fn compile(
         &self,
         order: &CompileOrder,
-        told: Told<'_>,
+        on_event: EventSink<'_>,
     ) -> Result<(Artifact, bool), SupplyError> {
         let (engine, release) = find(&order.build)?;
         let toolchain = Toolchain::find(&order.compiler, &order.flags, order.is_lto)?;
@@ -87,16 +87,16 @@ impl Store {
             return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
         }
         toolchain.check(Language::C)?;
-        let told = RefCell::new(told);
+        let on_event = RefCell::new(on_event);
         let mut objects = None;
         let artifact = self.make(
             &build,
-            &mut |line| told.borrow_mut()(CompileEvent::Stage(line)),
+            &mut |line| on_event.borrow_mut()(CompileEvent::Stage(line)),
             |library, _| {
-                let mut told = told.borrow_mut();
+                let mut on_event = on_event.borrow_mut();
                 let toolchain = &toolchain;
                 let work = Work { store: self, build: &build, engine, release, toolchain, order };
-                let (bundled, dir) = work.compile(library, &mut **told)?;
+                let (bundled, dir) = work.compile(library, &mut **on_event)?;
                 objects = Some(dir);
                 let mut facts = facts;
                 if !bundled.is_empty() {
@@ -105,7 +105,7 @@ impl Store {
                 Ok(Fetched { facts, ..Fetched::of(origin(release, toolchain)) })
             },
         )?;
-        // Only now: a library that is refused when it is tried is soon linked again.
+        // Only now: if the smoke test fails, the objects are needed to link again.
         objects.map_or(Ok(()), |dir| clear(&dir))?;
         Ok((artifact, true))
     }
@@ -122,14 +122,21 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Puts the library in place; returns which other crates are inside, and where the objects are.
-    fn compile(&self, library: &Path, told: Told<'_>) -> Result<(String, PathBuf), SupplyError> {
+    /// Compiles and links the library; returns bundled crates and the object directory.
+    fn compile(
+        &self,
+        library: &Path,
+        on_event: EventSink<'_>,
+    ) -> Result<(String, PathBuf), SupplyError> {
         let Self { store, build, engine, release, toolchain, order } = self;
         let source = &release.source;
-        told(CompileEvent::Stage(&format!("asking cargo for {} {}", source.name, source.version)));
+        on_event(CompileEvent::Stage(&format!(
+            "requesting {} {} from cargo",
+            source.name, source.version
+        )));
         let packages = obtain(&order.build.to_string(), source, store.cache_dir())?;
         let recipe = (engine.recipe)(release, &packages)?;
-        // The lock on the build's name is one on its objects too.
+        // The lock on the build's name covers its objects too.
         let name = build.to_string().replace('@', "-");
         let parent = store.cache_dir().join("build").join(name);
         let objects = Objects::prepare(&parent, toolchain, &recipe)?;
@@ -138,21 +145,21 @@ impl Work<'_> {
         }
         let (total, mut done) = objects.done();
         if done > 0 {
-            told(CompileEvent::Stage(&format!("{done} of {total} files were compiled before")));
+            on_event(CompileEvent::Stage(&format!("{done} of {total} files were compiled before")));
         }
-        told(CompileEvent::Compiled { done, total, file: None });
+        on_event(CompileEvent::Compiled { done, total, file: None });
         let jobs = order.jobs.get();
         objects.compile(jobs, &mut |file| {
             done += 1;
-            told(CompileEvent::Compiled { done, total, file: Some(file) });
+            on_event(CompileEvent::Compiled { done, total, file: Some(file) });
         })?;
-        told(CompileEvent::Stage("linking"));
+        on_event(CompileEvent::Stage("linking"));
         objects.link(library, jobs)?;
         Ok((recipe.bundled.join(", "), objects.into_dir()))
     }
 }
 
-/// Returns the name under which the build is kept.
+/// Returns the name under which the build is cached.
 fn name_of(
     order: &CompileOrder,
     release: &Release,
@@ -165,7 +172,7 @@ fn name_of(
     Ok(BuildRef { engine: order.build.engine.clone(), version: Some(version) })
 }
 
-/// Returns what is known of the build before it is made.
+/// Returns the facts known before compiling.
 fn facts_of(release: &Release, toolchain: &Toolchain) -> BTreeMap<String, String> {
     let source = release.source;
     [
@@ -177,7 +184,7 @@ fn facts_of(release: &Release, toolchain: &Toolchain) -> BTreeMap<String, String
     .into()
 }
 
-/// Returns where the library came from, in words.
+/// Describes where the library came from.
 fn origin(release: &Release, toolchain: &Toolchain) -> String {
     let source = release.source;
     format!(

@@ -1,13 +1,13 @@
-//! The name of a build that was compiled: release, compiler, flags.
+//! The name of a compiled build: release, compiler, flags.
 
 use crate::error::SupplyError;
 
-/// Longest name of a version: it is a directory's name, and part of others.
+/// Longest version name: it is used in directory names.
 const NAME_CHARS: usize = 100;
 
-/// Returns the version under which a build is kept: `10.4.2-gcc12-O3-march-native-lto`.
+/// Returns the version name of a build: `10.4.2-gcc12-O3-march-native-lto`.
 ///
-/// It begins with the release's own version and a dash, so that what asks for the version reads it.
+/// It begins with the release's version and a dash, so that version checks can parse it.
 ///
 /// # Errors
 /// When it would be too long.
@@ -18,24 +18,24 @@ pub(crate) fn version(
     is_lto: bool,
 ) -> Result<String, SupplyError> {
     let mut parts = vec![release.to_owned(), compiler.to_owned()];
-    parts.extend(flags.iter().map(|flag| plain(flag)).filter(|part| !part.is_empty()));
+    parts.extend(flags.iter().map(|flag| name_part(flag)).filter(|part| !part.is_empty()));
     if is_lto {
         parts.push("lto".to_owned());
     }
     let name = parts.join("-");
     if name.len() > NAME_CHARS {
         return Err(SupplyError::BadFlags(format!(
-            "so many flags make too long a name ({} characters): give one with --name",
+            "the flags make the name too long ({} characters): give one with --name",
             name.len()
         )));
     }
     Ok(name)
 }
 
-/// Returns a flag without what a build's name cannot hold: `-march=native` is `march-native`.
-fn plain(flag: &str) -> String {
-    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
-    flag.split(|c| !is_kept(c)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+/// Returns a flag as part of a name: `-march=native` is `march-native`.
+fn name_part(flag: &str) -> String {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    flag.split(|c| !is_allowed(c)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_tells_compiler_and_flags() {
+    fn name_contains_compiler_and_flags() {
         assert_eq!(named(&["-O3", "-march=native"], true), "10.4.2-gcc12-O3-march-native-lto");
         assert_eq!(named(&["-O2"], false), "10.4.2-gcc12-O2");
         assert_eq!(
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_a_name_asks_for_one() {
+    fn too_long_name_requests_an_explicit_one() {
         let flags = vec!["-fno-semantic-interposition".to_owned(); 5];
         let error = version("10.4.2", "gcc12", &flags, false).unwrap_err();
         assert!(error.to_string().ends_with("give one with --name"), "{error}");
@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_can_be_a_build_s(flags in prop::collection::vec("-[ -~]{0,20}", 0..4)) {
+        fn every_name_parses_as_a_build(flags in prop::collection::vec("-[ -~]{0,20}", 0..4)) {
             let Ok(name) = version("1.2.3", "clang14", &flags, false) else { return Ok(()) };
             prop_assert!(format!("rocksdb@{name}").parse::<BuildRef>().is_ok(), "{}", name);
         }

@@ -1,4 +1,6 @@
-//! Compiles file by file; an object is complete or absent, so a killed build goes on where it was.
+//! Resumable compilation of a recipe, file by file.
+//!
+//! An object is complete or absent, so a killed build continues where it stopped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,37 +12,38 @@ use std::thread;
 use sha2::{Digest, Sha256};
 
 use super::recipe::{HEADERS_DIR, Language, Recipe, Unit};
-use super::toolchain::{Toolchain, run, words};
+use super::toolchain::{Toolchain, compiler_errors, run};
 use crate::error::SupplyError;
 
 /// Hex digits of the hash in the name of a directory of objects.
 const HASH_DIGITS: usize = 12;
 
-/// Room one object may take: the largest of RocksDB's with link-time optimisation take 2 MB, most
-/// a quarter of one.
+/// Disk space reserved per object.
+///
+/// RocksDB's largest take 2 MB with link-time optimisation, most a quarter of one.
 const OBJECT_BYTES: u64 = 1 << 20;
 
-/// Room the library and the linker's own files may take.
+/// Disk space reserved for the library and the linker's files.
 const LIBRARY_BYTES: u64 = 512 << 20;
 
-/// What the compiler said of the file that it refused, all of it.
+/// Full output of the command that failed.
 const LOG_FILE: &str = "refused.log";
 
-/// The objects of one build while it is made.
+/// The objects of one build.
 pub(crate) struct Objects<'a> {
     toolchain: &'a Toolchain,
     recipe: &'a Recipe,
-    /// Where they lie; the compiler runs there.
+    /// Their directory; the compiler runs there.
     dir: PathBuf,
 }
 
 impl<'a> Objects<'a> {
     /// Prepares the directory of a build's objects below `parent`.
     ///
-    /// Its name changes with whatever changes an object: compiler, flags, files.
+    /// Its name is a hash of everything that changes an object: compiler, flags, files.
     ///
     /// # Errors
-    /// When it cannot be written, or the disk has too little room.
+    /// When it cannot be written, or the disk has too little space.
     pub(crate) fn prepare(
         parent: &Path,
         toolchain: &'a Toolchain,
@@ -60,31 +63,31 @@ impl<'a> Objects<'a> {
         Ok(objects)
     }
 
-    /// Returns how many files there are, and how many of them are compiled already.
+    /// Returns the number of files, and how many are compiled.
     pub(crate) fn done(&self) -> (usize, usize) {
         let is_done = |index: &usize| self.dir.join(self.name(*index)).exists();
         let total = self.recipe.units.len();
         (total, (0..total).filter(is_done).count())
     }
 
-    /// Compiles what is not compiled yet, `jobs` files at once; `told` hears of each file.
+    /// Compiles the missing objects, `jobs` files at once; calls `on_compiled` per file.
     ///
     /// # Errors
-    /// At the first file that is refused, when those begun with it have ended.
+    /// The first file that fails to compile, after the running ones have ended.
     pub(crate) fn compile(
         &self,
         jobs: usize,
-        told: &mut dyn FnMut(&Path),
+        on_compiled: &mut dyn FnMut(&Path),
     ) -> Result<(), SupplyError> {
         let next = AtomicUsize::new(0);
-        let is_over = AtomicBool::new(false);
-        let mut refusal = None;
+        let has_failed = AtomicBool::new(false);
+        let mut first_error = None;
         thread::scope(|scope| {
             let (sender, outcomes) = sync_channel(jobs);
             for _ in 0..jobs {
-                let (sender, next, is_over) = (sender.clone(), &next, &is_over);
+                let (sender, next, has_failed) = (sender.clone(), &next, &has_failed);
                 scope.spawn(move || {
-                    while !is_over.load(Ordering::Relaxed) {
+                    while !has_failed.load(Ordering::Relaxed) {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(unit) = self.recipe.units.get(index) else { return };
                         if self.dir.join(self.name(index)).exists() {
@@ -92,7 +95,7 @@ impl<'a> Objects<'a> {
                         }
                         let outcome = self.compile_one(index, unit).map(|()| &*unit.source);
                         if outcome.is_err() {
-                            is_over.store(true, Ordering::Relaxed);
+                            has_failed.store(true, Ordering::Relaxed);
                         }
                         if sender.send(outcome).is_err() {
                             return;
@@ -103,18 +106,18 @@ impl<'a> Objects<'a> {
             drop(sender);
             for outcome in outcomes {
                 match outcome {
-                    Ok(source) => told(source),
-                    Err(error) => refusal = refusal.take().or(Some(error)),
+                    Ok(source) => on_compiled(source),
+                    Err(error) => first_error = first_error.take().or(Some(error)),
                 }
             }
         });
-        refusal.map_or(Ok(()), Err)
+        first_error.map_or(Ok(()), Err)
     }
 
     /// Compiles one file.
     fn compile_one(&self, index: usize, unit: &Unit) -> Result<(), SupplyError> {
         let name = self.name(index);
-        // Another process's name, should a killed one's compiler still be writing.
+        // Named by process: the compiler of a killed one may still be writing.
         let partial = format!("{name}.{}.partial", std::process::id());
         let mut command = command_of(self.toolchain, unit);
         command.extend(["-o".to_owned(), partial.clone()]);
@@ -127,7 +130,7 @@ impl<'a> Objects<'a> {
     /// Links the objects to a library at `library`, an absolute path.
     ///
     /// # Errors
-    /// When the linker refuses, in its own words.
+    /// When the linker fails, with its errors.
     pub(crate) fn link(&self, library: &Path, jobs: usize) -> Result<(), SupplyError> {
         let language = if self.has_cxx() { Language::Cxx } else { Language::C };
         let mut command = self.toolchain.link(language, jobs);
@@ -139,7 +142,7 @@ impl<'a> Objects<'a> {
         self.execute(&command, "link", &name)
     }
 
-    /// Returns where the objects lie.
+    /// Returns the directory of the objects.
     pub(crate) fn into_dir(self) -> PathBuf {
         self.dir
     }
@@ -149,7 +152,7 @@ impl<'a> Objects<'a> {
         self.recipe.units.iter().any(|unit| unit.language == Language::Cxx)
     }
 
-    /// Runs a command among the objects; what it says when it fails is kept, and told in part.
+    /// Runs a command in the object directory; logs its output when it fails.
     fn execute(
         &self,
         command: &[String],
@@ -163,14 +166,14 @@ impl<'a> Objects<'a> {
             return Ok(());
         }
         let log = self.dir.join(LOG_FILE);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let line = command.join(" ");
-        fs::write(&log, format!("{line}\n\n{said}")).map_err(SupplyError::io("write", &log))?;
+        fs::write(&log, format!("{line}\n\n{stderr}")).map_err(SupplyError::io("write", &log))?;
         Err(SupplyError::CompileFailed {
             action,
             file: file.to_owned(),
             program: program.to_owned(),
-            words: words(&said, output.status),
+            output: compiler_errors(&stderr, output.status),
             log,
         })
     }
@@ -181,7 +184,7 @@ impl<'a> Objects<'a> {
         format!("{index:03}-{}.o", source.file_name().unwrap_or_default().to_string_lossy())
     }
 
-    /// Checks that the disk has room for what is not compiled yet.
+    /// Checks that the disk has space for the missing objects.
     fn check_room(&self) -> Result<(), SupplyError> {
         let stat = rustix::fs::statvfs(&self.dir)
             .map_err(|error| SupplyError::io("read the free space of", &self.dir)(error.into()))?;
@@ -199,7 +202,7 @@ impl<'a> Objects<'a> {
     }
 }
 
-/// Removes the objects of a build that is made.
+/// Removes the objects of a finished build.
 ///
 /// # Errors
 /// When they cannot be removed.
@@ -208,7 +211,7 @@ pub(crate) fn clear(dir: &Path) -> Result<(), SupplyError> {
     if let Some(parent) = dir.parent()
         && fs::remove_dir(parent).is_err()
     {
-        // Objects of other builds of the release lie there.
+        // It holds objects of other builds of the release.
     }
     Ok(())
 }
@@ -220,7 +223,7 @@ fn command_of(toolchain: &Toolchain, unit: &Unit) -> Vec<String> {
     command
 }
 
-/// Returns a name for everything that goes into the objects.
+/// Returns a hash of everything that goes into the objects.
 fn hash(toolchain: &Toolchain, recipe: &Recipe) -> String {
     let mut hasher = Sha256::new();
     let mut add = |text: &str| {
@@ -258,7 +261,7 @@ mod tests {
         recipe
     }
 
-    /// Returns the machine's compiler, or says that there is none.
+    /// Returns the machine's compiler, or prints why the test is skipped.
     fn gcc(flags: &str) -> Option<Toolchain> {
         let found = Toolchain::find("gcc", flags, false);
         if matches!(found, Err(SupplyError::NoCompiler { .. })) {
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_an_object_changes_the_directory() {
+    fn any_input_change_changes_the_object_directory() {
         let Some(plain) = gcc("-O1") else { return };
         let dir = tempfile::tempdir().unwrap();
         let one = recipe(dir.path(), &[("a.c", ""), ("b.c", "")]);
@@ -291,10 +294,10 @@ mod tests {
         assert_ne!(first, of(&plain, &recipe(dir.path(), &[("a.c", "")])));
     }
 
-    /// Goal: what was compiled before a file was refused is not compiled again.
-    /// Method: the second of three files is wrong, then mended; its neighbours are watched.
+    /// Goal: objects compiled before a failure are not compiled again.
+    /// Method: the second of three files is wrong, then corrected; the compiled files are recorded.
     #[test]
-    fn a_refused_file_keeps_what_is_compiled_and_is_told_in_the_compiler_s_words() {
+    fn failed_compile_keeps_finished_objects_and_quotes_the_compiler() {
         let Some(toolchain) = gcc("-O0") else { return };
         let dir = tempfile::tempdir().unwrap();
         let good = "#include <made/limits.h>\nint one(void) { return LIMIT; }\n";
@@ -304,9 +307,11 @@ mod tests {
         let mut compiled = Vec::new();
         let mut note = |path: &Path| compiled.push(path.to_owned());
         let error = objects.compile(1, &mut note).unwrap_err();
-        let SupplyError::CompileFailed { file, words, log, .. } = &error else { panic!("{error}") };
+        let SupplyError::CompileFailed { file, output, log, .. } = &error else {
+            panic!("{error}")
+        };
         assert!(file.ends_with("b.c"), "{file}");
-        assert!(words.starts_with("/") && words.contains("error: ") && words.contains("oops"));
+        assert!(output.starts_with("/") && output.contains("error: ") && output.contains("oops"));
         let log = fs::read_to_string(log).unwrap();
         assert!(log.starts_with("gcc -Iinclude -fPIC -w -O0 -c ") && log.contains("oops"), "{log}");
         assert_eq!(objects.done(), (3, 1));
@@ -321,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_when_the_library_is_linked() {
+    fn undefined_symbol_fails_at_link_time() {
         let Some(toolchain) = gcc("-O0") else { return };
         let dir = tempfile::tempdir().unwrap();
         let files = [("a.c", "int gone(void);\nint one(void) { return gone(); }\n")];

@@ -1,4 +1,4 @@
-//! What makes an engine's library: files, how each is compiled, what is linked.
+//! Build recipe of an engine's library: files, arguments, linked libraries.
 
 use std::path::{Path, PathBuf};
 
@@ -20,28 +20,28 @@ pub(crate) struct Unit {
     pub(crate) source: PathBuf,
     /// Its language.
     pub(crate) language: Language,
-    /// What the compiler is told of it, before the user's flags.
+    /// Compiler arguments, before the user's flags.
     pub(crate) arguments: Vec<String>,
 }
 
-/// Everything that makes a library.
+/// Build recipe of a library.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Recipe {
     /// The files, in the order they are compiled.
     pub(crate) units: Vec<Unit>,
-    /// Headers that the engine's own build would have made: name below `include`, and content.
+    /// Headers the engine's own build would generate: name below `include`, content.
     pub(crate) headers: Vec<(&'static str, String)>,
     /// Libraries of the system it needs.
     pub(crate) libraries: &'static [&'static str],
-    /// Crates whose source is compiled in beside the engine's own, with their versions.
+    /// Bundled crates compiled into the library, with versions.
     pub(crate) bundled: Vec<String>,
 }
 
-/// Directory of the headers that are made, relative to where the compiler runs.
+/// Directory of generated headers, relative to where the compiler runs.
 pub(crate) const HEADERS_DIR: &str = "include";
 
 impl Recipe {
-    /// Adds files of one language that are compiled in the same way.
+    /// Adds files of one language with the same arguments.
     pub(crate) fn add(
         &mut self,
         language: Language,
@@ -61,9 +61,9 @@ pub(crate) fn includes<'a>(dirs: impl IntoIterator<Item = &'a Path>) -> Vec<Stri
     dirs.into_iter().map(|dir| format!("-I{}", dir.display())).collect()
 }
 
-/// Returns arguments as the compiler takes them.
-pub(crate) fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
+/// Returns owned arguments.
+pub(crate) fn owned_args(args: &[&str]) -> Vec<String> {
+    args.iter().map(|arg| (*arg).to_owned()).collect()
 }
 
 /// Returns the text of a crate's file.

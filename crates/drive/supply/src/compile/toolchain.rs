@@ -1,4 +1,4 @@
-//! The compiler an engine is compiled with, and the flags it is given.
+//! The compiler of an engine and its flags.
 
 use std::io;
 use std::path::Path;
@@ -7,11 +7,12 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use super::recipe::Language;
 use crate::error::SupplyError;
 
-/// Lines of a compiler's words that are shown.
-const WORDS_LINES: usize = 12;
+/// Lines shown of a compiler's errors.
+const ERROR_LINES_MAX: usize = 12;
 
-/// Flags that ask the compiler for something else than an object file.
-const REFUSED: &[&str] = &["-c", "-S", "-E", "-o", "-v", "--version", "-fsyntax-only", "-M", "-MM"];
+/// Flags that make the compiler produce something other than an object.
+const NON_OBJECT_FLAGS: &[&str] =
+    &["-c", "-S", "-E", "-o", "-v", "--version", "-fsyntax-only", "-M", "-MM"];
 
 /// A kind of compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,13 +29,13 @@ pub(crate) struct Toolchain {
     cc: String,
     /// The command for C++.
     cxx: String,
-    /// The first line of what it says of its version.
+    /// First line of its `--version`.
     pub(crate) version_line: String,
-    /// Its version in numbers, `12` or `14.0.6`, as far as it tells.
+    /// Its version, `12` or `14.0.6`.
     number: String,
     /// The user's flags.
     pub(crate) flags: Vec<String>,
-    /// Whether files are optimised together when they are linked.
+    /// Whether link-time optimisation is on.
     pub(crate) is_lto: bool,
 }
 
@@ -42,10 +43,10 @@ impl Toolchain {
     /// Finds a compiler, `gcc`, `clang` or one of those with a version as `gcc-13`.
     ///
     /// # Errors
-    /// When there is none of that name, it does not start, or a flag cannot be one.
+    /// When there is none of that name, it does not start, or a flag is invalid.
     pub(crate) fn find(compiler: &str, flags: &str, is_lto: bool) -> Result<Self, SupplyError> {
         let (family, cxx) = commands(compiler)?;
-        let flags = flags_of(flags)?;
+        let flags = parse_flags(flags)?;
         let version = run(Command::new(compiler).arg("--version"), compiler)?;
         let number = run(Command::new(compiler).arg("-dumpversion"), compiler)?;
         let first = |output: &Output| {
@@ -70,30 +71,30 @@ impl Toolchain {
         format!("{name}{major}")
     }
 
-    /// Returns the flags as they are written, that of link-time optimisation included.
+    /// Returns the flags as text, `-flto` included.
     pub(crate) fn flags_text(&self) -> String {
         let lto = self.is_lto.then_some("-flto");
         self.flags.iter().map(String::as_str).chain(lto).collect::<Vec<_>>().join(" ")
     }
 
-    /// Checks that the compiler of a language takes the flags, before anything is compiled.
+    /// Checks that the compiler of a language accepts the flags.
     ///
     /// # Errors
-    /// When it does not, in its own words.
+    /// When it rejects them, with its errors.
     pub(crate) fn check(&self, language: Language) -> Result<(), SupplyError> {
         let program = self.program(language);
         let name = if language == Language::Cxx { "c++" } else { "c" };
         let mut command = Command::new(program);
-        // No object is asked for: what a failing assembler leaves of /dev/null is nothing.
+        // Syntax only: a failing assembler would remove /dev/null.
         command.args(self.common()).args(["-fsyntax-only", "-x", name, "/dev/null"]);
         let output = run(&mut command, program)?;
         if output.status.success() {
             return Ok(());
         }
-        Err(SupplyError::FlagsRefused {
+        Err(SupplyError::FlagsRejected {
             compiler: program.to_owned(),
             flags: self.flags_text(),
-            words: words(&String::from_utf8_lossy(&output.stderr), output.status),
+            output: compiler_errors(&String::from_utf8_lossy(&output.stderr), output.status),
         })
     }
 
@@ -110,8 +111,7 @@ impl Toolchain {
     pub(crate) fn link(&self, language: Language, jobs: usize) -> Vec<String> {
         let mut command = vec![self.program(language).to_owned()];
         command.extend(["-shared", "-fPIC"].map(str::to_owned));
-        // A symbol that is nowhere is told now, not when a run begins; sanitizers bring theirs
-        // late.
+        // Undefined symbols fail here, not when a run begins; sanitizers resolve theirs late.
         if !self.flags.iter().any(|flag| flag.starts_with("-fsanitize")) {
             command.push("-Wl,-z,defs".to_owned());
         }
@@ -125,7 +125,7 @@ impl Toolchain {
         command
     }
 
-    /// Returns the user's flags, and that of link-time optimisation.
+    /// Returns the user's flags, and `-flto`.
     fn common(&self) -> impl Iterator<Item = String> {
         self.flags.iter().cloned().chain(self.is_lto.then(|| "-flto".to_owned()))
     }
@@ -150,37 +150,37 @@ fn commands(compiler: &str) -> Result<(Family, String), SupplyError> {
         "gcc" if is_version => Ok((Family::Gcc, format!("g++{version}"))),
         "clang" if is_version => Ok((Family::Clang, format!("clang++{version}"))),
         _ => Err(SupplyError::BadFlags(format!(
-            "`{compiler}` is no compiler that is known: write gcc or clang, or one with its \
+            "`{compiler}` is not a known compiler: write gcc or clang, or one with its \
              version as gcc-13"
         ))),
     }
 }
 
 /// Returns the flags of a text, split at spaces.
-fn flags_of(text: &str) -> Result<Vec<String>, SupplyError> {
+fn parse_flags(text: &str) -> Result<Vec<String>, SupplyError> {
     let flags: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
     for flag in &flags {
         if flag.contains(['"', '\'', '\\']) {
             return Err(SupplyError::BadFlags(format!(
-                "`{flag}`: flags are split at spaces and nothing is unquoted"
+                "`{flag}`: flags are split at spaces, quotes are not supported"
             )));
         }
         if !flag.starts_with('-') {
             return Err(SupplyError::BadFlags(format!(
-                "`{flag}` is no flag: each begins with a dash; one with a value is one word, as \
-                 in --param=NAME=VALUE"
+                "`{flag}` is not a flag: flags begin with a dash; write a value as in \
+                 --param=NAME=VALUE"
             )));
         }
-        if REFUSED.contains(&flag.as_str()) {
+        if NON_OBJECT_FLAGS.contains(&flag.as_str()) {
             return Err(SupplyError::BadFlags(format!(
-                "`{flag}` would keep the compiler from making the library"
+                "`{flag}` would prevent the compiler from making the library"
             )));
         }
     }
     Ok(flags)
 }
 
-/// Runs a compiler, whose messages are in English whatever the user's language.
+/// Runs a compiler with untranslated messages.
 pub(crate) fn run(command: &mut Command, program: &str) -> Result<Output, SupplyError> {
     let outcome = command.stdin(Stdio::null()).env("LC_ALL", "C").output();
     outcome.map_err(|error| {
@@ -191,22 +191,22 @@ pub(crate) fn run(command: &mut Command, program: &str) -> Result<Output, Supply
     })
 }
 
-/// Returns a compiler's own words from its first error on, cut to a readable length.
+/// Returns a compiler's output from its first error on, truncated.
 ///
-/// One that said nothing, because it was killed, is told by its end.
-pub(crate) fn words(text: &str, status: ExitStatus) -> String {
+/// The exit status when there is no output, as of a killed compiler.
+pub(crate) fn compiler_errors(text: &str, status: ExitStatus) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let is_error = |line: &&str| line.contains("error") || line.contains("undefined reference");
     let start = lines.iter().position(is_error).unwrap_or(0);
     let shown = &lines[start..];
-    let mut told = shown[..shown.len().min(WORDS_LINES)].join("\n");
-    if shown.len() > WORDS_LINES {
-        told.push_str("\n...");
+    let mut excerpt = shown[..shown.len().min(ERROR_LINES_MAX)].join("\n");
+    if shown.len() > ERROR_LINES_MAX {
+        excerpt.push_str("\n...");
     }
-    if told.is_empty() {
-        told = status.to_string();
+    if excerpt.is_empty() {
+        excerpt = status.to_string();
     }
-    told
+    excerpt
 }
 
 #[cfg(test)]
@@ -215,8 +215,8 @@ mod tests {
 
     use super::*;
 
-    fn refused(flags: &str) -> String {
-        flags_of(flags).unwrap_err().to_string()
+    fn flag_error(flags: &str) -> String {
+        parse_flags(flags).unwrap_err().to_string()
     }
 
     fn gcc(flags: &[&str], is_lto: bool) -> Toolchain {
@@ -232,26 +232,26 @@ mod tests {
     }
 
     #[test]
-    fn the_compiler_for_cxx_is_the_one_of_the_same_version() {
+    fn cxx_compiler_has_the_version_of_the_c_compiler() {
         assert_eq!(commands("gcc").unwrap(), (Family::Gcc, "g++".to_owned()));
         assert_eq!(commands("gcc-13").unwrap(), (Family::Gcc, "g++-13".to_owned()));
         assert_eq!(commands("clang-18").unwrap(), (Family::Clang, "clang++-18".to_owned()));
         for other in ["icc", "gcc-ar", "rm -rf"] {
-            let told = commands(other).unwrap_err().to_string();
-            assert!(told.ends_with("or one with its version as gcc-13"), "{told}");
+            let excerpt = commands(other).unwrap_err().to_string();
+            assert!(excerpt.ends_with("or one with its version as gcc-13"), "{excerpt}");
         }
     }
 
     #[test]
-    fn what_is_no_flag_is_refused_before_anything_is_compiled() {
-        assert_eq!(flags_of(" -O3  -march=native ").unwrap(), ["-O3", "-march=native"]);
-        assert!(refused("-O3 main.c").starts_with("`main.c` is no flag"));
-        assert!(refused("-DA=\"b c\"").contains("nothing is unquoted"));
-        assert!(refused("-O2 -c").starts_with("`-c` would keep the compiler"));
+    fn invalid_flag_is_rejected_before_compiling() {
+        assert_eq!(parse_flags(" -O3  -march=native ").unwrap(), ["-O3", "-march=native"]);
+        assert!(flag_error("-O3 main.c").starts_with("`main.c` is not a flag"));
+        assert!(flag_error("-DA=\"b c\"").contains("quotes are not supported"));
+        assert!(flag_error("-O2 -c").starts_with("`-c` would prevent the compiler"));
     }
 
     #[test]
-    fn the_user_s_flags_come_last_so_that_they_win() {
+    fn user_flags_come_last() {
         let own = ["-DNDEBUG".to_owned()];
         assert_eq!(
             gcc(&["-O3", "-UNDEBUG"], true).compile(Language::Cxx, &own),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_optimised_together_only_when_asked() {
+    fn lto_is_used_only_when_requested() {
         let plain = ["gcc", "-shared", "-fPIC", "-Wl,-z,defs", "-O2"];
         assert_eq!(gcc(&["-O2"], false).link(Language::C, 2), plain);
         assert_eq!(gcc(&["-O2"], true).link(Language::C, 2), [&plain[..], &["-flto=2"]].concat());
@@ -271,11 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn a_compiler_s_words_begin_with_its_first_error() {
+    fn excerpt_starts_at_the_first_error() {
         let text = "In file included from a.h:1:\nb.h:2: note: x\nb.h:3:1: error: no\n   3 | n\n";
-        let refused = ExitStatus::from_raw(256);
-        assert_eq!(words(text, refused), "b.h:3:1: error: no\n   3 | n");
-        assert_eq!(words("", ExitStatus::from_raw(9)), "signal: 9 (SIGKILL)");
-        assert_eq!(words(&"error\n".repeat(40), refused).lines().count(), WORDS_LINES + 1);
+        let flag_error = ExitStatus::from_raw(256);
+        assert_eq!(compiler_errors(text, flag_error), "b.h:3:1: error: no\n   3 | n");
+        assert_eq!(compiler_errors("", ExitStatus::from_raw(9)), "signal: 9 (SIGKILL)");
+        assert_eq!(
+            compiler_errors(&"error\n".repeat(40), flag_error).lines().count(),
+            ERROR_LINES_MAX + 1
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! How a server was made, as far as its files tell.
+//! Compiler and flags of a server, read from its files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use object::{Object as _, ObjectSection as _};
 
-/// The file in which MySQL's packages tell how they were built, from the tree's root.
+/// Build information file of MySQL's packages, from the tree's root.
 const INFO_BIN: &str = "docs/INFO_BIN";
 
-/// Longest text that is looked at: no list of flags is as long, whole tables are.
+/// Longest string considered: longer ones are tables, not flags.
 const TEXT_MAX: usize = 4096;
 
-/// Returns compiler and flags of a program below `root`, those that its files tell.
+/// Returns compiler and flags of a program below `root`, if recorded.
 pub(crate) fn facts(program: &Path, root: &Path) -> BTreeMap<String, String> {
     let mut facts = Facts::default();
     if let Ok(text) = fs::read_to_string(root.join(INFO_BIN)) {
@@ -25,7 +25,7 @@ pub(crate) fn facts(program: &Path, root: &Path) -> BTreeMap<String, String> {
     named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// What was found; what is found first stays.
+/// Compiler and flags; the first value found wins.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Facts {
     compiler: Option<String>,
@@ -33,7 +33,7 @@ struct Facts {
 }
 
 impl Facts {
-    /// Reads what MySQL's packages say of their build.
+    /// Parses MySQL's build information file.
     fn read_info(&mut self, text: &str) {
         let value = |start: &str| {
             text.lines().find_map(|line| Some(line.strip_prefix(start)?.trim().to_owned()))
@@ -41,10 +41,10 @@ impl Facts {
         self.compiler = self.compiler.take().or_else(|| value("Compiler: "));
         let kind = value("CMAKE_BUILD_TYPE: ").unwrap_or_default().to_uppercase();
         let flags = value(&format!("CMAKE_CXX_FLAGS_{kind}:")).or_else(|| value("CXX_FLAGS ="));
-        self.flags = self.flags.take().or_else(|| flags.map(|flags| telling(&flags)));
+        self.flags = self.flags.take().or_else(|| flags.map(|flags| code_flags(&flags)));
     }
 
-    /// Reads what a program's own texts say, then the compiler's mark in it.
+    /// Reads a program's strings, then its `.comment` section.
     fn read_image(&mut self, image: &[u8]) {
         let Ok(elf) = object::File::parse(image) else { return };
         let section = |name: &str| elf.section_by_name(name)?.uncompressed_data().ok();
@@ -60,7 +60,7 @@ impl Facts {
         }
     }
 
-    /// Reads one text of a program: Postgres holds its version's line and its flags.
+    /// Reads one string of a program: Postgres contains its version and flags.
     ///
     /// Source: PostgreSQL, src/common/config_info.c (`CFLAGS`) and `PG_VERSION_STR`.
     fn read_text(&mut self, text: &str) {
@@ -70,19 +70,19 @@ impl Facts {
             self.compiler = self.compiler.take().or_else(|| compiler.map(str::to_owned));
         }
         if text.starts_with("-W") && text.contains(" -O") {
-            self.flags = self.flags.take().or_else(|| Some(telling(text)));
+            self.flags = self.flags.take().or_else(|| Some(code_flags(text)));
         }
     }
 }
 
-/// Returns the flags that change the code: not warnings, directories or names of files.
-fn telling(flags: &str) -> String {
-    let silent = ["-W", "-I", "-B", "-fdebug-prefix-map", "-pipe"];
-    let is_telling = |flag: &&str| !silent.iter().any(|start| flag.starts_with(start));
-    flags.split_whitespace().filter(is_telling).collect::<Vec<_>>().join(" ")
+/// Returns the flags that change the code, without warnings and paths.
+fn code_flags(flags: &str) -> String {
+    let ignored = ["-W", "-I", "-B", "-fdebug-prefix-map", "-pipe"];
+    let changes_code = |flag: &&str| !ignored.iter().any(|start| flag.starts_with(start));
+    flags.split_whitespace().filter(changes_code).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the texts in data that end with a zero, those short enough.
+/// Returns the zero-terminated strings in data, up to a length.
 fn texts(data: &[u8]) -> impl Iterator<Item = &str> {
     data.split(|byte| *byte == 0)
         .filter(|text| text.len() <= TEXT_MAX)
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn postgres_tells_compiler_and_flags_in_its_texts() {
+    fn postgres_strings_contain_compiler_and_flags() {
         let mut facts = Facts::default();
         facts.read_text("PostgreSQL JDBC");
         facts.read_text(
@@ -107,11 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn mysql_tells_them_in_a_file_old_or_new() {
+    fn mysql_info_file_contains_compiler_and_flags() {
         let mut new = Facts::default();
         new.read_info(
-            "CMAKE_BUILD_TYPE:STRING=RelWithDebInfo\nCMAKE_BUILD_TYPE: RelWithDebInfo\nCompiler: GNU 8.3.1\nCMAKE_CXX_FLAGS: -Wall\n\
-             CMAKE_CXX_FLAGS_RELWITHDEBINFO: -ffunction-sections -O2 -g -DNDEBUG\n",
+            "CMAKE_BUILD_TYPE:STRING=RelWithDebInfo\nCMAKE_BUILD_TYPE: RelWithDebInfo\nCompiler: \
+             GNU 8.3.1\nCMAKE_CXX_FLAGS: -Wall\nCMAKE_CXX_FLAGS_RELWITHDEBINFO: \
+             -ffunction-sections -O2 -g -DNDEBUG\n",
         );
         assert_eq!(new.compiler.as_deref(), Some("GNU 8.3.1"));
         assert_eq!(new.flags.as_deref(), Some("-ffunction-sections -O2 -g -DNDEBUG"));
@@ -121,9 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_rust_has_a_compiler_s_mark() {
+    fn rust_program_has_a_compiler_comment() {
         let own = std::env::current_exe().unwrap();
-        let told = facts(&own, Path::new("/nowhere"));
-        assert!(told.get("compiler").is_some_and(|mark| !mark.is_empty()), "{told:?}");
+        let found = facts(&own, Path::new("/nowhere"));
+        assert!(found.get("compiler").is_some_and(|mark| !mark.is_empty()), "{found:?}");
     }
 }

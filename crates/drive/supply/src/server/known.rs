@@ -1,4 +1,4 @@
-//! The servers that sources of this crate have.
+//! The servers this crate can obtain.
 
 use super::ServerProgram;
 
@@ -8,22 +8,24 @@ use super::ServerProgram;
 pub const POSTGRES: ServerProgram = ServerProgram {
     engine: "postgres",
     names: &["postgres"],
-    says: "postgres (",
-    never_says: None,
+    version_contains: "postgres (",
+    version_excludes: None,
 };
 
-/// MySQL, and what is made of its source; until 10.5 MariaDB's program had the same name.
+/// MySQL and its forks, except MariaDB.
+///
+/// MariaDB's program had the same name until 10.5.
 pub const MYSQL: ServerProgram = ServerProgram {
     engine: "mysql",
     names: &["mysqld"],
-    says: "Ver ",
-    never_says: Some("MariaDB"),
+    version_contains: "Ver ",
+    version_excludes: Some("MariaDB"),
 };
 
 /// MariaDB.
 pub const MARIADB: ServerProgram = ServerProgram {
     engine: "mariadb",
     names: &["mariadbd", "mysqld"],
-    says: "MariaDB",
-    never_says: None,
+    version_contains: "MariaDB",
+    version_excludes: None,
 };

@@ -1,16 +1,16 @@
-//! Servers: builds that are a program amid the files it needs.
+//! Server builds: a program with the files it needs.
 //!
-//! A server that was fetched lies in the cache as a tree; one of the user's own is used where it
-//! lies. Either is kept only when its program says what it is.
+//! A fetched server is cached as a tree; a user's installation is used in place. Either is cached
+//! only after its program printed the expected version.
 
+mod commit;
 mod facts;
-mod keep;
 mod known;
 mod program;
 mod tree;
-mod trial;
+mod version;
 
 pub use known::{MARIADB, MYSQL, POSTGRES};
 pub use program::ServerProgram;
-pub(crate) use tree::{TREE_DIR, TreeNote};
-pub(crate) use trial::{library_dirs, missing_libraries, package_of};
+pub(crate) use tree::{TREE_DIR, TreeMetadata};
+pub(crate) use version::{library_dirs, missing_libraries, package_of};

@@ -1,48 +1,51 @@
-//! Which program of an installation is the server.
+//! The server program of an installation.
 
 use std::path::{Path, PathBuf};
 
-/// The directories of an installation in which server programs lie.
+/// Directories of an installation that may have the server program.
 const BIN_DIRS: [&str; 4] = ["bin", "sbin", "usr/sbin", "libexec"];
 
-/// What the store is told of an engine whose builds are servers.
+/// How the server program of an engine is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerProgram {
     /// The engine: `postgres`.
     pub engine: &'static str,
-    /// Names of its program, the likeliest first: `mariadbd`, `mysqld`.
+    /// Names of its program, the most likely first: `mariadbd`, `mysqld`.
     pub names: &'static [&'static str],
-    /// What its `--version` contains.
-    pub says: &'static str,
-    /// What its `--version` never contains: the mark of an engine whose program has the same name.
-    pub never_says: Option<&'static str>,
+    /// Text its `--version` contains.
+    pub version_contains: &'static str,
+    /// Text its `--version` never contains.
+    ///
+    /// Excludes an engine whose program has the same name.
+    pub version_excludes: Option<&'static str>,
 }
 
 impl ServerProgram {
-    /// Returns whether this is what the program of the engine says of itself.
-    pub(crate) fn is_said_by(&self, version: &str) -> bool {
-        version.contains(self.says) && !self.never_says.is_some_and(|other| version.contains(other))
+    /// Returns whether this is the version output of the engine's program.
+    pub(crate) fn matches(&self, version: &str) -> bool {
+        version.contains(self.version_contains)
+            && !self.version_excludes.is_some_and(|other| version.contains(other))
     }
 
-    /// Returns the program's place in an installation, from its root; `None` when it has none.
+    /// Returns the program's path from the root of an installation, if present.
     pub(crate) fn find(&self, root: &Path) -> Option<PathBuf> {
         self.candidates().find(|place| root.join(place).is_file())
     }
 
-    /// Returns every place at which the program may lie.
+    /// Returns every path the program may have.
     fn candidates(&self) -> impl Iterator<Item = PathBuf> {
         let of_name = |name: &'static str| BIN_DIRS.map(|dir| Path::new(dir).join(name));
         self.names.iter().flat_map(move |name| of_name(name))
     }
 }
 
-/// Returns where a server's program is searched, in words: `bin/postgres, sbin/postgres`.
+/// Lists the searched paths of a server's program: `bin/postgres, sbin/postgres`.
 pub(crate) fn places(server: &ServerProgram) -> String {
     let places: Vec<_> = server.candidates().map(|place| place.display().to_string()).collect();
     places.join(", ")
 }
 
-/// Returns whether there is a program of the server below `root`.
+/// Returns whether the server's program exists below `root`.
 pub(crate) fn has_program(server: &ServerProgram, root: &Path) -> bool {
     server.find(root).is_some()
 }
@@ -56,12 +59,12 @@ mod tests {
     const MARIADB: ServerProgram = ServerProgram {
         engine: "mariadb",
         names: &["mariadbd", "mysqld"],
-        says: "MariaDB",
-        never_says: None,
+        version_contains: "MariaDB",
+        version_excludes: None,
     };
 
     #[test]
-    fn the_likeliest_name_is_taken_wherever_it_lies() {
+    fn first_program_name_wins_in_any_directory() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(MARIADB.find(dir.path()), None);
         for place in ["bin", "usr/sbin"] {
@@ -74,17 +77,18 @@ mod tests {
     }
 
     #[test]
-    fn two_engines_with_one_program_name_are_told_apart_by_what_it_says() {
+    fn engines_sharing_a_program_name_differ_by_version_output() {
         let mysql = ServerProgram {
             engine: "mysql",
             names: &["mysqld"],
-            says: "Ver ",
-            never_says: Some("MariaDB"),
+            version_contains: "Ver ",
+            version_excludes: Some("MariaDB"),
         };
-        let theirs = "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64";
-        let ours =
+        let mariadb_version = "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on \
+                               x86_64";
+        let mysql_version =
             "mysqld  Ver 5.7.22 for linux-glibc2.12 on x86_64 (MySQL Community Server (GPL))";
-        assert!(MARIADB.is_said_by(theirs) && !MARIADB.is_said_by(ours));
-        assert!(mysql.is_said_by(ours) && !mysql.is_said_by(theirs));
+        assert!(MARIADB.matches(mariadb_version) && !MARIADB.matches(mysql_version));
+        assert!(mysql.matches(mysql_version) && !mysql.matches(mariadb_version));
     }
 }

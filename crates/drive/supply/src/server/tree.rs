@@ -1,4 +1,4 @@
-//! The files of a server: what they are, and that whoever runs it may read them.
+//! Inventory and permissions of a server's files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -10,27 +10,27 @@ use sha2::{Digest as _, Sha256};
 use crate::error::SupplyError;
 use crate::library::hex;
 
-/// The directory of an entry in which a server's files lie.
+/// The directory of a server's files in an entry.
 pub(crate) const TREE_DIR: &str = "tree";
 
-/// How deep the directories of a server may lie: no installation comes near.
+/// Deepest directory of a server; no installation comes near.
 const DEPTH_MAX: usize = 40;
 
-/// What is known of a server's files.
+/// Metadata of a server's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TreeNote {
+pub(crate) struct TreeMetadata {
     /// Its program, from the tree's root.
     pub(crate) program: PathBuf,
-    /// Where the installation is that is used where it lies; `None` for one in the cache.
+    /// Directory of an installation used in place; `None` for a cached tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<PathBuf>,
-    /// All files, by which damage is noticed without reading them; `None` where they are not ours.
+    /// Inventory that reveals damage without reading files; `None` when used in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) files: Option<Files>,
 }
 
-impl TreeNote {
-    /// Returns the directory that the files lie in; `dir` is that of the entry.
+impl TreeMetadata {
+    /// Returns the directory of the files; `dir` is that of the entry.
     pub(crate) fn root(&self, dir: &Path) -> PathBuf {
         self.at.clone().unwrap_or_else(|| dir.join(TREE_DIR))
     }
@@ -39,18 +39,18 @@ impl TreeNote {
 /// The files of a directory tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Files {
-    /// How many there are, links counted, directories not.
+    /// Their number, links included, directories not.
     pub(crate) count: u64,
-    /// Their size in all.
+    /// Their total size.
     pub(crate) bytes: u64,
     /// SHA-256 of the list of their paths and sizes, in hex.
     pub(crate) list_sha256: String,
 }
 
-/// Returns the files below `root`; reads no file.
+/// Takes the inventory of the files below `root`, without reading them.
 ///
 /// # Errors
-/// When a directory cannot be read or lies too deep.
+/// When a directory cannot be read or is nested too deep.
 pub(crate) fn survey(root: &Path) -> Result<Files, SupplyError> {
     let mut list = Vec::new();
     walk(root, 0, &mut |path, meta| {
@@ -74,12 +74,12 @@ pub(crate) fn survey(root: &Path) -> Result<Files, SupplyError> {
     })
 }
 
-/// Makes a tree of ours readable and searchable for every user, and drops links that leave it.
+/// Makes a cached tree readable for every user, and removes links leaving it.
 ///
-/// A link that leaves the tree would have a server load whatever comes to lie there.
+/// Through a link that leaves the tree a server would load foreign files.
 ///
 /// # Errors
-/// When permissions cannot be changed or a link not removed.
+/// When permissions cannot be changed or a link cannot be removed.
 pub(crate) fn open_to_all(root: &Path) -> Result<(), SupplyError> {
     widen(root, 0o755)?;
     walk(root, 0, &mut |path, meta| {
@@ -92,7 +92,7 @@ pub(crate) fn open_to_all(root: &Path) -> Result<(), SupplyError> {
         }
         let mode = meta.mode();
         let is_run = meta.is_dir() || mode & 0o111 != 0;
-        // Neither set-user-id nor writable for others: nobody but the owner changes a build.
+        // Neither set-user-id nor writable for others: only the owner may change a build.
         widen(path, (mode & 0o700) | if is_run { 0o755 } else { 0o644 })
     })
 }
@@ -125,22 +125,22 @@ fn leaves(root: &Path, link: &Path, target: &Path) -> bool {
     false
 }
 
-/// Tells `seen` each thing below `dir`, a directory before what is in it; follows no link.
+/// Visits each entry below `dir`, directories before their contents; follows no link.
 fn walk(
     dir: &Path,
     depth: usize,
-    seen: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), SupplyError>,
+    visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), SupplyError>,
 ) -> Result<(), SupplyError> {
     if depth > DEPTH_MAX {
-        let error = std::io::Error::other("directories lie too deep");
+        let error = std::io::Error::other("directories are nested too deep");
         return Err(SupplyError::io("list", dir)(error));
     }
     for entry in fs::read_dir(dir).map_err(SupplyError::io("list", dir))? {
         let path = entry.map_err(SupplyError::io("list", dir))?.path();
         let meta = fs::symlink_metadata(&path).map_err(SupplyError::io("read", &path))?;
-        seen(&path, &meta)?;
+        visit(&path, &meta)?;
         if meta.is_dir() {
-            walk(&path, depth + 1, seen)?;
+            walk(&path, depth + 1, visit)?;
         }
     }
     Ok(())
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_added_taken_away_or_cut_shows() {
+    fn survey_detects_added_removed_and_truncated_files() {
         let dir = tree();
         let before = survey(dir.path()).unwrap();
         assert_eq!((before.count, before.bytes), (3, 7 + 8 + 18));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_ours_is_opened_to_all_and_written_by_none_else() {
+    fn cached_tree_is_readable_by_all_and_writable_by_owner() {
         let dir = tree();
         let at = |name: &str| dir.path().join(name);
         for (name, before) in
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_leave_the_tree_are_dropped() {
+    fn links_leaving_the_tree_are_removed() {
         let dir = tree();
         let link = |target: &str, name: &str| symlink(target, dir.path().join(name)).unwrap();
         link("/tmp/elsewhere/lib.so", "bin/absolute");

@@ -1,7 +1,7 @@
-//! Debian's packages, unpacked but not installed.
+//! Debian packages through apt, unpacked without installing.
 //!
-//! Nothing of the system changes. Where the system's lists of packages are missing or out of date,
-//! lists of our own are fetched into a scratch directory, for which no privilege is needed.
+//! The system is not changed. Where its package lists are missing or out of date, fresh lists are
+//! fetched into a scratch directory, which needs no privilege.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,10 +16,10 @@ use super::{Fetched, Progress, add_call};
 use crate::error::SupplyError;
 use crate::server::{library_dirs, missing_libraries, package_of};
 
-/// Libraries bring libraries; no chain of theirs is longer.
-const ROUNDS_MAX: usize = 4;
+/// Longest chain of dependencies between libraries.
+const DEPENDENCY_DEPTH_MAX: usize = 4;
 
-/// apt, working in a directory of ours.
+/// apt, working in a scratch directory.
 pub(super) struct Apt<'a> {
     build: &'a BuildRef,
     work: PathBuf,
@@ -33,29 +33,29 @@ impl<'a> Apt<'a> {
         Ok(Self { build, work, has_own_lists: false })
     }
 
-    /// Does what needs lists of packages, and once more with fresh ones when those here do not do.
+    /// Runs an operation that needs package lists; retries it with fresh lists.
     pub(super) fn with_lists<T>(
         &mut self,
         progress: Progress<'_>,
-        mut ask: impl FnMut(&Self) -> Result<T, SupplyError>,
+        mut operation: impl FnMut(&Self) -> Result<T, SupplyError>,
     ) -> Result<T, SupplyError> {
-        match ask(self) {
+        match operation(self) {
             Err(SupplyError::ClientFailed { .. } | SupplyError::NoPackage { .. }) => {
                 progress("not in this system's lists of packages: fetching fresh ones (10 MB)");
                 self.update()?;
-                ask(self)
+                operation(self)
             }
             other => other,
         }
     }
 
-    /// Fetches lists of packages of our own.
+    /// Fetches fresh package lists.
     fn update(&mut self) -> Result<(), SupplyError> {
         self.has_own_lists = true;
         for dir in ["lists", "cache"].map(|name| self.work.join(name)) {
             fs::create_dir_all(&dir).map_err(SupplyError::io("create", &dir))?;
         }
-        // Else it ends well when it reached nothing.
+        // Otherwise it succeeds without having reached anything.
         self.succeed("apt-get", &["update", "-qq", "-oAPT::Update::Error-Mode=any"])
     }
 
@@ -66,7 +66,7 @@ impl<'a> Apt<'a> {
         self.succeed("apt-get", &arguments)
     }
 
-    /// Unpacks every package in the work directory, and throws it away.
+    /// Unpacks every package in the work directory, and removes it.
     pub(super) fn unpack(&self, into: &Path) -> Result<(), SupplyError> {
         for entry in fs::read_dir(&self.work).map_err(SupplyError::io("list", &self.work))? {
             let package = entry.map_err(SupplyError::io("list", &self.work))?.path();
@@ -80,8 +80,8 @@ impl<'a> Apt<'a> {
         Ok(())
     }
 
-    /// Puts the libraries that packages bring into the directory `into`.
-    fn bring(&self, packages: &[String], into: &Path) -> Result<(), SupplyError> {
+    /// Puts the libraries of packages into the directory `into`.
+    fn install_libraries(&self, packages: &[String], into: &Path) -> Result<(), SupplyError> {
         self.download(packages)?;
         let unpacked = self.work.join("unpacked");
         self.unpack(&unpacked)?;
@@ -103,7 +103,7 @@ impl<'a> Apt<'a> {
         })
     }
 
-    /// Runs a command of Debian's in the work directory.
+    /// Runs a Debian command in the work directory.
     pub(super) fn run(
         &self,
         command: &'static str,
@@ -112,7 +112,7 @@ impl<'a> Apt<'a> {
         let mut it = Command::new(command);
         it.current_dir(&self.work).env("LC_ALL", "C").stdin(Stdio::null());
         if command != "dpkg-deb" {
-            // It may write where we write, so it need not become another user to download.
+            // The work directory may be closed to apt's own user.
             it.arg("-oAPT::Sandbox::User=root");
         }
         if self.has_own_lists && command != "dpkg-deb" {
@@ -134,11 +134,10 @@ impl<'a> Apt<'a> {
     }
 }
 
-/// Returns what was fetched once the libraries that its program lacks here are brought.
+/// Adds the libraries that a fetched program lacks on this machine.
 ///
-/// A machine without apt, or without network, is told later what is missing: the program is tried
-/// before it is kept.
-pub(crate) fn completed(
+/// Without apt or network the error comes later: the program is tested before it is cached.
+pub(crate) fn with_missing_libraries(
     build: &BuildRef,
     tree: &Path,
     mut fetched: Fetched,
@@ -149,24 +148,24 @@ pub(crate) fn completed(
         return Ok(fetched);
     };
     let mut apt = Apt::new(build, tree.with_extension("libraries"))?;
-    match bring_lacking(&mut apt, tree, &[program], progress) {
-        Ok(brought) if brought.is_empty() => {}
-        Ok(brought) => {
-            fetched.facts.insert("packages".to_owned(), brought.join(" "));
+    match install_missing_libraries(&mut apt, tree, &[program], progress) {
+        Ok(installed) if installed.is_empty() => {}
+        Ok(installed) => {
+            fetched.facts.insert("packages".to_owned(), installed.join(" "));
         }
-        Err(error) => progress(&format!("they could not be had: {error}")),
+        Err(error) => progress(&format!("they could not be obtained: {error}")),
     }
     Ok(fetched)
 }
 
-/// Brings the libraries that files of a tree lack on this machine; returns their packages.
+/// Adds the libraries that files of a tree lack; returns their packages.
 ///
-/// They are put where a server is told to look for them: into `lib/` beside the directory of its
-/// program, and there into the directory of this machine's architecture.
+/// They go where a server's library path points: the architecture's directory in `lib/` next to the
+/// directory of its program.
 ///
 /// # Errors
-/// When apt is there and fails; without it nothing is brought.
-pub(super) fn bring_lacking(
+/// When apt is installed and fails; without apt nothing is added.
+pub(super) fn install_missing_libraries(
     apt: &mut Apt<'_>,
     tree: &Path,
     files: &[&str],
@@ -175,31 +174,31 @@ pub(super) fn bring_lacking(
     let program = tree.join(files.first().copied().unwrap_or_default());
     let base = program.ancestors().nth(2).unwrap_or(tree);
     let into = base.join("lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    let mut brought = Vec::new();
-    for _round in 0..ROUNDS_MAX {
-        let lacking = lacking(tree, files, &brought);
-        if lacking.is_empty() {
+    let mut installed = Vec::new();
+    for _round in 0..DEPENDENCY_DEPTH_MAX {
+        let missing_packages = missing_packages(tree, files, &installed);
+        if missing_packages.is_empty() {
             break;
         }
-        progress(&format!("asking apt for what it lacks here: {}", lacking.join(", ")));
-        match apt.with_lists(progress, |apt| apt.bring(&lacking, &into)) {
+        progress(&format!("requesting missing packages from apt: {}", missing_packages.join(", ")));
+        match apt.with_lists(progress, |apt| apt.install_libraries(&missing_packages, &into)) {
             Err(SupplyError::NoClient { .. }) => break,
             other => other?,
         }
-        brought.extend(lacking);
+        installed.extend(missing_packages);
     }
-    Ok(brought)
+    Ok(installed)
 }
 
-/// Returns the packages that would bring what the files in the tree lack here, but those had.
-fn lacking(tree: &Path, files: &[&str], had: &[String]) -> Vec<String> {
+/// Returns the packages of missing libraries, except those installed.
+fn missing_packages(tree: &Path, files: &[&str], installed: &[String]) -> Vec<String> {
     let missing = files.iter().flat_map(|file| missing_libraries(&tree.join(file), tree));
     let packages = missing.filter_map(|library| package_of(&library)).map(str::to_owned);
-    let packages: BTreeSet<_> = packages.filter(|package| !had.contains(package)).collect();
+    let packages: BTreeSet<_> = packages.filter(|package| !installed.contains(package)).collect();
     packages.into_iter().collect()
 }
 
-/// Moves what lies in a directory into another.
+/// Moves the entries of a directory into another.
 fn move_files(from: &Path, to: &Path) -> Result<(), SupplyError> {
     for entry in fs::read_dir(from).map_err(SupplyError::io("list", from))? {
         let path = entry.map_err(SupplyError::io("list", from))?.path();
@@ -209,7 +208,7 @@ fn move_files(from: &Path, to: &Path) -> Result<(), SupplyError> {
     Ok(())
 }
 
-/// Returns the first error of apt's, without addresses.
+/// Returns apt's first error, without addresses.
 fn summary(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines().find_map(|line| line.strip_prefix("E: ")).or_else(|| lines().next());
@@ -221,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_apt_refuses_is_told_without_addresses() {
+    fn apt_errors_are_quoted_without_addresses() {
         let text = "W: something\nE: Failed to fetch http://deb.example/x.deb  404  Not Found\n";
         assert_eq!(summary(text), "Failed to fetch (address)  404  Not Found");
         assert_eq!(summary(""), "nothing");

@@ -1,7 +1,7 @@
-//! Source code of engines as Rust crates carry it, obtained by cargo.
+//! Engine source code from Rust crates, through cargo.
 //!
-//! A package of ours that depends on the crate lies in the cache; cargo is asked where the
-//! crate's folder is and downloads what it lacks. Nothing of the crate is run.
+//! A generated package that depends on the crate is stored in the cache; `cargo metadata` returns
+//! the crate's folder and downloads what is missing. No code of the crate is run.
 
 use std::fs;
 use std::io;
@@ -13,18 +13,18 @@ use serde::Deserialize;
 use super::maven::without_addresses;
 use crate::error::SupplyError;
 
-/// A crate to obtain, at one version.
+/// A crate and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WantedCrate<'a> {
     /// Its name.
     pub(crate) name: &'a str,
-    /// Its version, to the last part.
+    /// Its exact version.
     pub(crate) version: &'a str,
-    /// Features that bring further crates whose source is needed.
+    /// Features that add further crates with source.
     pub(crate) features: &'a [&'a str],
 }
 
-/// One crate as it lies on this machine.
+/// A crate on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Package {
     /// Its name.
@@ -35,7 +35,7 @@ pub(crate) struct Package {
     pub(crate) dir: PathBuf,
 }
 
-/// The crates that came with the one wanted, itself among them.
+/// The resolved crates, the requested one included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Packages(pub(crate) Vec<Package>);
 
@@ -48,20 +48,20 @@ impl Packages {
     /// Returns the folder of the crate of that name.
     ///
     /// # Errors
-    /// When it did not come with the one wanted.
+    /// When it was not resolved.
     pub(crate) fn dir(&self, name: &str) -> Result<&Path, SupplyError> {
         let found = self.find(name).ok_or_else(|| SupplyError::NoCrate {
             build: "this release".to_owned(),
             package: name.to_owned(),
-            summary: "it is not among what was resolved".to_owned(),
+            summary: "it is not among the resolved crates".to_owned(),
         })?;
         Ok(&found.dir)
     }
 }
 
-/// Returns the folders of a crate and of what it depends on, downloaded if need be.
+/// Returns the folders of a crate and its dependencies, downloading them if needed.
 ///
-/// `cache_dir` is the whole cache; `build` names in errors what the crate is for.
+/// `cache_dir` is the whole cache; `build` is named in errors.
 ///
 /// # Errors
 /// When there is no cargo, or it cannot obtain the crate.
@@ -73,29 +73,29 @@ pub(crate) fn obtain(
     let dir = cache_dir.join("sources").join(format!("{}-{}", wanted.name, wanted.version));
     write_package(wanted, &dir)?;
     let host = host(&dir)?;
-    let refused = |output: &Output| SupplyError::NoCrate {
+    let cargo_error = |output: &Output| SupplyError::NoCrate {
         build: build.to_owned(),
         package: format!("{} {}", wanted.name, wanted.version),
         summary: summary(&String::from_utf8_lossy(&output.stderr)),
     };
-    // What a lock file names was obtained before: no network is needed, or wanted.
+    // With a lock file everything was obtained before: no network is needed.
     let is_locked = dir.join("Cargo.lock").exists();
     let (first, second) = if is_locked { (true, false) } else { (false, true) };
     let mut output = metadata(&dir, &host, first)?;
     if !output.status.success() {
         let again = metadata(&dir, &host, second)?;
         if !again.status.success() {
-            return Err(refused(if second { &output } else { &again }));
+            return Err(cargo_error(if second { &output } else { &again }));
         }
         output = again;
     }
-    let told: Metadata = serde_json::from_slice(&output.stdout).map_err(|error| {
+    let version_output: Metadata = serde_json::from_slice(&output.stdout).map_err(|error| {
         SupplyError::io("understand cargo's metadata of", &dir)(io::Error::other(error))
     })?;
-    Ok(Packages(told.packages.into_iter().map(Package::from).collect()))
+    Ok(Packages(version_output.packages.into_iter().map(Package::from).collect()))
 }
 
-/// Writes the package of ours that depends on the crate.
+/// Writes the package that depends on the crate.
 fn write_package(wanted: &WantedCrate<'_>, dir: &Path) -> Result<(), SupplyError> {
     let source = dir.join("src");
     fs::create_dir_all(&source).map_err(SupplyError::io("create", &source))?;
@@ -117,7 +117,7 @@ fn manifest(wanted: &WantedCrate<'_>) -> String {
     )
 }
 
-/// Asks cargo where the crates are.
+/// Runs `cargo metadata`.
 fn metadata(dir: &Path, host: &str, is_offline: bool) -> Result<Output, SupplyError> {
     let mut command = cargo(dir);
     command.args(["metadata", "--format-version", "1", "--filter-platform", host]);
@@ -127,10 +127,10 @@ fn metadata(dir: &Path, host: &str, is_offline: bool) -> Result<Output, SupplyEr
     output(&mut command)
 }
 
-/// Returns this machine as cargo names it, so that only its crates are downloaded.
+/// Returns the host triple, so that only its crates are downloaded.
 fn host(dir: &Path) -> Result<String, SupplyError> {
-    let told = output(cargo(dir).arg("-vV"))?;
-    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let version_output = output(cargo(dir).arg("-vV"))?;
+    let text = String::from_utf8_lossy(&version_output.stdout).into_owned();
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or(SupplyError::NoCargo)
 }
@@ -142,7 +142,7 @@ fn cargo(dir: &Path) -> Command {
     command
 }
 
-/// Runs cargo to its end.
+/// Runs cargo to completion.
 fn output(command: &mut Command) -> Result<Output, SupplyError> {
     command.output().map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {
@@ -152,7 +152,7 @@ fn output(command: &mut Command) -> Result<Output, SupplyError> {
     })
 }
 
-/// Returns what cargo says went wrong, and its last cause, without addresses.
+/// Returns cargo's error and its last cause, without addresses.
 fn summary(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let error = lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("nothing");
@@ -164,26 +164,26 @@ fn summary(text: &str) -> String {
     })
 }
 
-/// What is read of cargo's answer.
+/// The output of `cargo metadata`.
 ///
 /// Source: The Cargo Book, 2025, `cargo metadata`, "JSON format".
 #[derive(Debug, Deserialize)]
 struct Metadata {
-    packages: Vec<Told>,
+    packages: Vec<MetadataPackage>,
 }
 
-/// One package of the answer.
+/// One package of the output.
 #[derive(Debug, Deserialize)]
-struct Told {
+struct MetadataPackage {
     name: String,
     version: String,
     manifest_path: PathBuf,
 }
 
-impl From<Told> for Package {
-    fn from(told: Told) -> Self {
-        let dir = told.manifest_path.parent().unwrap_or(Path::new("/")).to_owned();
-        Self { name: told.name, version: told.version, dir }
+impl From<MetadataPackage> for Package {
+    fn from(version_output: MetadataPackage) -> Self {
+        let dir = version_output.manifest_path.parent().unwrap_or(Path::new("/")).to_owned();
+        Self { name: version_output.name, version: version_output.version, dir }
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_asks_for_one_version_and_no_default_feature() {
+    fn manifest_pins_the_version_without_default_features() {
         let features = &["lz4", "zstd"];
         let wanted = WantedCrate { name: "librocksdb-sys", version: "0.17.3+10.4.2", features };
         insta::assert_snapshot!(manifest(&wanted), @r#"
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn cargo_s_last_cause_is_told_and_no_address() {
+    fn cargo_summary_has_the_last_cause_and_no_address() {
         let text = "    Updating index\nerror: failed to get `x` as a dependency\n\nCaused by:\n  \
                     failed to query\n\nCaused by:\n  download of https://index.example/x failed\n";
         assert_eq!(
@@ -220,11 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_s_folder_is_where_its_manifest_lies() {
-        let told = r#"{"packages": [{"name": "a", "version": "1.0.0", "id": "x",
+    fn crate_directory_is_that_of_its_manifest() {
+        let version_output = r#"{"packages": [{"name": "a", "version": "1.0.0", "id": "x",
             "manifest_path": "/r/a-1.0.0/Cargo.toml"}], "version": 1}"#;
-        let told: Metadata = serde_json::from_str(told).unwrap();
-        let packages = Packages(told.packages.into_iter().map(Package::from).collect());
+        let version_output: Metadata = serde_json::from_str(version_output).unwrap();
+        let packages = Packages(version_output.packages.into_iter().map(Package::from).collect());
         assert_eq!(packages.find("a").unwrap().dir, Path::new("/r/a-1.0.0"));
         assert_eq!(packages.find("b"), None);
     }

@@ -1,10 +1,10 @@
-//! MariaDB with MyRocks out of Debian's packages: `mariadb@10.11`.
+//! MariaDB with MyRocks from Debian's packages: `mariadb@10.11`.
 
 use std::path::Path;
 
 use model::BuildRef;
 
-use super::apt::{Apt, bring_lacking};
+use super::apt::{Apt, install_missing_libraries};
 use super::{Fetched, Progress, Source, add_call};
 use crate::error::SupplyError;
 use crate::release::parse;
@@ -18,7 +18,7 @@ const KNOWN: &[&str] = &["10.11"];
 /// The package of the server's program, whose version is the build's.
 const MAIN: &str = "mariadb-server-core";
 
-/// What is unpacked beside it: MyRocks, and a library that few machines have.
+/// All unpacked packages: the server, MyRocks, and a library that few machines have.
 const PACKAGES: [&str; 3] = [MAIN, "mariadb-plugin-rocksdb", "liburing2"];
 
 /// Files whose libraries must be found, from the tree's root; the program is the first.
@@ -48,12 +48,12 @@ impl Source for Debian {
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
         let mut apt = Apt::new(build, place.with_extension("debian"))?;
-        progress(&format!("asking apt for {} (11 MB)", PACKAGES.join(", ")));
+        progress(&format!("requesting {} from apt (11 MB)", PACKAGES.join(", ")));
         let version = apt.with_lists(progress, |apt| obtain(apt, build))?;
         progress(&format!("unpacking {MAIN} {version}"));
         apt.unpack(place)?;
-        let brought = bring_lacking(&mut apt, place, &CHECKED, progress)?;
-        let packages = [PACKAGES.map(str::to_owned).to_vec(), brought].concat();
+        let libraries = install_missing_libraries(&mut apt, place, &CHECKED, progress)?;
+        let packages = [PACKAGES.map(str::to_owned).to_vec(), libraries].concat();
         let mut fetched = Fetched::of(format!("Debian package {MAIN} {version}"));
         fetched.facts.insert("packages".to_owned(), packages.join(" "));
         fetched.facts.insert("package_version".to_owned(), version);
@@ -61,12 +61,12 @@ impl Source for Debian {
     }
 }
 
-/// Downloads the packages if they are of the version asked for; returns that version.
+/// Downloads the packages if they have the requested version; returns it.
 fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     let version = candidate(apt, build)?;
-    let asked = build.version.as_deref().unwrap_or_default();
+    let requested = build.version.as_deref().unwrap_or_default();
     let has = upstream(&version);
-    if !is_of(has, asked) {
+    if !is_in_series(has, requested) {
         let series: Vec<_> = has.split('.').take(2).collect();
         return Err(SupplyError::OtherVersion {
             build: build.to_string(),
@@ -79,7 +79,7 @@ fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     Ok(version)
 }
 
-/// Returns the version of the main package that would be downloaded.
+/// Returns the candidate version of the main package.
 fn candidate(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     let output = apt.run("apt-cache", &["policy", MAIN])?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -94,8 +94,7 @@ fn candidate(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     }
 }
 
-/// Returns the part of a package's version that its authors gave: `10.11.19` of
-/// `1:10.11.19-0+deb12u1`.
+/// Returns the upstream version: `10.11.19` of `1:10.11.19-0+deb12u1`.
 ///
 /// Source: Debian Policy 4.6, section 5.6.12, "Version".
 fn upstream(version: &str) -> &str {
@@ -103,9 +102,9 @@ fn upstream(version: &str) -> &str {
     without_epoch.rsplit_once('-').map_or(without_epoch, |(version, _)| version)
 }
 
-/// Returns whether a version is the one asked for, or of the series asked for.
-fn is_of(version: &str, asked: &str) -> bool {
-    version.strip_prefix(asked).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+/// Returns whether a version is the requested one, or of the requested series.
+fn is_in_series(version: &str, requested: &str) -> bool {
+    version.strip_prefix(requested).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 #[cfg(test)]
@@ -113,10 +112,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_series_is_asked_for_or_one_version_of_it() {
+    fn version_matches_itself_and_its_series() {
         assert_eq!(upstream("1:10.11.19-0+deb12u1"), "10.11.19");
         assert_eq!(upstream("2.3"), "2.3");
-        assert!(is_of("10.11.19", "10.11") && is_of("10.11.19", "10.11.19"));
-        assert!(!is_of("10.11.19", "10.1") && !is_of("11.8.2", "10.11"));
+        assert!(is_in_series("10.11.19", "10.11") && is_in_series("10.11.19", "10.11.19"));
+        assert!(!is_in_series("10.11.19", "10.1") && !is_in_series("11.8.2", "10.11"));
     }
 }

@@ -1,4 +1,4 @@
-//! The libraries the operating system's distribution installed: `rocksdb@system`.
+//! Libraries installed by the distribution: `rocksdb@system`.
 //!
 //! To add one: a line in [`PACKAGED`].
 
@@ -12,7 +12,7 @@ use crate::artifact::Artifact;
 use crate::error::SupplyError;
 use crate::library::digest;
 
-/// The version that stands for "what the distribution has".
+/// The version name of distribution builds.
 pub(super) const SYSTEM: &str = "system";
 
 /// An engine that distributions package.
@@ -20,7 +20,7 @@ struct Packaged {
     engine: &'static str,
     /// Start of the library's file name; a version follows.
     library: &'static str,
-    /// Debian's package, for people: what else a shim needs comes with it.
+    /// Debian's package, shown in errors; it includes what a shim needs.
     package: &'static str,
     /// Debian's package of the headers, for engines that need a shim.
     headers: Option<&'static str>,
@@ -36,17 +36,17 @@ static PACKAGED: &[Packaged] = &[
     Packaged { engine: "lmdb", library: "liblmdb.so.", package: "liblmdb0", headers: None },
 ];
 
-/// Returns what distributions have of an engine.
+/// Returns the package of an engine.
 fn packaged(engine: &str) -> Option<&'static Packaged> {
     PACKAGED.iter().find(|packaged| packaged.engine == engine)
 }
 
-/// Returns the Debian package of an engine's headers; `None` when there is none.
+/// Returns the Debian package of an engine's headers, if any.
 pub(crate) fn headers_package(engine: &str) -> Option<&'static str> {
     packaged(engine)?.headers
 }
 
-/// The distribution's libraries of engines.
+/// Engine libraries of the distribution.
 #[derive(Debug, Clone)]
 pub struct Distribution {
     dirs: Vec<PathBuf>,
@@ -61,7 +61,7 @@ impl Default for Distribution {
 }
 
 impl Distribution {
-    /// Returns the source that searches `dirs`, the first that has a library wins.
+    /// Returns a source that searches `dirs` in order.
     #[must_use]
     pub fn new(dirs: Vec<PathBuf>) -> Self {
         Self { dirs }
@@ -107,7 +107,7 @@ impl Source for Distribution {
     }
 
     fn is_current(&self, cached: &Artifact) -> Result<bool, SupplyError> {
-        // An uninstalled package does not make the cached copy worse.
+        // The cached copy of an uninstalled package remains usable.
         let found = packaged(&cached.build.engine).and_then(|packaged| self.find(packaged));
         let Some(found) = found else { return Ok(true) };
         Ok(digest(&found)?.0 == cached.sha256)
@@ -128,7 +128,7 @@ fn newest_library(dir: &Path, prefix: &str) -> Option<PathBuf> {
         .map(|(_, path)| path)
 }
 
-/// Returns the parts of a library's version, each a number and what follows it: `1d` is (1, d).
+/// Parses a library's version into numbers with suffixes: `1d` is (1, d).
 fn parts(version: &str) -> Option<Vec<(u32, String)>> {
     let part = |text: &str| {
         let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
@@ -137,7 +137,7 @@ fn parts(version: &str) -> Option<Vec<(u32, String)>> {
     version.split('.').map(part).collect()
 }
 
-/// Returns the origin in words: the package when the package manager names one.
+/// Describes the origin: the package when the package manager names one.
 fn origin(library: &Path) -> String {
     match package_of(library) {
         Some(package) => format!("distribution package {package}"),
@@ -145,18 +145,18 @@ fn origin(library: &Path) -> String {
     }
 }
 
-/// Returns the package that owns a file, as dpkg or rpm tells.
+/// Returns the package that owns a file, from dpkg or rpm.
 pub(super) fn package_of(library: &Path) -> Option<String> {
-    let ask = |program: &str, arguments: &[&str]| {
+    let run = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).arg(library).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let is_name = |text: &&str| !text.is_empty() && !text.contains(char::is_whitespace);
-    let from_dpkg = ask("dpkg-query", &["--search"]);
+    let from_dpkg = run("dpkg-query", &["--search"]);
     if let Some(package) = from_dpkg.as_deref().and_then(|text| text.split(':').next()) {
         return Some(package).filter(is_name).map(str::to_owned);
     }
-    let from_rpm = ask("rpm", &["--query", "--queryformat", "%{NAME}", "--file"]);
+    let from_rpm = run("rpm", &["--query", "--queryformat", "%{NAME}", "--file"]);
     from_rpm.as_deref().map(str::trim).filter(is_name).map(str::to_owned)
 }
 
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_library_is_taken_and_its_link_followed() {
+    fn newest_library_is_used_and_links_followed() {
         let dir = tempfile::tempdir().unwrap();
         for (name, tail) in [("librocksdb.so.7.8.3", "a"), ("librocksdb.so.10.2.1", "b")] {
             std::fs::write(dir.path().join(name), tail).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_need_not_be_numbers_alone() {
+    fn versions_may_contain_letters() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["libleveldb.so.1.22", "libleveldb.so.1d", "libleveldb.so.d1", "libleveldb.so."]
         {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn no_package_is_an_error_that_says_what_to_install() {
+    fn missing_package_error_names_the_package() {
         let dir = tempfile::tempdir().unwrap();
         let source = Distribution::new(vec![dir.path().to_owned()]);
         let error = source.fetch(&system(), &dir.path().join("x"), &mut |_| ()).unwrap_err();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_owning_package_is_named() {
+    fn owning_package_is_named() {
         let Some(owned) =
             ["/usr/bin/dpkg", "/usr/bin/rpm"].map(Path::new).into_iter().find(|p| p.exists())
         else {

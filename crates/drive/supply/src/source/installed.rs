@@ -1,6 +1,6 @@
-//! The servers the operating system's distribution installed: `postgres@system`.
+//! Servers installed by the distribution: `postgres@system`.
 //!
-//! They are used where they lie. To add one: a line in [`INSTALLED`].
+//! They are used in place. To add one: a line in [`INSTALLED`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ struct Packaged {
     program: &'static str,
     /// Directories of installations; `*` stands for a version.
     roots: &'static [&'static str],
-    /// Debian's package, for people.
+    /// Debian's package, shown in errors.
     package: &'static str,
 }
 
@@ -30,7 +30,7 @@ static INSTALLED: &[Packaged] = &[
     Packaged { engine: "mariadb", program: "sbin/mariadbd", roots: &["usr"], package: "mariadb-server" },
 ];
 
-/// The distribution's servers.
+/// Servers of the distribution.
 #[derive(Debug, Clone)]
 pub struct Installed {
     root: PathBuf,
@@ -56,7 +56,7 @@ impl Installed {
         roots.into_iter().find(|root| root.join(packaged.program).is_file())
     }
 
-    /// Returns the directories that a pattern stands for, the newest first.
+    /// Returns the directories matching a pattern, newest first.
     fn roots(&self, pattern: &str) -> Vec<PathBuf> {
         let Some(begin) = pattern.strip_suffix('*') else { return vec![self.root.join(pattern)] };
         let (parent, begin) = begin.rsplit_once('/').unwrap_or(("", begin));
@@ -73,7 +73,7 @@ impl Installed {
     }
 }
 
-/// Returns what distributions have of an engine.
+/// Returns the package of an engine.
 fn packaged(engine: &str) -> Option<&'static Packaged> {
     INSTALLED.iter().find(|packaged| packaged.engine == engine)
 }
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_installation_is_used_where_it_lies() {
+    fn newest_installation_is_used_in_place() {
         let dir = tempfile::tempdir().unwrap();
         let source = Installed::new(dir.path().to_owned());
         let build = "postgres@system".parse().unwrap();

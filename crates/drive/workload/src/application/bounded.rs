@@ -1,9 +1,9 @@
-//! How many rows a call can return at most, where its words leave no doubt.
+//! Upper bound of the rows that a call returns.
 
 use model::OpKind;
 use model::sql::{Draw, Part, Procedure, Statement, Table};
 
-/// Words with which a statement may return more rows than it names ids.
+/// Keywords with which a statement may return more rows than it names ids.
 const WIDENING: [&str; 5] = ["<", ">", "between", "join", "union"];
 
 /// Returns the most rows that a call of `procedure` on `table` can return.
@@ -14,9 +14,9 @@ pub(super) fn most_rows(procedure: &Procedure, table: &Table) -> Option<u64> {
     if procedure.kind.is_write() || procedure.kind == OpKind::Define {
         return None;
     }
-    let said = [&procedure.statements.postgres, &procedure.statements.mysql];
+    let dialects = [&procedure.statements.postgres, &procedure.statements.mysql];
     let mut most = None;
-    for statements in said.into_iter().filter(|statements| !statements.is_empty()) {
+    for statements in dialects.into_iter().filter(|statements| !statements.is_empty()) {
         let [statement] = statements.as_slice() else { return None };
         let known = limit_of(statement).or_else(|| ids_of(statement, procedure, table))?;
         most = most.max(Some(known));
@@ -33,16 +33,16 @@ fn limit_of(statement: &Statement) -> Option<u64> {
     number.parse().ok().filter(|_| is_limit)
 }
 
-/// Returns how many ids are drawn, when every argument is one and nothing else is asked.
+/// Returns how many ids are drawn, when every argument is one and the statement only compares ids.
 fn ids_of(statement: &Statement, procedure: &Procedure, table: &Table) -> Option<u64> {
     let is_point = matches!(procedure.kind, OpKind::Get | OpKind::MultiGet);
     let draws = &procedure.arguments;
     let are_ids = draws.iter().all(|draw| matches!(draw, Draw::Id | Draw::FirstId));
-    let words = |part: &Part| match part {
+    let text_of = |part: &Part| match part {
         Part::Text(text) => text.to_ascii_lowercase(),
         Part::Table | Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => String::new(),
     };
-    let text: String = statement.parts.iter().map(words).collect();
+    let text: String = statement.parts.iter().map(text_of).collect();
     let names_id = table.id.as_ref().is_some_and(|id| text.contains(&id.to_ascii_lowercase()));
     let is_wider = WIDENING.iter().any(|word| text.contains(word));
     let is_sure = is_point && are_ids && !draws.is_empty() && names_id && !is_wider;

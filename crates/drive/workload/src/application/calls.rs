@@ -1,4 +1,4 @@
-//! The generator of calls.
+//! Generator of procedure calls.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use model::sql::{CallMix, Copies, Draw, Procedure};
 use model::{Bounds, Call, Op, OpKind};
 
 use super::bounded::most_rows;
-use super::draft::{Basis, Draft};
+use super::call_buffer::{CallBuffer, DrawInputs};
 use super::ids::Ids;
 use super::script::Script;
 use super::source::{Source, text_bytes};
@@ -42,39 +42,39 @@ pub(crate) fn generators(
     let Some(call_mix) = call_mix else { return Ok(Vec::new()) };
     let groups = 1 + u64::from(traffic_spec.background.is_some());
     let one = |client| {
-        let who = Who {
+        let member = Member {
             part: Part { client, clients: step.clients },
             stream: Stream::new(request.seed, &step.name, request.group, client),
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
-        Ok(Box::new(Calls::new(tables, call_mix, &who)?) as Box<dyn Generator>)
+        Ok(Box::new(Calls::new(tables, call_mix, &member)?) as Box<dyn Generator>)
     };
     let made: Result<_, String> = (0..step.clients).map(one).collect();
     made.map_err(|reason| WorkloadError::Application { step: step.name.clone(), reason })
 }
 
 /// One client of a group.
-struct Who {
+struct Member {
     part: Part,
     stream: Stream,
-    /// Its place among all of the step.
+    /// Its number among all clients and writers of the step.
     number: u64,
     /// How many there are.
     numbers: u64,
 }
 
-/// Which copy of its table a call is about.
+/// The copy of the table that a call uses.
 #[derive(Debug, Clone, Copy)]
 enum CopyOf {
     /// The client's own.
-    Own(u32),
+    UserBuild(u32),
     /// One of so many.
     Any(u32),
 }
 
-/// A procedure ready to be called.
-struct Ready {
+/// A procedure with its value sources.
+struct Prepared {
     procedure: u16,
     name: String,
     kind: OpKind,
@@ -99,13 +99,13 @@ struct Ready {
 /// the copy's writers had done: see [`Tables`].
 struct Calls {
     script: Script,
-    procedures: Box<[Ready]>,
+    procedures: Box<[Prepared]>,
     position: Position,
-    draft: Draft,
+    buffer: CallBuffer,
     values: Stream,
     choices: Stream,
     copies: Stream,
-    words_per_call: u64,
+    draws_per_call: u64,
     number: u64,
     numbers: u64,
     step_index: u32,
@@ -115,13 +115,13 @@ struct Calls {
 }
 
 impl Calls {
-    /// Returns the calls of one client that does `call_mix`.
-    fn new(tables: &Tables, call_mix: &CallMix, who: &Who) -> Result<Self, String> {
+    /// Returns the calls of one client with this mix.
+    fn new(tables: &Tables, call_mix: &CallMix, member: &Member) -> Result<Self, String> {
         let called = procedures_of(call_mix);
         let script = match call_mix {
             CallMix::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
             CallMix::InTurn(turns) => Script::InTurn(turns.len() as u64),
-            CallMix::Once(turns) => once(tables, turns, who.part)?,
+            CallMix::Once(turns) => once(tables, turns, member.part)?,
         };
         let mut procedures = Vec::new();
         let (mut arguments, mut bytes) = (0, 0);
@@ -132,23 +132,23 @@ impl Calls {
             let count = |draws: &[Draw]| draws.len() as u64;
             arguments = arguments.max(count(&procedure.arguments) + rows * count(&procedure.row));
             bytes = bytes.max(room(&procedure.arguments) + rows * room(&procedure.row));
-            let ready = Ready::new(tables, at, procedure, who.part);
+            let ready = Prepared::new(tables, at, procedure, member.part);
             let name = |reason| format!("procedure `{}`: {reason}", procedure.name);
             procedures.push(ready.map_err(name)?);
         }
         let room = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         Ok(Self {
-            position: Position::new(who.stream, script.calls()),
+            position: Position::new(member.stream, script.calls()),
             script,
             is_checked: procedures.iter().any(|ready| ready.most_rows.is_some()),
             procedures: procedures.into(),
-            draft: Draft::with_room(room(arguments), room(bytes)),
-            values: who.stream.branch(VALUES),
-            choices: who.stream.branch(CHOICES),
-            copies: who.stream.branch(COPIES),
-            words_per_call: arguments,
-            number: who.number,
-            numbers: who.numbers,
+            buffer: CallBuffer::with_room(room(arguments), room(bytes)),
+            values: member.stream.branch(VALUES),
+            choices: member.stream.branch(CHOICES),
+            copies: member.stream.branch(COPIES),
+            draws_per_call: arguments,
+            number: member.number,
+            numbers: member.numbers,
             step_index: tables.step_index(),
             last: None,
         })
@@ -164,9 +164,9 @@ impl Calls {
             Some(ids) if ready.is_taking => ids.take(ready.rows),
             Some(_) | None => bounds.first,
         };
-        let mut basis = Basis {
-            words: self.values,
-            word: n.wrapping_mul(self.words_per_call),
+        let mut inputs = DrawInputs {
+            stream: self.values,
+            word: n.wrapping_mul(self.draws_per_call),
             pick: n,
             number: n.wrapping_mul(self.numbers).wrapping_add(self.number),
             turn,
@@ -174,24 +174,24 @@ impl Calls {
             ids: bounds,
             first,
         };
-        self.draft.clear();
-        self.draft.draw(&ready.once, &basis);
+        self.buffer.clear();
+        self.buffer.draw(&ready.once, &inputs);
         if ready.row.is_empty() {
             return;
         }
-        basis.word = basis.word.wrapping_add(ready.once.len() as u64);
+        inputs.word = inputs.word.wrapping_add(ready.once.len() as u64);
         let rows = u64::from(ready.rows);
-        (basis.pick, basis.number) = (n.wrapping_mul(rows), basis.number.wrapping_mul(rows));
+        (inputs.pick, inputs.number) = (n.wrapping_mul(rows), inputs.number.wrapping_mul(rows));
         for _ in 0..rows {
-            self.draft.draw(&ready.row, &basis);
-            basis.word = basis.word.wrapping_add(ready.row.len() as u64);
-            basis.pick = basis.pick.wrapping_add(1);
-            basis.number = basis.number.wrapping_add(1);
+            self.buffer.draw(&ready.row, &inputs);
+            inputs.word = inputs.word.wrapping_add(ready.row.len() as u64);
+            inputs.pick = inputs.pick.wrapping_add(1);
+            inputs.number = inputs.number.wrapping_add(1);
         }
     }
 }
 
-impl Ready {
+impl Prepared {
     fn new(tables: &Tables, at: u16, procedure: &Procedure, part: Part) -> Result<Self, String> {
         let setup = tables.setup();
         let table = setup.application.tables.get(usize::from(procedure.table));
@@ -205,7 +205,7 @@ impl Ready {
             name: procedure.name.clone(),
             kind: procedure.kind,
             copy: match table.copies {
-                Copies::PerClient => CopyOf::Own(part.client % setup.clients.max(1)),
+                Copies::PerClient => CopyOf::UserBuild(part.client % setup.clients.max(1)),
                 Copies::Fixed(count) => CopyOf::Any(count),
             },
             once: sources(&procedure.arguments)?,
@@ -227,8 +227,9 @@ fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
     procedures.get(usize::from(at)).ok_or_else(missing)
 }
 
-/// Returns each procedure once for each copy of its table that falls to a client: its own, and
-/// of copies beyond the clients every so-many-th.
+/// Returns each procedure once for each copy of its table that falls to a client.
+///
+/// That is its own, and of copies beyond the clients every n-th of n clients.
 fn once(tables: &Tables, called: &[u16], part: Part) -> Result<Script, String> {
     let mut copies_max = 0;
     for at in called {
@@ -249,29 +250,29 @@ impl Generator for Calls {
     #[inline]
     fn next(&mut self) -> Option<Op<'_>> {
         if let Some((at, copy)) = self.last.take() {
-            // Now that the next is asked for, the last is done.
+            // The loop requests the next operation when the last one is done.
             let ready = &self.procedures[at];
             if let Some(ids) = ready.ids.get(copy as usize).filter(|_| ready.is_inserting) {
                 ids.inserted(ready.rows);
             }
         }
         let n = self.position.advance()?;
-        let cue = self.script.cue(self.choices, n);
-        let at = cue.procedure;
-        let copy = cue.copy.unwrap_or_else(|| match self.procedures[at].copy {
-            CopyOf::Own(copy) => copy,
+        let call = self.script.call(self.choices, n);
+        let at = call.procedure;
+        let copy = call.copy.unwrap_or_else(|| match self.procedures[at].copy {
+            CopyOf::UserBuild(copy) => copy,
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
             CopyOf::Any(count) => below(self.copies.word(n), u64::from(count)) as u32,
         });
-        self.draw(at, copy, (n, cue.turn));
+        self.draw(at, copy, (n, call.turn));
         self.last = Some((at, copy));
         let ready = &self.procedures[at];
         Some(Op::Call(Call {
             procedure: ready.procedure,
             kind: ready.kind,
             table: copy,
-            arguments: self.draft.arguments(),
-            bytes: self.draft.bytes(),
+            arguments: self.buffer.arguments(),
+            bytes: self.buffer.bytes(),
         }))
     }
 
@@ -279,9 +280,9 @@ impl Generator for Calls {
         if self.is_checked { self.position.unchecked() } else { u64::MAX }
     }
 
-    /// Checks how many rows came back: more than were asked for is a wrong answer.
+    /// Checks how many rows came back: more than requested is a wrong answer.
     ///
-    /// Fewer can be right, and are seen in the average.
+    /// Fewer can be right, and lower the average.
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
         let Some((at, copy)) = self.last else { return Ok(0) };
         let ready = &self.procedures[at];
@@ -291,7 +292,7 @@ impl Generator for Calls {
         }
         Err(WrongAnswer {
             operation: format!("procedure `{}` on copy {}", ready.name, copy + 1),
-            reason: format!("{} rows came back, and it asks for {most} at most", rows.count()),
+            reason: format!("{} rows came back, and it requests {most} at most", rows.count()),
         })
     }
 }

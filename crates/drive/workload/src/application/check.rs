@@ -1,4 +1,4 @@
-//! Whether an application's step can be executed as it is described.
+//! Checks that an application's step can be executed.
 
 use model::sql::{CallMix, Copies, Draw, Procedure, Table};
 use model::{Application, Step};
@@ -31,9 +31,9 @@ pub fn check_application(application: &Application, step: &Step) -> Result<(), W
     if background.is_some_and(|it| !(it.rows_per_s > 0.0 && it.rows_per_s.is_finite())) {
         return Err(wrong("rows_per_s of the background must be above 0".to_owned()));
     }
-    let mut doings =
+    let mut call_mixes =
         traffic_spec.clients.iter().chain(background.map(|background| &background.call_mix));
-    doings.try_for_each(|call_mix| check_call_mix(application, call_mix)).map_err(wrong)
+    call_mixes.try_for_each(|call_mix| check_call_mix(application, call_mix)).map_err(wrong)
 }
 
 fn check_call_mix(application: &Application, call_mix: &CallMix) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! The ids in one copy of a table, as its clients believe them to be.
+//! The range of ids in one copy of a table.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -6,7 +6,7 @@ use model::Bounds;
 
 /// The bounds as the step began, moved on by what was inserted and deleted since.
 ///
-/// Shared by everybody who works on the copy. Only those who insert and delete change it, and
+/// Shared by all clients of the copy. Only inserts and deletes change it, and
 /// where each client has its own copy that is one thread. Relaxed: it orders nothing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -28,7 +28,7 @@ impl Ids {
         Bounds { first: self.first.load(Ordering::Relaxed).min(next), next }
     }
 
-    /// Notes that `rows` rows were inserted behind the last.
+    /// Adds `rows` rows behind the last.
     #[inline]
     pub(super) fn inserted(&self, rows: u32) {
         self.next.fetch_add(i64::from(rows), Ordering::Relaxed);

@@ -1,19 +1,19 @@
 //! Streams of calls: an application's procedures with the values drawn for them.
 //!
 //! This folder knows no SQL dialect and no server: it executes what [`model::sql`] describes. It
-//! stands beside `stream`, which does the same for keys and values.
+//! stands next to `stream`, which does the same for keys and values.
 //!
 //! Invariants: a call is a function of (seed, client, n), but for values that depend on the ids
 //! there are ([`model::sql::Draw::Id`], [`model::sql::Draw::FirstId`]), which also depend on
 //! [`Tables`]; nothing is allocated per call.
 //!
 //! To add a kind of value: one variant of `source::Source`, made in `Source::new` and drawn in
-//! `Draft::draw`.
+//! `CallBuffer::draw`.
 
 mod bounded;
+mod call_buffer;
 mod calls;
 mod check;
-mod draft;
 mod ids;
 mod payload;
 mod script;

@@ -1,6 +1,6 @@
-//! Text of which a part cannot be compressed.
+//! Text with an incompressible part.
 //!
-//! Source: M. Callaghan, mytools, iibench.py (the `data` column): letters `a`, then a piece cut at
+//! Source: [Callaghan mytools], iibench.py (the `data` column): letters `a`, then a piece from
 //! a random place from 4 MiB of base64 of random bytes. There the bytes are the system's, here a
 //! fixed stream's, so that two runs insert the same.
 
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use crate::random::{Stream, below};
 
-/// Letters that pieces are cut from.
+/// Letters that pieces are taken from.
 pub(super) const LETTERS_BYTES: usize = 4 << 20;
 /// Fills the part that is not random.
 const FILLER: u8 = b'a';
@@ -23,12 +23,12 @@ const LETTERS: Stream = Stream::fixed(0x0b0d_1e50_a55a_0002);
 fn letters() -> &'static [u8] {
     static MADE: OnceLock<Box<[u8]>> = OnceLock::new();
     MADE.get_or_init(|| {
-        let words = LETTERS_BYTES.div_ceil(LETTERS_PER_WORD as usize) as u64;
+        let count = LETTERS_BYTES.div_ceil(LETTERS_PER_WORD as usize) as u64;
         let of_word = |n| {
             let word = LETTERS.word(n);
             (0..LETTERS_PER_WORD).map(move |at| ALPHABET[(word >> (6 * at) & 63) as usize])
         };
-        (0..words).flat_map(of_word).take(LETTERS_BYTES).collect()
+        (0..count).flat_map(of_word).take(LETTERS_BYTES).collect()
     })
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Returns texts of `bytes_min` to `bytes_max` bytes; what is checked holds here.
+    /// Returns texts of `bytes_min` to `bytes_max` bytes; the arguments are checked.
     pub(super) fn new(bytes_min: u32, bytes_max: u32, random: f64) -> Self {
         let lengths = u64::from(bytes_max.saturating_sub(bytes_min)) + 1;
         Self { letters: letters(), shortest: bytes_min, lengths, random }

@@ -1,8 +1,8 @@
-//! Which procedure comes next.
+//! The order of a client's procedure calls.
 
 use crate::random::{Stream, below};
 
-/// What a client does, by position among its procedures.
+/// The calls of a client, by position among its procedures.
 #[derive(Debug)]
 pub(super) enum Script {
     /// Each call is drawn: where each procedure's share of the weights ends, and their sum.
@@ -20,7 +20,7 @@ pub(super) enum Script {
 
 /// One call of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cue {
+pub(super) struct ScriptedCall {
     /// Position among the client's procedures.
     pub(super) procedure: usize,
     /// The copy, when the script names it.
@@ -44,20 +44,20 @@ impl Script {
     /// Returns call `n`.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a position among few procedures")]
-    pub(super) fn cue(&self, choices: Stream, n: u64) -> Cue {
+    pub(super) fn call(&self, choices: Stream, n: u64) -> ScriptedCall {
         match self {
             Self::Mix { ends, total } => {
                 let drawn = if ends.len() > 1 { below(choices.word(n), *total) } else { 0 };
                 // Few procedures: a walk is faster than a search.
                 let procedure = ends.iter().position(|end| drawn < *end).unwrap_or_default();
-                Cue { procedure, copy: None, turn: n }
+                ScriptedCall { procedure, copy: None, turn: n }
             }
             Self::InTurn(count) => {
-                Cue { procedure: (n % count) as usize, copy: None, turn: n / count }
+                ScriptedCall { procedure: (n % count) as usize, copy: None, turn: n / count }
             }
             Self::Once(calls) => {
                 let (procedure, copy) = calls[n as usize];
-                Cue { procedure, copy: Some(copy), turn: n }
+                ScriptedCall { procedure, copy: Some(copy), turn: n }
             }
         }
     }
@@ -80,7 +80,7 @@ mod tests {
         let script = Script::mix([1, 0, 3].into_iter());
         let mut counts = [0u32; 3];
         for n in 0..40_000 {
-            counts[script.cue(Stream::fixed(1), n).procedure] += 1;
+            counts[script.call(Stream::fixed(1), n).procedure] += 1;
         }
         // 6 standard deviations.
         assert!(counts[0].abs_diff(10_000) < 520 && counts[1] == 0, "{counts:?}");
@@ -90,15 +90,15 @@ mod tests {
     #[test]
     fn turns_begin_again() {
         let script = Script::InTurn(2);
-        let cue = |n| script.cue(Stream::fixed(1), n);
-        assert_eq!([cue(0).procedure, cue(1).procedure, cue(2).procedure], [0, 1, 0]);
-        assert_eq!([cue(0).turn, cue(1).turn, cue(2).turn], [0, 0, 1]);
+        let call = |n| script.call(Stream::fixed(1), n);
+        assert_eq!([call(0).procedure, call(1).procedure, call(2).procedure], [0, 1, 0]);
+        assert_eq!([call(0).turn, call(1).turn, call(2).turn], [0, 0, 1]);
     }
 
     #[test]
-    fn what_is_done_once_has_an_end() {
+    fn procedures_called_once_have_an_end() {
         let script = Script::Once([(0, 3), (1, 3)].into());
-        let cue = script.cue(Stream::fixed(1), 1);
-        assert_eq!((script.calls(), cue.procedure, cue.copy), (2, 1, Some(3)));
+        let call = script.call(Stream::fixed(1), 1);
+        assert_eq!((script.calls(), call.procedure, call.copy), (2, 1, Some(3)));
     }
 }

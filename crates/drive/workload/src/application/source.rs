@@ -1,4 +1,4 @@
-//! Where a value comes from, ready to be drawn.
+//! Sources of drawn values.
 
 use model::sql::Draw;
 
@@ -7,7 +7,7 @@ use crate::distribution::{self, Access, Picker, Space, Uniform};
 use crate::random::Stream;
 use crate::request::Part;
 
-/// A [`Draw`] with nothing left to look up.
+/// A [`Draw`] with its distribution resolved.
 pub(super) enum Source {
     /// An integer, each equally often.
     Uniform {
@@ -53,7 +53,7 @@ impl Source {
     /// Returns the source of `draw` for the client that is `part` of its group.
     ///
     /// # Errors
-    /// Says what is wrong with a key distribution, and which there are.
+    /// Names the defect of a key distribution, and the known ones.
     pub(super) fn new(draw: &Draw, part: Part) -> Result<Self, String> {
         Ok(match draw {
             Draw::Integer { distribution, from, count } => {

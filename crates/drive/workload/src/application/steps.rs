@@ -1,11 +1,11 @@
-//! The steps of an application, as planner and runner see them.
+//! The steps of an application, for planner and runner.
 
 use model::sql::{CallMix, TrafficSpec};
 use model::{Application, Arrivals, Load, OpenLoad, Pace, Pacing, Rate, StepInfo};
 
-/// Returns the steps that a benchmark of the application may name, in its own order.
+/// Returns the steps of the application in its own order.
 ///
-/// How many calls a step makes says [`Application::calls`]; `share_of_rows` is what that comes to
+/// [`Application::calls`] counts the calls of a step; `share_of_rows` is what that comes to
 /// for each row loaded, where it depends on nothing else.
 #[must_use]
 pub fn step_infos(application: &Application) -> Vec<StepInfo> {
@@ -39,7 +39,7 @@ pub(super) fn procedures_of(call_mix: &CallMix) -> Vec<u16> {
     }
 }
 
-/// Returns how the calls of a step's background writers arrive; `None` when it has none.
+/// Returns the load of a step's background writers; `None` without any.
 ///
 /// Evenly paced, never in bursts: each client's rate times the clients, divided by the rows of a
 /// call. Where inserts and deletes take turns, both reach the rate.

@@ -1,4 +1,4 @@
-//! An application's tables as one step finds them.
+//! The ids in an application's tables during one step.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use model::sql::TrafficSpec;
 
 use super::ids::Ids;
 
-/// An application, the step's place in its run, and the ids in each copy of its tables.
+/// An application, and the ids in each copy of its tables.
 ///
 /// Generators made from the same one share the ids: what a writer inserts, a reader's draws reach.
 /// Draws of ids are therefore repeatable as far as the work of the copy's writers is: exactly
@@ -22,7 +22,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Asks `bounds` for the ids in each copy of each table that assigns some.
+    /// Queries `bounds` for the ids in each copy of each table.
     ///
     /// `step_index` counts the run's steps: it moves the moments that the step draws behind those
     /// of earlier steps. A table of which nothing is known counts as empty.
@@ -58,7 +58,7 @@ impl Tables {
         self.setup.application.step(step)
     }
 
-    /// Returns the ids that draws from copy `copy` of the table at `table` are within now.
+    /// Returns the current bounds of ids in a table's copy.
     #[must_use]
     pub fn bounds(&self, table: u16, copy: u32) -> Option<Bounds> {
         let copies = self.ids.get(usize::from(table))?;

@@ -1,6 +1,6 @@
-//! Only the first few rows: the crudest skew, for contention on one spot.
+//! Hot spot: only the first few rows, for contention.
 //!
-//! Source: M. Callaghan, "Hyping the hyper clock cache in RocksDB", 2022: with skew 64.512 "point
+//! Source: [Callaghan 2022-10-19]: with skew 64.512 "point
 //! (range) queries only access the first 64 (512) key-value pairs", with 8.64 the first 8 (64).
 //! A range read here starts in the first rows and may walk out of them.
 
@@ -17,7 +17,7 @@ impl Hotspot {
     /// Reads `POINTS.RANGE`: how many first rows point operations and range reads use.
     ///
     /// # Errors
-    /// Says the range of both numbers.
+    /// Names the range of both numbers.
     pub(super) fn parse(text: Option<&str>, space: Space) -> Result<Self, String> {
         let rows = space.rows;
         let parse = |text: &str| text.parse().ok().filter(|hot| (1..=rows).contains(hot));
@@ -28,7 +28,7 @@ impl Hotspot {
                 let hot_rows = if space.access == Access::Point { points } else { range };
                 Ok(Self { hot_rows })
             }
-            _ => Err(format!("wants two whole numbers from 1 to {rows}, the rows there are")),
+            _ => Err(format!("takes two whole numbers from 1 to {rows}, the rows there are")),
         }
     }
 }
@@ -51,11 +51,11 @@ mod tests {
         let range = Space { access: Access::Range, ..point };
         for (space, hot) in [(point, 64), (range, 512)] {
             let hotspot = Hotspot::parse(Some("64.512"), space).unwrap();
-            let mut seen = vec![false; hot];
+            let mut found = vec![false; hot];
             for n in 0..20_000 {
-                seen[usize::try_from(hotspot.pick(stream(), n)).unwrap()] = true;
+                found[usize::try_from(hotspot.pick(stream(), n)).unwrap()] = true;
             }
-            assert!(seen.iter().all(|seen| *seen), "a hot row of {hot} was never picked");
+            assert!(found.iter().all(|found| *found), "a hot row of {hot} was never picked");
         }
     }
 }

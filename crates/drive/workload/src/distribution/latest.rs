@@ -1,7 +1,7 @@
-//! The newest rows most often: Zipf over the distance from the highest id.
+//! Latest: Zipf over the distance from the highest id.
 //!
-//! Source: B. Cooper and others, 2010, "Benchmarking cloud serving systems with YCSB",
-//! section 4.1 ("Latest"), for a key space that does not grow during the step.
+//! Source: [Cooper et al. 2010], section 4.1 ("Latest"), for a key space that does not grow during
+//! the step.
 
 use super::picker::{Picker, Space};
 use super::zipf::Ranks;

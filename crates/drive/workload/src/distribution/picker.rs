@@ -1,4 +1,4 @@
-//! What a key distribution is asked for.
+//! The interface of key distributions.
 
 use crate::random::Stream;
 

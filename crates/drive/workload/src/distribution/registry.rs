@@ -8,7 +8,7 @@ use super::uniform::Uniform;
 use super::zipf::{self, Zipf};
 use crate::stream::Keys;
 
-/// A key distribution as it is found by name.
+/// A key distribution with its name.
 struct DistributionInfo {
     /// Name, before the colon.
     name: &'static str,
@@ -18,7 +18,7 @@ struct DistributionInfo {
     parse: Parse,
 }
 
-/// Reads what stands behind the colon, for one client's rows; the error says the range.
+/// Reads what stands behind the colon, for one client's rows; the error names the range.
 type Parse = fn(Option<&str>, Space) -> Result<Box<dyn Keys>, String>;
 
 /// Every key distribution.
@@ -125,7 +125,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_form_that_is_promised_is_read() {
+    fn every_documented_form_is_parsed() {
         for text in [
             "uniform",
             "sequential",
@@ -149,7 +149,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_wrong_parameter_says_the_range() {
+    fn a_wrong_parameter_is_rejected_with_its_range() {
         for (text, range) in [
             ("zipf:0", "above 0"),
             ("zipf:-1", "above 0"),

@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn pairs_of_picks_are_independent() {
-        // Goal: op n says nothing of op n + 1. Method: 100 cells of pairs, as above.
+        // Goal: op n is independent of op n + 1. Method: 100 cells of pairs, as above.
         let uniform = Uniform::new(space(10));
         let pair = |n: u64| uniform.pick(stream(), 2 * n) * 10 + uniform.pick(stream(), 2 * n + 1);
         assert!(chi_square((0..200_000).map(pair), 100, |_| 0.01) < 161.0);

@@ -1,18 +1,16 @@
-//! Few rows often, many rows seldom: the row of rank k with probability proportional to 1/k^theta.
+//! Zipf: rank k with probability proportional to 1/k^theta.
 //!
 //! Ranks are drawn by rejection-inversion: O(1) set-up, no table, any theta > 0. Hot rows are
 //! spread over the key space by a permutation. YCSB spreads them by a hash modulo the rows, which
 //! lets several ranks fall on one row (brianfrankcooper/YCSB issue 1495); a permutation does not.
 //!
-//! Source: W. Hormann and G. Derflinger, 1996, "Rejection-inversion to generate variates from
-//! monotone discrete distributions", ACM TOMACS 6(3), section 4, algorithm ZRI (with v = 0).
+//! Source: [Hormann Derflinger 1996], section 4, algorithm ZRI (with v = 0).
 
 use super::picker::{Picker, Space};
 use crate::permutation::Permutation;
 use crate::random::{Stream, unit};
 
-/// Skew when none is written. Source: B. Cooper and others, 2010, "Benchmarking cloud serving
-/// systems with YCSB" (its constant 0.99).
+/// Skew when none is written. Source: [Cooper et al. 2010] (its constant 0.99).
 pub(super) const THETA_DEFAULT: f64 = 0.99;
 /// Largest skew: beyond it nearly every pick is the first row, and powers of the rows underflow.
 pub(super) const THETA_MAX: f64 = 10.0;
@@ -122,7 +120,7 @@ impl Picker for Zipf {
 /// Reads a skew as written; `None` where it is left out.
 ///
 /// # Errors
-/// Says the range when the text is no number or is outside it.
+/// Names the range when the text is no number or is outside it.
 pub(super) fn parse_theta(text: Option<&str>, space: Space) -> Result<f64, String> {
     if space.rows > ROWS_MAX {
         return Err(format!("needs at most {ROWS_MAX} rows"));

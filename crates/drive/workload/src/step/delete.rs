@@ -2,7 +2,7 @@
 
 use model::StepRole;
 
-use super::recipe::{Order, Recipe, TrafficSpec};
+use super::recipe::{AccessPattern, Order, Recipe};
 use crate::request::Presence;
 use crate::stream::Action;
 
@@ -10,7 +10,7 @@ pub(super) const DELETERANDOM: Recipe = Recipe {
     name: "deleterandom",
     about: "deletes rows, a tenth as many times as there are rows; one may be drawn twice",
     role: StepRole::Write,
-    clients: Some(TrafficSpec { action: Action::Delete, order: Order::AsAsked }),
+    clients: Some(AccessPattern { action: Action::Delete, order: Order::ByDistribution }),
     share_of_rows: Some(0.1),
     leaves: Some(Presence::Some),
     ..Recipe::EMPTY

@@ -1,7 +1,7 @@
 //! Steps without clients: they bring the engine to a state.
 //!
 //! Source: RocksDB, tools/benchmark.sh, `flush_mt_l0` (flush, wait, compact level 0, wait);
-//! M. Callaghan, mytools, Insert Benchmark scripts (vacuum and checkpoint after l.i2).
+//! [Callaghan mytools], Insert Benchmark scripts (vacuum and checkpoint after l.i2).
 
 use engine::Maintenance;
 

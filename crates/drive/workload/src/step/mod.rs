@@ -1,4 +1,4 @@
-//! The steps by name: what each one does and what it leaves behind.
+//! The steps by name: operation, rows and state afterwards.
 //!
 //! This folder declares; it generates nothing. It stands between the planner, which reads
 //! [`catalog`], and `request`, which turns a recipe into generators.
@@ -19,7 +19,7 @@ mod registry;
 mod whilewriting;
 
 pub use recipe::Stage;
-pub(crate) use recipe::{Order, TrafficSpec};
+pub(crate) use recipe::{AccessPattern, Order};
 pub(crate) use registry::find;
 pub use registry::{catalog, presence_after, reads_downwards, stages, writer_load};
 pub(crate) use whilewriting::WRITER;

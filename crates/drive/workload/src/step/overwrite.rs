@@ -5,14 +5,14 @@
 
 use model::StepRole;
 
-use super::recipe::{Order, Recipe, Stage, TrafficSpec};
+use super::recipe::{AccessPattern, Order, Recipe, Stage};
 use crate::stream::Action;
 
 pub(super) const OVERWRITE: Recipe = Recipe {
     name: "overwrite",
     about: "writes rows again",
     role: StepRole::Write,
-    clients: Some(TrafficSpec { action: Action::Put, order: Order::AsAsked }),
+    clients: Some(AccessPattern { action: Action::Put, order: Order::ByDistribution }),
     ..Recipe::EMPTY
 };
 
@@ -26,7 +26,7 @@ pub(super) const OVERWRITESOME: Recipe = Recipe {
 
 pub(super) const OVERWRITEANDWAIT: Recipe = Recipe {
     name: "overwriteandwait",
-    about: "writes rows again, then waits until the engine has done the work this left behind",
+    about: "writes rows again, then waits until the engine has done the deferred work",
     stages: &[Stage::WaitIdle],
     ..OVERWRITE
 };

@@ -1,4 +1,4 @@
-//! What a step is made of.
+//! The declaration of a step.
 
 use engine::Maintenance;
 use model::{StepInfo, StepRole};
@@ -6,7 +6,7 @@ use model::{StepInfo, StepRole};
 use crate::request::Presence;
 use crate::stream::Action;
 
-/// One thing a step has the engine do after its clients have ended.
+/// One stage of work of the engine after the clients end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// Start this work.
@@ -33,7 +33,7 @@ impl Stage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// By the step's key distribution.
-    AsAsked,
+    ByDistribution,
     /// Uniformly with replacement, whatever the step's key distribution.
     Uniform,
     /// Every row once, in key order.
@@ -42,40 +42,40 @@ pub(crate) enum Order {
     Shuffled,
 }
 
-/// What a group of clients does.
+/// The operation of a group of clients, and its rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TrafficSpec {
+pub(crate) struct AccessPattern {
     /// The operation.
     pub(crate) action: Action,
     /// The rows.
     pub(crate) order: Order,
 }
 
-/// One step as it is declared.
+/// One declared step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe {
     /// Name, as written in experiment files.
     pub(crate) name: &'static str,
     /// What it does, in one sentence without a full stop.
     pub(crate) about: &'static str,
-    /// What it does to the data.
+    /// Its effect on the data.
     pub(crate) role: StepRole,
-    /// What its clients do; `None` when it has none.
-    pub(crate) clients: Option<TrafficSpec>,
+    /// The operation of its clients; `None` without clients.
+    pub(crate) clients: Option<AccessPattern>,
     /// Operations as a share of the rows, when it ends by count.
     pub(crate) share_of_rows: Option<f64>,
-    /// Whether a background writer runs beside the clients.
+    /// Whether a background writer runs with the clients.
     pub(crate) has_writer: bool,
     /// Whether one client does all the work.
     pub(crate) is_single_client: bool,
-    /// What the engine is told to do afterwards.
+    /// The stages after its clients.
     pub(crate) stages: &'static [Stage],
-    /// What is known of the rows afterwards; `None` when it is what was known before.
+    /// The rows present afterwards; `None` for no change.
     pub(crate) leaves: Option<Presence>,
 }
 
 impl Recipe {
-    /// A step with nothing in it, which every recipe starts from.
+    /// The defaults of a recipe's fields.
     pub(super) const EMPTY: Self = Self {
         name: "",
         about: "",
@@ -88,14 +88,14 @@ impl Recipe {
         leaves: None,
     };
 
-    /// Returns what the planner must know of the step.
+    /// Returns the step as the planner needs it.
     pub(super) fn info(&self) -> StepInfo {
         let writer = self.has_writer.then_some(super::WRITER);
         let groups = [self.clients, writer];
         StepInfo {
             name: self.name.into(),
             about: self.about.into(),
-            needs: groups.iter().flatten().map(|traffic_spec| traffic_spec.action.kind()).collect(),
+            needs: groups.iter().flatten().map(|pattern| pattern.action.kind()).collect(),
             role: self.role,
             share_of_rows: self.share_of_rows,
             has_writer: self.has_writer,

@@ -11,7 +11,7 @@ use crate::error::WorkloadError;
 use crate::request::Presence;
 use crate::stream::Action;
 
-/// Every step, in the order they are listed for people.
+/// Every step, in the order of lists.
 const STEPS: &[Recipe] = &[
     fill::FILLSEQ,
     fill::FILLRANDOM,
@@ -49,13 +49,13 @@ pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
     })
 }
 
-/// Returns what the engine is told to do after the step's clients; empty for most steps.
+/// Returns the stages after the step's clients; empty for most steps.
 ///
 /// A step of the application that settles does what `settle` does.
 #[must_use]
 pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage] {
     match application.and_then(|application| application.step(step)) {
-        Some(traffic_spec) if traffic_spec.settles => maintain::SETTLE.stages,
+        Some(own) if own.settles => maintain::SETTLE.stages,
         Some(_) => &[],
         None => find(step).map_or(&[], |recipe| recipe.stages),
     }
@@ -65,19 +65,19 @@ pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage]
 #[must_use]
 pub fn reads_downwards(step: &str) -> bool {
     let clients = find(step).ok().and_then(|recipe| recipe.clients);
-    clients.is_some_and(|traffic_spec| traffic_spec.action == Action::Scan(Direction::Reverse))
+    clients.is_some_and(|pattern| pattern.action == Action::Scan(Direction::Reverse))
 }
 
-/// Returns which rows are known to be there after `step` has run to its end.
+/// Returns which rows are present after `step` has run to its end.
 ///
 /// An empty engine begins with [`Presence::Some`]. A step that ended early leaves
-/// [`Presence::Some`] too; that is for the caller to know.
+/// [`Presence::Some`] too; the caller decides.
 #[must_use]
 pub fn presence_after(step: &str, before: Presence) -> Presence {
     find(step).map_or(before, |recipe| recipe.leaves.unwrap_or(before))
 }
 
-/// Returns how the background writers' operations arrive; `None` when the step has none.
+/// Returns the load of the background writers; `None` without any.
 ///
 /// The rate limit counts bytes of keys and values; in an application's step, rows. Without a limit
 /// the writer is closed-loop.
@@ -87,13 +87,11 @@ pub fn writer_load(
     data: &DataShape,
     application: Option<&Application>,
 ) -> Option<Load> {
-    if let Some((application, traffic_spec)) =
-        application.and_then(|it| Some((it, it.step(&step.name)?)))
-    {
-        return background_load(application, traffic_spec, step.clients);
+    if let Some((application, own)) = application.and_then(|it| Some((it, it.step(&step.name)?))) {
+        return background_load(application, own, step.clients);
     }
     let recipe = find(&step.name).ok().filter(|recipe| recipe.has_writer)?;
-    debug_assert!(recipe.clients.is_some(), "a writer runs beside clients");
+    debug_assert!(recipe.clients.is_some(), "a writer runs with clients");
     Some(match step.writer_bytes_per_s {
         Some(rate) => Load::Open(OpenLoad {
             rate: Rate::constant(rate.0 as f64 / data.row_bytes() as f64),
@@ -110,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_what_the_seeds_call_them() {
+    fn names_are_unique_and_those_of_benchmark_sh() {
         let names: Vec<_> = catalog().into_iter().map(|info| info.name.into_owned()).collect();
         let expected = "fillseq fillrandom filluniquerandom overwrite overwritesome \
             overwriteandwait deleterandom readrandom readmissing multireadrandom fwdrange revrange \
@@ -119,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_says_what_it_needs_and_how_it_ends() {
+    fn every_step_declares_its_needs_and_its_end() {
         for info in catalog() {
             let is_maintenance = info.role == StepRole::Maintain;
             assert_eq!(info.needs.is_empty(), is_maintenance, "{}", info.name);
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn readers_beside_a_writer_need_both_kinds() {
+    fn readers_with_a_writer_need_both_kinds() {
         let info = find("fwdrangewhilewriting").unwrap().info();
         assert_eq!(info.needs, [OpKind::Scan, OpKind::Put].into());
         assert!(info.has_writer && info.share_of_rows.is_none());

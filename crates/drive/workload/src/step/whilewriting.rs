@@ -3,17 +3,18 @@
 //! Source: RocksDB, tools/benchmark.sh (`readwhilewriting`, `fwdrangewhilewriting`,
 //! `revrangewhilewriting`). Like there the writer draws rows uniformly, whatever the readers do:
 //! with a hot spot of readers and writer alike every read would end in the newest writes, which
-//! M. Callaghan calls bogus ("Hyping the hyper clock cache in RocksDB", 2022).
+//! is bogus [Callaghan 2022-10-19].
 
 use model::StepRole;
 
 use super::range::{FWDRANGE, REVRANGE};
 use super::read::READRANDOM;
-use super::recipe::{Order, Recipe, TrafficSpec};
+use super::recipe::{AccessPattern, Order, Recipe};
 use crate::stream::Action;
 
-/// What the background writer does.
-pub(crate) const WRITER: TrafficSpec = TrafficSpec { action: Action::Put, order: Order::Uniform };
+/// The operation of the background writer.
+pub(crate) const WRITER: AccessPattern =
+    AccessPattern { action: Action::Put, order: Order::Uniform };
 
 const WHILEWRITING: Recipe =
     Recipe { role: StepRole::ReadWrite, has_writer: true, ..Recipe::EMPTY };

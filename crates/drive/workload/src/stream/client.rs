@@ -1,21 +1,21 @@
-//! What a generator is made from.
+//! A client of a step: action, randomness, rows.
 
 use std::sync::Arc;
 
 use model::{DataShape, Direction, OpKind};
 
-use crate::answer::Judge;
+use crate::answer::AnswerChecker;
 use crate::random::Stream;
 use crate::request::Presence;
 use crate::stream::position::Position;
 use crate::value::Bodies;
 
-/// What a client does with every row it picks.
+/// The operation of a client on every row it picks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Reads the row.
     Get,
-    /// Reads a key beside the row's, which was never written.
+    /// Reads a key next to the row's, which was never written.
     GetAbsent,
     /// Reads it together with others.
     MultiGet,
@@ -67,8 +67,8 @@ impl Client<'_> {
         Position::new(self.stream, self.operations)
     }
 
-    /// Returns who checks the answers.
-    pub(super) fn judge(&self) -> Judge {
-        Judge::new(self.data, self.presence, Arc::clone(&self.bodies))
+    /// Returns the checker of its answers.
+    pub(super) fn checker(&self) -> AnswerChecker {
+        AnswerChecker::new(self.data, self.presence, Arc::clone(&self.bodies))
     }
 }

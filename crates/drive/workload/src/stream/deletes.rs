@@ -33,7 +33,7 @@ impl<P: Picker> Generator for Deletes<P> {
         Some(Op::Delete { key: self.key.set(id) })
     }
 
-    /// Returns `false`: a delete has no rows to check.
+    /// Returns no end: a delete has no rows to check.
     fn unchecked(&self) -> u64 {
         u64::MAX
     }

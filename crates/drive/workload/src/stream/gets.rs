@@ -1,11 +1,11 @@
-//! Point reads, of keys that may be there or of keys that never are.
+//! Point reads of keys that may be present, or never are.
 
 use engine::Rows;
 use model::Op;
 
 use super::client::Client;
 use super::position::Position;
-use crate::answer::Judge;
+use crate::answer::AnswerChecker;
 use crate::distribution::Picker;
 use crate::generator::{Generator, WrongAnswer};
 use crate::key::KeyBuffer;
@@ -16,20 +16,20 @@ pub(super) struct Gets<P> {
     picker: P,
     pub(super) position: Position,
     key: KeyBuffer,
-    judge: Option<Judge>,
+    checker: Option<AnswerChecker>,
 }
 
 impl<P: Picker> Gets<P> {
     /// Returns reads of the keys that the picked rows have.
     pub(super) fn present(picker: P, client: &Client<'_>) -> Self {
         let key = KeyBuffer::new(client.data.key_bytes);
-        Self { picker, position: client.position(), key, judge: Some(client.judge()) }
+        Self { picker, position: client.position(), key, checker: Some(client.checker()) }
     }
 
-    /// Returns reads of keys that lie beside the picked rows and were never written.
+    /// Returns reads of keys that lie next to the picked rows and were never written.
     pub(super) fn absent(picker: P, client: &Client<'_>) -> Self {
         let key = KeyBuffer::absent(client.data.key_bytes);
-        Self { picker, position: client.position(), key, judge: None }
+        Self { picker, position: client.position(), key, checker: None }
     }
 }
 
@@ -46,9 +46,9 @@ impl<P: Picker> Generator for Gets<P> {
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
-        match &self.judge {
-            Some(judge) => judge.point(self.key.bytes(), rows),
-            None => Judge::absent(self.key.bytes(), rows),
+        match &self.checker {
+            Some(checker) => checker.point(self.key.bytes(), rows),
+            None => AnswerChecker::absent(self.key.bytes(), rows),
         }
     }
 }

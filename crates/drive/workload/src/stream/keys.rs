@@ -1,4 +1,4 @@
-//! From a key distribution to a generator: the one place where both are chosen at run time.
+//! Generators by key distribution and operation, chosen at run time.
 
 use super::client::{Action, Client};
 use super::deletes::Deletes;

@@ -6,7 +6,7 @@ use model::Op;
 
 use super::client::Client;
 use super::position::Position;
-use crate::answer::Judge;
+use crate::answer::AnswerChecker;
 use crate::distribution::Picker;
 use crate::generator::{Generator, WrongAnswer};
 use crate::key::{KeyBuffer, length, write_id};
@@ -19,10 +19,10 @@ pub(super) struct MultiGets<P> {
     /// The keys of the last batch, one behind the other.
     keys: Vec<u8>,
     key_bytes: usize,
-    /// Where the references to the keys live: a struct cannot borrow from itself, an arena can.
+    /// The references to the keys: a struct cannot borrow from itself, an arena can.
     references: Bump,
-    seen: Vec<bool>,
-    judge: Judge,
+    found: Vec<bool>,
+    checker: AnswerChecker,
 }
 
 impl<P: Picker> MultiGets<P> {
@@ -36,8 +36,8 @@ impl<P: Picker> MultiGets<P> {
             keys: key.bytes().repeat(batch_keys),
             key_bytes: key.bytes().len(),
             references: Bump::with_capacity(batch_keys * size_of::<&[u8]>()),
-            seen: vec![false; batch_keys],
-            judge: client.judge(),
+            found: vec![false; batch_keys],
+            checker: client.checker(),
         }
     }
 }
@@ -45,7 +45,7 @@ impl<P: Picker> MultiGets<P> {
 impl<P: Picker> Generator for MultiGets<P> {
     #[inline]
     fn next(&mut self) -> Option<Op<'_>> {
-        let first = self.position.advance()?.wrapping_mul(self.seen.len() as u64);
+        let first = self.position.advance()?.wrapping_mul(self.found.len() as u64);
         for (n, key) in (0..).zip(self.keys.chunks_exact_mut(self.key_bytes)) {
             write_id(key, self.picker.pick(self.position.stream, first.wrapping_add(n)));
         }
@@ -60,7 +60,7 @@ impl<P: Picker> Generator for MultiGets<P> {
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
-        self.judge.batch(self.keys.chunks_exact(self.key_bytes), &mut self.seen, rows)
+        self.checker.batch(self.keys.chunks_exact(self.key_bytes), &mut self.found, rows)
     }
 }
 

@@ -1,13 +1,13 @@
-//! Where a client is in its stream: the only thing that changes from operation to operation.
+//! The position of a client in its stream.
 
 use crate::random::Stream;
 
-/// One answer in 2 to this power, 64, is kept and checked: enough to meet within a second a fault
-/// that hits one read in ten thousand, few enough that checks (some 50 ns for a row of 400 bytes,
-/// outside the measured times) add about 1 ns per operation.
+/// One answer in 2 to this power, 64, is stored and checked: enough to detect within a second a
+/// fault that hits one read in ten thousand, few enough that checks (some 50 ns for a row of 400
+/// bytes, outside the measured times) add about 1 ns per operation.
 const CHECKED_POWER: u32 = 6;
 /// Spreads the checked operations, so that they do not beat with a periodic key order.
-/// Source: D. Knuth, TAOCP volume 3, section 6.4 (Fibonacci hashing).
+/// Source: [Knuth 1998], section 6.4 (Fibonacci hashing).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The number of the next operation and of the last one.

@@ -5,7 +5,7 @@ use model::{Direction, Op};
 
 use super::client::Client;
 use super::position::Position;
-use crate::answer::Judge;
+use crate::answer::AnswerChecker;
 use crate::distribution::Picker;
 use crate::generator::{Generator, WrongAnswer};
 use crate::key::KeyBuffer;
@@ -18,7 +18,7 @@ pub(super) struct Scans<P> {
     key: KeyBuffer,
     limit: u32,
     direction: Direction,
-    judge: Judge,
+    checker: AnswerChecker,
 }
 
 impl<P: Picker> Scans<P> {
@@ -30,7 +30,7 @@ impl<P: Picker> Scans<P> {
             key: KeyBuffer::new(client.data.key_bytes),
             limit: client.range_rows,
             direction,
-            judge: client.judge(),
+            checker: client.checker(),
         }
     }
 }
@@ -49,6 +49,6 @@ impl<P: Picker> Generator for Scans<P> {
     }
 
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer> {
-        self.judge.range(self.key.bytes(), (self.limit, self.direction), rows)
+        self.checker.range(self.key.bytes(), (self.limit, self.direction), rows)
     }
 }

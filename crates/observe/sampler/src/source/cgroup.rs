@@ -10,7 +10,7 @@ use crate::sampler::Sampler;
 
 /// Reads the accounts of the worker's control group.
 pub(crate) struct CgroupSampler {
-    /// The run's own group: the memory of a shared one says nothing about the run.
+    /// The run's own group: the memory of a shared one is not the run's.
     own: Option<CgroupDir>,
     pid: u32,
     throttling: Throttling,
@@ -35,7 +35,7 @@ impl Sampler for CgroupSampler {
             put(&mut readings, "cgroup_oom_kills", group.oom_kills()?);
         }
         let group = read_of_process(self.pid, "cgroup")?.unwrap_or_default();
-        put(&mut readings, "cgroup_throttled_us", self.throttling.look(&group)?);
+        put(&mut readings, "cgroup_throttled_us", self.throttling.update(&group)?);
         Ok(readings)
     }
 }
@@ -46,18 +46,18 @@ impl Sampler for CgroupSampler {
 /// caps it): what a group counted before the worker came to it is not the worker's.
 #[derive(Default)]
 struct Throttling {
-    /// The worker's `/proc/PID/cgroup` when its groups were last looked for.
+    /// The worker's `/proc/PID/cgroup` when its groups were last located.
     text: String,
     groups: Vec<CpuDir>,
-    /// What the groups counted at the last look, us.
+    /// What the groups counted at the last update, us.
     last_us: Option<u64>,
     total_us: u64,
 }
 
 impl Throttling {
-    /// Returns the time throttled since the first look, us, for a worker whose `/proc/PID/cgroup`
-    /// has this text; `None` when its groups do not tell.
-    fn look(&mut self, text: &str) -> Result<Option<u64>, SampleError> {
+    /// Returns the time throttled since the first update, us, for a worker whose `/proc/PID/cgroup`
+    /// has this text; `None` when its groups do not report it.
+    fn update(&mut self, text: &str) -> Result<Option<u64>, SampleError> {
         if text != self.text {
             text.clone_into(&mut self.text);
             self.groups =
@@ -67,7 +67,7 @@ impl Throttling {
         self.add()
     }
 
-    /// Adds what the groups have counted since the last look.
+    /// Adds what the groups have counted since the last update.
     fn add(&mut self) -> Result<Option<u64>, SampleError> {
         let mut now_us = None;
         for group in &self.groups {
@@ -119,8 +119,8 @@ mod tests {
         assert_eq!(throttled_us("usage_usec 90\n", Version::V2), None);
     }
 
-    /// Returns the throttling of the groups from `dir` up, looked at once.
-    fn looked_at(dir: &Path, version: Version) -> Throttling {
+    /// Returns the throttling of the groups from `dir` up, updated once.
+    fn updated_once(dir: &Path, version: Version) -> Throttling {
         let groups = enclosing(&CpuDir { version, dir: dir.to_path_buf() });
         let mut throttling = Throttling { groups, ..Throttling::default() };
         throttling.add().unwrap();
@@ -134,7 +134,7 @@ mod tests {
         std::fs::create_dir_all(&group).unwrap();
         std::fs::write(top.path().join("slice/cpu.stat"), "throttled_usec 7\n").unwrap();
         std::fs::write(group.join("cpu.stat"), "usage_usec 90\n").unwrap();
-        let mut throttling = looked_at(&group, Version::V2);
+        let mut throttling = updated_once(&group, Version::V2);
         assert_eq!(throttling.groups.len(), 2);
         std::fs::write(top.path().join("slice/cpu.stat"), "throttled_usec 19\n").unwrap();
         assert_eq!(throttling.add().unwrap(), Some(12));
@@ -149,7 +149,7 @@ mod tests {
         };
         count(&old, 5_000);
         count(&new, 900_000);
-        let mut throttling = looked_at(old.path(), Version::V1);
+        let mut throttling = updated_once(old.path(), Version::V1);
         count(&old, 8_000);
         assert_eq!(throttling.add().unwrap(), Some(3));
         throttling.groups = enclosing(&CpuDir { version: Version::V1, dir: new.path().into() });
@@ -158,12 +158,12 @@ mod tests {
         count(&new, 902_000);
         assert_eq!(throttling.add().unwrap(), Some(5));
         count(&new, 0);
-        assert_eq!(throttling.add().unwrap(), Some(5), "a counter that was reset tells nothing");
+        assert_eq!(throttling.add().unwrap(), Some(5), "a reset counter adds nothing");
     }
 
     #[test]
-    fn a_process_without_groups_tells_no_throttling() {
-        assert_eq!(Throttling::default().look("").unwrap(), None);
+    fn a_process_without_groups_has_no_throttling() {
+        assert_eq!(Throttling::default().update("").unwrap(), None);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What the run's data directory takes on storage.
+//! Size of the run's data directory on storage.
 
 use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
@@ -22,7 +22,7 @@ pub(crate) struct DataDirSampler {
 }
 
 impl DataDirSampler {
-    /// Returns the sampler of `dir`; `is_log` is asked of paths below it.
+    /// Returns the sampler of `dir`; `is_log` gets paths below it.
     pub(crate) fn new(dir: &Path, is_log: Option<IsLog>) -> Self {
         Self { dir: dir.to_owned(), is_log }
     }
@@ -58,7 +58,7 @@ impl Sampler for DataDirSampler {
         self.walk(&self.dir, &mut sizes).map_err(SampleError::read(&self.dir))?;
         let mut readings = Readings::new();
         put(&mut readings, "data_dir_bytes", Some(sizes.all));
-        // An engine whose logs cannot be told by name has an unknown log size, not none.
+        // An engine whose logs cannot be identified by name has an unknown log size, not none.
         let logs = self.is_log.as_ref().map(|_| sizes.logs);
         put(&mut readings, "log_bytes", logs);
         Ok(readings)
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_are_told_by_the_end_of_their_name() {
+    fn logs_are_identified_by_the_end_of_their_name() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["000004.log", "main.db-wal", "LOG", "000005.sst"] {
             let path = dir.path().join(name);

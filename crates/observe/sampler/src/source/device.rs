@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_does_not_tell_flushes() {
+    fn an_old_kernel_does_not_report_flushes() {
         let readings = readings("1 2 3 4 5 6 7 8 9 10 11\n");
         assert_eq!(readings.get("device_busy_us"), Some(&10_000.0));
         assert!(!readings.contains_key("device_flushes"));
     }
 
     #[test]
-    fn without_a_device_the_reason_is_told_and_nothing_read() {
+    fn without_a_device_there_is_a_reason_and_no_reading() {
         let mut sampler = DeviceSampler::new(Path::new("/proc"));
         assert!(sampler.absence().unwrap().contains("proc"), "{:?}", sampler.absence());
         assert!(sampler.sample().unwrap().is_empty());

@@ -45,12 +45,12 @@ impl Sampler for DiskFreeSampler {
     }
 }
 
-/// Returns what this user may still take, not what is set aside for root.
+/// Returns what this user may still take, without root's reserve.
 fn free(space: &StatVfs) -> Option<u64> {
     space.f_bavail.checked_mul(space.f_frsize)
 }
 
-/// Returns what is used and what this user may still take: what `df` reckons its share by.
+/// Returns what is used and what this user may still take: the base of the share that `df` prints.
 ///
 /// Source: GNU coreutils, df.c, `get_dev` (used / (used + available)).
 fn size(space: &StatVfs) -> Option<u64> {
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_is_told_at_boundaries_and_holds_the_free_space() {
+    fn the_size_is_read_at_boundaries_and_includes_the_free_space() {
         let dir = tempfile::tempdir().unwrap();
         let mut sampler = DiskFreeSampler::new(dir.path());
         assert_eq!(sampler.sample().unwrap().len(), 1);

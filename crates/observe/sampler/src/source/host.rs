@@ -35,7 +35,7 @@ impl Sampler for HostSampler {
     }
 }
 
-/// Returns the page cache of the host that waits to be written back; `None` when it does not tell.
+/// Returns the dirty page cache of the host, if it is reported.
 ///
 /// # Errors
 /// When the kernel's file is there and cannot be read.
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_without_steal_does_not_tell_it() {
+    fn an_old_kernel_does_not_report_steal() {
         let mut readings = Readings::new();
         add_stat(&mut readings, "cpu  10 0 10 100 1 0 5\n", 100);
         assert_eq!(readings.keys().collect::<Vec<_>>(), ["host_cpu_busy_us"]);

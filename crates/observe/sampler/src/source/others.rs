@@ -1,4 +1,4 @@
-//! The CPU that other processes of the host took.
+//! CPU of the other processes of the host.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,12 +16,12 @@ use crate::sampler::{Sampler, ServerTargets};
 /// are taken away.
 ///
 /// User CPU only: kernel threads have none, and what they do (write-back, block layer) is mostly
-/// work that the engine has caused. Accounts of processes are cut to whole ticks, so a growth may
-/// be off by a few of them.
+/// work that the engine has caused. Accounts of processes are rounded down to whole ticks, so a
+/// growth may be off by a few of them.
 pub(crate) struct OthersSampler {
     worker: u32,
     server: Option<Server>,
-    /// The largest value so far: a counter does not fall because a tick was cut off.
+    /// The largest value so far: a counter does not fall because a tick was rounded off.
     largest_us: u64,
 }
 
@@ -44,7 +44,7 @@ impl Server {
 }
 
 impl OthersSampler {
-    /// Returns the sampler of everybody but process `worker`, its server and this process.
+    /// Returns the sampler of all processes but process `worker`, its server and this process.
     pub(crate) fn new(worker: u32, server: Option<&ServerTargets<'_>>) -> Self {
         let server = server.map(|server| match server.group.accounts().cpu {
             Some(cpu) => Server::Group(cpu),
@@ -83,8 +83,9 @@ fn micros(ticks: u64) -> u64 {
     ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// Returns the user CPU of a process and of all below it, ticks; that of ended ones is in the
-/// account of whoever waited for them.
+/// Returns the user CPU of a process and of all below it, ticks.
+///
+/// That of ended ones is in the account of the process that waited for them.
 ///
 /// Source: proc(5), `/proc/PID/stat`, fields 4, 14 and 16.
 fn tree_user_ticks(root: u32) -> u64 {
@@ -157,9 +158,8 @@ mod tests {
         assert_eq!(host_user_ticks("cpu0 1 1 1 1\n"), None);
     }
 
-    /// Goal: what the worker itself does is nobody else's.
-    /// Method: this process stands for both, so its work is taken away twice, and a second look
-    /// can but stay where the first was or grow by what others did.
+    /// Goal: the worker's own CPU is not counted. Method: this process stands for both, so its work
+    /// is subtracted twice, and the second reading is the first or larger.
     #[test]
     fn the_reading_never_falls() {
         let mut sampler = OthersSampler::new(std::process::id(), None);

@@ -1,4 +1,4 @@
-//! `/proc/PID/io`: what the worker read and wrote, by calls and by storage.
+//! IO of the worker by calls and by storage, from `/proc/PID/io`.
 
 use model::Readings;
 
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_and_storage_are_kept_apart() {
+    fn calls_and_storage_are_separate() {
         let text = "rchar: 6976\nwchar: 12\nsyscr: 10\nsyscw: 3\nread_bytes: 4096\n\
                     write_bytes: 8192\ncancelled_write_bytes: 4096\n";
         let readings = readings(text);

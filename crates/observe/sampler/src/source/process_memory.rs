@@ -42,7 +42,7 @@ impl Sampler for ProcessMemorySampler {
 
     fn sample_boundary(&mut self) -> Result<Readings, SampleError> {
         let mut readings = self.sample()?;
-        // The kernel walks every page table for it and holds up the worker's page faults.
+        // The kernel walks every page table for it and delays the worker's page faults.
         if let Some(text) = read_of_process(self.pid, "smaps_rollup")? {
             put(&mut readings, "pss_bytes", bytes_of(&text, "Pss"));
         }

@@ -1,4 +1,4 @@
-//! A server's control group: its CPU, IO and memory, whoever of its processes caused them.
+//! CPU, IO and memory of a server's control group.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use crate::server_group::{Accounts, ServerGroup};
 
 /// Reads the accounts of a server's control group.
 ///
-/// A group's account survives the processes that come and go in it, which a sum over living ones
+/// A group's account survives the processes that come and go in it, which a sum over running ones
 /// does not.
 pub(crate) struct ServerSampler {
     accounts: Accounts,
@@ -52,7 +52,7 @@ impl Sampler for ServerSampler {
         if let Some(dir) = &self.accounts.cpu
             && let Some((all_us, user, kernel)) = cpu_us(dir)?
         {
-            self.cpu.look(all_us, user, kernel);
+            self.cpu.update(all_us, user, kernel);
             put(&mut readings, "server_cpu_user_us", Some(self.cpu.user_us));
             put(&mut readings, "server_cpu_kernel_us", Some(self.cpu.kernel_us));
         }
@@ -71,7 +71,7 @@ impl Sampler for ServerSampler {
         if let Some(dir) = &self.accounts.processes {
             let text = read_if_there(&dir.join("cgroup.procs"))?.unwrap_or_default();
             put(&mut readings, "server_processes", Some(text.lines().count() as u64));
-            put(&mut readings, "server_context_switches", self.switches.look(&text));
+            put(&mut readings, "server_context_switches", self.switches.update(&text));
         }
         Ok(readings)
     }
@@ -85,7 +85,7 @@ impl Sampler for ServerSampler {
 /// Readings of IO, in the order they are found.
 const IO: [&str; 4] = ["server_reads", "server_writes", "server_read_bytes", "server_write_bytes"];
 
-/// A group's CPU so far: an exact sum, parted as ticks tell.
+/// A group's CPU so far: an exact sum, divided in the ratio of ticks.
 #[derive(Default)]
 struct Cpu {
     user_us: u64,
@@ -93,11 +93,11 @@ struct Cpu {
 }
 
 impl Cpu {
-    /// Takes the sum, and what ticks say of user and kernel in any unit.
+    /// Adds the sum, divided in the ratio of user and kernel ticks, in any unit.
     ///
     /// In version 1 the parts are counted in ticks, and fall short of the sum by a sixth where
     /// work comes in short bursts: the sum is what counts. Neither part ever falls.
-    fn look(&mut self, all_us: u64, user: u64, kernel: u64) {
+    fn update(&mut self, all_us: u64, user: u64, kernel: u64) {
         let grown = all_us.saturating_sub(self.user_us + self.kernel_us);
         let share = u128::from(all_us) * u128::from(user) / u128::from(user + kernel).max(1);
         let wanted = u64::try_from(share).unwrap_or(u64::MAX);
@@ -129,7 +129,7 @@ fn cpu_us(cpu: &CpuDir) -> Result<Option<(u64, u64, u64)>, SampleError> {
 
 /// Returns the user CPU of a group as the host's account of all processes counts it, us.
 ///
-/// Version 1 has it in ticks beside the exact figure: what is taken from ticks must be ticks.
+/// Version 1 has it in ticks next to the exact figure; what is subtracted from ticks must be ticks.
 pub(crate) fn user_cpu_like_host_us(cpu: &CpuDir) -> Result<Option<u64>, SampleError> {
     if cpu.version == Version::V2 {
         return Ok(cpu_us(cpu)?.map(|(_, user, _)| user));
@@ -150,8 +150,8 @@ fn io_v1(dir: &Path, device: &str) -> Result<Option<Io>, SampleError> {
     let requests = read("blkio.throttle.io_serviced")?;
     let bytes = read("blkio.throttle.io_service_bytes")?;
     let (Some(requests), Some(bytes)) = (requests, bytes) else { return Ok(None) };
-    // A device that nothing was asked of has no line.
-    let of = |text: &str, word: &str| Some(value_v1(text, device, word).unwrap_or(0));
+    // A device without requests has no line.
+    let of = |text: &str, direction: &str| Some(value_v1(text, device, direction).unwrap_or(0));
     Ok(Some([
         of(&requests, "Read"),
         of(&requests, "Write"),
@@ -161,9 +161,9 @@ fn io_v1(dir: &Path, device: &str) -> Result<Option<Io>, SampleError> {
 }
 
 /// Returns the number of a line `254:0 Read 17`.
-fn value_v1(text: &str, device: &str, word: &str) -> Option<u64> {
+fn value_v1(text: &str, device: &str, direction: &str) -> Option<u64> {
     text.lines().find_map(|line| {
-        line.strip_prefix(device)?.trim_start().strip_prefix(word)?.trim().parse().ok()
+        line.strip_prefix(device)?.trim_start().strip_prefix(direction)?.trim().parse().ok()
     })
 }
 
@@ -174,8 +174,8 @@ fn io_v2(text: &Option<String>, device: &str) -> Option<Io> {
     let text = text.as_deref()?;
     let line = text.lines().find_map(|line| line.strip_prefix(device)?.strip_prefix(' '));
     let of = |key: &str| {
-        let words = line.unwrap_or_default().split_ascii_whitespace();
-        let value = words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key);
+        let fields = line.unwrap_or_default().split_ascii_whitespace();
+        let value = fields.filter_map(|field| field.split_once('=')).find(|(name, _)| *name == key);
         Some(value.and_then(|(_, value)| value.parse().ok()).unwrap_or(0))
     };
     Some([of("rios"), of("wios"), of("rbytes"), of("wbytes")])
@@ -184,14 +184,14 @@ fn io_v2(text: &Option<String>, device: &str) -> Option<Io> {
 /// Context switches of a group's threads; what threads counted that have ended stays in the sum.
 #[derive(Default)]
 struct Switches {
-    /// What each thread had counted at the last look.
+    /// What each thread had counted at the last update.
     last: BTreeMap<u32, u64>,
     total: u64,
 }
 
 impl Switches {
     /// Returns the switches so far of the processes listed, one id a line.
-    fn look(&mut self, processes: &str) -> Option<u64> {
+    fn update(&mut self, processes: &str) -> Option<u64> {
         let pids = processes.lines().filter_map(|line| line.trim().parse().ok());
         self.add(pids.flat_map(threads).filter_map(|(thread, status)| {
             let text = fs::read_to_string(status).ok()?;
@@ -229,16 +229,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_versions_tell_the_cpu_in_one_unit() {
+    fn both_versions_report_the_cpu_in_one_unit() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-        let told = |version| cpu_us(&CpuDir { version, dir: dir.path().to_owned() }).unwrap();
-        assert_eq!((told(Version::V1), told(Version::V2)), (None, None));
+        let read = |version| cpu_us(&CpuDir { version, dir: dir.path().to_owned() }).unwrap();
+        assert_eq!((read(Version::V1), read(Version::V2)), (None, None));
         write("cpuacct.usage", "249708006\n");
         write("cpuacct.stat", "user 15\nsystem 9\n");
         write("cpu.stat", "usage_usec 250\nuser_usec 150\nsystem_usec 100\n");
-        assert_eq!(told(Version::V1), Some((249_708, 15, 9)));
-        assert_eq!(told(Version::V2), Some((250, 150, 100)));
+        assert_eq!(read(Version::V1), Some((249_708, 15, 9)));
+        assert_eq!(read(Version::V2), Some((250, 150, 100)));
     }
 
     #[test]
@@ -266,10 +266,10 @@ mod tests {
             (110, 0, 9, (75, 35)),
             (10, 1, 1, (75, 35)),
         ] {
-            cpu.look(all, user, kernel);
+            cpu.update(all, user, kernel);
             assert_eq!((cpu.user_us, cpu.kernel_us), parted);
         }
-        cpu.look(210, 0, 0);
+        cpu.update(210, 0, 0);
         assert_eq!(cpu.user_us + cpu.kernel_us, 210);
     }
 

@@ -1,4 +1,4 @@
-//! `/proc/vmstat`: the host's swapping, and who had to free memory before getting any.
+//! Swapping and direct reclaim of the host, from `/proc/vmstat`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::error::SampleError;
 use crate::kernel_file::{put, read_if_there, value_of};
 use crate::sampler::Sampler;
 
-/// Reads the host's accounts of memory that was short.
+/// Reads the host's accounts of memory shortage.
 pub(crate) struct SwapSampler;
 
 impl Sampler for SwapSampler {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_counts_stalls_once_and_one_without_swap_does_not_tell_it() {
+    fn an_old_kernel_counts_stalls_once_and_one_without_swap_omits_it() {
         let mut readings = Readings::new();
         add_vmstat(&mut readings, "allocstall 4\n", 4096);
         assert_eq!(readings, Readings::from([("host_direct_reclaims".to_owned(), 4.0)]));

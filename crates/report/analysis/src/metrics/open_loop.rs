@@ -12,7 +12,7 @@ pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
     let within = valid_within_limit(step).map(float);
     metrics.set("goodput_ops_per_s", ratio(within, Some(valid_length(step).as_secs_f64())));
     metrics.set("sustainable_ops_per_s", sustainable(step));
-    metrics.set("voided_share", invalid_share(step));
+    metrics.set("invalid_share", invalid_share(step));
     let Some(arrivals) = &step.arrivals else { return };
     let offered = Some(float(arrivals.offered));
     metrics.set("offered_ops_per_s", ratio(offered, Some(step.duration_ns.as_secs_f64())));
@@ -90,7 +90,7 @@ mod tests {
         let metrics = step_metrics(&open(9_000, 1_000), &DATA);
         assert_eq!(metrics["offered_ops_per_s"], 5_000.0);
         assert_eq!(metrics["goodput_ops_per_s"], 2_250.0);
-        assert_eq!((metrics["censored_share"], metrics["voided_share"]), (0.1, 0.0));
+        assert_eq!((metrics["censored_share"], metrics["invalid_share"]), (0.1, 0.0));
         assert_eq!((metrics["start_lag_ns_p50"], metrics["start_lag_ns_p99"]), (1e4, 3e4));
         assert_eq!(metrics["start_lag_ns_max"], 6e4);
         assert!(!metrics.contains_key("start_lag_ns_p999"));
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn closed_loop_has_no_open_loop_metrics() {
         let metrics = step_metrics(&step(0, "readrandom"), &DATA);
-        for name in ["offered_ops_per_s", "goodput_ops_per_s", "censored_share", "voided_share"] {
+        for name in ["offered_ops_per_s", "goodput_ops_per_s", "censored_share", "invalid_share"] {
             assert!(!metrics.contains_key(name), "{name}");
         }
     }
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(metrics["throughput_ops_per_s"], 5_000.0);
         assert_eq!(metrics["throughput_rows_per_s"], 6_000.0);
         assert_eq!(metrics["goodput_ops_per_s"], 4_000.0);
-        assert_eq!((metrics["voided_share"], metrics["cpu_us_per_op"]), (0.5, 2.0));
+        assert_eq!((metrics["invalid_share"], metrics["cpu_us_per_op"]), (0.5, 2.0));
         assert!(!metrics.contains_key("throughput_p50_ops_per_s"));
         open.invalid_intervals.as_mut().unwrap().within_limit = None;
         assert!(!step_metrics(&open, &DATA).contains_key("goodput_ops_per_s"));

@@ -1,52 +1,52 @@
-//! A001: the variants promise different durability.
+//! A001: durability differs between variants.
 
 use std::collections::BTreeSet;
 
 use model::record::Severity;
 use model::{Durability, RunRecord, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, PlanContext};
-use crate::look::{measured, per_op, writes};
+use crate::facts::{measured, per_op, writes};
+use crate::registry::code;
 
 /// Variants of different durability classes are not comparable.
 pub(crate) static RULE: Rule = Rule {
-    code: "A001",
+    code: code::A001,
     name: "durability mismatch",
     severity: Severity::Blocking,
     trigger: "the variants' durability classes differ; or all are of class sync, one client writes, \
               and one variant syncs less than half as often as another and less than once in two \
-              operations (a doubt where each syncs at least that often)",
+              operations (a warning where each syncs at least that often)",
     why: "A variant that may lose acknowledged writes skips work that another does: the difference \
-          measured is that of the promises.",
+          measured is that of the guarantees.",
     remedy: "give all variants one durability class, or waive A001 when the class is the question",
-    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (SplinterDB does not sync writes); \
-             reference, analysis, section 7, L01",
+    source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2",
     plan: Some(plan),
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Quotient of syncs per operation from which classes that are equal by name are not in deed.
-/// Source: the reference, analysis, L01.
+/// Quotient of syncs per operation beyond which two variants of one class are unlike.
+/// Our choice.
 const RATIO: f64 = 2.0;
 /// Syncs per operation of one client that a class of syncs stands for, at the very least: half of
 /// one, for an engine that puts two operations into one sync by a thread of its own.
 const SYNCS: f64 = 0.5;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let variants = context.experiment.variants.iter();
     let classes: BTreeSet<_> = variants.map(|variant| variant.settings.durability).collect();
     if classes.len() < 2 {
         return Vec::new();
     }
     let names: Vec<_> = classes.iter().map(|class| class.name()).collect();
-    vec![Seen::new(format!("durability classes differ: {}", names.join(", ")))]
+    vec![Observation::new(format!("durability classes differ: {}", names.join(", ")))]
 }
 
 /// Compares how often variants of class sync do sync, by the first run of each.
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
-    let is_told = |run: &&RunRecord| run.variant.settings.durability == Durability::Sync;
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let is_reported = |run: &&RunRecord| run.variant.settings.durability == Durability::Sync;
     let of_run = |run: &RunRecord| -> Vec<(String, String, f64)> {
         let steps = measured(run).filter(|step| writes(&step.step) && step.step.clients == 1);
         let name = &run.cell.variant;
@@ -54,10 +54,10 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
             .filter_map(|step| Some((step.step.name.clone(), name.clone(), syncs(step)?)))
             .collect()
     };
-    let first = context.valid().filter(is_told).filter(|run| run.cell.repetition == 1);
+    let first = context.valid().filter(is_reported).filter(|run| run.cell.repetition == 1);
     let all: Vec<_> = first.flat_map(of_run).collect();
     let names: BTreeSet<&String> = all.iter().map(|(step, ..)| step).collect();
-    let tell = |name: &String| {
+    let observe = |name: &String| {
         let own = || all.iter().filter(|(step, ..)| step == name);
         let least = own().min_by(|a, b| a.2.total_cmp(&b.2))?;
         let most = own().max_by(|a, b| a.2.total_cmp(&b.2))?;
@@ -68,15 +68,16 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
             );
             let is_less = least.2 < SYNCS;
             let severity = if is_less { Severity::Blocking } else { Severity::Warning };
-            let remedy = "find out by a trace of system calls which of the two keeps its promise";
-            let evidence = Seen::new(evidence).step(name).variant(&least.1).graded(severity);
-            evidence.remedied(remedy).sized("syncs", most.2 / least.2.max(1e-9))
+            let remedy = "find out by a trace of system calls which of the two meets its guarantee";
+            let evidence =
+                Observation::new(evidence).step(name).variant(&least.1).severity(severity);
+            evidence.remedy(remedy).ranked("syncs", most.2 / least.2.max(1e-9))
         })
     };
-    names.into_iter().filter_map(tell).collect()
+    names.into_iter().filter_map(observe).collect()
 }
 
-/// Returns the syncs per operation that the engine tells of, or else the device.
+/// Returns the syncs per operation that the engine counts, or else the device.
 fn syncs(step: &StepRecord) -> Option<f64> {
     per_op(step, "engine_fsyncs").or_else(|| per_op(step, "device_flushes"))
 }
@@ -88,18 +89,18 @@ mod tests {
 
     #[test]
     fn classes_that_differ_are_blocking() {
-        let mut asked = experiment(&["a", "b"]);
-        assert_eq!(in_plan(&RULE, &asked), []);
-        asked.variants[1].settings.durability = Durability::Sync;
+        let mut spec = experiment(&["a", "b"]);
+        assert_eq!(in_plan(&RULE, &spec), []);
+        spec.variants[1].settings.durability = Durability::Sync;
         let evidence = "durability classes differ: os, sync";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Blocking, evidence.to_owned())]);
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Blocking, evidence.to_owned())]);
     }
 
     #[test]
-    fn a_variant_that_hardly_syncs_does_not_keep_its_class() {
+    fn a_variant_that_hardly_syncs_is_blocking() {
         let with = |a: f64, b: f64| {
-            let (mut asked, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
-            for variant in &mut asked.variants {
+            let (mut spec, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
+            for variant in &mut spec.variants {
                 variant.settings.durability = Durability::Sync;
             }
             for run in &mut runs {
@@ -108,13 +109,13 @@ mod tests {
                 run.steps = vec![step("overwrite")];
                 set(&mut run.steps[0].counters, &[("engine_fsyncs", per_op * 600_000.0)]);
             }
-            in_runs(&RULE, &asked, &runs)
+            in_runs(&RULE, &spec, &runs)
         };
         assert_eq!(with(1.0, 2.0), []);
         let evidence =
             "overwrite of b: 0.01 syncs per operation, and 1.00 of a, both of class sync";
         assert_eq!(with(1.0, 0.01), [(Severity::Blocking, evidence.to_owned())]);
         assert_eq!(with(1.0, 2.5)[0].0, Severity::Warning);
-        assert_eq!(with(0.01, 0.1), [], "of neither is it known what a sync is");
+        assert_eq!(with(0.01, 0.1), [], "neither syncs once per two operations");
     }
 }

@@ -1,51 +1,52 @@
-//! A002: nothing that is written would survive.
+//! A002: writes without durability.
 
 use model::record::Severity;
 use model::{Durability, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::look::{measured, reading, writes};
+use crate::facts::{measured, reading, writes};
+use crate::registry::code;
 
-/// Writes are measured that no crash would leave.
+/// Measured writes that a crash may lose.
 pub(crate) static RULE: Rule = Rule {
-    code: "A002",
+    code: code::A002,
     name: "no durability",
     severity: Severity::Warning,
     trigger: "writes of class none; blocking when a step of class sync wrote and the engine counted \
               no sync at all",
     why: "Writes that need not survive are cheaper than those that applications use: write \
           amplification is understated and throughput overstated.",
-    remedy: "ask for the class that the application needs (durability = \"os\" or \"sync\")",
-    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (write throughput will be \
-             over-stated); reference, analysis, section 7, L02",
+    remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",
+    source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
     plan: Some(plan),
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
     let is_written = experiment.steps.iter().any(writes);
     let lax = experiment
         .variants
         .iter()
         .filter(|variant| is_written && variant.settings.durability == Durability::None);
-    let tell = |name: &str| Seen::new("writes of class none survive nothing").variant(name);
-    lax.map(|variant| tell(&variant.name)).collect()
+    let observe =
+        |name: &str| Observation::new("writes of class none are lost in a crash").variant(name);
+    lax.map(|variant| observe(&variant.name)).collect()
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let is_sync = context.run.variant.settings.durability == Durability::Sync;
     let has_none = |step: &&StepRecord| {
         is_sync && writes(&step.step) && reading(&step.counters, "engine_fsyncs") == Some(0.0)
     };
-    let tell = |step: &StepRecord| {
+    let observe = |step: &StepRecord| {
         let evidence =
-            Seen::new("class sync, and the engine counted no sync").step(&step.step.name);
-        evidence.graded(Severity::Blocking).sized("none counted", 0.0)
+            Observation::new("class sync, and the engine counted no sync").step(&step.step.name);
+        evidence.severity(Severity::Blocking).ranked("none counted", 0.0)
     };
-    measured(context.run).filter(has_none).map(tell).collect()
+    measured(context.run).filter(has_none).map(observe).collect()
 }
 
 #[cfg(test)]
@@ -54,13 +55,13 @@ mod tests {
     use crate::testing::{experiment, in_plan, in_runs, runs, set, step};
 
     #[test]
-    fn writes_of_class_none_are_told() {
-        let mut asked = experiment(&["a", "b"]);
-        asked.variants[1].settings.durability = Durability::None;
-        assert_eq!(in_plan(&RULE, &asked), [], "it only reads");
-        asked.steps.push(step("overwrite").step);
-        let evidence = "b: writes of class none survive nothing";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Warning, evidence.to_owned())]);
+    fn writes_of_class_none_are_reported() {
+        let mut spec = experiment(&["a", "b"]);
+        spec.variants[1].settings.durability = Durability::None;
+        assert_eq!(in_plan(&RULE, &spec), [], "it only reads");
+        spec.steps.push(step("overwrite").step);
+        let evidence = "b: writes of class none are lost in a crash";
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]

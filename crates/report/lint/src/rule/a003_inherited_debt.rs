@@ -1,40 +1,41 @@
-//! A003: a step pays for what another left undone.
+//! A003: deferred work that a step inherits.
 
 use model::record::Severity;
 use model::{DataShape, Experiment, StepRecord, StepRole};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{bytes, only_reads, percent, reading};
+use crate::facts::{bytes, only_reads, percent, reading};
+use crate::registry::code;
 
 /// A step begins with deferred work of the steps before it.
 pub(crate) static RULE: Rule = Rule {
-    code: "A003",
+    code: code::A003,
     name: "inherited debt",
     severity: Severity::Warning,
     trigger: "deferred work above 5 % of the data when a step begins, or halved while a step only \
               reads; before queries of a server, garbage above 5 % of the rows, or changed pages \
-              above 5 % of the data of which the step wrote half; a settle that reached its cap; a search whose rates depend on the way there",
+              above 5 % of the data of which the step wrote half; a settle that reached its \
+              cap; a search whose rates depend on their order",
     why: "The step pays for the one before it: how much is left to pay is chance, and differs \
           between engines and repetitions.",
     remedy: "put `settle` before the step; raise `settle_cap` where it was reached",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (testing an LSM is \
-             complicated); reference, analysis, section 7, L03",
+    source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of the data",
     is_recorded: true,
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// The gauge of deferred work.
 const DEBT: &str = "engine_debt_bytes";
-/// Share of the data from which debt is told. Source: the reference, analysis, L03.
+/// Share of the data above which debt is reported. Our choice.
 const SHARE: f64 = 0.05;
-/// Share of its debt that a step which only reads may pay. Source: as above.
+/// Share of its debt that a step which only reads may pay. Our choice.
 const PAID: f64 = 0.5;
-/// Share of the data below which nothing is made of debt that is paid: a single file.
-const TOLD_FROM: f64 = 0.01;
+/// Share of the data below which paid debt is not reported: a single file.
+const PAID_FROM: f64 = 0.01;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let data = &context.experiment.data;
     let steps = context.run.steps.iter();
     steps
@@ -52,40 +53,40 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
         .collect()
 }
 
-/// Returns whether a step asks something of the data.
+/// Returns whether a step queries the data.
 ///
 /// The loads of an application follow one another without rest, by its definition.
 fn is_queried(step: &StepRecord, experiment: &Experiment) -> bool {
     let mut steps = experiment.application.iter().flat_map(|application| &application.steps);
-    let own = steps.find(|traffic_spec| traffic_spec.name == step.step.name);
+    let own = steps.find(|own| own.name == step.step.name);
     let is_query = own.is_none_or(|own| matches!(own.role, StepRole::Read | StepRole::ReadWrite));
     is_query && !step.clients.is_empty()
 }
 
-/// Tells of changed pages in the cache of a server that the step wrote for another.
+/// Reports changed pages in the cache of a server that the step writes for another.
 ///
-/// Pages that stay changed cost the step nothing, and beside background writers some always are.
-fn dirty(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+/// Pages that stay changed cost the step nothing; with background writers there are always some.
+fn dirty(step: &StepRecord, data: &DataShape) -> Option<Observation> {
     let [dirty, after] =
         [&step.before, &step.after].map(|state| reading(&state.readings, "engine_dirty_bytes"));
     let (dirty, after) = (dirty?, after?);
     let end = |name: &str| reading(&step.gauges_end, name);
     let files = || Some(end("data_dir_bytes")? - end("log_bytes")?).filter(|bytes| *bytes > 0.0);
     let known = reading(&step.before.readings, "engine_disk_bytes").or_else(files);
-    let share = known.map_or_else(|| share_of(dirty, step, data), |kept| Some(dirty / kept))?;
+    let share = known.map_or_else(|| share_of(dirty, step, data), |stored| Some(dirty / stored))?;
     (share > SHARE && after < dirty * PAID).then(|| {
         let evidence = format!(
             "began with {} of changed pages not yet written, {} of the data, and wrote them",
             bytes(dirty),
             percent(share)
         );
-        Seen::new(evidence).step(&step.step.name).sized("dirty", dirty)
+        Observation::new(evidence).step(&step.step.name).ranked("dirty", dirty)
     })
 }
 
-/// Tells of rows that vacuum or purge had yet to remove.
+/// Reports rows that vacuum or purge had yet to remove.
 #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
-fn garbage(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+fn garbage(step: &StepRecord, data: &DataShape) -> Option<Observation> {
     let rows = reading(&step.before.readings, "engine_garbage_rows")?;
     let share = rows / (data.rows as f64).max(1.0);
     (share > SHARE).then(|| {
@@ -94,50 +95,50 @@ fn garbage(step: &StepRecord, data: &DataShape) -> Option<Seen> {
              rows",
             percent(share)
         );
-        Seen::new(evidence).step(&step.step.name).sized("garbage", rows)
+        Observation::new(evidence).step(&step.step.name).ranked("garbage", rows)
     })
 }
 
-/// Tells of a settle that ended before the engine was idle.
-fn capped(step: &StepRecord) -> Option<Seen> {
+/// Reports a settle that ended before the engine was idle.
+fn capped(step: &StepRecord) -> Option<Observation> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
     let evidence =
         format!("the engine was not idle when the cap was reached, after {}", settle.took_ns);
     let remedy = "raise `settle_cap`: the steps that follow pay for what was left";
-    Some(Seen::new(evidence).step(&step.step.name).remedied(remedy).sized("capped", 0.0))
+    Some(Observation::new(evidence).step(&step.step.name).remedy(remedy).ranked("capped", 0.0))
 }
 
-fn inherited(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+fn inherited(step: &StepRecord, data: &DataShape) -> Option<Observation> {
     let debt = reading(&step.before.readings, DEBT)?;
     let share = share_of(debt, step, data)?;
-    // A step without operations is there to pay.
+    // A step without operations exists to pay debt.
     (share > SHARE && !step.clients.is_empty()).then(|| {
         let evidence =
             format!("began with {} of deferred work, {} of the data", bytes(debt), percent(share));
-        Seen::new(evidence).step(&step.step.name).sized("inherited", debt)
+        Observation::new(evidence).step(&step.step.name).ranked("inherited", debt)
     })
 }
 
-fn paid(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+fn paid(step: &StepRecord, data: &DataShape) -> Option<Observation> {
     let (before, after) =
         (reading(&step.before.readings, DEBT)?, reading(&step.after.readings, DEBT)?);
-    let is_told = only_reads(&step.step) && share_of(before, step, data)? > TOLD_FROM;
-    (is_told && after < before * PAID).then(|| {
+    let is_reported = only_reads(&step.step) && share_of(before, step, data)? > PAID_FROM;
+    (is_reported && after < before * PAID).then(|| {
         let evidence = format!(
             "deferred work fell from {} to {} while it only read",
             bytes(before),
             bytes(after)
         );
-        Seen::new(evidence).step(&step.step.name).sized("paid", before)
+        Observation::new(evidence).step(&step.step.name).ranked("paid", before)
     })
 }
 
-/// Returns debt as a share of what the engine keeps on storage, or of its rows.
+/// Returns debt as a share of what the engine has on storage, or of its rows.
 #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn share_of(debt: f64, step: &StepRecord, data: &DataShape) -> Option<f64> {
-    let kept = reading(&step.before.readings, "engine_disk_bytes");
-    let kept = kept.unwrap_or(data.live_bytes().0 as f64);
-    (kept > 0.0).then(|| debt / kept)
+    let stored = reading(&step.before.readings, "engine_disk_bytes");
+    let stored = stored.unwrap_or(data.live_bytes().0 as f64);
+    (stored > 0.0).then(|| debt / stored)
 }
 
 #[cfg(test)]
@@ -149,7 +150,7 @@ mod tests {
     use crate::testing::{application, experiment, in_runs, runs, set, when};
 
     #[test]
-    fn debt_at_the_start_is_told_from_a_twentieth_on() {
+    fn debt_at_the_start_is_reported_above_a_twentieth() {
         let with = |debt: f64| {
             when(&RULE, |step| {
                 set(&mut step.before.readings, &[(DEBT, debt), ("engine_disk_bytes", 1e9)]);
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn debt_that_a_reading_step_pays_is_told() {
+    fn debt_that_a_reading_step_pays_is_reported() {
         let with = |after: f64| {
             when(&RULE, |step| {
                 set(&mut step.before.readings, &[(DEBT, 2e7), ("engine_disk_bytes", 1e9)]);
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settle_that_was_capped_is_told() {
+    fn a_settle_that_was_capped_is_reported() {
         let with = |is_capped| {
             when(&RULE, |step| {
                 let took_ns = Nanos::from_secs(60);
@@ -186,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_has_yet_to_write_or_remove_is_told_before_queries_only() {
+    fn dirty_pages_and_garbage_of_a_server_are_reported_before_queries_only() {
         let left_of = |gauge: &str, value: f64, role: Option<StepRole>, left: f64| {
-            let mut asked = experiment(&["a"]);
-            asked.application = role.map(|role| {
+            let mut spec = experiment(&["a"]);
+            spec.application = role.map(|role| {
                 let mut application = application("readrandom", 100.0);
                 application.steps[0].role = role;
                 application
@@ -202,7 +203,7 @@ mod tests {
                 );
                 set(&mut run.steps[0].after.readings, &[(gauge, value * left)]);
             }
-            in_runs(&RULE, &asked, &runs)
+            in_runs(&RULE, &spec, &runs)
         };
         let with = |gauge: &str, value: f64, role| left_of(gauge, value, role, 0.1);
         assert_eq!(with("engine_dirty_bytes", 4e7, None), []);
@@ -211,7 +212,7 @@ mod tests {
                     the data, and wrote them (3 runs)";
         let found = with("engine_dirty_bytes", 4e8, Some(StepRole::ReadWrite));
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
-        // Beside background writers some always are.
+        // With background writers there are always some.
         assert_eq!(left_of("engine_dirty_bytes", 4e8, Some(StepRole::ReadWrite), 1.1), []);
         assert_eq!(with("engine_garbage_rows", 4e4, None), []);
         assert!(with("engine_garbage_rows", 1e5, None)[0].1.contains("100000 row versions"));

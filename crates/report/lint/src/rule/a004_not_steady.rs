@@ -1,36 +1,36 @@
-//! A004: what was measured is not a steady state.
+//! A004: throughput without a steady state.
 
 use model::record::Severity;
 use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::percent;
+use crate::facts::percent;
+use crate::registry::code;
 
-/// Throughput did not become steady, or arrivals were not kept up with.
+/// Throughput did not become steady, or an open loop was overloaded.
 pub(crate) static RULE: Rule = Rule {
-    code: "A004",
+    code: code::A004,
     name: "not steady",
     severity: Severity::Warning,
     trigger: "throughput drifts over the whole step, or no part of it that is long enough is \
               steady (a note for steps that end by count); a warm-up or slow-down was counted, \
-              because little would be left without it or --whole asked for it; an open loop that \
+              because little would be left without it or --whole was given; an open loop that \
               was overloaded",
     why: "The mean of a step that is still changing depends on when it was stopped: it is no \
           property of the engine.",
-    remedy: "measure for longer, warm up for longer, or read it as the course that it is",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (throughput over time); \
-             reference, analysis, sections 3 and 5.2 and section 7, L04",
+    remedy: "measure for longer, warm up for longer, or read it as a trend",
+    source: "[Callaghan 2022-08-23] (throughput over time)",
     is_recorded: true,
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     context.run.steps.iter().filter_map(unsteady).collect()
 }
 
-fn unsteady(step: &StepRecord) -> Option<Seen> {
+fn unsteady(step: &StepRecord) -> Option<Observation> {
     let time_profile = step.time_profile.as_ref()?;
     let (kind, evidence) = match time_profile.class {
         TrendClass::Drift => ("drift", drift(time_profile)),
@@ -47,23 +47,24 @@ fn unsteady(step: &StepRecord) -> Option<Seen> {
         | TrendClass::Cyclic
         | TrendClass::TooShort => return None,
     };
-    let evidence = Seen::new(evidence).step(&step.step.name).sized(kind, slope(time_profile).abs());
+    let evidence =
+        Observation::new(evidence).step(&step.step.name).ranked(kind, slope(time_profile).abs());
     Some(match step.step.stop {
-        // The whole of the work was measured, be it steady or not.
-        StopRule::Operations(_) => evidence.graded(Severity::Note),
+        // The whole of the work was measured, steady or not.
+        StopRule::Operations(_) => evidence.severity(Severity::Note),
         StopRule::Duration(_) => evidence,
     })
 }
 
 /// Returns whether what came before the steady part is in the step's figures.
 ///
-/// A step that ends by count is its whole work; one that ends by duration should have been cut.
+/// A step that ends by count is its whole work; one that ends by duration should have been trimmed.
 fn is_counted(step: &StepRecord, time_profile: &TimeProfile) -> bool {
     let is_timed = matches!(step.step.stop, StopRule::Duration(_));
     is_timed && step.warmup_trim_ns.unwrap_or(Nanos(0)) < time_profile.steady_from_ns
 }
 
-/// Returns how much throughput grew over the kept part, as a share.
+/// Returns how much throughput grew over the measured window, as a share.
 fn slope(time_profile: &TimeProfile) -> f64 {
     time_profile.drifts.get("throughput_ops_per_s").map_or(0.0, |drift| drift.over_part)
 }
@@ -84,7 +85,7 @@ mod tests {
     use crate::testing::{time_profile, when};
 
     #[test]
-    fn a_drift_is_told_and_a_steady_course_is_not() {
+    fn a_drift_is_reported_and_a_steady_profile_is_not() {
         let falling = Drift { per_hour: -7.2, over_part: -0.12, is_real: true };
         let with = |class, stop: Option<StopRule>| {
             when(&RULE, |step| {
@@ -102,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_that_is_counted_is_told_and_one_that_was_cut_is_not() {
+    fn a_warm_up_that_is_counted_is_reported_and_one_that_was_trimmed_is_not() {
         let with = |warmup_trim_s: Option<u64>| {
             when(&RULE, |step| {
                 let steady_from_ns = Nanos::from_secs(12);

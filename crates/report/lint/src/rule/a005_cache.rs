@@ -1,15 +1,16 @@
-//! A005: a cache still filled, or emptied, while it was measured.
+//! A005: a cache that fills or empties during the measurement.
 
 use model::record::Severity;
 use model::{DataShape, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::measured;
+use crate::facts::measured;
+use crate::registry::code;
 
-/// What the step before left in the cache is in the figures.
+/// The figures depend on what the step before left in the cache.
 pub(crate) static RULE: Rule = Rule {
-    code: "A005",
+    code: code::A005,
     name: "cache carried over",
     severity: Severity::Warning,
     trigger: "over the steady part of a step the share of look-ups in the engine's cache that hit \
@@ -17,31 +18,31 @@ pub(crate) static RULE: Rule = Rule {
     why: "The cache then still holds what the step before left there, or is not full yet: how much \
           the figures owe to it depends on how long was measured.",
     remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
-    source: "seed 000, \"SSD read response time: raw device vs a filesystem\" (buffered reads \
-             benefit from hits in the page cache); reference, analysis, section 7, L05",
+    source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache); \
+             our choice: 5 points",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Points by which the share may move. Source: the reference, analysis, L05.
+/// Points by which the share may move. Our choice.
 const POINTS: f64 = 0.05;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let data = &context.experiment.data;
     measured(context.run).filter_map(|step| moved(step, data)).collect()
 }
 
-fn moved(step: &StepRecord, data: &DataShape) -> Option<Seen> {
+fn moved(step: &StepRecord, data: &DataShape) -> Option<Observation> {
     let drift = step.time_profile.as_ref()?.drifts.get("cache_hit_share")?;
     let level = analysis::step_metrics(step, data).get("cache_hit_share").copied()?;
-    // The slope is told as a share of the level.
+    // The slope is a share of the level.
     let points = drift.over_part * level;
     (drift.is_real && points.abs() > POINTS).then(|| {
         let way = if points > 0.0 { "rose" } else { "fell" };
         let (level, by) = (level * 100.0, points.abs() * 100.0);
         let evidence =
             format!("the share of cache hits, {level:.0} % on average, {way} by {by:.0} points");
-        Seen::new(evidence).step(&step.step.name).sized(way, by)
+        Observation::new(evidence).step(&step.step.name).ranked(way, by)
     })
 }
 
@@ -66,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_hits_that_moves_is_told() {
+    fn a_share_of_hits_that_moves_is_reported() {
         assert_eq!(with(0.05, true), []);
         assert_eq!(with(0.2, false), []);
         let evidence = "readrandom of b: the share of cache hits, 80 % on average, rose by 16 points (3 \

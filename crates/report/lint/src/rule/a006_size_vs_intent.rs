@@ -1,41 +1,41 @@
-//! A006: the data is not of the size that the workload is about.
+//! A006: data of another size than the workload is about.
 
 use model::record::Severity;
 use model::{Bytes, Experiment, StepRecord, Variant};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::look::{bytes, measured, memory, only_reads, per_op, percent};
+use crate::facts::{bytes, measured, memory, only_reads, per_op, percent};
+use crate::registry::code;
 
 /// A workload that is called cached reads storage, or one that is called IO-bound does not.
 pub(crate) static RULE: Rule = Rule {
-    code: "A006",
+    code: code::A006,
     name: "size against intent",
     severity: Severity::Blocking,
     trigger: "a cached workload (byrx, byos) whose rows do not fit its cache, or whose reads need \
               more than 0.01 device reads each; an IO-bound one (iobuf, iodir) whose rows fit memory \
-              (a doubt below twice the memory), or whose reads need less than 0.05",
+              (a warning below twice the memory), or whose reads need less than 0.05",
     why: "It would measure memory under the name of storage, or storage under the name of memory.",
     remedy: "leave `rows` and `cache` to the preset, or name another preset",
-    source: "seed 003, \"How I do performance tests for RocksDB\" (byrx, byos, iobuf, iodir); seed \
-             002, \"Variance in RocksDB benchmarks on cloud HW\" (the database was larger than \
-             memory by mistake); reference, analysis, section 7, L06",
+    source: "[Callaghan 2022-08-18] (byrx, byos, iobuf, iodir); [Callaghan 2023-01-02] (the \
+             database was larger than memory by mistake); our choice: thresholds",
     plan: Some(plan),
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of the cache that rows of a cached workload may fill. Source: the reference, L06.
+/// Share of the cache that rows of a cached workload may fill. Our choice.
 const CACHED_SHARE: f64 = 0.9;
-/// How often the rows of an IO-bound workload must hold the memory; source: as above, less the
-/// preset's rounding.
+/// How often the rows of an IO-bound workload must hold the memory. Our choice: 2, less
+/// the preset's rounding.
 const IO_BOUND_RATIO: f64 = 1.9;
-/// Device reads of an operation, at most, in a cached workload. Source: as above.
+/// Device reads of an operation, at most, in a cached workload. Our choice.
 const CACHED_READS: f64 = 0.01;
-/// Device reads of an operation, at least, in an IO-bound workload. Source: as above.
+/// Device reads of an operation, at least, in an IO-bound workload. Our choice.
 const IO_BOUND_READS: f64 = 0.05;
 
-/// Where a workload wants its rows.
+/// The intended place of a workload's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Intent {
     /// In the engine's cache.
@@ -55,15 +55,20 @@ fn intent(experiment: &Experiment) -> Option<Intent> {
     }
 }
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
     let Some(intent) = intent(experiment) else { return Vec::new() };
     let memory = memory(experiment, context.host);
-    let tell = |variant: &Variant| {
+    let observe = |variant: &Variant| {
         let (evidence, severity) = misfit(intent, stored(experiment, variant), variant, memory)?;
-        Some(Seen::new(evidence).variant(&variant.name).graded(severity).sized("size", 0.0))
+        Some(
+            Observation::new(evidence)
+                .variant(&variant.name)
+                .severity(severity)
+                .ranked("size", 0.0),
+        )
     };
-    experiment.variants.iter().filter_map(tell).collect()
+    experiment.variants.iter().filter_map(observe).collect()
 }
 
 /// Returns what the rows take when stored: caches of pages hold them compressed.
@@ -91,7 +96,7 @@ fn misfit(
     let rows = bytes(stored);
     if intent == Intent::Storage {
         let severity = if share < 1.0 { Severity::Blocking } else { Severity::Warning };
-        let evidence = format!("IO-bound, and {rows} of rows beside {room} of {what}");
+        let evidence = format!("IO-bound, and {rows} of rows next to {room} of {what}");
         return (share < IO_BOUND_RATIO).then_some((evidence, severity));
     }
     let severity = if share > 1.0 { Severity::Blocking } else { Severity::Warning };
@@ -99,11 +104,11 @@ fn misfit(
     (share > CACHED_SHARE).then_some((evidence, severity))
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let Some(intent) = intent(context.experiment) else { return Vec::new() };
-    let tell = |step: &StepRecord| {
+    let observe = |step: &StepRecord| {
         let reads = per_op(step, "device_reads").filter(|_| only_reads(&step.step))?;
-        // The device is everybody's: what the worker itself did not read is no evidence.
+        // The device is shared: reads count only where the worker itself read.
         let own = per_op(step, "process_read_bytes");
         let (is_wrong, is) = match intent {
             Intent::Engine | Intent::System => {
@@ -114,10 +119,10 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
         is_wrong.then(|| {
             let evidence =
                 format!("{is}, and {} of the operations read the device", percent(reads));
-            Seen::new(evidence).step(&step.step.name).sized("reads", reads)
+            Observation::new(evidence).step(&step.step.name).ranked("reads", reads)
         })
     };
-    measured(context.run).filter_map(tell).collect()
+    measured(context.run).filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -134,10 +139,10 @@ mod tests {
     fn rows_must_fit_a_cached_workload_and_overflow_an_io_bound_one() {
         // 400 MiB of rows.
         let with = |workload: &str, mib: u64| {
-            let mut asked = experiment(workload);
-            asked.memory_bytes = Some(Bytes(mib << 20));
-            asked.variants[0].settings.cache_bytes = Some(Bytes(mib << 20));
-            in_plan(&RULE, &asked)
+            let mut spec = experiment(workload);
+            spec.memory_bytes = Some(Bytes(mib << 20));
+            spec.variants[0].settings.cache_bytes = Some(Bytes(mib << 20));
+            in_plan(&RULE, &spec)
         };
         assert_eq!(with("byrx", 500), []);
         let evidence = "a: cached, and 401 MiB of rows for 300 MiB of cache";
@@ -149,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn device_reads_give_the_workload_away() {
+    fn device_reads_must_fit_the_workload() {
         let with = |workload: &str, reads: f64| {
             let mut runs = runs(&["a"]);
             for run in &mut runs {

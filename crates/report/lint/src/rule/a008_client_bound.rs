@@ -1,48 +1,48 @@
-//! A008: the client, and not the engine, was measured.
+//! A008: the client is a large part of what is measured.
 
 use model::record::Severity;
 use model::{Load, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::look::{percent, requests};
+use crate::facts::{percent, requests};
+use crate::registry::code;
 
 /// The client's own work is a large part of what was measured.
 pub(crate) static RULE: Rule = Rule {
-    code: "A008",
+    code: code::A008,
     name: "client-bound",
     severity: Severity::Blocking,
     trigger: "the client, and not the engine, failed to keep up with an open loop; or in a closed \
               loop an operation of the `null` engine takes more than 10 % of the step's time per \
               operation",
     why: "What the client costs is the same for every engine: it hides their differences, and where \
-          the client is late nothing was asked of the engine.",
-    remedy: "make operations dearer (batches, ranges), or lower the rate, or give the client CPUs",
-    source: "seed 002, \"Insert benchmark on an 8-core AMD server\" (the client uses too much CPU); \
-             reference, analysis, sections 5.2 and 7, L08",
+          the client is late the engine is idle.",
+    remedy: "make operations larger (batches, ranges), or lower the rate, or give the client CPUs",
+    source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: a tenth",
     is_recorded: true,
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of an operation's time that may be the client's. Source: the reference, analysis, L08.
+/// Share of an operation's time that may be the client's. Our choice.
 const SHARE: f64 = 0.1;
 
-/// Tells of closed loops by what the client costs at its least disturbed: a calibration beside a
-/// busy neighbour tells of the neighbour.
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+/// Reports closed loops by the lowest calibration: one with a busy neighbour measures the
+/// neighbour.
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let costs = context.valid().filter_map(|run| run.calibration.as_ref());
     let Some(own_ns) = costs.map(|cost| cost.closed_ns_per_op).reduce(f64::min) else {
         return Vec::new();
     };
-    let of_run = |run: &'_ model::RunRecord| -> Vec<Seen> {
+    let of_run = |run: &'_ model::RunRecord| -> Vec<Observation> {
         let evidence = run.steps.iter().filter_map(|step| harness(step, own_ns));
         evidence.map(|evidence| evidence.variant(&run.cell.variant).run(&run.id)).collect()
     };
     context.valid().flat_map(of_run).collect()
 }
 
-fn harness(step: &StepRecord, own_ns: f64) -> Option<Seen> {
+fn harness(step: &StepRecord, own_ns: f64) -> Option<Observation> {
     if step.step.load != Load::Closed {
         return None;
     }
@@ -54,7 +54,7 @@ fn harness(step: &StepRecord, own_ns: f64) -> Option<Seen> {
             "{} of an operation's {whole_ns:.0} ns is the client's own work, {own_ns:.0} ns",
             percent(share)
         );
-        Seen::new(evidence).step(&step.step.name).sized("harness", share)
+        Observation::new(evidence).step(&step.step.name).ranked("harness", share)
     })
 }
 
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_a_tenth_is_told() {
+    fn a_client_that_takes_a_tenth_is_reported() {
         assert_eq!(with(9_000.0), []);
         let evidence = "readrandom of a: 12 % of an operation's 100000 ns is the client's own work, \
                     12000 ns (3 runs)";

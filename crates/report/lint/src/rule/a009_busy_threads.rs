@@ -1,28 +1,28 @@
-//! A009: more threads want to run than there are CPUs.
+//! A009: more runnable threads than CPUs.
 
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
+use crate::registry::code;
 
 /// Clients and background threads are more than the CPUs.
 pub(crate) static RULE: Rule = Rule {
-    code: "A009",
+    code: code::A009,
     name: "too many busy threads",
     severity: Severity::Warning,
-    trigger: "more CPUs wanted than there are, or clients that wait for a CPU for more than 5 % of \
+    trigger: "more runnable threads than CPUs, or clients that wait for a CPU for more than 5 % of \
               their time; in a plan, as a note, more clients and background jobs than CPUs",
     why: "Clients then wait for a CPU and not for the engine, and the variance of everything grows.",
-    remedy: "use fewer clients or background threads, or read it as a test of a full machine",
-    source: "seed 003, \"The impact of max_background_jobs on write throughput for RocksDB\" (busy \
-             threads should not exceed the cores); reference, analysis, section 7, L09",
+    remedy: "use fewer clients or background threads, or read it as a test of a saturated machine",
+    source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",
     is_recorded: true,
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
-    let Some(host) = context.host.filter(|_| context.is_ahead()) else { return Vec::new() };
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
+    let Some(host) = context.host.filter(|_| context.is_before_runs()) else { return Vec::new() };
     let experiment = context.experiment;
     let steps = experiment.steps.iter().map(|step| step.clients);
     let clients = experiment.clients.iter().copied().chain(steps).max().unwrap_or(1);
@@ -34,8 +34,9 @@ fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
                 model::units::clients(clients),
                 host.cpus
             );
-            let evidence = Seen::new(evidence).variant(&variant.name).graded(Severity::Note);
-            evidence.sized("plan", f64::from(clients + jobs))
+            let evidence =
+                Observation::new(evidence).variant(&variant.name).severity(Severity::Note);
+            evidence.ranked("plan", f64::from(clients + jobs))
         })
     });
     too_many.collect()
@@ -50,25 +51,25 @@ mod tests {
 
     #[test]
     fn more_threads_than_cpus_are_a_note_of_the_plan() {
-        let mut asked = experiment(&["a", "b"]);
-        asked.variants[1].settings.background_jobs = Some(3);
-        assert_eq!(in_plan(&RULE, &asked), []);
-        asked.variants[1].settings.background_jobs = Some(8);
+        let mut spec = experiment(&["a", "b"]);
+        spec.variants[1].settings.background_jobs = Some(3);
+        assert_eq!(in_plan(&RULE, &spec), []);
+        spec.variants[1].settings.background_jobs = Some(8);
         let evidence = "b: 1 client and 8 background threads share 4 CPUs";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Note, evidence.to_owned())]);
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
     }
 
     #[test]
-    fn what_the_runner_saw_is_told() {
-        let told = when(&RULE, |step| {
+    fn findings_of_the_runner_are_reported() {
+        let found = when(&RULE, |step| {
             step.findings.push(Finding {
-                code: "A009".to_owned(),
+                code: RULE.code.to_owned(),
                 severity: Severity::Warning,
                 evidence: "more busy threads than CPUs".to_owned(),
                 remedy: "use fewer clients".to_owned(),
             });
         });
         let evidence = "readrandom of b: more busy threads than CPUs (3 runs)";
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,41 +1,39 @@
-//! A010: what a closed loop cannot see.
+//! A010: operations that a closed loop omits.
 
 use model::record::Severity;
 use model::{Load, Nanos, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::requests;
+use crate::facts::requests;
+use crate::registry::code;
 
 /// A closed loop sends nothing while it waits.
 pub(crate) static RULE: Rule = Rule {
-    code: "A010",
+    code: code::A010,
     name: "coordinated omission",
     severity: Severity::Note,
     trigger: "during the longest operation of a closed loop its client would have sent 10 more",
-    why: "A client that waits does not count those who would have come meanwhile: its percentiles \
-          are those of the operations that were sent, not of the ones that were wanted.",
-    remedy: "response times are those of clients that wait; an open loop (--rate) counts everyone \
-             who would have come",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (coordinated \
-             omission); G. Tene's talks on it; reference, analysis, sections 5.2 and 7, L10",
+    why: "A client that waits omits the operations that were due meanwhile: its percentiles are those \
+          of the operations sent, not of the ones due.",
+    remedy: "response times are those of clients that wait; an open loop (--rate) counts every \
+             operation that was due",
+    source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2015]",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Operations that would have come due in the longest one, from which on they are told of.
-///
-/// Source: the project's reference, analysis, sections 5.2 and 7, L10.
+/// Omitted operations from which a step is reported. Our choice.
 const OMITTED: f64 = 10.0;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     context.run.steps.iter().filter_map(omitted).collect()
 }
 
-/// Tells of the operations a client would have sent during the longest one.
+/// Reports the operations a client would have sent during the longest one.
 ///
-/// Source: the project's reference, analysis, section 5.2: longest service time x rate per thread.
-fn omitted(step: &StepRecord) -> Option<Seen> {
+/// That is the longest service time times the rate per client. Source: [Tene 2015].
+fn omitted(step: &StepRecord) -> Option<Observation> {
     if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::FindClients) {
         return None;
     }
@@ -50,7 +48,7 @@ fn omitted(step: &StepRecord) -> Option<Seen> {
             "closed loop: while its longest operation took {longest}, a client would have sent \
              {omitted:.0} more"
         );
-        Seen::new(evidence).step(&step.step.name).sized("", omitted)
+        Observation::new(evidence).step(&step.step.name).ranked("", omitted)
     })
 }
 
@@ -62,7 +60,7 @@ mod tests {
     use crate::testing::{summary, when};
 
     #[test]
-    fn what_a_closed_loop_omits_is_a_note() {
+    fn operations_that_a_closed_loop_omits_are_a_note() {
         let with = |max_ns: u64, is_open: bool| {
             when(&RULE, |step| {
                 let mut reads = summary(600_000);

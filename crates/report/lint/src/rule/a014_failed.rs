@@ -1,49 +1,49 @@
-//! A014: operations failed.
+//! A014: failed operations.
 
 use model::StepRecord;
 use model::record::{OpSummaries, Severity};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::percent;
+use crate::facts::percent;
+use crate::registry::code;
 
 /// Operations of clients or of the background writer failed.
 pub(crate) static RULE: Rule = Rule {
-    code: "A014",
+    code: code::A014,
     name: "failed operations",
     severity: Severity::Warning,
     trigger: "an operation failed; blocking above 0.1 % of a step's operations",
     why: "A failed operation is not counted as done, but its time was spent: an engine that fails \
-          fast looks fast.",
-    remedy: "look into the engine's own log, in the run's engine/ directory",
-    source: "seed 001, \"s/optimal/better/g - on reviewing conference papers\" (unexplained results \
-             turned out bogus); reference, analysis, section 7, L14",
+          fast seems fast.",
+    remedy: "read the engine's own log, in the run's engine/ directory",
+    source: "[Callaghan 2022-10-31] (unexplained results turned out bogus); our choice: 0.1 %",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of failed operations that blocks a verdict. Source: the reference, analysis, L14.
+/// Share of failed operations that blocks a verdict. Our choice.
 const BLOCKING: f64 = 0.001;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let tell = |step: &StepRecord| {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let observe = |step: &StepRecord| {
         let one = |of: &OpSummaries, what| {
             failed(of, what).map(|evidence| evidence.step(&step.step.name))
         };
         [one(&step.clients, "operations"), one(&step.writers, "writes of the background writer")]
     };
-    context.run.steps.iter().flat_map(tell).flatten().collect()
+    context.run.steps.iter().flat_map(observe).flatten().collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-fn failed(of: &OpSummaries, what: &'static str) -> Option<Seen> {
+fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
     let failed: u64 = of.values().map(|summary| summary.counts.failed).sum();
     let done: u64 = of.values().map(|summary| summary.counts.done).sum();
     let share = failed as f64 / ((failed + done) as f64).max(1.0);
     let severity = if share > BLOCKING { Severity::Blocking } else { Severity::Warning };
     (failed > 0).then(|| {
         let evidence = format!("{failed} {what} failed, {}", percent(share));
-        Seen::new(evidence).graded(severity).sized(what, share)
+        Observation::new(evidence).severity(severity).ranked(what, share)
     })
 }
 
@@ -55,7 +55,7 @@ mod tests {
     use crate::testing::{summary, when};
 
     #[test]
-    fn failures_are_told_and_many_are_blocking() {
+    fn failures_are_reported_and_many_are_blocking() {
         let with = |failed| {
             when(&RULE, |step| step.clients.get_mut(&OpKind::Get).unwrap().counts.failed = failed)
         };
@@ -66,13 +66,13 @@ mod tests {
     }
 
     #[test]
-    fn failures_of_the_background_writer_are_told_apart() {
-        let told = when(&RULE, |step| {
+    fn failures_of_the_background_writer_are_reported_apart() {
+        let found = when(&RULE, |step| {
             let mut writes = summary(100);
             writes.counts.failed = 3;
             step.writers.insert(OpKind::Put, writes);
         });
         let evidence = "readrandom of b: 3 writes of the background writer failed, 2.9 % (3 runs)";
-        assert_eq!(told, [(Severity::Blocking, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
     }
 }

@@ -4,56 +4,62 @@ use model::record::Severity;
 use model::sql::CallMix;
 use model::{Experiment, RunRecord, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
-use crate::look::{Arm, arms, measured, percent};
+use crate::facts::{Sample, measured, percent, samples};
+use crate::registry::code;
 
-/// Reads did not find what they were to find.
+/// Reads that are to find rows did not find them.
 pub(crate) static RULE: Rule = Rule {
-    code: "A015",
+    code: code::A015,
     name: "reading nothing",
     severity: Severity::Blocking,
-    trigger: "more than half of a step's reads found nothing (a doubt above 0.1 %), or the share \
+    trigger: "more than half of a step's reads found nothing (a warning above 0.1 %), or the share \
               differs between variants by more than one point; `readmissing` is meant to find \
               nothing, rows may be missing after `deleterandom`, and of an application only those steps \
               count whose statements are to return rows",
     why: "Not finding a row is other work than reading it: filters answer it without touching data.",
     remedy: "load with `fillseq` or `filluniquerandom`, so that every row is there",
-    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (reloaded to make sure all keys \
-             would exist); reference, analysis, section 7, L15",
+    source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: \
+             0.1 %",
     run: Some(run),
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of reads that may find nothing. Source: the reference, analysis, L15.
+/// Share of reads that may find nothing. Our choice.
 const SHARE: f64 = 0.001;
 /// Share above which the step is about something else.
 const BLOCKING: f64 = 0.5;
-/// Difference of the shares of two variants that blocks a verdict: they were not asked the same.
+/// Difference of the shares of two variants that blocks a verdict: their requests differ.
 const APART: f64 = 0.01;
 /// The step whose reads are to find nothing.
 const MISSING: &str = "readmissing";
 /// The step after which rows may be missing.
 const DELETES: &str = "deleterandom";
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let tell = |step: &StepRecord| {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let observe = |step: &StepRecord| {
         let share = not_found(step).filter(|share| *share > SHARE)?;
         let is_half = share > BLOCKING;
         let severity = if is_half { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("{} of the operations found nothing", percent(share));
-        Some(Seen::new(evidence).step(&step.step.name).graded(severity).sized("share", share))
+        Some(
+            Observation::new(evidence)
+                .step(&step.step.name)
+                .severity(severity)
+                .ranked("share", share),
+        )
     };
     let is_to_find = |step: &&StepRecord| is_to_find(context.experiment, &step.step.name);
-    expected(context.run).filter(is_to_find).filter_map(tell).collect()
+    expected(context.run).filter(is_to_find).filter_map(observe).collect()
 }
 
-/// Returns whether a step's statements are to return rows: those of an application say so.
+/// Returns whether a step's statements are to return rows: an application declares it.
 fn is_to_find(experiment: &Experiment, step: &str) -> bool {
     let Some(application) = &experiment.application else { return true };
-    let Some(traffic_spec) = application.step(step) else { return true };
-    let positions: Vec<u16> = match &traffic_spec.clients {
+    let Some(own) = application.step(step) else { return true };
+    let positions: Vec<u16> = match &own.clients {
         None => return true,
         Some(CallMix::Mix(weights)) => weights.iter().map(|(position, _)| *position).collect(),
         Some(CallMix::InTurn(list) | CallMix::Once(list)) => list.clone(),
@@ -82,33 +88,35 @@ fn not_found(step: &StepRecord) -> Option<f64> {
 }
 
 /// Compares what variants did not find, by their first runs.
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
-    let arms = arms(context);
-    let share = |arm: &Arm<'_>| {
-        let (run, _) = arm.runs.first()?;
-        not_found(run.steps.iter().find(|step| step.index == arm.step.index)?)
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let samples = samples(context);
+    let share = |sample: &Sample<'_>| {
+        let (run, _) = sample.runs.first()?;
+        not_found(run.steps.iter().find(|step| step.index == sample.step.index)?)
     };
-    let base = |arm: &Arm<'_>| {
-        let is_base = |other: &&Arm<'_>| {
+    let base = |sample: &Sample<'_>| {
+        let is_base = |other: &&Sample<'_>| {
             other.variant == context.comparison.base
-                && (other.step.index, other.step.clients) == (arm.step.index, arm.step.clients)
+                && (other.step.index, other.step.clients)
+                    == (sample.step.index, sample.step.clients)
         };
-        arms.iter().find(is_base).and_then(share)
+        samples.iter().find(is_base).and_then(share)
     };
-    let is_to_find = |arm: &&Arm<'_>| is_to_find(context.experiment, &arm.step.name);
-    let tell = |arm: &Arm<'_>| {
-        let (own, base) = (share(arm)?, base(arm)?);
+    let is_to_find = |sample: &&Sample<'_>| is_to_find(context.experiment, &sample.step.name);
+    let observe = |sample: &Sample<'_>| {
+        let (own, base) = (share(sample)?, base(sample)?);
         ((own - base).abs() > APART).then(|| {
             let evidence = format!(
                 "{} of the operations found nothing, and {} of the base's",
                 percent(own),
                 percent(base)
             );
-            let evidence = Seen::new(evidence).step(&arm.step.name).variant(arm.variant);
-            evidence.sized("apart", (own - base).abs())
+            let evidence =
+                Observation::new(evidence).step(&sample.step.name).variant(sample.variant);
+            evidence.ranked("apart", (own - base).abs())
         })
     };
-    arms.iter().filter(is_to_find).filter_map(tell).collect()
+    samples.iter().filter(is_to_find).filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -130,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_that_find_nothing_are_told() {
+    fn reads_that_find_nothing_are_reported() {
         assert_eq!(with("readrandom", 500, 500), []);
         assert_eq!(with("readmissing", 600_000, 600_000), []);
         let evidence = "readrandom of a: 1.0 % of the operations found nothing, likewise in 1 other \
@@ -147,12 +155,12 @@ mod tests {
             counts.not_found = counts.done;
         }
         let name = runs[0].steps[0].step.name.clone();
-        let told = |returns: Option<f64>| {
-            let mut asked = experiment(&["a"]);
+        let found = |returns: Option<f64>| {
+            let mut spec = experiment(&["a"]);
             let mut application = application(&name, 1.0);
             application.steps[0].clients = Some(CallMix::InTurn(vec![0]));
             application.procedures = vec![Procedure {
-                name: "look".to_owned(),
+                name: "find".to_owned(),
                 kind: OpKind::Get,
                 table: 0,
                 is_transaction: false,
@@ -162,17 +170,17 @@ mod tests {
                 rows: 0,
                 rows_expected: returns,
             }];
-            asked.application = Some(application);
-            in_runs(&RULE, &asked, &runs).len()
+            spec.application = Some(application);
+            in_runs(&RULE, &spec, &runs).len()
         };
-        assert_eq!([told(Some(10.0)), told(Some(0.0)), told(None)], [1, 0, 0]);
+        assert_eq!([found(Some(10.0)), found(Some(0.0)), found(None)], [1, 0, 0]);
     }
 
     #[test]
-    fn variants_that_do_not_find_the_same_were_not_asked_the_same() {
-        let told = with("readmissing", 600_000, 60_000);
+    fn variants_that_find_different_shares_are_blocking() {
+        let found = with("readmissing", 600_000, 60_000);
         let evidence =
             "readmissing of b: 10 % of the operations found nothing, and 100 % of the base's";
-        assert_eq!(told, [(Severity::Blocking, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
     }
 }

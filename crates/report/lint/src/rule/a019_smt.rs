@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use model::StepRecord;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
-use crate::look::measured;
+use crate::facts::measured;
+use crate::registry::code;
 
 /// More threads were busy than there are cores, and cores run several threads.
 pub(crate) static RULE: Rule = Rule {
-    code: "A019",
+    code: code::A019,
     name: "shared cores",
     severity: Severity::Warning,
     trigger: "SMT is on and the worker used more CPUs over a step than there are physical cores; \
@@ -20,34 +21,33 @@ pub(crate) static RULE: Rule = Rule {
           does: CPU per operation then grows with the load alone.",
     remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
              /sys/devices/system/cpu/smt/control",
-    source: "seed 000, the small servers v3 and later (hyper-threads disabled, kernel option \
-             `nosmt`); reference, analysis, section 7, L19",
+    source: "[Callaghan 2022-10-24] (hyper-threads disabled, kernel option `nosmt`)",
     run: Some(run),
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let host = context.host;
     let Some(cores) = host.cores.filter(|_| host.is_smt_on == Some(true)) else {
         return Vec::new();
     };
-    let tell = |step: &StepRecord| {
+    let observe = |step: &StepRecord| {
         let metrics = analysis::step_metrics(step, &context.experiment.data);
         let used = metrics.get("busy_threads").copied()?;
         (used > f64::from(cores)).then(|| {
             let cpus = host.cpus;
             let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");
-            Seen::new(evidence).step(&step.step.name).sized("used", used)
+            Observation::new(evidence).step(&step.step.name).ranked("used", used)
         })
     };
-    measured(context.run).filter_map(tell).collect()
+    measured(context.run).filter_map(observe).collect()
 }
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let known: BTreeSet<bool> = context.hosts.iter().filter_map(|host| host.is_smt_on).collect();
     let evidence = "SMT was on for some runs and off for others";
-    let evidence = Seen::new(evidence).graded(Severity::Blocking).sized("differs", 0.0);
+    let evidence = Observation::new(evidence).severity(Severity::Blocking).ranked("differs", 0.0);
     if known.len() > 1 { vec![evidence] } else { Vec::new() }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn more_busy_threads_than_cores_are_told_where_cores_are_shared() {
+    fn more_busy_threads_than_cores_are_reported_where_cores_are_shared() {
         let with = |host: &Host, cpus: f64| {
             let mut runs = runs(&["a"]);
             for run in &mut runs {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_that_differ_in_it_are_blocking() {
+    fn hosts_that_differ_in_smt_are_blocking() {
         let with = |other: &Host| {
             on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&smt(Some(false), 4), other])
         };

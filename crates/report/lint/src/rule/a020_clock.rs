@@ -1,13 +1,14 @@
-//! A020: the clock cannot be believed, or is dear to read.
+//! A020: a clock that drifts, or is slow to read.
 
 use model::record::{ClockRecord, Severity};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
+use crate::registry::code;
 
 /// The clock that operations are timed by is poor.
 pub(crate) static RULE: Rule = Rule {
-    code: "A020",
+    code: code::A020,
     name: "clock",
     severity: Severity::Warning,
     trigger: "the kernel's clock source is neither that of the CPU nor a virtual one of the same \
@@ -16,10 +17,10 @@ pub(crate) static RULE: Rule = Rule {
     why: "Times of operations are differences of stamps: a clock that needs a system call costs more \
           than an operation, and one that drifts falsifies every rate.",
     remedy: "boot with the tsc clock source where the CPU has a constant one",
-    source: "reference, analysis, section 7, L20",
+    source: "our choice: 0.1 %",
     plan: Some(plan),
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// Clock sources that are read without a system call.
@@ -27,19 +28,19 @@ pub(crate) static RULE: Rule = Rule {
 /// Source: Linux, Documentation/admin-guide/kernel-parameters.txt, `clocksource=`, and vdso(7).
 const CHEAP: &[&str] =
     &["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
-/// Drift from which a rate is wrong, parts per million. Source: the reference, analysis, L20.
+/// Drift from which a rate is wrong, parts per million. Our choice.
 const DRIFT_PPM: f64 = 1_000.0;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let source = context.host.and_then(|host| host.clocksource.as_deref());
-    let dear = source.filter(|name| !CHEAP.contains(name));
-    dear.map(|name| Seen::new(format!("the kernel's clock source is `{name}`")))
+    let slow = source.filter(|name| !CHEAP.contains(name));
+    slow.map(|name| Observation::new(format!("the kernel's clock source is `{name}`")))
         .into_iter()
         .collect()
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let tell = |clock: &ClockRecord| {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let observe = |clock: &ClockRecord| {
         let drift = clock.drift_ppm.filter(|drift| drift.abs() > DRIFT_PPM);
         let evidence = match drift {
             Some(drift) => format!("the clock ({}) drifted by {drift:.0} ppm", clock.source),
@@ -47,9 +48,9 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
             None => format!("the clock ({}) is not sound", clock.source),
         };
         let size = drift.unwrap_or_default().abs();
-        Some(Seen::new(evidence).graded(Severity::Blocking).sized("drift", size))
+        Some(Observation::new(evidence).severity(Severity::Blocking).ranked("drift", size))
     };
-    context.run.clock.iter().filter_map(tell).collect()
+    context.run.clock.iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -60,7 +61,7 @@ mod tests {
     use crate::testing::{experiment, host, in_runs, on_hosts, runs};
 
     #[test]
-    fn a_clock_that_needs_a_system_call_is_told() {
+    fn a_clock_that_needs_a_system_call_is_reported() {
         let with = |name: &str| {
             let host = Host { clocksource: Some(name.to_owned()), ..host() };
             on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&host])

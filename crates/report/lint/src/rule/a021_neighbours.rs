@@ -1,15 +1,16 @@
-//! A021: others used the CPUs meanwhile.
+//! A021: CPU taken by other guests and processes.
 
 use model::StepRecord;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{measured, percent, reading, span_us};
+use crate::facts::{measured, percent, reading, span_us};
+use crate::registry::code;
 
 /// Other guests or other processes took CPU.
 pub(crate) static RULE: Rule = Rule {
-    code: "A021",
+    code: code::A021,
     name: "steal and neighbours",
     severity: Severity::Warning,
     trigger: "another guest took more than 0.5 % of the host's CPU time over a step, other \
@@ -17,47 +18,47 @@ pub(crate) static RULE: Rule = Rule {
               many of its seconds",
     why: "What others do is no property of the engine, and changes from run to run.",
     remedy: "stop the other processes of the host, or repeat on one whose CPUs are not shared",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (stable platform); seed 002, \
-             \"Variance in RocksDB benchmarks on cloud HW\"; reference, analysis, section 7, L21",
+    source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
+             thresholds",
     is_recorded: true,
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of the host's CPU time that other guests may take. Source: the reference, analysis, L21.
+/// Share of the host's CPU time that other guests may take. Our choice.
 const STEAL: f64 = 0.005;
-/// CPUs that other processes may use. Source: as above.
+/// CPUs that other processes may use. Our choice.
 const FOREIGN: f64 = 0.02;
 
-/// CPU time below which nothing is told: the kernel accounts for it in ticks of 4 to 10 ms.
+/// CPU time below which nothing is reported: the kernel accounts for it in ticks of 4 to 10 ms.
 const TICKS_US: f64 = 50_000.0;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let cpus = f64::from(context.host.cpus.max(1));
     let steps = measured(context.run);
     steps.flat_map(|step| [stolen(step, cpus), foreign(step)]).flatten().collect()
 }
 
-fn stolen(step: &StepRecord, cpus: f64) -> Option<Seen> {
+fn stolen(step: &StepRecord, cpus: f64) -> Option<Observation> {
     let share = reading(&step.counters, "host_steal_us").filter(|us| *us > TICKS_US)?
         / span_us(step)?
         / cpus;
     (share > STEAL).then(|| {
         let evidence = format!("another guest took {} of the CPU", percent(share));
-        Seen::new(evidence).step(&step.step.name).sized("steal", share)
+        Observation::new(evidence).step(&step.step.name).ranked("steal", share)
     })
 }
 
-/// Tells of other processes, unless the runner saw them disturb the step.
-fn foreign(step: &StepRecord) -> Option<Seen> {
-    let is_told =
+/// Reports other processes, unless the runner recorded that they disturbed the step.
+fn foreign(step: &StepRecord) -> Option<Observation> {
+    let is_reported =
         step.invalid_intervals.is_some() || step.findings.iter().any(|one| one.code == RULE.code);
     let used_us =
-        reading(&step.counters, "others_cpu_us").filter(|us| !is_told && *us > TICKS_US)?;
+        reading(&step.counters, "others_cpu_us").filter(|us| !is_reported && *us > TICKS_US)?;
     let share = used_us / span_us(step)?;
     (share > FOREIGN).then(|| {
         let evidence = format!("other processes of the host used {} of one CPU", percent(share));
-        Seen::new(evidence).step(&step.step.name).sized("foreign", share)
+        Observation::new(evidence).step(&step.step.name).ranked("foreign", share)
     })
 }
 
@@ -67,7 +68,7 @@ mod tests {
     use crate::testing::{set, when};
 
     #[test]
-    fn steal_and_other_processes_are_told_above_their_shares() {
+    fn steal_and_other_processes_are_reported_above_their_shares() {
         let with = |name, us| {
             when(&RULE, |step| set(&mut step.counters, &[(name, us), ("pause_us", 0.0)]))
         };

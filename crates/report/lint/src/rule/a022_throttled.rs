@@ -1,38 +1,39 @@
-//! A022: a CPU cap slowed the run down.
+//! A022: throttling by a CPU cap.
 
 use model::StepRecord;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{measured, percent, reading, span_us};
+use crate::facts::{measured, percent, reading, span_us};
+use crate::registry::code;
 
-/// The run's control group was kept off the CPU by its cap.
+/// The cap of the run's control group throttled it.
 pub(crate) static RULE: Rule = Rule {
-    code: "A022",
+    code: code::A022,
     name: "throttling",
     severity: Severity::Blocking,
-    trigger: "the control group of the run was throttled for more than 0.5 % of a step (a doubt for \
-              less)",
-    why: "What is measured is the cap: the engine stood still through no fault of its own.",
+    trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
+              for less)",
+    why: "What is measured is the cap: the engine waited for CPU.",
     remedy: "raise the CPU cap of the control group assay runs in",
-    source: "reference, analysis, section 7, L22",
+    source: "our choice: 0.5 %, as for invalid intervals",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of a step from which it blocks a verdict: that of void intervals.
+/// Share of a step from which it blocks a verdict: that of invalid intervals.
 const SHARE: f64 = 0.005;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let tell = |step: &StepRecord| {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let observe = |step: &StepRecord| {
         let us = reading(&step.counters, "cgroup_throttled_us").filter(|us| *us > 0.0)?;
         let share = us / span_us(step)?;
         let severity = if share > SHARE { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
-        Some(Seen::new(evidence).step(&step.step.name).graded(severity).sized("", share))
+        Some(Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", share))
     };
-    measured(context.run).filter_map(tell).collect()
+    measured(context.run).filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -41,7 +42,7 @@ mod tests {
     use crate::testing::{set, when};
 
     #[test]
-    fn throttling_is_told() {
+    fn throttling_is_reported() {
         let with = |us| when(&RULE, |step| set(&mut step.counters, &[("cgroup_throttled_us", us)]));
         assert_eq!(with(0.0), []);
         assert_eq!(with(1e5)[0].0, Severity::Warning);

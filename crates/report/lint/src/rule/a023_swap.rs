@@ -1,53 +1,51 @@
-//! A023: memory was short, and the kernel made room meanwhile.
+//! A023: swapping and memory reclaim during a step.
 
 use model::StepRecord;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{bytes, measured, only_reads, per_op, reading, span_us};
+use crate::facts::{bytes, measured, only_reads, per_op, reading, span_us};
+use crate::registry::code;
 
-/// The host swapped, or took memory from those who asked for it.
+/// The host swapped, or tasks had to reclaim memory.
 pub(crate) static RULE: Rule = Rule {
-    code: "A023",
+    code: code::A023,
     name: "swap and reclaim",
     severity: Severity::Warning,
     trigger: "the host moved more than 1 MiB to or from swap in a step, blocking when more than 1 MiB \
               of the worker was in swap then; tasks of the host had to free memory themselves more \
               than once a second; more than 0.01 page faults per operation read from storage in a \
               step that only reads, of a cached workload (byrx, byos)",
-    why: "A page that must come back from swap costs what a read of storage costs, and no engine \
-          asked for it: memory is measured that was not there.",
+    why: "A page that must come back from swap costs a read of storage that no engine requested: \
+          memory is measured that was not there.",
     remedy: "stop what else needs memory, switch swap off (swapoff -a), or give smaller caches",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (watch RSS, it \
-             might lead to OOM); reference, analysis, section 7, L23; proc_vmstat(5)",
+    source: "[Callaghan 2022-08-23] (watch RSS, it might lead to OOM); proc_vmstat(5)",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Bytes below which swapping is nobody's: an idle daemon's pages that move once.
-///
-/// The reference's 0 would tell of every host that has swap at all.
+/// Bytes below which swapping is not reported: an idle daemon's pages that move once.
 const TRICKLE: f64 = 1_048_576.0;
 /// Stalls a second from which they are more than a burst of the page cache.
 const STALLS_PER_S: f64 = 1.0;
-/// Page faults of an operation that may read storage. Source: the reference, analysis, L23.
+/// Page faults of an operation that may read storage. Our choice.
 const FAULTS: f64 = 0.01;
 /// Workloads whose rows are to be in memory, by the names of their presets.
 const CACHED: &[&str] = &["byrx", "byos"];
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let workload = context.experiment.workload.as_deref();
     let is_cached = workload.is_some_and(|name| CACHED.contains(&name));
-    let look = |step: &StepRecord| {
+    let observe = |step: &StepRecord| {
         let faults = faulted(step).filter(|_| is_cached);
         [swapped(step), stalled(step), faults].map(|evidence| Some(evidence?.step(&step.step.name)))
     };
-    measured(context.run).flat_map(look).flatten().collect()
+    measured(context.run).flat_map(observe).flatten().collect()
 }
 
-/// Tells of swapping; only the worker's own is sure to have been in its way.
-fn swapped(step: &StepRecord) -> Option<Seen> {
+/// Reports swapping; only the worker's own blocks a verdict.
+fn swapped(step: &StepRecord) -> Option<Observation> {
     let total = |name| reading(&step.counters, name).unwrap_or_default();
     let (back, out) = (total("host_swap_in_bytes"), total("host_swap_out_bytes"));
     let moved = back + out;
@@ -57,24 +55,24 @@ fn swapped(step: &StepRecord) -> Option<Seen> {
         let (back, out, own) = (bytes(back), bytes(out), bytes(own));
         let evidence =
             format!("the host read {back} from swap and wrote {out}, {own} of the worker");
-        Seen::new(format!("{evidence} in it")).graded(severity).sized("swap", moved)
+        Observation::new(format!("{evidence} in it")).severity(severity).ranked("swap", moved)
     })
 }
 
-fn stalled(step: &StepRecord) -> Option<Seen> {
+fn stalled(step: &StepRecord) -> Option<Observation> {
     let per_s = reading(&step.counters, "host_direct_reclaims")? / span_us(step)? * 1e6;
     (per_s > STALLS_PER_S).then(|| {
         let evidence = format!("tasks of the host had to free memory {per_s:.1} times a second");
-        Seen::new(evidence).sized("stalls", per_s)
+        Observation::new(evidence).ranked("stalls", per_s)
     })
 }
 
-fn faulted(step: &StepRecord) -> Option<Seen> {
+fn faulted(step: &StepRecord) -> Option<Observation> {
     let faults = per_op(step, "major_faults").filter(|_| only_reads(&step.step))?;
     (faults > FAULTS).then(|| {
         let evidence =
             format!("cached, and {faults:.2} page faults per operation read from storage");
-        Seen::new(evidence).sized("faults", faults)
+        Observation::new(evidence).ranked("faults", faults)
     })
 }
 
@@ -84,7 +82,7 @@ mod tests {
     use crate::testing::{experiment, in_runs, runs, set, when};
 
     #[test]
-    fn swapping_is_told_and_the_worker_s_own_is_blocking() {
+    fn swapping_is_reported_and_the_worker_s_own_is_blocking() {
         let with = |moved: f64, own: f64| {
             when(&RULE, |step| {
                 set(&mut step.counters, &[("host_swap_in_bytes", moved)]);
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_must_free_memory_are_told() {
+    fn tasks_that_must_free_memory_are_reported() {
         let with =
             |count| when(&RULE, |step| set(&mut step.counters, &[("host_direct_reclaims", count)]));
         assert_eq!(with(59.0), []);
@@ -111,21 +109,21 @@ mod tests {
     }
 
     #[test]
-    fn page_faults_that_read_are_told_of_cached_workloads_alone() {
+    fn page_faults_that_read_are_reported_of_cached_workloads_alone() {
         let with = |workload: &str, faults: f64| {
             let mut runs = runs(&["a"]);
             for run in &mut runs {
                 set(&mut run.steps[0].counters, &[("major_faults", faults)]);
             }
-            let asked = experiment(&["a"]);
-            let asked = model::Experiment { workload: Some(workload.to_owned()), ..asked };
-            in_runs(&RULE, &asked, &runs)
+            let spec = experiment(&["a"]);
+            let spec = model::Experiment { workload: Some(workload.to_owned()), ..spec };
+            in_runs(&RULE, &spec, &runs)
         };
         assert_eq!(with("byos", 5_000.0), []);
         assert_eq!(with("iobuf", 12_000.0), []);
-        let told = with("byos", 12_000.0);
+        let found = with("byos", 12_000.0);
         let evidence = "readrandom of a: cached, and 0.02 page faults per operation read from storage (3 \
                     runs)";
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

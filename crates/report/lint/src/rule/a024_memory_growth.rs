@@ -1,55 +1,55 @@
-//! A024: memory that grows, or is more than was planned for.
+//! A024: memory that grows, or exceeds its plan.
 
 use model::record::Severity;
 use model::{Bytes, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{bytes, measured, memory, percent, reading};
+use crate::facts::{bytes, measured, memory, percent, reading};
+use crate::registry::code;
 
 /// The worker's memory grows, or exceeds what its cache explains.
 pub(crate) static RULE: Rule = Rule {
-    code: "A024",
+    code: code::A024,
     name: "memory growth",
     severity: Severity::Warning,
-    trigger: "resident memory grows by more than 1 % an hour, told from zero over a minute or more, \
+    trigger: "resident memory grows by more than 1 % an hour, significant over a minute or more, \
               and is beyond what fills the cache; or is more than 1.15 times the cache and 10 %, \
-              beyond memtables and 64 MiB, where the engine tells its cache; or more than 90 % of the \
+              beyond memtables and 64 MiB, where the engine reports its cache; or more than 90 % of the \
               memory",
-    why: "What grows ends in a kill for memory; what is held beside the cache is memory that other \
+    why: "What grows ends in a kill for memory; what is held besides the cache is memory that other \
           engines were not given.",
     remedy: "measure for longer to see where it ends, and compare at equal memory (memory = ...)",
-    source: "seed 003, \"Understanding some jemalloc stats for RocksDB\" and \"How I do RocksDB \
-             performance tests, part 2\" (watch RSS, it might lead to OOM); reference, analysis, \
-             section 7, L24",
+    source: "[Callaghan 2022-09-19], [Callaghan 2022-08-23] (watch RSS, it might lead to OOM); \
+             our choice: thresholds",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Growth an hour. Source: the reference, analysis, L24.
+/// Growth an hour. Our choice.
 const PER_HOUR: f64 = 0.01;
-/// Steady seconds from which growth is told: below, it is the end of a warm-up.
+/// Steady seconds from which growth is reported: below, it is the end of a warm-up.
 const SECONDS: u32 = 60;
-/// Times the cache that is explained. Source: as above (1.15 times, and 10 %).
+/// Times the cache that is explained. Our choice.
 const EXPLAINED: f64 = 1.15 * 1.1;
-/// Share of the memory that may be resident. Source: as above.
+/// Share of the memory that may be resident. Our choice.
 const SHARE: f64 = 0.9;
-/// What a worker holds beside cache and memtables: code, client buffers, histograms.
+/// What a worker holds besides cache and memtables: code, client buffers, histograms.
 const OWN: f64 = 64.0 * 1_048_576.0;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let cache = context.run.variant.settings.cache_bytes;
     let memory = memory(context.experiment, Some(context.host));
-    let look = |step: &StepRecord| {
+    let observe = |step: &StepRecord| {
         let name = &step.step.name;
         let all = [grows(step, cache), beyond_cache(step, cache), nearly_all(step, memory)];
         all.map(|evidence| evidence.map(|evidence| evidence.step(name)))
     };
-    measured(context.run).flat_map(look).flatten().collect()
+    measured(context.run).flat_map(observe).flatten().collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
-fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Seen> {
+fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
     let time_profile =
         step.time_profile.as_ref().filter(|time_profile| time_profile.seconds >= SECONDS)?;
     let drift = time_profile.drifts.get("rss_bytes")?;
@@ -59,31 +59,31 @@ fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Seen> {
     });
     (drift.is_real && drift.per_hour > PER_HOUR && !is_filling).then(|| {
         let evidence = format!("resident memory grew by {} an hour", percent(drift.per_hour));
-        Seen::new(evidence).sized("growth", drift.per_hour)
+        Observation::new(evidence).ranked("growth", drift.per_hour)
     })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
-fn beyond_cache(step: &StepRecord, cache: Option<Bytes>) -> Option<Seen> {
+fn beyond_cache(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
     let gauge = |name| reading(&step.gauges_max, name);
-    // An engine that does not tell its cache may have none, and map its files.
+    // An engine that does not report its cache may have none, and map its files.
     gauge("engine_cache_bytes")?;
     let (rss, cache) = (gauge("rss_bytes")?, cache?);
     let explained =
         cache.0 as f64 * EXPLAINED + gauge("engine_memtable_bytes").unwrap_or(0.0) + OWN;
     (rss > explained).then(|| {
         let evidence = format!("{} of resident memory for {cache} of cache", bytes(rss));
-        Seen::new(evidence).sized("beyond", rss / explained)
+        Observation::new(evidence).ranked("beyond", rss / explained)
     })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
-fn nearly_all(step: &StepRecord, memory: Option<Bytes>) -> Option<Seen> {
+fn nearly_all(step: &StepRecord, memory: Option<Bytes>) -> Option<Observation> {
     let memory = memory.filter(|memory| memory.0 > 0)?;
     let share = reading(&step.gauges_max, "rss_bytes")? / memory.0 as f64;
     (share > SHARE).then(|| {
         let evidence = format!("resident memory is {} of {memory}", percent(share));
-        Seen::new(evidence).sized("all", share)
+        Observation::new(evidence).ranked("all", share)
     })
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use crate::testing::{experiment, in_runs, runs, set, time_profile, when};
 
     #[test]
-    fn growth_that_is_real_is_told() {
+    fn growth_that_is_real_is_reported() {
         let with = |is_real| {
             when(&RULE, |step| {
                 let drift = Drift { per_hour: 0.5, over_part: 0.01, is_real };
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_beyond_the_cache_is_told_where_the_engine_tells_its_cache() {
+    fn memory_beyond_the_cache_is_reported_where_the_engine_reports_its_cache() {
         let with = |rss: f64, has_cache: bool| {
             let mut runs = runs(&["a"]);
             for run in &mut runs {

@@ -3,13 +3,14 @@
 use model::StepRecord;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{bytes, percent, reading};
+use crate::facts::{bytes, percent, reading};
+use crate::registry::code;
 
-/// Little space is left where the data lies.
+/// Little space is left on the file system of the data.
 pub(crate) static RULE: Rule = Rule {
-    code: "A026",
+    code: code::A026,
     name: "disk nearly full",
     severity: Severity::Warning,
     trigger: "less than 10 % of the file system of the data is free, blocking below 5 %; of records \
@@ -17,20 +18,19 @@ pub(crate) static RULE: Rule = Rule {
     why: "A file system and an SSD that are nearly full write slower, and an engine that needs space \
           for compaction ends in an error.",
     remedy: "free space, or put the data elsewhere (--data-dir)",
-    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (unexpected disk full errors); \
-             seed 003, \"How I do RocksDB performance tests, part 2\" (SSD GC); reference, analysis, \
-             section 7, L26",
+    source: "[Callaghan 2022-12-02] (unexpected disk full errors); [Callaghan 2022-08-23] (SSD \
+             GC); our choice: thresholds",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Free share below which it is told. Source: the reference, analysis, L26.
+/// Free share below which it is reported. Our choice.
 const SHARE: f64 = 0.1;
-/// Free share below which it blocks a verdict. Source: as above.
+/// Free share below which it blocks a verdict. Our choice.
 const BLOCKING: f64 = 0.05;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let tell = |step: &StepRecord| {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let observe = |step: &StepRecord| {
         let free = reading(&step.gauges_end, "disk_free_bytes")?;
         // A file system holds at least what is free and the run's own: without its size known,
         // its free share is this or less.
@@ -42,10 +42,10 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
         (share < SHARE).then(|| {
             let evidence =
                 format!("{} are free, {most}{} of the disk", bytes(free), percent(share));
-            Seen::new(evidence).step(&step.step.name).graded(severity).sized("", -share)
+            Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -share)
         })
     };
-    context.run.steps.iter().filter_map(tell).collect()
+    context.run.steps.iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -54,7 +54,7 @@ mod tests {
     use crate::testing::{set, when};
 
     #[test]
-    fn a_disk_that_is_nearly_full_is_told() {
+    fn a_disk_that_is_nearly_full_is_reported() {
         let with = |free: f64| {
             when(&RULE, |step| {
                 let of_disk = [("disk_free_bytes", free), ("disk_size_bytes", 1e12)];
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_disk_of_unknown_size_a_lower_limit_is_told() {
+    fn a_disk_of_unknown_size_has_an_upper_bound_of_its_free_share() {
         let with = |free: f64| {
             when(&RULE, |step| {
                 let of_disk = [("disk_free_bytes", free), ("data_dir_bytes", 1e11)];

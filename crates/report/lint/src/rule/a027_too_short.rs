@@ -1,73 +1,75 @@
-//! A027: a step that ends before it has shown what it was to show.
+//! A027: steps that are too short for their evidence.
 
 use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::look::{percent, requests};
+use crate::facts::{percent, requests};
+use crate::registry::code;
 
-/// A step is too short for what is asked of it.
+/// A step is too short for its evidence.
 pub(crate) static RULE: Rule = Rule {
-    code: "A027",
+    code: code::A027,
     name: "too short",
     severity: Severity::Warning,
     trigger: "a step measures for less than its rate takes to change; its steady part is worth less \
               than 30 independent seconds, holds less than 3 of its cycles, or leaves less than 100 \
               operations beyond the percentile of its limit (a note for steps that end by count and \
               for windows below 60 s)",
-    why: "Few seconds that hang together tell little of the mean, and less of the tail; what was \
-          never offered was never answered.",
+    why: "Few correlated seconds fix the mean poorly, and the tail worse; a rate that was never \
+          offered was not tested.",
     remedy: "measure for longer (--duration 60s); let a rate that varies change faster",
-    source: "reference, analysis, sections 3 and 5.1 and section 7, L27",
+    source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Window below which it is told. Source: the reference, analysis, L27.
+/// Window below which it is reported. Our choice.
 const WINDOW: Nanos = Nanos::from_secs(60);
-/// Independent seconds that are needed. Source: as above.
+/// Independent seconds that are needed. Our choice.
 const INDEPENDENT: f64 = 30.0;
-/// Cycles that are needed. Source: as above.
+/// Cycles that are needed. Our choice.
 const CYCLES: f64 = 3.0;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let steps = &context.experiment.steps;
-    let mut evidence: Vec<Seen> = steps.iter().filter_map(unfinished_rate).collect();
-    if context.is_ahead() {
+    let mut evidence: Vec<Observation> = steps.iter().filter_map(unfinished_rate).collect();
+    if context.is_before_runs() {
         evidence.extend(steps.iter().filter_map(short_window));
     }
     evidence
 }
 
-fn unfinished_rate(step: &Step) -> Option<Seen> {
+fn unfinished_rate(step: &Step) -> Option<Observation> {
     let (Load::Open(open), StopRule::Duration(span)) = (&step.load, step.stop) else { return None };
     let needed = open.rate.changes_for();
     (span < needed).then(|| {
         let evidence = format!("measures {span} of a rate that changes for {needed}");
-        Seen::new(evidence).step(&step.name).sized("rate", 0.0)
+        Observation::new(evidence).step(&step.name).ranked("rate", 0.0)
     })
 }
 
-/// Tells of a window that is short for any engine; a search makes its own.
-fn short_window(step: &Step) -> Option<Seen> {
+/// Reports a window that is short for any engine; a search makes its own.
+fn short_window(step: &Step) -> Option<Observation> {
     let StopRule::Duration(span) = step.stop else { return None };
     let is_plain = matches!(step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_));
     (is_plain && span < WINDOW).then(|| {
-        let evidence = Seen::new(format!("measures {span}; less than {WINDOW} seldom is steady"));
-        evidence.step(&step.name).graded(Severity::Note).sized("window", -span.as_secs_f64())
+        let evidence =
+            Observation::new(format!("measures {span}; less than {WINDOW} seldom is steady"));
+        evidence.step(&step.name).severity(Severity::Note).ranked("window", -span.as_secs_f64())
     })
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let steps = context.run.steps.iter();
     steps.flat_map(|step| [short(step), tail(step), undecided(step)]).flatten().collect()
 }
 
-/// Tells of a steady part that is worth too little.
-fn short(step: &StepRecord) -> Option<Seen> {
+/// Reports a steady part that is worth too little.
+fn short(step: &StepRecord) -> Option<Observation> {
     let span = step.duration_ns;
     let time_profile = step.time_profile.as_ref();
     let worth =
@@ -77,7 +79,7 @@ fn short(step: &StepRecord) -> Option<Seen> {
         time_profile.is_none_or(|time_profile| time_profile.class == TrendClass::TooShort);
     let evidence = if is_too_short && worth < INDEPENDENT {
         requests(step)?;
-        format!("{span} are too short to tell whether it was steady")
+        format!("{span} are too short to classify it as steady")
     } else if is_steady && worth < INDEPENDENT {
         format!("{span} are worth {worth:.0} independent seconds of {INDEPENDENT:.0}")
     } else if let Some(cycles) = time_profile.and_then(cycles).filter(|cycles| *cycles < CYCLES) {
@@ -89,8 +91,8 @@ fn short(step: &StepRecord) -> Option<Seen> {
         StopRule::Operations(_) => Severity::Note,
         StopRule::Duration(_) => Severity::Warning,
     };
-    let evidence = Seen::new(evidence).step(&step.step.name).graded(severity);
-    Some(evidence.sized("short", -worth))
+    let evidence = Observation::new(evidence).step(&step.step.name).severity(severity);
+    Some(evidence.ranked("short", -worth))
 }
 
 /// Returns how many of its cycles the steady part holds.
@@ -98,21 +100,21 @@ fn cycles(time_profile: &TimeProfile) -> Option<f64> {
     time_profile.cycle.map(|cycle| f64::from(time_profile.seconds) / cycle.period_ns.as_secs_f64())
 }
 
-/// Tells of too few operations for the percentile that a limit is on.
+/// Reports too few operations for the percentile that a limit is on.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-fn tail(step: &StepRecord) -> Option<Seen> {
+fn tail(step: &StepRecord) -> Option<Observation> {
     let limit = step.step.limit.filter(|_| step.search.is_none())?;
     let (done, needed) = (requests(step)?, limit.operations_needed());
     (done < needed as f64).then(|| {
         let what = limit.percentile();
         let evidence = format!("{done:.0} operations are too few for a {what}: it needs {needed}");
-        Seen::new(evidence).step(&step.step.name).sized("tail", -done)
+        Observation::new(evidence).step(&step.step.name).ranked("tail", -done)
     })
 }
 
-/// Tells of probes that said nothing clear.
+/// Reports probes without a clear outcome.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-fn undecided(step: &StepRecord) -> Option<Seen> {
+fn undecided(step: &StepRecord) -> Option<Observation> {
     let search = step.search.as_ref()?;
     let count = |outcome| search.probes.iter().filter(|probe| probe.outcome == outcome).count();
     let (undecided, invalid) = (count(Outcome::Undecided), count(Outcome::Invalid));
@@ -121,19 +123,19 @@ fn undecided(step: &StepRecord) -> Option<Seen> {
         parts.push(format!("{undecided} were undecided and taken as failed"));
     }
     if invalid > 0 {
-        parts.push(format!("{invalid} were void"));
+        parts.push(format!("{invalid} were invalid"));
     }
     let share = (undecided + invalid) as f64 / search.probes.len().max(1) as f64;
     (!parts.is_empty()).then(|| {
         let evidence = format!(
-            "of {} probes {}: {} said nothing clear",
+            "of {} probes {}: {} had no clear outcome",
             search.probes.len(),
             parts.join(", "),
             percent(share)
         );
         let remedy = "the result may be too low: probe longer on a quiet host";
-        let evidence = Seen::new(evidence).step(&step.step.name).graded(Severity::Note);
-        evidence.remedied(remedy).sized("probes", share)
+        let evidence = Observation::new(evidence).step(&step.step.name).severity(Severity::Note);
+        evidence.remedy(remedy).ranked("probes", share)
     })
 }
 
@@ -147,11 +149,11 @@ mod tests {
 
     #[test]
     fn short_windows_are_a_note_of_the_plan() {
-        let mut asked = experiment(&["a"]);
-        assert_eq!(in_plan(&RULE, &asked), []);
-        asked.steps[0].stop = StopRule::Duration(Nanos::from_secs(2));
+        let mut spec = experiment(&["a"]);
+        assert_eq!(in_plan(&RULE, &spec), []);
+        spec.steps[0].stop = StopRule::Duration(Nanos::from_secs(2));
         let evidence = "readrandom: measures 2.00 s; less than 1m00s seldom is steady";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Note, evidence.to_owned())]);
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
     }
 
     #[test]
@@ -171,11 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_a_course_is_judged_by_its_length() {
+    fn a_step_without_a_profile_is_classified_by_its_length() {
         let with = |ms| when(&RULE, |step| step.duration_ns = Nanos::from_millis(ms));
         assert_eq!(with(60_000), []);
-        let evidence =
-            "readrandom of b: 50.0 ms are too short to tell whether it was steady (3 runs)";
+        let evidence = "readrandom of b: 50.0 ms are too short to classify it as steady (3 runs)";
         assert_eq!(with(50), [(Severity::Warning, evidence.to_owned())]);
     }
 
@@ -194,14 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn probes_that_said_nothing_clear_are_a_note() {
+    fn probes_without_a_clear_outcome_are_a_note() {
         let with = |outcomes: &[Outcome]| {
             when(&RULE, |step| step.search = Some(search(outcomes, Some(900.0))))
         };
         assert_eq!(with(&[Outcome::Passed, Outcome::Failed]), []);
         let unclear = [Outcome::Passed, Outcome::Failed, Outcome::Undecided, Outcome::Invalid];
         let evidence = "readrandom of b: of 4 probes 1 were undecided and taken as failed, 1 were \
-                    void: 50 % said nothing clear (3 runs)";
+                    invalid: 50 % had no clear outcome (3 runs)";
         assert_eq!(with(&unclear), [(Severity::Note, evidence.to_owned())]);
     }
 }

@@ -1,38 +1,39 @@
-//! A028: runs of one variant differ among themselves.
+//! A028: noise between runs of one variant.
 
 use model::record::Severity;
 use stats::Variation;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::look::{Arm, arms, percent};
+use crate::facts::{Sample, percent, samples};
+use crate::registry::code;
 
 /// Repetitions differ more than a good set-up lets them.
 pub(crate) static RULE: Rule = Rule {
-    code: "A028",
+    code: code::A028,
     name: "noisy set-up",
     severity: Severity::Warning,
     trigger: "the coefficient of variation of a step's own metric over at least 3 runs is above 3 %",
-    why: "Noise hides differences: at 3 % and three runs, what is below 10 % is seldom seen.",
-    remedy: "measure for longer, quiet the host, or run more repetitions; assay show tells which run \
-             is apart",
-    source: "seed 002, \"Variance in RocksDB benchmarks on cloud HW\" (a good result is a coefficient \
-             of variation of at most .03); reference, analysis, sections 1.5 and 7, L28",
+    why: "Noise hides differences: at 3 % and three runs, a difference below 10 % is seldom detected.",
+    remedy: "measure for longer, quiet the host, or run more repetitions; assay show marks the run \
+             that is apart",
+    source: "[Callaghan 2023-01-02] (a good result is a coefficient of variation of at most \
+             .03)",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Coefficient of variation from which it is told. Source: seed 002; the reference, analysis, L28.
+/// Coefficient of variation above which it is reported. Source: [Callaghan 2023-01-02].
 const COV: f64 = 0.03;
-/// Runs from which a variation says anything at all.
+/// Runs from which a variation is computed.
 const RUNS: usize = 3;
-/// Runs below which a variation is poorly known. Source: the reference, analysis, L28.
+/// Runs below which a variation is poorly known. Our choice.
 const POORLY: usize = 5;
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
-    let tell = |arm: &Arm<'_>| {
-        let count = arm.runs.len();
-        let known = Variation::of(&arm.values()).filter(|one| count >= RUNS && one.cov > COV)?;
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let observe = |sample: &Sample<'_>| {
+        let count = sample.runs.len();
+        let known = Variation::of(&sample.values()).filter(|one| count >= RUNS && one.cov > COV)?;
         let poorly = if count < POORLY { "; poorly known" } else { "" };
         let evidence = format!(
             "varies by {} from run to run (95 %: [{}, {}]{poorly})",
@@ -40,11 +41,12 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
             percent(known.low),
             percent(known.high)
         );
-        let evidence = Seen::new(evidence).step(&arm.step.name).variant(arm.variant);
-        let evidence = arm.runs.iter().fold(evidence, |evidence, (run, _)| evidence.run(&run.id));
-        Some(evidence.sized("", known.cov))
+        let evidence = Observation::new(evidence).step(&sample.step.name).variant(sample.variant);
+        let evidence =
+            sample.runs.iter().fold(evidence, |evidence, (run, _)| evidence.run(&run.id));
+        Some(evidence.ranked("", known.cov))
     };
-    arms(context).iter().filter_map(tell).collect()
+    samples(context).iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -63,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_vary_are_told_with_how_well_that_is_known() {
+    fn runs_that_vary_are_reported_with_their_interval() {
         assert_eq!(with([60_000, 60_600, 59_400]), []);
         // ln 1.1 and 0 and -ln 1.1: a standard deviation of 9.53 %, and 2 degrees of freedom.
         let evidence = "readrandom of a: varies by 9.6 % from run to run (95 %: [5.0 %, 66 %]; poorly \

@@ -3,39 +3,39 @@
 use model::Step;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::look::{only_reads, writes};
+use crate::facts::{only_reads, writes};
+use crate::registry::code;
 
 /// Reads of data that was loaded in key order and never touched again.
 pub(crate) static RULE: Rule = Rule {
-    code: "A029",
+    code: code::A029,
     name: "key-order load",
     severity: Severity::Warning,
     trigger: "a step only reads, and all that was written before it is `fillseq`",
-    why: "After a load in key order files do not overlap and pages are full: queries look cheaper \
-          than they are on data that lived.",
+    why: "After a load in key order files do not overlap and pages are full: queries seem cheaper \
+          than on data that was updated.",
     remedy: "load with `filluniquerandom`, or put `overwritesome` and `settle` before the reads",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (if the load is done in key \
-             order ... which hides some of the overhead) and \"How I do performance tests for \
-             RocksDB\" (fragment the LSM tree); reference, analysis, section 7, L29",
+    source: "[Callaghan 2022-08-23] (if the load is done in key order ... which hides some of \
+             the overhead), [Callaghan 2022-08-18] (fragment the LSM tree)",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// The load in key order.
 const IN_ORDER: &str = "fillseq";
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let steps = &context.experiment.steps;
     let is_before = |index: usize, wanted: fn(&Step) -> bool| steps[..index].iter().any(wanted);
-    let tell = |(index, step): (usize, &Step)| {
+    let observe = |(index, step): (usize, &Step)| {
         let is_loaded = is_before(index, |step| step.name == IN_ORDER);
         let is_touched = is_before(index, |step| step.name != IN_ORDER && writes(step));
         (only_reads(step) && is_loaded && !is_touched)
-            .then(|| Seen::new("reads what `fillseq` left, in key order").step(&step.name))
+            .then(|| Observation::new("reads what `fillseq` left, in key order").step(&step.name))
     };
-    steps.iter().enumerate().filter_map(tell).collect()
+    steps.iter().enumerate().filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -44,17 +44,17 @@ mod tests {
     use crate::testing::{experiment, in_plan, step};
 
     #[test]
-    fn reads_after_a_load_in_key_order_are_told() {
+    fn reads_after_a_load_in_key_order_are_reported() {
         let with = |names: &[&str]| {
-            let mut asked = experiment(&["a"]);
-            asked.steps = names.iter().map(|name| step(name).step).collect();
-            in_plan(&RULE, &asked)
+            let mut spec = experiment(&["a"]);
+            spec.steps = names.iter().map(|name| step(name).step).collect();
+            in_plan(&RULE, &spec)
         };
         assert_eq!(with(&["filluniquerandom", "readrandom"]), []);
         assert_eq!(with(&["fillseq", "overwritesome", "settle", "readrandom"]), []);
         let evidence =
             "readrandom: reads what `fillseq` left, in key order, likewise in 1 other step";
-        let told = with(&["fillseq", "settle", "readrandom", "fwdrange", "overwrite"]);
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        let found = with(&["fillseq", "settle", "readrandom", "fwdrange", "overwrite"]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,15 +1,16 @@
-//! A030: a tree that no longer is one.
+//! A030: an LSM tree with too few levels.
 
 use model::record::Severity;
 use model::{RunRecord, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::{measured, only_reads};
+use crate::facts::{measured, only_reads};
+use crate::registry::code;
 
 /// Reads of an LSM tree with too few levels to show what levels cost.
 pub(crate) static RULE: Rule = Rule {
-    code: "A030",
+    code: code::A030,
     name: "degenerate tree",
     severity: Severity::Warning,
     trigger: "a step only reads an LSM tree that a `compact` left with one level or one file; a note \
@@ -17,18 +18,18 @@ pub(crate) static RULE: Rule = Rule {
     why: "After a full compaction there is one level: reads find everything at once, which is no \
           steady state. A small tree shows little of what levels cost.",
     remedy: "use `settle` in place of `compact`; load more rows, or make files and levels smaller",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (after a full compaction there \
-             is only one level or one SST); reference, analysis, section 7, L30",
+    source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one \
+             SST); our choice: 3 levels",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Levels with files that a tree should have. Source: the reference, analysis, L30.
+/// Levels with files that a tree should have. Our choice.
 const LEVELS: usize = 3;
 /// The step that leaves one level.
 const COMPACTS: &str = "compact";
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let run = context.run;
     measured(run).filter_map(|step| shape(step, is_compacted(run, step.index))).collect()
 }
@@ -36,11 +37,11 @@ fn run(context: &RunContext<'_>) -> Vec<Seen> {
 /// Returns whether nothing but reading and maintenance lies between a full compaction and a step.
 fn is_compacted(run: &RunRecord, index: u32) -> bool {
     let mut before = run.steps.iter().filter(|step| step.index < index);
-    let last = before.rfind(|step| step.step.name == COMPACTS || crate::look::writes(&step.step));
+    let last = before.rfind(|step| step.step.name == COMPACTS || crate::facts::writes(&step.step));
     last.is_some_and(|step| step.step.name == COMPACTS)
 }
 
-fn shape(step: &StepRecord, is_compacted: bool) -> Option<Seen> {
+fn shape(step: &StepRecord, is_compacted: bool) -> Option<Observation> {
     let levels = step.before.levels.as_ref().filter(|_| only_reads(&step.step))?;
     let filled = levels.iter().filter(|level| level.files > 0);
     let (levels, files) = (filled.clone().count(), filled.map(|level| level.files).sum::<u64>());
@@ -53,7 +54,7 @@ fn shape(step: &StepRecord, is_compacted: bool) -> Option<Seen> {
     let evidence =
         format!("the tree has {} in {}", count(files, "file"), count(levels as u64, "level"));
     let size = f64::from(u32::try_from(levels).unwrap_or(u32::MAX));
-    Some(Seen::new(evidence).step(&step.step.name).graded(severity).sized("", -size))
+    Some(Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -size))
 }
 
 #[cfg(test)]
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_one_level_after_a_compaction_is_told() {
+    fn a_tree_of_one_level_after_a_compaction_is_reported() {
         assert_eq!(with("settle", &[2, 4, 8]), []);
         let evidence = "readrandom of a: the tree has 7 files in 1 level (3 runs)";
         assert_eq!(with("compact", &[0, 0, 7]), [(Severity::Warning, evidence.to_owned())]);

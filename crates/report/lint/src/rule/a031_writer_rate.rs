@@ -4,67 +4,68 @@ use analysis::RATE_SUSTAINED;
 use model::record::Severity;
 use model::{Experiment, Readings, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::look::percent;
+use crate::facts::percent;
+use crate::registry::code;
 
 /// The background writer fell behind its rate.
 pub(crate) static RULE: Rule = Rule {
-    code: "A031",
+    code: code::A031,
     name: "writer not sustained",
     severity: Severity::Warning,
     trigger: "the background writer reached less than 99 % of its rate; blocking when it is that of \
-              the base and reached less than 95 %; beside the queries of an application, background \
+              the base and reached less than 95 %; next to the queries of an application, background \
               writers that together reached less than 95 %",
-    why: "Readers beside a writer that does less were measured under a lighter load than the others: \
+    why: "Readers next to a writer that does less were measured under a lighter load than the others: \
           their figures flatter them. Where they are the base, every ratio is to the lighter load. \
-          Tables mark the step, whose rate of queries is comparable with nobody's.",
+          Tables mark the step, whose rate of queries is not comparable.",
     remedy: "lower the writer's rate, or read the step as overloaded",
-    source: "seed 002, \"Insert benchmark on an 8-core AMD server\" (read+write and target insert \
-             rate); reference, insert-benchmark (the 95 % rule), and analysis, section 7, L31",
+    source: "[Callaghan 2023-01-05] (read+write and target insert rate); the 95 % rule of the \
+             insert benchmark",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Share of the wanted rate that it should reach. Source: the reference, analysis, L31.
+/// Share of its target rate that it should reach. Our choice.
 const REACHED_SHARE: f64 = 0.99;
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let is_base = context.run.cell.variant == context.experiment.base;
     let steps = context.run.steps.iter();
-    let told = steps.map(|step| [missed(step, is_base), failed(step, context.experiment)]);
-    told.flatten().flatten().collect()
+    let found = steps.map(|step| [missed(step, is_base), failed(step, context.experiment)]);
+    found.flatten().flatten().collect()
 }
 
-/// Tells of an application's writers that did not sustain their rate.
+/// Reports an application's writers that did not sustain their rate.
 ///
-/// Its steps ask for rates from what is easy to what is not, so that one missed, be it the base's,
-/// says nothing against the others.
-fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Seen> {
+/// Its steps have rates from easy to hard, so that one missed, even by the base, does not affect
+/// the others.
+fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Observation> {
     let application = experiment.application.as_ref();
-    let asked = analysis::writer_rate_target(step, application)?;
+    let target = analysis::writer_rate_target(step, application)?;
     let known = analysis::with_writers(Readings::new(), step, application);
     let share = *known.get("writer_rate_share")?;
     (share < RATE_SUSTAINED).then(|| {
         let evidence = format!(
-            "the background writers reached {:.0} of the {asked:.0} rows/s asked of them, {}: its \
+            "the background writers reached {:.0} of the {target:.0} rows/s requested, {}: its \
              rate of queries is not comparable",
-            asked * share,
+            target * share,
             percent(share)
         );
-        Seen::new(evidence).step(&step.step.name).sized("application", -share)
+        Observation::new(evidence).step(&step.step.name).ranked("application", -share)
     })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
-fn missed(step: &StepRecord, is_base: bool) -> Option<Seen> {
-    let (reached, wanted) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
-    let share = reached / wanted.0 as f64;
-    let is_grave = is_base && share < RATE_SUSTAINED;
-    let severity = if is_grave { Severity::Blocking } else { Severity::Warning };
+fn missed(step: &StepRecord, is_base: bool) -> Option<Observation> {
+    let (reached, target) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
+    let share = reached / target.0 as f64;
+    let is_severe = is_base && share < RATE_SUSTAINED;
+    let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
     (share < REACHED_SHARE).then(|| {
         let evidence = format!("the background writer reached {} of its rate", percent(share));
-        Seen::new(evidence).step(&step.step.name).graded(severity).sized("", -share)
+        Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -share)
     })
 }
 
@@ -76,7 +77,7 @@ mod tests {
     use crate::testing::{application, experiment, in_runs, runs, summary};
 
     #[test]
-    fn a_writer_below_its_rate_is_told_and_the_base_s_is_blocking() {
+    fn a_writer_below_its_rate_is_reported_and_the_base_s_is_blocking() {
         let with = |late: &str, reached| {
             let mut runs = runs(&["a", "b"]);
             for run in &mut runs {
@@ -95,9 +96,9 @@ mod tests {
     }
 
     #[test]
-    fn an_application_s_writers_are_told_below_95_percent_and_block_nothing() {
-        let mut asked = experiment(&["a", "b"]);
-        asked.application = Some(application("readrandom", 100.0));
+    fn an_application_s_writers_are_reported_below_95_percent_and_block_nothing() {
+        let mut spec = experiment(&["a", "b"]);
+        spec.application = Some(application("readrandom", 100.0));
         let with = |late: &str, rows| {
             let mut runs = runs(&["a", "b"]);
             for run in &mut runs {
@@ -105,11 +106,11 @@ mod tests {
                 inserts.counts.rows = if run.cell.variant == late { rows } else { 6_000 };
                 run.steps[0].writers.insert(OpKind::Insert, inserts);
             }
-            in_runs(&RULE, &asked, &runs)
+            in_runs(&RULE, &spec, &runs)
         };
         assert_eq!(with("a", 5_700), []);
-        let evidence = "readrandom of a: the background writers reached 70 of the 100 rows/s asked of \
-                    them, 70 %: its rate of queries is not comparable (3 runs)";
+        let evidence = "readrandom of a: the background writers reached 70 of the 100 rows/s \
+                    requested, 70 %: its rate of queries is not comparable (3 runs)";
         assert_eq!(with("a", 4_200), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,30 +1,31 @@
-//! A032: values that compress unlike any real ones.
+//! A032: values that compress better than real ones.
 
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::look::percent;
+use crate::facts::percent;
+use crate::registry::code;
 
 /// The values are next to constant, and something compresses them.
 pub(crate) static RULE: Rule = Rule {
-    code: "A032",
+    code: code::A032,
     name: "constant values",
     severity: Severity::Warning,
     trigger: "values compress to less than 10 % of their size, and a variant does not rule \
               compression out",
-    why: "Constant values all but vanish in blocks, caches and on storage: sizes and IO then say \
-          nothing of real rows.",
+    why: "Constant values all but vanish in blocks, caches and on storage: sizes and IO then are not \
+          those of real rows.",
     remedy: "set `compressible_to` to 0.5, which is what db_bench has, or what your rows have",
-    source: "reference, analysis, section 7, L32; db_bench, --compression_ratio",
+    source: "db_bench, --compression_ratio",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// Share of their size below which values are next to constant.
 const CONSTANT: f64 = 0.1;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let (data, variants) = (&context.experiment.data, &context.experiment.variants);
     let none = Some("none");
     let is_compressed =
@@ -32,7 +33,10 @@ fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
     if data.compressible_to >= CONSTANT || !is_compressed {
         return Vec::new();
     }
-    vec![Seen::new(format!("values compress to {} of their size", percent(data.compressible_to)))]
+    vec![Observation::new(format!(
+        "values compress to {} of their size",
+        percent(data.compressible_to)
+    ))]
 }
 
 #[cfg(test)]
@@ -41,13 +45,13 @@ mod tests {
     use crate::testing::{experiment, in_plan};
 
     #[test]
-    fn constant_values_are_told_where_they_may_be_compressed() {
-        let mut asked = experiment(&["a"]);
-        assert_eq!(in_plan(&RULE, &asked), []);
-        asked.data.compressible_to = 0.02;
+    fn constant_values_are_reported_where_they_may_be_compressed() {
+        let mut spec = experiment(&["a"]);
+        assert_eq!(in_plan(&RULE, &spec), []);
+        spec.data.compressible_to = 0.02;
         let evidence = "values compress to 2.0 % of their size";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Warning, evidence.to_owned())]);
-        asked.variants[0].settings.compression = Some("none".to_owned());
-        assert_eq!(in_plan(&RULE, &asked), []);
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
+        spec.variants[0].settings.compression = Some("none".to_owned());
+        assert_eq!(in_plan(&RULE, &spec), []);
     }
 }

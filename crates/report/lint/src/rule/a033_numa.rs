@@ -2,28 +2,28 @@
 
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
+use crate::registry::code;
 
 /// The machine has several NUMA nodes, and nothing binds a run to one.
 pub(crate) static RULE: Rule = Rule {
-    code: "A033",
+    code: code::A033,
     name: "NUMA",
     severity: Severity::Note,
     trigger: "the machine has more than one NUMA node; whether runs were bound to one is not recorded",
     why: "Where the kernel puts a run's threads and its cache is chance: memory of another node takes \
           longer to reach, and that differs from run to run.",
     remedy: "bind all runs alike: put numactl --cpunodebind=0 --membind=0 before assay run",
-    source: "reference, analysis, section 7, L33; Linux, \
-             Documentation/admin-guide/mm/numa_memory_policy.rst",
+    source: "Linux, Documentation/admin-guide/mm/numa_memory_policy.rst",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let nodes = context.host.and_then(|host| host.numa_nodes).filter(|nodes| *nodes > 1);
-    let tell = |nodes| Seen::new(format!("the machine has {nodes} NUMA nodes"));
-    nodes.map(tell).into_iter().collect()
+    let observe = |nodes| Observation::new(format!("the machine has {nodes} NUMA nodes"));
+    nodes.map(observe).into_iter().collect()
 }
 
 #[cfg(test)]

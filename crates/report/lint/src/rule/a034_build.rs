@@ -1,51 +1,88 @@
-//! A034: builds that were not made alike.
+//! A034: builds that were made in different ways.
 
 use std::collections::BTreeMap;
 
 use model::Identity;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
+use crate::difference::{Check, Config, Report, observe};
+use crate::registry::code;
 
-/// A debug build, or builds of one engine from different makers or with different abilities.
+/// A debug build, or builds of one engine that differ in maker, capabilities or compiler.
 pub(crate) static RULE: Rule = Rule {
-    code: "A034",
+    code: code::A034,
     name: "build",
     severity: Severity::Blocking,
-    trigger: "a build says that it has debugging code; a doubt when builds of one engine are of \
-              different makers (Maven, distribution, a file), or differ in hardware checksums or \
-              in the compressions they have, or when releases were compiled with different \
-              compilers or flags",
+    trigger: "a build reports debugging code; a warning when builds of one engine are of different \
+              makers (Maven, distribution, a file), or differ in hardware checksums or in \
+              compressions, or when releases were compiled with different compilers or flags",
     why: "Compiler, flags and libraries move results as much as releases do: the difference may be \
           that of the makers.",
     remedy: "take all builds from one source, or compile them alike (assay engine add)",
-    source: "seed 002, \"clang, gcc & compiler flags vs the insert benchmark & ARM\" and \"RocksDB \
-             microbenchmarks: crc32c, xxh3 and lz4 uncompress\" (gcc and clang differ by 1.4); \
-             reference, analysis, section 7, L34",
+    source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
     run: Some(run),
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Words in a build's facts that tell of debugging code: SQLite's compile options.
+/// Parts of a build's facts that name debugging code: SQLite's compile options.
 const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertions"];
-/// Facts that change what an engine can do on this CPU.
-const ABILITIES: &[&str] = &["fast_crc32", "compression"];
-/// Facts that tell how a build was compiled.
-const COMPILED: &[&str] = &["compiler", "compiler_flags"];
-
 /// Names of compressions that releases dropped: the codec itself is still there.
-const PASSING: &[&str] = &["ZSTDNotFinalCompression"];
+const DROPPED: &[&str] = &["ZSTDNotFinalCompression"];
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+/// What builds of one engine must have in common.
+const CHECKS: &[Check] = &[
+    Check {
+        names: &["maker"],
+        kind: "maker",
+        severity: Some(Severity::Warning),
+        evidence: |engine, found| {
+            format!("builds of {engine} are of different makers: {}", found[0].owned())
+        },
+        ..Check::EMPTY
+    },
+    Check {
+        names: &["fast_crc32", "compression"],
+        kind: "capability",
+        severity: Some(Severity::Warning),
+        evidence: |engine, found| {
+            let name = found[0].name.replace('_', " ");
+            format!("builds of {engine} differ in {name}: {}", found[0].owned())
+        },
+        ..Check::EMPTY
+    },
+];
+
+/// What releases of one engine must have in common; one release compiled twice is the question.
+const RELEASE_CHECKS: &[Check] = &[Check {
+    names: &["compiler", "compiler_flags"],
+    report: Report::First,
+    kind: "compiler",
+    severity: Some(Severity::Warning),
+    remedy: Some(
+        "read the ratio as that of the builds: an older compiler handicaps the older release, so \
+         that its loss since is at least this much",
+    ),
+    evidence: |engine, found| {
+        let what = if found[0].name == "compiler" { "compilers" } else { "compiler flags" };
+        let values = found[0].owned();
+        format!("releases of {engine} were compiled with different {what}: {values}")
+    },
+    ..Check::EMPTY
+}];
+
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let Some(identity) = &context.run.identity else { return Vec::new() };
-    let is_debugging = |fact: &str| fact.split([' ', ',']).any(|word| DEBUGGING.contains(&word));
+    let is_debugging = |fact: &str| fact.split([' ', ',']).any(|part| DEBUGGING.contains(&part));
     let found = identity.facts.iter().filter(|(_, fact)| is_debugging(fact));
-    found.map(|(name, _)| Seen::new(format!("the build's {name} name debugging code"))).collect()
+    found
+        .map(|(name, _)| Observation::new(format!("the build's {name} name debugging code")))
+        .collect()
 }
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut engines: BTreeMap<&str, BTreeMap<&str, &Identity>> = BTreeMap::new();
     for run in context.valid() {
         if let Some(identity) = &run.identity {
@@ -55,59 +92,46 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
     engines.iter().flat_map(|(engine, builds)| unlike(engine, builds)).collect()
 }
 
-/// Tells in what the builds of one engine differ.
-fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Seen> {
-    let makers = differing(builds, |build| Some(maker(&build.origin).to_owned()));
-    let evidence =
-        makers.map(|makers| format!("builds of {engine} are of different makers: {makers}"));
-    let abilities = ABILITIES.iter().filter_map(|name| {
-        let facts = differing(builds, |build| build.facts.get(*name).map(|fact| told(fact)))?;
-        Some(format!("builds of {engine} differ in {}: {facts}", name.replace('_', " ")))
-    });
-    let compiled = COMPILED.iter().filter_map(|name| {
-        // Where one release is compiled in two ways, that is what is compared.
-        differing(builds, |build| Some(build.version.clone()))?;
-        let facts = differing(builds, |build| build.facts.get(*name).cloned())?;
-        let what = if *name == "compiler" { "compilers" } else { "compiler flags" };
-        Some(format!("releases of {engine} were compiled with different {what}: {facts}"))
-    });
-    let graded = |evidence| Seen::new(evidence).graded(Severity::Warning);
-    evidence
-        .into_iter()
-        .map(|evidence| graded(evidence).sized("maker", 0.0))
-        .chain(abilities.map(|evidence| graded(evidence).sized("ability", 0.0)))
-        .chain(compiled.take(1).map(|evidence| {
-            let remedy = "read the ratio as that of the builds: an older compiler handicaps the \
-                          older release, so that what it lost since is at least this much";
-            graded(evidence).remedied(remedy).sized("compiler", 0.0)
-        }))
-        .collect()
-}
-
-/// Returns a fact without words that come and go with releases.
-fn told(fact: &str) -> String {
-    let words = fact.split(' ').filter(|word| !PASSING.contains(word));
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// Returns the values that differ among builds, each with the first variant that has it.
-fn differing(
-    builds: &BTreeMap<&str, &Identity>,
-    of: impl Fn(&Identity) -> Option<String>,
-) -> Option<String> {
-    let mut values: Vec<(String, &str)> = Vec::new();
-    for (variant, build) in builds {
-        let value = of(build).filter(|value| values.iter().all(|(known, _)| known != value));
-        values.extend(value.map(|value| (value, *variant)));
+/// Returns the differences between the builds of one engine.
+fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Observation> {
+    let compressions: Vec<Option<String>> = builds
+        .values()
+        .map(|build| build.facts.get("compression").map(|fact| without_dropped(fact)))
+        .collect();
+    let config = |((owner, build), compression)| config(owner, build, compression);
+    let configs: Vec<Config<'_>> = builds
+        .iter()
+        .map(|(owner, build)| (*owner, *build))
+        .zip(&compressions)
+        .map(config)
+        .collect();
+    let mut found = observe(CHECKS, engine, &configs);
+    let has_releases =
+        configs.iter().any(|one| one.values.get("version") != configs[0].values.get("version"));
+    if has_releases {
+        found.extend(observe(RELEASE_CHECKS, engine, &configs));
     }
-    let told = |(value, variant): &(String, &str)| format!("{value} ({variant})");
-    (values.len() > 1).then(|| values.iter().map(told).collect::<Vec<_>>().join(", "))
+    found
 }
 
-/// Returns the first word of an origin; paths are files of the user's.
+fn config<'a>(owner: &'a str, build: &'a Identity, compression: &'a Option<String>) -> Config<'a> {
+    let facts = build.facts.iter().map(|(name, fact)| (name.as_str(), fact.as_str()));
+    let mut values: BTreeMap<&str, &str> = facts.collect();
+    values.extend(compression.as_ref().map(|fact| ("compression", fact.as_str())));
+    values.extend([("maker", maker(&build.origin)), ("version", build.version.as_str())]);
+    Config { owner, values }
+}
+
+/// Returns a list of compressions without those that come and go with releases.
+fn without_dropped(fact: &str) -> String {
+    let names = fact.split(' ').filter(|name| !DROPPED.contains(name));
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the first part of an origin; paths are files of the user's.
 fn maker(origin: &str) -> &str {
     match origin.split(' ').next() {
-        Some(word) if !word.starts_with('/') => word,
+        Some(name) if !name.starts_with('/') => name,
         _ => "file",
     }
 }
@@ -133,30 +157,30 @@ mod tests {
     }
 
     #[test]
-    fn builds_of_different_makers_are_told() {
+    fn builds_of_different_makers_are_reported() {
         assert_eq!(with(|_, _| ()), []);
-        let told = with(|variant, build| {
+        let found = with(|variant, build| {
             if variant == "b" {
                 build.origin = "/usr/local/lib/librocksdb.so".to_owned();
             }
         });
         let evidence = "builds of rocksdb are of different makers: Maven (a), file (b)";
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]
-    fn builds_without_hardware_checksums_are_told() {
-        let told = with(|variant, build| {
+    fn builds_without_hardware_checksums_are_reported() {
+        let found = with(|variant, build| {
             if variant == "b" {
                 build.facts.insert("fast_crc32".to_owned(), "no".to_owned());
             }
         });
         let evidence = "builds of rocksdb differ in fast crc32: on x86 (a), no (b)";
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]
-    fn releases_of_different_compilers_are_told_and_one_release_compiled_twice_is_not() {
+    fn releases_of_different_compilers_are_reported_and_one_release_compiled_twice_is_not() {
         let compiled = |versions: [&str; 2]| {
             with(|variant, build| {
                 let at = usize::from(variant == "b");
@@ -173,20 +197,20 @@ mod tests {
 
     #[test]
     fn names_that_releases_dropped_are_no_difference() {
-        let told = with(|variant, build| {
+        let found = with(|variant, build| {
             let more = if variant == "b" { " ZSTDNotFinalCompression" } else { "" };
             build.facts.insert("compression".to_owned(), format!("LZ4Compression ZSTD{more}"));
         });
-        assert_eq!(told, []);
+        assert_eq!(found, []);
     }
 
     #[test]
     fn a_debug_build_is_blocking() {
-        let told = with(|_, build| {
+        let found = with(|_, build| {
             build.facts.insert("compile_options".to_owned(), "DEBUG, THREADSAFE=1".to_owned());
         });
         let evidence = "a: the build's compile_options name debugging code, likewise in 1 other \
                     variant (6 runs)";
-        assert_eq!(told, [(Severity::Blocking, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
     }
 }

@@ -3,13 +3,14 @@
 use model::record::Severity;
 use stats::median;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::look::{Arm, arms};
+use crate::facts::{Sample, samples};
+use crate::registry::code;
 
 /// A run lies far from the others of its variant.
 pub(crate) static RULE: Rule = Rule {
-    code: "A037",
+    code: code::A037,
     name: "outlier run",
     severity: Severity::Warning,
     trigger: "of at least 5 runs one is further from the median than 10 robust standard deviations \
@@ -17,54 +18,53 @@ pub(crate) static RULE: Rule = Rule {
               within them",
     why: "A mean over two states describes neither: which of them a run falls into is a property that \
           is not under control.",
-    remedy: "look what is different in that run (assay show); it is counted all the same",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (the shape of an LSM tree is a \
-             source of variance); reference, analysis, section 7, L37",
+    remedy: "find what is different in that run (assay show); it is counted all the same",
+    source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); \
+             our choice: thresholds",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Runs from which it can be told. Source: the reference, analysis, L37.
+/// Runs from which it is reported. Our choice.
 const RUNS: usize = 5;
-/// Robust standard deviations from the median. Source: as above.
+/// Robust standard deviations from the median. Our choice.
 const DEVIATIONS: f64 = 10.0;
 /// From a median absolute deviation to a standard deviation of the normal distribution.
 ///
-/// Source: P. J. Rousseeuw and C. Croux, 1993, "Alternatives to the Median Absolute Deviation",
-/// Journal of the American Statistical Association 88(424), section 1.
+/// Source: [Rousseeuw Croux 1993].
 const ROBUST: f64 = 1.4826;
-/// Times the spread within two groups that the gap between them is. Source: the reference, L37.
+/// Times the spread within two groups that the gap between them is. Our choice.
 const GAP: f64 = 4.0;
-/// Difference of logarithms below which nothing is told: that of a quiet machine.
+/// Difference of logarithms below which nothing is reported: that of a quiet machine.
 const MATTERS: f64 = 0.03;
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
-    let tell = |arm: &Arm<'_>| {
-        if arm.runs.len() < RUNS || arm.values().iter().any(|value| *value <= 0.0) {
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let observe = |sample: &Sample<'_>| {
+        if sample.runs.len() < RUNS || sample.values().iter().any(|value| *value <= 0.0) {
             return None;
         }
-        let evidence = outlier(arm).or_else(|| groups(arm))?;
-        Some(evidence.step(&arm.step.name).variant(arm.variant))
+        let evidence = outlier(sample).or_else(|| groups(sample))?;
+        Some(evidence.step(&sample.step.name).variant(sample.variant))
     };
-    arms(context).iter().filter_map(tell).collect()
+    samples(context).iter().filter_map(observe).collect()
 }
 
-fn outlier(arm: &Arm<'_>) -> Option<Seen> {
-    let logs: Vec<f64> = arm.values().iter().map(|value| value.ln()).collect();
+fn outlier(sample: &Sample<'_>) -> Option<Observation> {
+    let logs: Vec<f64> = sample.values().iter().map(|value| value.ln()).collect();
     let middle = median(&logs)?;
     let distances: Vec<f64> = logs.iter().map(|log| (log - middle).abs()).collect();
     let deviation = median(&distances)? * ROBUST;
     let limit = (DEVIATIONS * deviation).max(MATTERS);
-    let far = arm.runs.iter().zip(&distances).filter(|(_, distance)| **distance > limit);
+    let far = sample.runs.iter().zip(&distances).filter(|(_, distance)| **distance > limit);
     let ((run, value), distance) = far.max_by(|a, b| a.1.total_cmp(b.1))?;
     let times = value / middle.exp();
-    let evidence = format!("one run is {times:.2} times the median of {} runs", arm.runs.len());
-    Some(Seen::new(evidence).run(&run.id).sized("outlier", *distance))
+    let evidence = format!("one run is {times:.2} times the median of {} runs", sample.runs.len());
+    Some(Observation::new(evidence).run(&run.id).ranked("outlier", *distance))
 }
 
-/// Tells of two groups of at least two runs each.
-fn groups(arm: &Arm<'_>) -> Option<Seen> {
-    let mut logs: Vec<f64> = arm.values().iter().map(|value| value.ln()).collect();
+/// Reports two groups of at least two runs each.
+fn groups(sample: &Sample<'_>) -> Option<Observation> {
+    let mut logs: Vec<f64> = sample.values().iter().map(|value| value.ln()).collect();
     logs.sort_by(f64::total_cmp);
     let splits = (2..=logs.len() - 2).map(|at| (at, logs[at] - logs[at - 1]));
     let (at, gap) = splits.max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -77,7 +77,7 @@ fn groups(arm: &Arm<'_>) -> Option<Seen> {
         let (low, high) = (at, logs.len() - at);
         let apart = 100.0 * (gap.exp() - 1.0);
         let evidence = format!("runs fall into two groups of {low} and {high}, {apart:.0} % apart");
-        Seen::new(evidence).sized("groups", gap)
+        Observation::new(evidence).ranked("groups", gap)
     })
 }
 
@@ -104,17 +104,17 @@ mod tests {
     }
 
     #[test]
-    fn a_run_far_from_the_others_is_told() {
+    fn a_run_far_from_the_others_is_reported() {
         assert_eq!(with([60_000, 60_100, 59_900, 60_050, 59_950, 61_000]), []);
         let evidence = "readrandom of a: one run is 0.75 times the median of 6 runs (1 run)";
-        let told = with([60_000, 60_100, 59_900, 60_050, 59_950, 80_000]);
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        let found = with([60_000, 60_100, 59_900, 60_050, 59_950, 80_000]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]
-    fn two_groups_are_told() {
+    fn two_groups_are_reported() {
         let evidence = "readrandom of a: runs fall into two groups of 3 and 3, 10 % apart";
-        let told = with([60_000, 60_100, 59_900, 66_050, 65_950, 66_000]);
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        let found = with([60_000, 60_100, 59_900, 66_050, 65_950, 66_000]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,16 +1,17 @@
-//! A038: the machine itself was not the same for all runs.
+//! A038: a canary that shifts between runs.
 
 use model::RunRecord;
 use stats::family::benjamini_hochberg;
 use stats::{Design, Effect, classify_difference};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::look::percent;
+use crate::facts::percent;
+use crate::registry::code;
 
-/// What no engine touches took longer in some runs than in others.
+/// The client's empty loop took longer in some runs than in others.
 pub(crate) static RULE: Rule = Rule {
-    code: "A038",
+    code: code::A038,
     name: "platform shifted",
     trigger: "the client's loop on an engine that does nothing, timed before every run, differs by \
               more than 3 % between a variant and the base, or between the first and the last third \
@@ -18,43 +19,43 @@ pub(crate) static RULE: Rule = Rule {
     why: "No engine touches that loop: what changed it (clock speed, heat, neighbours, another \
           build of Assay) changed the measured steps too.",
     remedy: "quiet the machine and pin the CPU's frequency, then run again in one experiment",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (stable platform); reference, \
-             analysis, section 7, L38",
+    source: "[Callaghan 2022-08-23] (stable platform)",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// Ratio beyond which it is told: that of a quiet machine stays within.
+/// Ratio beyond which it is reported; a quiet machine stays within.
 ///
-/// The reference's 1 % is against a long history; of a few runs, 0.1 s each, less cannot be known.
+/// Our choice: a few runs of 0.1 s each resolve no less.
 const MATTERS: f64 = 1.03;
-/// Largest adjusted chance: of a hundred experiments on a stable machine, one may be told of.
+/// Largest adjusted chance: one false alarm in a hundred experiments.
 ///
 /// Stricter than the 5 % of verdicts, because half a second before a run is not the run.
 const MOST_CHANCE: f64 = 0.01;
-/// Runs from which a drift can be told: thirds of two.
+/// Runs from which a drift is reported: thirds of two.
 const RUNS: usize = 6;
-/// Every run counts by itself; nothing is known of the canary's noise but these runs.
+/// Every run counts by itself; the canary's noise is that of these runs.
 const DESIGN: Design<'static> =
     Design { margin: MATTERS - 1.0, prior: None, is_paired: false, assumed_cov: 0.01 };
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut runs: Vec<&RunRecord> = context.valid().collect();
     runs.sort_by_key(|run| (&run.started_at, &run.id));
-    let told: Vec<(Effect, Seen)> = apart(context, &runs).into_iter().chain(drift(&runs)).collect();
-    let chances: Vec<f64> = told.iter().map(|(effect, _)| effect.p.unwrap_or(1.0)).collect();
+    let found: Vec<(Effect, Observation)> =
+        apart(context, &runs).into_iter().chain(drift(&runs)).collect();
+    let chances: Vec<f64> = found.iter().map(|(effect, _)| effect.p.unwrap_or(1.0)).collect();
     let adjusted = benjamini_hochberg(&chances);
-    let is_told = |(effect, chance): (&Effect, f64)| {
+    let is_reported = |(effect, chance): (&Effect, f64)| {
         chance <= MOST_CHANCE && effect.ratio.ln().abs() > MATTERS.ln()
     };
-    let both = told.into_iter().zip(adjusted);
-    both.filter(|((effect, _), q)| is_told((effect, *q)))
+    let both = found.into_iter().zip(adjusted);
+    both.filter(|((effect, _), q)| is_reported((effect, *q)))
         .map(|((_, evidence), _)| evidence)
         .collect()
 }
 
 /// Compares the canaries of each variant with those of the base.
-fn apart(context: &ComparisonContext<'_>, runs: &[&RunRecord]) -> Vec<(Effect, Seen)> {
+fn apart(context: &ComparisonContext<'_>, runs: &[&RunRecord]) -> Vec<(Effect, Observation)> {
     let of = |variant: &str| {
         let own = runs.iter().filter(|run| run.cell.variant == variant);
         canaries(own.copied())
@@ -62,35 +63,38 @@ fn apart(context: &ComparisonContext<'_>, runs: &[&RunRecord]) -> Vec<(Effect, S
     let base = context.comparison.base.as_str();
     let before = of(base);
     let others = context.comparison.variants.iter().filter(|variant| variant.name != base);
-    let tell = |name: &str| {
+    let observe = |name: &str| {
         let effect = classify_difference(&before, &of(name), &DESIGN)?;
         let evidence =
-            format!("doing nothing took the client {} than in runs of {base}", told(&effect));
-        Some((effect, Seen::new(evidence).variant(name).sized("apart", effect.ratio.ln().abs())))
+            format!("doing nothing took the client {} than in runs of {base}", describe(&effect));
+        Some((
+            effect,
+            Observation::new(evidence).variant(name).ranked("apart", effect.ratio.ln().abs()),
+        ))
     };
-    others.filter_map(|variant| tell(&variant.name)).collect()
+    others.filter_map(|variant| observe(&variant.name)).collect()
 }
 
 /// Compares the canaries of the last third of the runs with those of the first.
-fn drift(runs: &[&RunRecord]) -> Option<(Effect, Seen)> {
+fn drift(runs: &[&RunRecord]) -> Option<(Effect, Observation)> {
     let all = canaries(runs.iter().copied());
     let third = all.len() / 3;
     let (first, last) = (&all[..third], &all[all.len() - third..]);
     let effect = classify_difference(first, last, &DESIGN).filter(|_| all.len() >= RUNS)?;
     let evidence = format!(
         "doing nothing took the client {} in the last third of the runs than in the first",
-        told(&effect)
+        describe(&effect)
     );
-    Some((effect, Seen::new(evidence).sized("drift", effect.ratio.ln().abs())))
+    Some((effect, Observation::new(evidence).ranked("drift", effect.ratio.ln().abs())))
 }
 
-/// Returns what an operation that does nothing took in each run that knows it.
+/// Returns what an operation that does nothing took in each run that measured it.
 fn canaries<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<f64> {
     runs.filter_map(|run| Some(run.calibration.as_ref()?.closed_ns_per_op)).collect()
 }
 
 /// Returns `5.0 % longer`.
-fn told(effect: &Effect) -> String {
+fn describe(effect: &Effect) -> String {
     let change = effect.ratio - 1.0;
     format!("{} {}", percent(change.abs()), if change > 0.0 { "longer" } else { "less" })
 }
@@ -125,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_that_differs_between_variants_is_told() {
+    fn a_canary_that_differs_between_variants_is_reported() {
         assert_eq!(with(quiet), []);
         let evidence = "b: doing nothing took the client 9.7 % longer than in runs of a";
         let of_b = |run: &RunRecord| if run.cell.variant == "b" { 1.08 } else { 1.0 };
@@ -133,15 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_that_drifts_is_told() {
+    fn a_canary_that_drifts_is_reported() {
         let evidence = "doing nothing took the client 17 % less in the last third of the runs than in \
                     the first";
-        let told = with(|run| quiet(run) * (1.0 - 0.085 * f64::from(run.cell.repetition - 1)));
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        let found = with(|run| quiet(run) * (1.0 - 0.085 * f64::from(run.cell.repetition - 1)));
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]
-    fn a_canary_that_is_merely_noisy_is_not_told() {
+    fn a_canary_that_is_merely_noisy_is_not_reported() {
         // As measured on a machine that compiled meanwhile: a coefficient of variation of 27 %.
         let noisy = [121.0, 80.0, 70.0, 58.0, 62.0, 125.0];
         let index = |run: &RunRecord| {

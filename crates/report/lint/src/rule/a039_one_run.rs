@@ -1,29 +1,30 @@
-//! A039: too few repetitions to know the noise.
+//! A039: too few repetitions to estimate the noise.
 
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
+use crate::registry::code;
 
 /// Few repetitions leave the run-to-run noise poorly known.
 pub(crate) static RULE: Rule = Rule {
-    code: "A039",
+    code: code::A039,
     name: "too few repetitions",
     severity: Severity::Warning,
     trigger: "fewer than 3 repetitions",
-    why: "The unit of analysis is a run. With one run each a difference cannot be told from noise, \
+    why: "The unit of analysis is a run. With one run each a difference cannot be distinguished from noise, \
           with two the noise itself is hardly known.",
     remedy: "set `repetitions` to 3 or more (--repetitions 3)",
-    source: "reference, analysis, section 7, L39, and section 1.5",
+    source: "our choice: two runs leave one degree of freedom for the noise",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let evidence = match context.experiment.repetitions {
-        1 => "every cell is run once: no difference can be told from noise".to_owned(),
+        1 => "every cell is run once: no difference can be distinguished from noise".to_owned(),
         n if n < 3 => format!("{n} repetitions: run-to-run noise is poorly known"),
         _ => return Vec::new(),
     };
-    vec![Seen::new(evidence)]
+    vec![Observation::new(evidence)]
 }

@@ -3,18 +3,19 @@
 use model::record::Severity;
 
 use super::Rule;
+use crate::registry::code;
 
-/// No rate or number of clients kept the limit.
+/// No rate or number of clients was within the limit.
 pub(crate) static RULE: Rule = Rule {
-    code: "A041",
+    code: code::A041,
     name: "search found nothing",
     severity: Severity::Warning,
-    trigger: "a search ended without a rate, or a number of clients, that keeps the limit",
+    trigger: "a search ended without a rate, or a number of clients, within the limit",
     why: "Nothing was confirmed, so there is nothing to compare: the step has no figures.",
-    remedy: "loosen the limit, or see in the probes what broke it (assay show)",
-    source: "reference, analysis, section 5.3",
+    remedy: "loosen the limit, or find in the probes what exceeded it (assay show)",
+    source: "our choice: an unconfirmed rate is no result",
     is_recorded: true,
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 #[cfg(test)]
@@ -25,17 +26,17 @@ mod tests {
     use crate::testing::when;
 
     #[test]
-    fn what_the_runner_recorded_is_told() {
+    fn findings_of_the_runner_are_reported() {
         assert_eq!(when(&RULE, |_| ()), []);
-        let told = when(&RULE, |step| {
+        let found = when(&RULE, |step| {
             step.findings.push(Finding {
-                code: "A041".to_owned(),
+                code: RULE.code.to_owned(),
                 severity: Severity::Warning,
-                evidence: "found nothing that keeps p99 < 2 ms in 9 probes".to_owned(),
+                evidence: "found nothing within p99 < 2 ms in 9 probes".to_owned(),
                 remedy: "loosen the limit".to_owned(),
             });
         });
-        let evidence = "readrandom of b: found nothing that keeps p99 < 2 ms in 9 probes (3 runs)";
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        let evidence = "readrandom of b: found nothing within p99 < 2 ms in 9 probes (3 runs)";
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,33 +1,34 @@
-//! A042: a rate above which nothing was seen to fail.
+//! A042: a rate without a failing rate above it.
 
 use model::record::Severity;
 use model::{Load, StepRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
+use crate::registry::code;
 
 /// The rate found is only a lower limit.
 pub(crate) static RULE: Rule = Rule {
-    code: "A042",
+    code: code::A042,
     name: "lower limit only",
     severity: Severity::Warning,
-    trigger: "a search found a rate, and no rate above it was seen to fail",
+    trigger: "a search found a rate, and no rate above it failed",
     why: "The engine could do more: what ended the search was the client or its ceiling.",
     remedy: "read the rate as \"at least\": what ended the search was not the engine",
-    source: "reference, analysis, section 5.3",
+    source: "our choice: a maximum needs a failing rate above it",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
-    let tell = |step: &StepRecord| {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let observe = |step: &StepRecord| {
         let is_rate = matches!(step.step.load, Load::FindRate(_));
         let search = step.search.as_ref().filter(|_| is_rate)?;
         search.found.filter(|found| found.failed_ops_per_s.is_none())?;
         let evidence = format!("no rate above the one found failed: {}", search.ended);
-        Some(Seen::new(evidence).step(&step.step.name))
+        Some(Observation::new(evidence).step(&step.step.name))
     };
-    context.run.steps.iter().filter_map(tell).collect()
+    context.run.steps.iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]

@@ -1,38 +1,38 @@
-//! A043: whole seconds in which nothing was done.
+//! A043: whole seconds without an operation.
 
 use model::StepRecord;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
+use crate::registry::code;
 
 /// The engine, or all of the clients, stood still for whole seconds.
 pub(crate) static RULE: Rule = Rule {
-    code: "A043",
+    code: code::A043,
     name: "stalls",
     severity: Severity::Warning,
     trigger: "a whole second of a step in which no operation ended",
-    why: "A mean hides it, and whoever came in that second waited.",
-    remedy: "a mean hides this: look at the throughput second by second",
-    source: "seed 003, \"How I do RocksDB performance tests, part 2\" (define your goals: stalls \
-             show in throughput over time); reference, analysis, section 3",
+    why: "A mean hides it, and every operation due in that second waited.",
+    remedy: "read the throughput second by second (assay show)",
+    source: "[Callaghan 2022-08-23] (define your goals: stalls show in throughput over time)",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     context.run.steps.iter().filter_map(stalled).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "seconds stay far below 2^53")]
-fn stalled(step: &StepRecord) -> Option<Seen> {
+fn stalled(step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;
-    // The record does not tell which of them were void.
-    let invalid = if step.invalid_intervals.is_some() { ", void ones among them" } else { "" };
+    // The record does not mark which of them were invalid.
+    let invalid = if step.invalid_intervals.is_some() { ", invalid ones among them" } else { "" };
     (stalled > 0).then(|| {
         let of = step.seconds.seconds;
         let evidence = format!("nothing was done in {stalled} of {of} whole seconds{invalid}");
-        Seen::new(evidence).step(&step.step.name).sized("", stalled as f64)
+        Observation::new(evidence).step(&step.step.name).ranked("", stalled as f64)
     })
 }
 
@@ -42,7 +42,7 @@ mod tests {
     use crate::testing::when;
 
     #[test]
-    fn seconds_in_which_nothing_was_done_are_told() {
+    fn seconds_in_which_nothing_was_done_are_reported() {
         let with = |stalled| {
             when(&RULE, |step| {
                 (step.seconds.seconds, step.seconds.stalled_seconds) = (60, stalled);

@@ -3,28 +3,29 @@
 use analysis::VariantRuns;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
+use crate::registry::code;
 
 /// Runs that were planned have no record.
 pub(crate) static RULE: Rule = Rule {
-    code: "A044",
+    code: code::A044,
     name: "runs missing",
     severity: Severity::Warning,
     trigger: "a variant has fewer records than the plan has runs of it",
     why: "Variants with fewer runs are known less well, and the blocks that cancel drift have holes.",
     remedy: "resume the experiment to execute the rest (assay run --resume)",
-    source: "reference, analysis, sections 0 and 1.1",
+    source: "our choice: a comparison needs the planned runs",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let lacking = |runs: &VariantRuns| {
         let VariantRuns { name, recorded, planned, .. } = runs;
         (recorded < planned).then(|| {
-            let evidence = Seen::new(format!("has {recorded} of {planned} planned runs"));
-            evidence.variant(name).sized("", f64::from(planned - recorded))
+            let evidence = Observation::new(format!("has {recorded} of {planned} planned runs"));
+            evidence.variant(name).ranked("", f64::from(planned - recorded))
         })
     };
     context.comparison.variants.iter().filter_map(lacking).collect()
@@ -36,11 +37,11 @@ mod tests {
     use crate::testing::{experiment, in_runs, runs};
 
     #[test]
-    fn variants_that_lack_runs_are_told() {
-        let (asked, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
-        assert_eq!(in_runs(&RULE, &asked, &runs), []);
+    fn variants_that_lack_runs_are_reported() {
+        let (spec, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
+        assert_eq!(in_runs(&RULE, &spec, &runs), []);
         runs.truncate(5);
         let evidence = "b: has 2 of 3 planned runs";
-        assert_eq!(in_runs(&RULE, &asked, &runs), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
     }
 }

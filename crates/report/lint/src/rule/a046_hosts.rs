@@ -1,45 +1,61 @@
 //! A046: runs of different machines.
 
-use std::collections::BTreeSet;
-
+use model::Host;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
+use crate::difference::{Check, Config, Report, observe};
+use crate::registry::code;
 
-/// The runs compared were made on machines of different classes.
+/// The runs compared are of machines of different classes.
 pub(crate) static RULE: Rule = Rule {
-    code: "A046",
+    code: code::A046,
     name: "hosts differ",
     severity: Severity::Blocking,
     trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; a \
-              doubt where only kernel release, governor or huge pages differ",
+              warning where only kernel release, governor or huge pages differ",
     why: "The difference between two machines is larger than that between most engines.",
     remedy: "run all variants in one experiment on one machine",
-    source: "seed 002, \"The insert benchmark on ARM and x86 cloud servers\" (servers that were to be \
-             alike and were not); reference, analysis, section 7, A vs B checks",
+    source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
-    let differing = |of: fn(&model::Host) -> Option<&str>| {
-        let values: BTreeSet<&str> = context.hosts.iter().filter_map(|host| of(host)).collect();
-        (values.len() > 1).then(|| values.into_iter().collect::<Vec<_>>().join(", "))
-    };
-    if let Some(classes) = differing(|host| Some(&host.fingerprint)) {
-        return vec![Seen::new(format!("runs of different machines: {classes}"))];
-    }
-    let minor = [
-        ("kernel", differing(|host| Some(&host.kernel))),
-        ("governor", differing(|host| host.governor.as_deref())),
-        ("huge pages", differing(|host| host.huge_pages.as_deref())),
+/// The class of the machines must be the same.
+const CLASS: Check = Check {
+    names: &["fingerprint"],
+    evidence: |_, found| format!("runs of different machines: {}", found[0].sorted()),
+    ..Check::EMPTY
+};
+/// Their settings must be the same.
+const SETTINGS: Check = Check {
+    names: &["kernel", "governor", "huge pages"],
+    report: Report::First,
+    kind: "minor",
+    severity: Some(Severity::Warning),
+    evidence: |_, found| {
+        let (name, values) = (found[0].name, found[0].sorted());
+        format!("the machine's {name} changed between runs: {values}")
+    },
+    ..Check::EMPTY
+};
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let configs: Vec<Config<'_>> = context.hosts.iter().map(|host| config(host)).collect();
+    let found = observe(&[CLASS], "", &configs);
+    if found.is_empty() { observe(&[SETTINGS], "", &configs) } else { found }
+}
+
+fn config(host: &Host) -> Config<'_> {
+    let values = [
+        ("fingerprint", Some(host.fingerprint.as_str())),
+        ("kernel", Some(host.kernel.as_str())),
+        ("governor", host.governor.as_deref()),
+        ("huge pages", host.huge_pages.as_deref()),
     ];
-    let tell = |(what, values): (&str, Option<String>)| {
-        let evidence = format!("the machine's {what} changed between runs: {}", values?);
-        Some(Seen::new(evidence).graded(Severity::Warning).sized("minor", 0.0))
-    };
-    minor.into_iter().filter_map(tell).take(1).collect()
+    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    Config { owner: "", values }
 }
 
 #[cfg(test)]

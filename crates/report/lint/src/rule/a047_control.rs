@@ -1,31 +1,31 @@
-//! A047: a difference between the base and itself.
+//! A047: a control that differs from the base.
 
 use model::record::Severity;
 use stats::Verdict;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
+use crate::registry::code;
 
 /// The control, which is the base once more, was found to differ from it.
 pub(crate) static RULE: Rule = Rule {
-    code: "A047",
+    code: code::A047,
     name: "control differs",
     severity: Severity::Blocking,
     trigger: "a step's own metric of the control variant has a verdict other than equal, with a \
-              chance below 1 % over all steps; a doubt below 5 % in one step",
+              chance below 1 % over all steps; a warning below 5 % in one step",
     why: "The control is the base under another name: what is found between the two is the machine, \
-          and every other difference is in doubt by as much.",
+          and every other difference is uncertain by as much.",
     remedy: "find out what changes from run to run on this machine, then run all of it again",
-    source: "seed 002, \"Variance in RocksDB benchmarks on cloud HW\" (false positives); reference, \
-             analysis, section 8 (A/A false alarms)",
+    source: "[Callaghan 2023-01-02] (false positives); our choice: 1 %",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// Chance of one such verdict, over all steps, that blocks the others.
 const CHANCE: f64 = 0.01;
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let Some(control) = context.comparison.control.as_deref() else { return Vec::new() };
     let effects = context.comparison.steps.iter().filter_map(|step| {
         let cell = step.cells.iter().find(|cell| cell.variant == control)?;
@@ -33,16 +33,17 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
     });
     let all: Vec<_> = effects.collect();
     let tests = f64::from(u32::try_from(all.len()).unwrap_or(u32::MAX));
-    let tell = |(step, effect): &(&analysis::StepComparison, stats::Effect)| {
+    let observe = |(step, effect): &(&analysis::StepComparison, stats::Effect)| {
         let (Verdict::Above | Verdict::Below) = effect.verdict else { return None };
         // Bonferroni: the chance of one such verdict among as many tests as there are.
-        let is_grave = effect.p.is_some_and(|p| p * tests < CHANCE);
-        let severity = if is_grave { Severity::Blocking } else { Severity::Warning };
+        let is_severe = effect.p.is_some_and(|p| p * tests < CHANCE);
+        let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("{:.2} times the base, which it is", effect.ratio);
-        let evidence = Seen::new(evidence).step(&step.name).variant(control).graded(severity);
-        Some(evidence.sized("", effect.ratio.ln().abs()))
+        let evidence =
+            Observation::new(evidence).step(&step.name).variant(control).severity(severity);
+        Some(evidence.ranked("", effect.ratio.ln().abs()))
     };
-    all.iter().filter_map(tell).collect()
+    all.iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -53,14 +54,14 @@ mod tests {
     use crate::testing::{experiment, in_runs, runs};
 
     fn with(ms: u64) -> Vec<(Severity, String)> {
-        let (mut asked, mut runs) = (experiment(&["a", "a-again"]), runs(&["a", "a-again"]));
-        asked.variants[1].is_control = true;
+        let (mut spec, mut runs) = (experiment(&["a", "a-again"]), runs(&["a", "a-again"]));
+        spec.variants[1].is_control = true;
         for run in &mut runs {
             let own = if run.cell.variant == "a" { 60_000 } else { ms };
             let jitter = 10 * u64::from(run.cell.repetition);
             run.steps[0].duration_ns = Nanos::from_millis(own + jitter);
         }
-        in_runs(&RULE, &asked, &runs)
+        in_runs(&RULE, &spec, &runs)
     }
 
     #[test]

@@ -5,36 +5,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::Variant;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
+use crate::registry::code;
 
 /// Background jobs are too many or too few for the CPUs, or differ between variants of an engine.
 pub(crate) static RULE: Rule = Rule {
-    code: "A048",
+    code: code::A048,
     name: "background jobs",
     severity: Severity::Warning,
     trigger: "`max_background_jobs`, or the setting `background_jobs`, is above twice the CPUs or \
               below a tenth of them, or differs between variants of one engine",
     why: "Throughput of writes moves by a factor of 1.4 with this option alone, and variance with \
           it: too many jobs compete with the clients, too few leave debt.",
-    remedy: "give all variants of an engine as many jobs as the CPUs leave beside the clients \
+    remedy: "give all variants of an engine as many jobs as the CPUs leave next to the clients \
              (background_jobs = ...), or waive A048 when they are the question",
-    source: "seed 003, \"The impact of max_background_jobs on write throughput for RocksDB\" (busy \
-             threads at most the cores; 1.4 times the throughput with 16 in place of 8)",
+    source: "[Callaghan 2022-07-20] (busy threads at most the cores; 1.4 times the throughput \
+             with 16 in place of 8)",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// The engine's own name of the option.
 const OPTION: &str = "max_background_jobs";
 /// Jobs for each CPU that are too many.
 const MOST: u32 = 2;
-/// CPUs for each job that are too many: the seed had ten with 8 jobs on 80, and was content.
+/// CPUs for each job that are too many; [Callaghan 2022-07-20]: 8 jobs on 80 were enough there.
 const FEWEST: u32 = 10;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let variants = &context.experiment.variants;
-    let mut evidence: Vec<Seen> = Vec::new();
+    let mut evidence: Vec<Observation> = Vec::new();
     if let Some(host) = context.host.filter(|host| host.cpus > 0) {
         evidence.extend(variants.iter().filter_map(|variant| misfit(variant, host.cpus)));
     }
@@ -49,23 +50,23 @@ fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
         let jobs: Vec<_> = jobs.iter().map(word).collect();
         let evidence =
             format!("variants of {engine} differ in background jobs: {}", jobs.join(", "));
-        Seen::new(evidence).sized("differ", 0.0)
+        Observation::new(evidence).ranked("differ", 0.0)
     }));
     evidence
 }
 
-fn misfit(variant: &Variant, cpus: u32) -> Option<Seen> {
+fn misfit(variant: &Variant, cpus: u32) -> Option<Observation> {
     let jobs = jobs(variant)?;
     let is_wrong = jobs > cpus * MOST || jobs * FEWEST < cpus;
     is_wrong.then(|| {
         let evidence = format!("{jobs} background jobs on {cpus} CPUs");
-        Seen::new(evidence)
+        Observation::new(evidence)
             .variant(&variant.name)
-            .sized("misfit", f64::from(jobs) / f64::from(cpus))
+            .ranked("misfit", f64::from(jobs) / f64::from(cpus))
     })
 }
 
-/// Returns the jobs asked for: the option wins over the setting, as it does in the driver.
+/// Returns the requested jobs: the option wins over the setting, as it does in the driver.
 fn jobs(variant: &Variant) -> Option<u32> {
     let option = variant.options.get(OPTION).and_then(|value| value.parse().ok());
     option.or(variant.settings.background_jobs)
@@ -77,13 +78,13 @@ mod tests {
     use crate::testing::{experiment, in_plan};
 
     #[test]
-    fn jobs_that_do_not_fit_the_cpus_are_told() {
+    fn jobs_that_do_not_fit_the_cpus_are_reported() {
         let with = |jobs: u32| {
-            let mut asked = experiment(&["a", "b"]);
-            for variant in &mut asked.variants {
+            let mut spec = experiment(&["a", "b"]);
+            for variant in &mut spec.variants {
                 variant.settings.background_jobs = Some(jobs);
             }
-            in_plan(&RULE, &asked)
+            in_plan(&RULE, &spec)
         };
         assert_eq!(with(2), []);
         assert_eq!(with(8), [], "twice the four CPUs");
@@ -92,13 +93,13 @@ mod tests {
     }
 
     #[test]
-    fn variants_of_one_engine_must_have_the_same() {
-        let mut asked = experiment(&["a", "b"]);
-        asked.variants[0].options.set(OPTION, "2");
-        asked.variants[1].options.set(OPTION, "1");
+    fn variants_of_one_engine_must_have_the_same_jobs() {
+        let mut spec = experiment(&["a", "b"]);
+        spec.variants[0].options.set(OPTION, "2");
+        spec.variants[1].options.set(OPTION, "1");
         let evidence = "variants of null differ in background jobs: 1, 2";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Warning, evidence.to_owned())]);
-        asked.variants[1].build = "sqlite".parse().unwrap();
-        assert_eq!(in_plan(&RULE, &asked), []);
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
+        spec.variants[1].build = "sqlite".parse().unwrap();
+        assert_eq!(in_plan(&RULE, &spec), []);
     }
 }

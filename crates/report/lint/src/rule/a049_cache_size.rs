@@ -3,44 +3,44 @@
 use model::Variant;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::look::{memory, percent};
+use crate::facts::{memory, percent};
+use crate::registry::code;
 
 /// The engine's cache takes all of the memory, or more.
 pub(crate) static RULE: Rule = Rule {
-    code: "A049",
+    code: code::A049,
     name: "cache against memory",
     severity: Severity::Warning,
-    trigger: "the cache asked for is more than 90 % of the memory cap, or of the machine's memory \
+    trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
               where there is none; blocking when it is larger",
-    why: "The engine needs memory beside its cache: it is killed, or the kernel swaps, and neither \
-          is what was asked.",
-    remedy: "leave at least a third of the memory beside the cache, as the presets do",
-    source: "seed 003, \"Understanding some jemalloc stats for RocksDB\" (RSS larger than the cache \
-             that was configured); reference, analysis, section 7, L24",
+    why: "The engine needs memory besides its cache: it is killed, or the kernel swaps.",
+    remedy: "leave at least a third of the memory besides the cache, as the presets do",
+    source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our \
+             choice: 90 %",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 /// Share of the memory that a cache may take.
 const SHARE: f64 = 0.9;
 
 #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let memory = memory(context.experiment, context.host).filter(|memory| memory.0 > 0);
     let Some(memory) = memory else { return Vec::new() };
-    let tell = |variant: &Variant| {
+    let observe = |variant: &Variant| {
         let cache = variant.settings.cache_bytes?;
         let share = cache.0 as f64 / memory.0 as f64;
         let severity = if share > 1.0 { Severity::Blocking } else { Severity::Warning };
         (share > SHARE).then(|| {
             let evidence =
                 format!("a cache of {cache} is {} of {memory} of memory", percent(share));
-            Seen::new(evidence).variant(&variant.name).graded(severity).sized("", share)
+            Observation::new(evidence).variant(&variant.name).severity(severity).ranked("", share)
         })
     };
-    context.experiment.variants.iter().filter_map(tell).collect()
+    context.experiment.variants.iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]
@@ -51,12 +51,12 @@ mod tests {
     use crate::testing::{experiment, in_plan};
 
     #[test]
-    fn a_cache_that_does_not_fit_is_told() {
+    fn a_cache_that_does_not_fit_is_reported() {
         let with = |cache: u64| {
-            let mut asked = experiment(&["a"]);
-            asked.memory_bytes = Some(Bytes(1 << 30));
-            asked.variants[0].settings.cache_bytes = Some(Bytes(cache << 20));
-            in_plan(&RULE, &asked)
+            let mut spec = experiment(&["a"]);
+            spec.memory_bytes = Some(Bytes(1 << 30));
+            spec.variants[0].settings.cache_bytes = Some(Bytes(cache << 20));
+            in_plan(&RULE, &spec)
         };
         assert_eq!(with(700), []);
         let evidence = "a: a cache of 1000 MiB is 98 % of 1.00 GiB of memory";

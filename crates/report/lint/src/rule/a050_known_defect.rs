@@ -2,30 +2,31 @@
 
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::RunContext;
+use crate::registry::code;
 
-/// The driver knows of a defect of this build.
+/// The driver reports a known defect of this build.
 pub(crate) static RULE: Rule = Rule {
-    code: "A050",
+    code: code::A050,
     name: "known defect",
     severity: Severity::Warning,
-    trigger: "the driver tells a defect of the build that changes what is measured",
-    why: "The defect, and not the design, may be what is seen.",
-    remedy: "take a release in which it is mended, or read the result as that of the defect",
-    source: "seed 001, \"Benchmark(et)ing RocksDB vs SplinterDB\" (a leak that was reported and \
-             fixed, disk full errors of issue 10533)",
+    trigger: "the driver reports a defect of the build that changes what is measured",
+    why: "The defect, and not the design, may be what is measured.",
+    remedy: "take a release in which it is fixed, or read the result as that of the defect",
+    source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of \
+             issue 10533)",
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// The fact in which a driver tells it.
+/// The fact in which a driver reports it.
 const FACT: &str = "known_defect";
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let identity = context.run.identity.as_ref();
     let defect = identity.and_then(|identity| identity.facts.get(FACT));
-    defect.map(Seen::new).into_iter().collect()
+    defect.map(Observation::new).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -36,14 +37,14 @@ mod tests {
     use crate::testing::{experiment, in_runs, runs};
 
     #[test]
-    fn a_defect_that_the_driver_knows_is_told() {
-        let (asked, mut runs) = (experiment(&["a"]), runs(&["a"]));
-        assert_eq!(in_runs(&RULE, &asked, &runs), []);
+    fn a_defect_that_the_driver_knows_is_reported() {
+        let (spec, mut runs) = (experiment(&["a"]), runs(&["a"]));
+        assert_eq!(in_runs(&RULE, &spec, &runs), []);
         for run in &mut runs {
             let facts = [(FACT.to_owned(), "iterators leak".to_owned())].into();
             run.identity = Some(Identity { facts, ..Identity::default() });
         }
         let evidence = "a: iterators leak (3 runs)";
-        assert_eq!(in_runs(&RULE, &asked, &runs), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -3,32 +3,34 @@
 use model::StepRecord;
 use model::record::{Finding, Severity};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
+use crate::registry::code;
 use crate::registry::find;
 
 /// A waiver or a record names a code that this version does not know.
 pub(crate) static RULE: Rule = Rule {
-    code: "A051",
+    code: code::A051,
     name: "unknown code",
     severity: Severity::Note,
     trigger: "a waiver, or a finding in a record, has a code that no rule of this version has",
     why: "A waiver of nothing sets nothing aside; a finding of another version is passed on as it \
           was written.",
-    remedy: "look the code up in the list of rules (assay lint --rules)",
-    source: "Assay's own: records outlive the program that wrote them",
+    remedy: "find the code in the list of rules (assay lint --rules)",
+    source: "our choice: records outlive the program that wrote them",
     plan: Some(plan),
     run: Some(run),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let waivers = context.experiment.waivers.iter().filter(|waiver| find(&waiver.code).is_none());
-    let tell = |code: &String| Seen::new(format!("`{code}` is waived, and no rule has that code"));
-    waivers.map(|waiver| tell(&waiver.code)).collect()
+    let observe =
+        |code: &String| Observation::new(format!("`{code}` is waived, and no rule has that code"));
+    waivers.map(|waiver| observe(&waiver.code)).collect()
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Seen> {
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let of_step = |step: &'_ StepRecord| {
         let name = step.step.name.clone();
         let foreign: Vec<_> = step.findings.iter().filter(|one| is_foreign(one)).cloned().collect();
@@ -42,9 +44,9 @@ fn is_foreign(finding: &Finding) -> bool {
     !find(&finding.code).is_some_and(|rule| rule.is_recorded)
 }
 
-fn passed_on(finding: &Finding) -> Seen {
-    let evidence = Seen::new(format!("{} {}", finding.code, finding.evidence));
-    evidence.graded(finding.severity).remedied(&finding.remedy)
+fn passed_on(finding: &Finding) -> Observation {
+    let evidence = Observation::new(format!("{} {}", finding.code, finding.evidence));
+    evidence.severity(finding.severity).remedy(&finding.remedy)
 }
 
 #[cfg(test)]
@@ -56,26 +58,26 @@ mod tests {
 
     #[test]
     fn a_waiver_of_an_unknown_code_is_a_note() {
-        let mut asked = experiment(&["a"]);
+        let mut spec = experiment(&["a"]);
         let reason = "because".to_owned();
-        asked.waivers.push(Waiver { code: "A001".to_owned(), reason: reason.clone() });
-        assert_eq!(in_plan(&RULE, &asked), []);
-        asked.waivers.push(Waiver { code: "A999".to_owned(), reason });
+        spec.waivers.push(Waiver { code: "A001".to_owned(), reason: reason.clone() });
+        assert_eq!(in_plan(&RULE, &spec), []);
+        spec.waivers.push(Waiver { code: "A999".to_owned(), reason });
         let evidence = "`A999` is waived, and no rule has that code";
-        assert_eq!(in_plan(&RULE, &asked), [(Severity::Note, evidence.to_owned())]);
+        assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
     }
 
     #[test]
     fn a_finding_of_another_version_is_passed_on() {
-        let told = when(&RULE, |step| {
+        let found = when(&RULE, |step| {
             step.findings.push(Finding {
                 code: "A999".to_owned(),
                 severity: Severity::Warning,
                 evidence: "something odd".to_owned(),
-                remedy: "mend it".to_owned(),
+                remedy: "repair it".to_owned(),
             });
         });
         let evidence = "readrandom of b: A999 something odd (3 runs)";
-        assert_eq!(told, [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,54 +1,58 @@
-//! A052: one allocator, tuned in two ways.
+//! A052: one allocator with different settings.
 
 use std::collections::BTreeMap;
 
 use model::record::Severity;
 use model::{Allocator, MallocRecord, RunRecord};
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
+use crate::difference::{Check, Config, Report, observe};
+use crate::registry::code;
 
-/// Runs on one allocator had another version of it, or other settings.
+/// Runs on one allocator have another version of it, or other settings.
 pub(crate) static RULE: Rule = Rule {
-    code: "A052",
+    code: code::A052,
     name: "allocator tuned",
     severity: Severity::Warning,
     trigger: "among runs on one allocator its version differs, or a setting in force, such as the \
-              arenas, decay times or words of the environment (MALLOC_CONF)",
-    why: "Arenas and decay times move memory by tens of percent and throughput with it; nobody \
-          declared them to be what is compared.",
+              arenas, decay times or parts of the environment (MALLOC_CONF)",
+    why: "Arenas and decay times move memory by tens of percent and throughput with it; the \
+          experiment does not declare them as what is compared.",
     remedy: "make all runs under one environment, and complete none under another",
-    source: "seed 003, \"Understanding some jemalloc stats for RocksDB\" (320 arenas on 80 CPUs); \
-             jemalloc(3), \"TUNING\"",
+    source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",
     comparison: Some(comparison),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn comparison(context: &ComparisonContext<'_>) -> Vec<Seen> {
+/// Every setting must be that of the first run on the allocator.
+const CHECK: Check = Check {
+    counts_unset: true,
+    report: Report::First,
+    kind: "tuned",
+    evidence: |subject, found| {
+        let (before, now) = found[0].pair();
+        format!("{subject}: {} is {now}, and was {before}", found[0].name)
+    },
+    ..Check::EMPTY
+};
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut first: BTreeMap<Allocator, (&RunRecord, &MallocRecord)> = BTreeMap::new();
-    let mut evidence = Vec::new();
+    let mut found = Vec::new();
     for run in context.valid() {
-        let Some(told) = run.steps.iter().find_map(|step| step.malloc.as_ref()) else { continue };
-        let (known, before) = *first.entry(told.allocator).or_insert((run, told));
-        let Some(other) = difference(before, told) else { continue };
-        let told = format!("{} differs from that of {}: {other}", told.allocator, known.cell.id);
-        evidence.push(Seen::new(told).variant(&run.cell.variant).run(&run.id).sized("tuned", 0.0));
+        let Some(own) = run.steps.iter().find_map(|step| step.malloc.as_ref()) else { continue };
+        let (known, before) = *first.entry(own.allocator).or_insert((run, own));
+        let subject = format!("{} differs from that of {}", own.allocator, known.cell.id);
+        let differing = observe(&[CHECK], &subject, &[config(before), config(own)]);
+        found.extend(differing.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id)));
     }
-    evidence
+    found
 }
 
-/// Returns the first thing in which two accounts of one allocator differ, in words.
-fn difference(before: &MallocRecord, now: &MallocRecord) -> Option<String> {
-    let words = |told: &MallocRecord| -> BTreeMap<String, String> {
-        let version = ("version".to_owned(), told.version.clone());
-        told.settings.iter().cloned().chain([version]).collect()
-    };
-    let (before, now) = (words(before), words(now));
-    let mut names = before.keys().chain(now.keys());
-    let name = names.find(|name| before.get(*name) != now.get(*name))?;
-    let value = |of: &BTreeMap<String, String>| of.get(name).cloned();
-    let [before, now] = [value(&before), value(&now)].map(|value| value.unwrap_or("unset".into()));
-    Some(format!("{name} is {now}, and was {before}"))
+fn config(record: &MallocRecord) -> Config<'_> {
+    let settings = record.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    Config { owner: "", values: settings.chain([("version", record.version.as_str())]).collect() }
 }
 
 #[cfg(test)]
@@ -74,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allocator_that_is_tuned_in_two_ways_is_a_doubt() {
+    fn one_allocator_with_two_settings_is_a_warning() {
         let found = with(Allocator::Jemalloc, Some("2"));
         let evidence = "b: jemalloc differs from that of a.c1.r1: narenas is 2, and was 8 (3 runs)";
         assert_eq!(found[0], (Severity::Warning, evidence.to_owned()), "{found:?}");
@@ -83,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn two_allocators_or_one_tuned_alike_are_none() {
+    fn two_allocators_or_equal_settings_are_no_warning() {
         assert_eq!(with(Allocator::Jemalloc, Some("8")), []);
         assert_eq!(with(Allocator::Tcmalloc, Some("2")), []);
         assert_eq!(in_runs(&RULE, &experiment(&["a", "b"]), &runs(&["a", "b"])), []);

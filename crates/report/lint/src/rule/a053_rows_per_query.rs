@@ -1,21 +1,21 @@
 //! A053: queries returned another number of rows than they should.
 
 use super::Rule;
+use crate::registry::code;
 
 /// Rows per query differ from what the application expects.
 pub(crate) static RULE: Rule = Rule {
-    code: "A053",
+    code: code::A053,
     name: "rows per query",
     trigger: "a procedure returns another number of rows on average than its application expects \
               of it",
-    why: "A query that finds less than it should is cheaper than the one that was asked: the table \
+    why: "A query that finds less than it should is cheaper than the intended one: the table \
           has gaps, or is not the one that was loaded.",
-    remedy: "look at the rows of the step in `assay show`; where deletes leave gaps, fewer rows are \
+    remedy: "read the rows of the step in `assay show`; where deletes leave gaps, fewer rows are \
              found by design, and the step compares only with steps of as many",
-    source: "reference, insert-benchmark, sections 1.5 and 7 (rows per query are printed and never \
-             checked there)",
+    source: "our choice: the insert benchmark prints rows per query and does not check them",
     is_recorded: true,
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
 #[cfg(test)]
@@ -26,14 +26,14 @@ mod tests {
     use crate::testing::when;
 
     #[test]
-    fn what_the_runner_recorded_is_passed_on() {
+    fn findings_of_the_runner_are_reported() {
         let with = |code: &str| {
             when(&RULE, |step| {
                 step.findings.push(Finding {
                     code: code.to_owned(),
                     severity: Severity::Warning,
                     evidence: "9.1 rows per query in place of 10".to_owned(),
-                    remedy: "look".to_owned(),
+                    remedy: "find".to_owned(),
                 });
             })
         };

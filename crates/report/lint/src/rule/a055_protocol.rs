@@ -1,60 +1,62 @@
-//! A055: servers were asked through different protocols.
-
-use std::collections::BTreeSet;
+//! A055: servers queried through different protocols.
 
 use model::Variant;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::look::is_server;
+use crate::difference::{Check, Config, observe};
+use crate::facts::is_server;
+use crate::registry::code;
 
-/// Variants speak to their servers in different ways, and differ in something else too.
+/// Variants use different protocols, and differ in something else too.
 pub(crate) static RULE: Rule = Rule {
-    code: "A055",
+    code: code::A055,
     name: "protocols differ",
     trigger: "variants that are servers differ in `assay.protocol` (prepared statements or text), \
               and that is not the only thing they differ in",
     why: "Parsing and planning are a large part of a short query: prepared statements were worth \
-          1.25 times the queries in the seeds, more than most releases.",
+          1.25 times the queries, more than most releases.",
     remedy: "give all variants the same `assay.protocol`, or compare the protocols with one build",
-    source: "seed 002, \"The insert benchmark on ARM and x86 cloud servers\" (prepared statements); \
-             reference, servers, section 2",
+    source: "[Callaghan 2023-01-23] (prepared statements)",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-/// The option that chooses it.
+/// The option that chooses the protocol.
 const OPTION: &str = "assay.protocol";
-/// What is spoken where nobody chose.
+/// The protocol without that option.
 const DEFAULT: &str = "prepared";
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+/// The protocol must be that of the base.
+const CHECK: Check = Check {
+    names: &[OPTION],
+    evidence: |base, found| {
+        let (before, own) = found[0].pair();
+        format!("queried by {own}, {base} by {before}")
+    },
+    ..Check::EMPTY
+};
+/// Every option, to find whether the protocol is the only difference.
+const OPTIONS: Check = Check { counts_unset: true, ..Check::EMPTY };
+
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let variants = &context.experiment.variants;
     let Some(base) = context.experiment.variant(&context.experiment.base) else { return vec![] };
-    let differs = |one: &&Variant| {
-        is_server(one) && is_server(base) && protocol(one) != protocol(base) && !is_alone(one, base)
+    let servers = variants.iter().filter(|one| is_server(one) && is_server(base));
+    let unlike = |one: &Variant| {
+        let configs = [config(base), config(one)];
+        let is_alone = (&one.build, &one.dsn, &one.settings)
+            == (&base.build, &base.dsn, &base.settings)
+            && OPTIONS.differences(&configs).len() < 2;
+        let found = if is_alone { Vec::new() } else { observe(&[CHECK], &base.name, &configs) };
+        found.into_iter().map(|found| found.variant(&one.name)).collect::<Vec<_>>()
     };
-    let tell = |one: &Variant| {
-        let evidence = format!("asked by {}, {} by {}", protocol(one), base.name, protocol(base));
-        Seen::new(evidence).variant(&one.name)
-    };
-    variants.iter().filter(differs).map(tell).collect()
+    servers.flat_map(unlike).collect()
 }
 
-fn protocol(variant: &Variant) -> &str {
-    variant.options.get(OPTION).unwrap_or(DEFAULT)
-}
-
-/// Returns whether nothing but the protocol differs.
-fn is_alone(one: &Variant, other: &Variant) -> bool {
-    let options = |of: &Variant| -> BTreeSet<(String, String)> {
-        let own = of.options.iter().filter(|(name, _)| *name != OPTION);
-        own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-    };
-    one.build == other.build
-        && one.dsn == other.dsn
-        && one.settings == other.settings
-        && options(one) == options(other)
+fn config(variant: &Variant) -> Config<'_> {
+    let default = [(OPTION, DEFAULT)].into_iter();
+    Config { owner: "", values: default.chain(variant.options.iter()).collect() }
 }
 
 #[cfg(test)]
@@ -65,16 +67,16 @@ mod tests {
     use crate::testing::{in_plan, on_builds};
 
     #[test]
-    fn a_protocol_that_differs_beside_the_build_is_told_and_alone_it_is_the_question() {
+    fn another_protocol_is_a_warning_unless_it_is_the_only_difference() {
         let with = |builds: [&str; 2], protocol: &str| {
-            let mut asked = on_builds(&[("a", builds[0]), ("b", builds[1])]);
-            asked.variants[1].options.set(OPTION, protocol);
-            in_plan(&RULE, &asked)
+            let mut spec = on_builds(&[("a", builds[0]), ("b", builds[1])]);
+            spec.variants[1].options.set(OPTION, protocol);
+            in_plan(&RULE, &spec)
         };
         let releases = ["mysql@5.6.24", "mysql@8.0.31"];
         assert_eq!(with(releases, "prepared"), []);
         assert_eq!(with(["mysql@8.0.31", "mysql@8.0.31"], "text"), []);
-        let evidence = "b: asked by text, a by prepared";
+        let evidence = "b: queried by text, a by prepared";
         assert_eq!(with(releases, "text"), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -3,13 +3,14 @@
 use model::Placement;
 use model::record::Severity;
 
-use super::{Rule, Seen};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::look::is_server;
+use crate::facts::is_server;
+use crate::registry::code;
 
 /// Client and server were put on one CPU: throughput is no claim.
 pub(crate) static RULE: Rule = Rule {
-    code: "A057",
+    code: code::A057,
     name: "one CPU for both",
     severity: Severity::Note,
     trigger: "servers are measured with placement = \"same-cpu\"",
@@ -18,18 +19,18 @@ pub(crate) static RULE: Rule = Rule {
           the placement is for.",
     remedy: "compare CPU per operation (assay compare --costs); for throughput measure with \
              placement = \"split\" and more clients",
-    source: "reference, servers, section 0, rule 2",
+    source: "our choice: one CPU serialises client, server and background threads",
     plan: Some(plan),
-    ..Rule::SILENT
+    ..Rule::EMPTY
 };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Seen> {
+fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
     let has_server = experiment.variants.iter().any(is_server);
     let is_shared = experiment.placement == Placement::SameCpu;
     let evidence = "client and server share one CPU: compare CPU per operation, and read throughput as \
                 that of both";
-    if is_shared && has_server { vec![Seen::new(evidence)] } else { Vec::new() }
+    if is_shared && has_server { vec![Observation::new(evidence)] } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -40,9 +41,9 @@ mod tests {
     #[test]
     fn throughput_on_one_cpu_is_noted() {
         let with = |build: &str, placement| {
-            let mut asked = on_builds(&[("a", build)]);
-            asked.placement = placement;
-            in_plan(&RULE, &asked)
+            let mut spec = on_builds(&[("a", build)]);
+            spec.placement = placement;
+            in_plan(&RULE, &spec)
         };
         assert_eq!(with("mysql@8.0.31", Placement::Split), []);
         assert_eq!(with("rocksdb", Placement::SameCpu), []);

@@ -199,7 +199,7 @@ pub(crate) fn snake(word: impl serde::Serialize) -> String {
 
 /// Returns `text` as a field, quoted where it must be.
 ///
-/// Source: [Shafranovich 2005], section 2, rules 5 to 7.
+/// Source: [RFC 4180], section 2, rules 5 to 7.
 pub(crate) fn field(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

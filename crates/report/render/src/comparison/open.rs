@@ -35,7 +35,7 @@ const SHOWN: [(Percentile, &str, &str); 5] = [
 ];
 
 /// Share of the intervals that are invalid.
-const INVALID_SHARE: &str = "voided_share";
+const INVALID_SHARE: &str = "invalid_share";
 
 /// Rates and shares of the arrivals: metric and heading.
 const RATES: [(&str, &str); 7] = [

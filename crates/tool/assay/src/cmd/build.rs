@@ -1,4 +1,4 @@
-//! `assay engine build`: a release compiled with a compiler and flags of one's choice.
+//! `assay engine build`: compiles a release with a given compiler and flags.
 
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
@@ -11,14 +11,14 @@ use model::{BuildRef, Nanos};
 use supply::{CompileEvent, CompileOrder};
 
 use super::engine::{line, store};
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// Time between two lines where progress cannot be live.
+/// Time between progress lines without a terminal.
 const BETWEEN_LINES: Nanos = Nanos::from_secs(20);
 
-/// A release, and how it is compiled.
+/// Arguments of `assay engine build`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay engine build rocksdb@10.4.2
@@ -27,9 +27,9 @@ const BETWEEN_LINES: Nanos = Nanos::from_secs(20);
   assay engine build lmdb@0.9.70 --cc gcc-13 --cflags '-O2 -g' --name debug
 
 The build is named after compiler and flags, rocksdb@10.4.2-gcc12-O3-march-native-lto, and
-can be used like any other; what was compiled when it is interrupted is not compiled again.")]
+can be used like any other. An interrupted build continues where it stopped.")]
 pub(crate) struct Args {
-    /// Release whose source a Rust crate carries (listed by `assay engine list`)
+    /// Release to compile (`assay engine list` shows them)
     build: BuildRef,
     /// Compiler: gcc, clang, or one with its version as gcc-13
     #[arg(long, default_value = "gcc", value_name = "COMPILER")]
@@ -37,18 +37,18 @@ pub(crate) struct Args {
     /// Its flags, separated by spaces
     #[arg(long, default_value = "-O2", value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: String,
-    /// Optimise all files together when they are linked
+    /// Enable link-time optimisation
     #[arg(long)]
     lto: bool,
-    /// What follows the version in the build's name [default: compiler and flags]
+    /// Suffix of the version in the build's name [default: compiler and flags]
     #[arg(long)]
     name: Option<String>,
-    /// How many files are compiled at once [default: one for each CPU]
+    /// Number of parallel compilations [default: one per CPU]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 }
 
-/// Compiles it, or says that it is there already.
+/// Compiles the release unless it is cached.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let order = CompileOrder {
         build: args.build.clone(),
@@ -62,22 +62,22 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let mut screen = Screen::new(ui, &args.build);
     let outcome = store.compile(&order, &mut |event| screen.show(event));
     screen.close();
-    let (artifact, is_new) = outcome.told()?;
+    let (artifact, is_new) = outcome.into_report()?;
     if !is_new {
-        ui.remark(format_args!("{} was compiled before", artifact.build));
+        ui.status(format_args!("{} is already compiled", artifact.build));
     }
-    ui.answer(line(&artifact));
+    ui.print(line(&artifact));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Shows how far it is: a bar on a terminal, a line now and then elsewhere.
+/// Compilation progress: a bar on a terminal, periodic lines elsewhere.
 struct Screen<'a> {
     ui: &'a Ui,
     build: &'a BuildRef,
     clock: SteadyClock,
-    /// The bar of a terminal, once there is something to count.
+    /// The bar of a terminal, once files are counted.
     bar: Option<ProgressBar>,
-    /// When counting began, and how many files were done then.
+    /// Start of counting, and the files done then.
     begun: Option<(Nanos, usize)>,
     last_line: Nanos,
 }
@@ -95,8 +95,8 @@ impl<'a> Screen<'a> {
             CompileEvent::Compiled { done, total, file } => {
                 let now = self.clock.now();
                 let (begun, before) = *self.begun.get_or_insert((now, done));
-                let spent = now.since(begun);
-                let left = left(spent, done - before, total - done);
+                let elapsed = now.since(begun);
+                let left = left(elapsed, done - before, total - done);
                 let file = file.and_then(|file| file.file_name()).unwrap_or_default();
                 if self.bar.is_none() && self.ui.is_live {
                     self.bar = Some(bar());
@@ -104,11 +104,11 @@ impl<'a> Screen<'a> {
                 if let Some(bar) = &self.bar {
                     bar.set_length(total as u64);
                     bar.set_position(done as u64);
-                    bar.set_message(told(left, &file.to_string_lossy()));
+                    bar.set_message(progress_suffix(left, &file.to_string_lossy()));
                 } else if now.since(self.last_line) >= BETWEEN_LINES {
                     self.last_line = now;
-                    let told = told(left, &file.to_string_lossy());
-                    self.ui.remark(format_args!("{}: {done} of {total} files{told}", self.build));
+                    let suffix = progress_suffix(left, &file.to_string_lossy());
+                    self.ui.status(format_args!("{}: {done} of {total} files{suffix}", self.build));
                 }
             }
         }
@@ -118,7 +118,7 @@ impl<'a> Screen<'a> {
         let text = format!("{}: {what}", self.build);
         match &self.bar {
             Some(bar) => bar.println(text),
-            None => self.ui.remark(text),
+            None => self.ui.status(text),
         }
     }
 
@@ -129,21 +129,21 @@ impl<'a> Screen<'a> {
     }
 }
 
-/// Returns the bar of a terminal.
+/// Creates the progress bar.
 fn bar() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {pos} of {len} files{msg}")
         .expect("the template is a constant that is tested");
     ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
 }
 
-/// Returns the time left at the pace of the files compiled so far.
-fn left(spent: Nanos, done: usize, to_do: usize) -> Option<Nanos> {
-    let per_file = spent.0.checked_div(done as u64)?;
+/// Estimates the time left from the files compiled so far.
+fn left(elapsed: Nanos, done: usize, to_do: usize) -> Option<Nanos> {
+    let per_file = elapsed.0.checked_div(done as u64)?;
     Some(Nanos(per_file.saturating_mul(to_do as u64)))
 }
 
-/// Returns the end of a line of progress.
-fn told(left: Option<Nanos>, file: &str) -> String {
+/// Formats time left and file name.
+fn progress_suffix(left: Option<Nanos>, file: &str) -> String {
     let left = left.map_or(String::new(), |left| format!(", {left} left"));
     if file.is_empty() { left } else { format!("{left}  {file}") }
 }
@@ -153,16 +153,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_left_is_told_by_the_pace_so_far() {
+    fn time_left_follows_the_pace_so_far() {
         assert_eq!(left(Nanos::from_secs(10), 0, 300), None);
         let left = left(Nanos::from_secs(20), 10, 300);
         assert_eq!(left, Some(Nanos::from_secs(600)));
-        assert_eq!(told(left, "c.cc"), format!(", {} left  c.cc", Nanos::from_secs(600)));
-        assert_eq!(told(None, ""), "");
+        assert_eq!(
+            progress_suffix(left, "c.cc"),
+            format!(", {} left  c.cc", Nanos::from_secs(600))
+        );
+        assert_eq!(progress_suffix(None, ""), "");
     }
 
     #[test]
-    fn the_template_of_the_bar_is_valid() {
+    fn bar_template_is_valid() {
         drop(bar());
     }
 }

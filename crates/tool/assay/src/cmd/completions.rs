@@ -1,11 +1,11 @@
-//! `assay completions`: what a shell needs to complete the command line.
+//! `assay completions`: shell completions.
 
 use std::process::ExitCode;
 
 use clap::CommandFactory;
 use miette::Result;
 
-/// The shell.
+/// Arguments of `assay completions`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example: assay completions bash > ~/.local/share/bash-completion/completions/assay"

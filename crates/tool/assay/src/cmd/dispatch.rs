@@ -1,4 +1,4 @@
-//! The list of verbs.
+//! The list of commands.
 
 use std::process::ExitCode;
 
@@ -12,14 +12,14 @@ use super::{
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// What can be asked of the program, in the order of the work.
+/// The commands, in order of a typical workflow.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     /// Show the runs of an experiment in their order, with machine time and disk; run nothing
     Plan(Box<plan::Args>),
-    /// Run an experiment file, or steps against engines typed here
+    /// Run an experiment file, or steps against given engines
     Run(Box<run::Args>),
-    /// List what has been run
+    /// List experiments and their runs
     List(list::Args),
     /// Show one run, or every run of an experiment, step by step
     Show(show::Args),
@@ -27,29 +27,29 @@ pub(crate) enum Verb {
     Compare(compare::Args),
     /// Explain the difference between two variants: where the time goes, what moved, what binds
     Explain(explain::Args),
-    /// Say what makes a plan, a run or a comparison doubtful or bogus
+    /// Check a plan, a run or a comparison for mistakes
     Lint(lint::Args),
-    /// Tell what changed over many experiments, or in a file from elsewhere
+    /// Find changes over many experiments, or in an imported file
     History(Box<history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(report::Args),
-    /// Time checksums and compression of single blocks, by themselves
+    /// Measure checksums and compression of single blocks
     Micro(micro::Args),
-    /// List what may be asked, or show what an application asks of SQL servers
+    /// List workloads, or show the application of SQL servers
     Workload(workload::Args),
     /// List, get, add, build, remove or show engine builds
     Engine(engine::Args),
     /// Print the completions of a shell
     Completions(completions::Args),
-    /// Execute one run's order from stdin (used by `run`)
+    /// Execute one run from stdin (used by `run`)
     #[command(hide = true)]
     Worker,
-    /// Try a library in the working directory (used by `engine`)
+    /// Test a library in the working directory (used by `engine`)
     #[command(hide = true)]
     SmokeTest(smoke_test::Args),
 }
 
-/// Does what was asked.
+/// Runs a command.
 pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     match verb {
         Verb::Plan(args) => plan::run(&args, environment, ui),

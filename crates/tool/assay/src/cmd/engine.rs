@@ -1,4 +1,4 @@
-//! `assay engine`: the builds that can be measured.
+//! `assay engine`: engine builds and the cache.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,26 +9,26 @@ use model::capability::Feature;
 use model::{BuildRef, Bytes};
 use plan::{Builds, EngineInfo};
 use runner::Library;
-use supply::{Artifact, KNOWN_ROCKSDB, Own, ServerProgram, Store};
+use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, UserBuild};
 
 use super::smoke_test::engines;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::registry;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// What to do with builds.
+/// Arguments of `assay engine`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay engine list                            engines, cached builds and known releases
   assay engine get rocksdb@9.10.0              the official artifact, through Maven
   assay engine get rocksdb@system              the distribution's library
-  assay engine get postgres@15.10              a server, its program amid its files
+  assay engine get postgres@15.10              a server with all its files
   assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
   assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
-  assay engine show rocksdb@9.10.0             what this build can do")]
+  assay engine show rocksdb@9.10.0             version, origin and capabilities")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -38,22 +38,22 @@ pub(crate) struct Args {
 enum Action {
     /// List engines, cached builds and known releases
     List,
-    /// Obtain a build and keep it in the cache
+    /// Obtain a build and store it in the cache
     Get {
         /// Build, such as rocksdb@9.10.0 or rocksdb@system
         build: BuildRef,
     },
-    /// Keep a library of your own, or remember where a server of your own is installed
+    /// Add your own library, or your own server installation
     Add {
-        /// Engine it is of, such as rocksdb; or a name for the build, such as postgres@mine
+        /// Engine, such as rocksdb; or a name for the build, such as postgres@mine
         engine: BuildRef,
-        /// The library; of a server, the directory it is installed in, which is not copied
+        /// The library, or the installation directory of a server (not copied)
         #[arg(value_name = "PATH")]
         library: PathBuf,
-        /// Name to give the build, if not given with the engine; may begin with its version
+        /// Name of the build, if not given with the engine; may begin with its version
         #[arg(long, value_name = "NAME")]
         version: Option<String>,
-        /// Where its headers are, if not near the library; for engines driven through a shim
+        /// Directory of its headers, if not near the library; for engines driven through a shim
         #[arg(long, value_name = "DIR")]
         headers: Option<PathBuf>,
     },
@@ -64,32 +64,32 @@ enum Action {
         /// Build to remove
         build: BuildRef,
     },
-    /// Show what a build can do
+    /// Show version, origin and capabilities of a build
     Show {
         /// Build to show
         build: BuildRef,
     },
 }
 
-/// Does it.
+/// Runs the subcommand.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     match &args.action {
         Action::List => list(&store(environment)?, ui),
         Action::Get { build } => {
             check_loaded(build)?;
             let artifact = fetch(&store(environment)?, build, ui)?;
-            ui.answer(line(&artifact));
+            ui.print(line(&artifact));
         }
         Action::Add { engine, library, version, headers } => {
-            let version = name_given(engine, version.as_deref())?;
+            let version = build_name(engine, version.as_deref())?;
             let (engine, headers) = (engine.engine.as_str(), headers.as_deref());
-            let own = Own { engine, library, version, headers };
-            ui.answer(line(&add(&own, environment, ui)?));
+            let own = UserBuild { engine, library, version, headers };
+            ui.print(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
         Action::Remove { build } => {
-            store(environment)?.remove(build).told()?;
-            ui.answer(format_args!("removed {build}"));
+            store(environment)?.remove(build).into_report()?;
+            ui.print(format_args!("removed {build}"));
         }
         Action::Show { build } => show(build, environment, ui)?,
     }
@@ -99,24 +99,24 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 /// Opens the cache of builds.
 pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache.clone().ok_or_else(|| {
-        miette!(help = "give one with --cache DIR", "there is no home directory to keep builds in")
+        miette!(help = "give one with --cache DIR", "no home directory for the cache of builds")
     })?;
-    Ok(Store::open(cache).told()?.knowing(engines(environment)))
+    Ok(Store::open(cache).into_report()?.with_engines(engines(environment)))
 }
 
-/// Returns the name given to the user's own build, with its engine or apart.
-fn name_given<'a>(build: &'a BuildRef, apart: Option<&'a str>) -> Result<Option<&'a str>> {
-    match (build.version.as_deref(), apart) {
+/// Returns the name of the user's build, from the reference or --version.
+fn build_name<'a>(build: &'a BuildRef, separate: Option<&'a str>) -> Result<Option<&'a str>> {
+    match (build.version.as_deref(), separate) {
         (Some(_), Some(name)) => Err(miette!(
             help = format!("leave out --version {name}"),
-            "{build} names the build already"
+            "{build} already names the build"
         )),
-        (with_engine, apart) => Ok(with_engine.or(apart)),
+        (in_reference, separate) => Ok(in_reference.or(separate)),
     }
 }
 
-/// Keeps a library of the user's own, once it has turned out to be what it is said to be.
-fn add(own: &Own<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
+/// Adds the user's library or server to the cache.
+fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
     let engine = own.engine;
     check_can_load(engine)?;
     if own.headers.is_some() && registry::recipe(engine).is_none() {
@@ -127,13 +127,13 @@ fn add(own: &Own<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
             "{engine} is {driven}: no headers are needed"
         ));
     }
-    let progress = &mut |what: &str| ui.remark(format_args!("{engine}: {what}"));
-    store(environment)?.add(own, progress).told()
+    let progress = &mut |what: &str| ui.status(format_args!("{engine}: {what}"));
+    store(environment)?.add(own, progress).into_report()
 }
 
-/// Returns a build from the cache or its source, saying what takes time.
+/// Returns a build from the cache or its source, with progress messages.
 pub(crate) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
-    store.get(build, &mut |what| ui.remark(format_args!("{build}: {what}"))).told()
+    store.get(build, &mut |what| ui.status(format_args!("{build}: {what}"))).into_report()
 }
 
 /// Returns the library or server of a build; `None` for linked engines.
@@ -145,7 +145,7 @@ pub(crate) fn library(
     Ok(artifact(build, environment, ui)?.as_ref().map(to_library))
 }
 
-/// Returns a build that is loaded or started; `None` for linked engines.
+/// Returns the cached artifact of a build; `None` for linked engines.
 fn artifact(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<Option<Artifact>> {
     let infos = registry::infos();
     let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
@@ -155,13 +155,13 @@ fn artifact(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<Opti
     fetch(&store(environment)?, build, ui).map(Some)
 }
 
-/// Returns what the runner is told of a build.
+/// Returns the runner's description of a build.
 fn to_library(artifact: &Artifact) -> Library {
     let Artifact { library, sha256, origin, facts, .. } = artifact.clone();
     Library { path: library, sha256, origin, facts }
 }
 
-/// Checks that an engine's builds are loaded, or can be.
+/// Checks that an engine has loadable builds.
 fn check_can_load(engine: &str) -> Result<()> {
     if known(engine)?.builds == Builds::Linked {
         return Err(miette!("{engine} is linked into Assay: it has no other builds"));
@@ -169,20 +169,20 @@ fn check_can_load(engine: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks that a build is one that is loaded.
+/// Checks that a build is a loadable one.
 fn check_loaded(build: &BuildRef) -> Result<()> {
     check_can_load(&build.engine)?;
     let engine = &build.engine;
     if build.version.is_none() && known(engine)?.builds == Builds::Either {
         return Err(miette!(
             help = format!("name another build, as in {engine}@system"),
-            "{engine} without a version is the one that is linked into Assay"
+            "{engine} without a version is the build linked into Assay"
         ));
     }
     Ok(())
 }
 
-/// Returns what is known of an engine.
+/// Returns the description of an engine.
 fn known(engine: &str) -> Result<EngineInfo> {
     let mut infos = registry::infos();
     let Some(found) = infos.iter().position(|info| info.name == engine) else {
@@ -199,34 +199,32 @@ fn known(engine: &str) -> Result<EngineInfo> {
 }
 
 fn list(store: &Store, ui: &Ui) {
-    ui.answer("engines, and how their builds are had");
+    ui.print("engines, and how to obtain their builds");
     let rows: Vec<_> = registry::infos()
         .iter()
         .zip(registry::descriptions())
-        .map(|(info, (name, about))| [name.to_owned(), ways(store, info), about.to_owned()])
+        .map(|(info, (name, about))| [name.to_owned(), ways_to_get(store, info), about.to_owned()])
         .collect();
     columns(&rows, ui);
-    ui.answer(
-        "  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE",
-    );
-    ui.answer("cached builds");
+    ui.print("  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
+    ui.print("cached builds");
     let cached = store.list();
     columns(&cached.iter().map(cells).collect::<Vec<_>>(), ui);
     if cached.is_empty() {
-        ui.answer("  none yet: assay engine get rocksdb@VERSION");
+        ui.print("  none yet: assay engine get rocksdb@VERSION");
     }
     for damage in store.damaged() {
-        ui.remark(format_args!("damaged: {damage}"));
+        ui.status(format_args!("damaged: {damage}"));
     }
-    ui.answer(format_args!(
+    ui.print(format_args!(
         "known releases of rocksdb (others are tried too)\n  {}",
         KNOWN_ROCKSDB.join(" ")
     ));
-    ui.answer("known releases of servers (other releases of postgres are tried too)");
+    ui.print("known releases of servers (other releases of postgres are tried too)");
     let known =
         |server: ServerProgram| [server.engine.to_owned(), store.known(server.engine).join(" ")];
     columns(&registry::servers().into_iter().map(known).collect::<Vec<_>>(), ui);
-    ui.answer("releases that can be compiled: assay engine build");
+    ui.print("releases that can be compiled: assay engine build");
     let compilable = supply::compilable();
     columns(
         &compilable.map(|(name, all)| [name.to_owned(), all.join(" ")]).collect::<Vec<_>>(),
@@ -234,33 +232,33 @@ fn list(store: &Store, ui: &Ui) {
     );
 }
 
-/// Returns in words how the builds of an engine are had.
-fn ways(store: &Store, info: &EngineInfo) -> String {
-    let mut ways = Vec::new();
+/// Lists the ways to obtain builds of an engine.
+fn ways_to_get(store: &Store, info: &EngineInfo) -> String {
+    let mut ways_to_get = Vec::new();
     if info.builds != Builds::Loaded {
-        ways.push("linked");
+        ways_to_get.push("linked");
     }
     if info.builds != Builds::Linked {
         let any = BuildRef { engine: info.name.to_owned(), version: None };
-        let word = |example| if example == "system" { example } else { "get" };
-        ways.extend(store.examples(&any).into_iter().map(word));
-        // Two sources may each have releases.
-        ways.dedup();
+        let way = |example| if example == "system" { example } else { "get" };
+        ways_to_get.extend(store.examples(&any).into_iter().map(way));
+        // Several sources may offer releases.
+        ways_to_get.dedup();
         if supply::compilable().any(|(engine, _)| engine == info.name) {
-            ways.push("build");
+            ways_to_get.push("build");
         }
-        ways.push("add");
+        ways_to_get.push("add");
     }
-    ways.join(", ")
+    ways_to_get.join(", ")
 }
 
-/// Prints rows, their columns aligned.
+/// Prints rows with aligned columns.
 fn columns<const N: usize>(rows: &[[String; N]], ui: &Ui) {
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
     for row in rows {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        ui.answer(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()));
+        ui.print(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()));
     }
 }
 
@@ -276,13 +274,13 @@ fn cells(artifact: &Artifact) -> [String; 4] {
     [build.to_string(), size(artifact), sha256, origin.clone()]
 }
 
-/// Returns the size of a build in words.
+/// Formats the size of a build.
 fn size(artifact: &Artifact) -> String {
     let bytes = Bytes(artifact.bytes);
     match artifact.tree.as_ref().map(|tree| tree.files) {
         None => bytes.to_string(),
         Some(Some(files)) => format!("{bytes} in {files} files"),
-        Some(None) => format!("{bytes}, used where it lies"),
+        Some(None) => format!("{bytes}, used in place"),
     }
 }
 
@@ -292,35 +290,35 @@ fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     }
     let artifact = artifact(build, environment, ui)?;
     let library = artifact.as_ref().map(to_library);
-    let driver = registry::driver(&build.engine, library.as_ref()).told()?;
+    let driver = registry::driver(&build.engine, library.as_ref()).into_report()?;
     let identity = driver.identity();
     let origin = library.as_ref().map_or(&identity.origin, |library| &library.origin);
-    // A server tells its version once it runs: until then it is the name it was got by.
+    // A server's version is known once it runs: until then the build's name is shown.
     let known = Some(&identity.version).filter(|version| !version.is_empty());
     let version = known.or(build.version.as_ref()).map_or("", String::as_str);
-    ui.answer(format_args!("{} {version} ({origin})", identity.engine));
+    ui.print(format_args!("{} {version} ({origin})", identity.engine));
     let made = library.map(|library| library.facts).unwrap_or_default();
     for (name, value) in identity.facts.iter().chain(&made) {
-        ui.answer(format_args!("  {name}: {value}"));
+        ui.print(format_args!("  {name}: {value}"));
     }
     if let Some(artifact) = artifact.filter(|artifact| artifact.tree.is_some()) {
-        ui.answer(format_args!("  program: {}", artifact.library.display()));
-        ui.answer(format_args!("  size: {}", size(&artifact)));
+        ui.print(format_args!("  program: {}", artifact.library.display()));
+        ui.print(format_args!("  size: {}", size(&artifact)));
     }
     let capabilities = driver.capabilities();
     let names = |all: Vec<&str>| all.join(", ");
-    ui.answer(format_args!(
+    ui.print(format_args!(
         "  operations: {}",
         names(capabilities.operations.iter().map(|kind| kind.name()).collect())
     ));
-    ui.answer(format_args!(
+    ui.print(format_args!(
         "  durability: {}",
         names(capabilities.durability.iter().map(|class| class.name()).collect())
     ));
     for (name, feature) in &capabilities.features {
         match feature {
-            Feature::Yes => ui.answer(format_args!("  {name}: yes")),
-            Feature::No(why) => ui.answer(format_args!("  {name}: no, {why}")),
+            Feature::Yes => ui.print(format_args!("  {name}: yes")),
+            Feature::No(why) => ui.print(format_args!("  {name}: no, {why}")),
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! `assay explain`: where the time of an operation goes, and what of a difference that is.
+//! `assay explain`: attributes a difference between two variants.
 
 use std::process::ExitCode;
 
@@ -11,13 +11,13 @@ use model::record::Severity;
 use model::{Experiment, Manifest};
 use render::{Compared, Format, Meta, render_explanations};
 
-use super::judged::judge;
+use super::analyzed::analyze;
 use super::steady::Window;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// Which difference to explain.
+/// Arguments of `assay explain`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay explain rocksdb-9.10 rocksdb-11.8 readrandom     one step of the newest experiment with both
@@ -33,20 +33,20 @@ pub(crate) struct Args {
     /// Experiment (name, identifier or directory) [default: the newest with both variants]
     #[arg(long = "in", value_name = "EXPERIMENT")]
     experiment: Option<String>,
-    /// Level of clients; every level when absent
+    /// Number of clients; every level when absent
     #[arg(long, value_name = "N")]
     clients: Option<u32>,
-    /// Form of output: text, markdown or json
+    /// Output format: text, markdown or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
 }
 
-/// Explains.
+/// Prints the explanation.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if args.format == Format::Csv {
         return Err(miette!(
-            help = "write text, markdown or json; for figures alone: assay compare --format csv",
-            "an explanation is no table of figures"
+            help = "write text, markdown or json; for figures: assay compare --format csv",
+            "explanations have no CSV format"
         ));
     }
     if args.a == args.b {
@@ -58,15 +58,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let results = Results::at(&environment.results);
     let dir = find(args, &results)?;
-    let manifest = dir.manifest().told()?;
+    let manifest = dir.manifest().into_report()?;
     let experiment = &manifest.plan.experiment;
     for name in [&args.a, &args.b] {
         check_variant(experiment, name)?;
     }
     let runs = Window::default().runs(&dir, &manifest)?;
-    let judged = judge(experiment, &[&manifest.host], &runs, &args.a, &results)?;
-    let steps = steps(args, &judged.comparison)?;
-    let findings = concerning(args, judged.findings);
+    let analyzed = analyze(experiment, &[&manifest.host], &runs, &args.a, &results)?;
+    let steps = steps(args, &analyzed.comparison)?;
+    let findings = findings_of(args, analyzed.findings);
     let blocking: Vec<String> = findings
         .iter()
         .filter(|found| found.weight() == Severity::Blocking)
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let question = |step| Question {
         experiment,
         runs: &runs,
-        comparison: &judged.comparison,
+        comparison: &analyzed.comparison,
         step,
         variant: &args.b,
         cpus: manifest.host.cpus,
@@ -84,18 +84,18 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let explanations: Vec<Explanation> =
         steps.into_iter().filter_map(|step| explain(&question(step))).collect();
     if explanations.is_empty() {
-        return Err(nothing(args, &manifest));
+        return Err(no_valid_runs(args, &manifest));
     }
     let meta = Meta::of(&manifest);
-    let compared = Compared::of(&judged.comparison, &meta, &runs, &manifest.host, &findings);
-    ui.answer(render_explanations(&compared, &explanations, args.format, ui.style()));
+    let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
+    ui.print(render_explanations(&compared, &explanations, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the experiment that was named, or the newest that has both variants.
+/// Returns the named experiment, or the newest with both variants.
 fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
     if let Some(name) = &args.experiment {
-        return results.find(name).told();
+        return results.find(name).into_report();
     }
     let newest = results.newest();
     let has_both = |dir: &&ExperimentDir| {
@@ -121,7 +121,7 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
     Err(miette!(help = help, "no experiment has both variants, `{}` and `{}`", args.a, args.b))
 }
 
-/// Refuses a name that no variant has.
+/// Checks that the experiment has the variant.
 fn check_variant(experiment: &Experiment, name: &String) -> Result<()> {
     if experiment.variant(name).is_some() {
         return Ok(());
@@ -130,7 +130,7 @@ fn check_variant(experiment: &Experiment, name: &String) -> Result<()> {
     Err(miette!(help = help, "`{}` has no variant `{name}`", experiment.name))
 }
 
-/// Returns the names of the variants, the one nearest to a wrong name pointed out.
+/// Lists the variants, with a suggestion for a wrong name.
 fn known_variants(experiment: &Experiment, wrong: Option<&String>) -> String {
     let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
     let near = wrong.and_then(|wrong| plan::nearest(wrong, names.iter().copied()));
@@ -138,7 +138,7 @@ fn known_variants(experiment: &Experiment, wrong: Option<&String>) -> String {
     format!("{}{near}", names.join(", "))
 }
 
-/// Returns the steps that were asked for, by level and then in order.
+/// Returns the selected steps, by level and then in order.
 fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComparison>> {
     let levels = comparison.levels();
     if let Some(level) = args.clients.filter(|level| !levels.contains(level)) {
@@ -161,15 +161,15 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
         let help = format!("steps: {}{near}", names.join(", "));
         return Err(miette!(help = help, "no run has a step `{name}`"));
     }
-    let is_asked = |step: &&StepComparison| {
+    let is_selected = |step: &&StepComparison| {
         args.clients.is_none_or(|level| step.clients == level)
             && args.step.as_deref().is_none_or(|name| step.name == name)
     };
-    Ok(comparison.steps.iter().filter(is_asked).collect())
+    Ok(comparison.steps.iter().filter(is_selected).collect())
 }
 
-/// Keeps what concerns one of the two variants, or all.
-fn concerning(args: &Args, mut findings: Vec<LintFinding>) -> Vec<LintFinding> {
+/// Retains findings on either variant, or on all.
+fn findings_of(args: &Args, mut findings: Vec<LintFinding>) -> Vec<LintFinding> {
     findings.retain(|found| {
         let variants = &found.place.variants;
         variants.is_empty() || variants.contains(&args.a) || variants.contains(&args.b)
@@ -177,14 +177,14 @@ fn concerning(args: &Args, mut findings: Vec<LintFinding>) -> Vec<LintFinding> {
     findings
 }
 
-/// Says that there is nothing to explain from.
-fn nothing(args: &Args, manifest: &Manifest) -> miette::Report {
+/// Returns the error for variants without valid runs.
+fn no_valid_runs(args: &Args, manifest: &Manifest) -> miette::Report {
     let what = match &args.step {
         Some(step) => format!("step `{step}`"),
         None => "a step with operations".to_owned(),
     };
     miette!(
-        help = format!("see what there is: assay list {}", manifest.id),
+        help = format!("list the runs: assay list {}", manifest.id),
         "`{}` and `{}` have no valid runs of {what}",
         args.a,
         args.b

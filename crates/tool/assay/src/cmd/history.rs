@@ -1,4 +1,4 @@
-//! `assay history`: what changed over many experiments, here or elsewhere.
+//! `assay history`: change points over many experiments, or in a file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ use stats::change::STRICTNESS;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// The metric of the archive that is shown when none is named.
+/// Default metric of the archive.
 const METRIC: &str = "throughput_ops_per_s";
-/// Heading of what chooses within the archive.
+/// Heading of the options that select from the archive.
 const ARCHIVE: &str = "From the archive";
-/// Heading of what reads a file.
-const FILE: &str = "From elsewhere";
-/// Heading of what a regression is.
+/// Heading of the options that read a file.
+const FILE: &str = "From a file";
+/// Heading of the options that define a regression.
 const REGRESSION: &str = "Regressions";
 
-/// Which histories, and what is done with them.
+/// Arguments of `assay history`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay history --engine rocksdb                    throughput of every step, over all experiments
@@ -36,60 +36,60 @@ const REGRESSION: &str = "Regressions";
 
 An imported file:
   time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
-  2026-11-19,251000,1.41          every further column is one metric
+  2026-11-19,251000,1.41          each further column is one metric
   2026-11-20,250400,              an empty field is a missing value
   A .json file is a list of such rows: [{\"time\": \"2026-11-19\", \"ops\": 251000}, ...]
 
-A change is there or not by statistics alone; --min-effect only says which of them matter.
-With --fail-on-regression the exit code is 1 if a change or drift for the worse matters and is
-not made good since.")]
+Changes are found by statistics alone; --min-effect selects the relevant ones. With
+--fail-on-regression the exit code is 1 if a relevant change or drift for the worse was not
+recovered since.")]
 pub(crate) struct Args {
     /// Metric, or column of the file; repeat for more [default: throughput_ops_per_s, or every
     /// column]
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
-    /// Form of output: text, markdown, csv or json
+    /// Output format: text, markdown, csv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
-    /// Write a picture of the histories to this file, as SVG
+    /// Write a plot of the histories to this file, as SVG
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Penalty for a change: 4 for alarms, 3 to see more
+    /// Penalty for a change: 4 for alarms, 3 to detect more
     #[arg(long, default_value_t = STRICTNESS, value_name = "N", value_parser = strictness)]
     strictness: f64,
     #[command(flatten)]
-    regression: Regression,
+    regression: RegressionArgs,
     #[command(flatten)]
-    asked: FromArchive,
+    archive: ArchiveArgs,
     #[command(flatten)]
-    elsewhere: FromFile,
+    file: FileArgs,
 }
 
-/// What counts as a regression.
+/// Options that define a regression.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = REGRESSION)]
-struct Regression {
+struct RegressionArgs {
     /// End with exit code 1 if there is a regression
     #[arg(long)]
     fail_on_regression: bool,
     /// Smallest change that matters, such as 2% or 0.02
     #[arg(long, default_value = "2%", value_name = "SHARE", value_parser = share)]
     min_effect: f64,
-    /// Point from which on a regression counts, by its label [default: the first]
+    /// Label of the first point at which regressions count [default: the first]
     #[arg(long, value_name = "LABEL")]
     since: Option<String>,
-    /// Columns of which more is better, separated by commas
+    /// Columns where higher is better, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     higher_is_better: Vec<String>,
-    /// Columns of which less is better, separated by commas
+    /// Columns where lower is better, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     lower_is_better: Vec<String>,
 }
 
-/// What is chosen within the archive.
+/// Options that select from the archive.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = ARCHIVE)]
-struct FromArchive {
+struct ArchiveArgs {
     /// Engine, NAME for all of its builds or NAME@VERSION
     #[arg(long, value_name = "BUILD")]
     engine: Option<BuildRef>,
@@ -102,24 +102,24 @@ struct FromArchive {
     /// Experiment, by name [default: every experiment]
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
-    /// Host, by its fingerprint or a part of it [default: the newest experiment's]
+    /// Host, by its fingerprint or part of it [default: the newest experiment's]
     #[arg(long, value_name = "PART")]
     host: Option<String>,
 }
 
-/// What is read from a file.
+/// Options that read a file.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = FILE)]
-struct FromFile {
-    /// Read the histories from a CSV or JSON file in place of the archive
+struct FileArgs {
+    /// Read the histories from a CSV or JSON file instead of the archive
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["engine", "variant", "step", "experiment", "host"])]
     import: Option<PathBuf>,
 }
 
-/// Tells what changed; the exit code is 1 on a regression, where that was asked for.
+/// Prints the changes; fails on a regression if --fail-on-regression is set.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let (mut histories, gathered) = match &args.elsewhere.import {
+    let (mut histories, gathered) = match &args.file.import {
         Some(path) => (import(path, &args.metrics)?, None),
         None => {
             let gathered = from_archive(args, environment, ui)?;
@@ -129,15 +129,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let regression = &args.regression;
     let higher = regression.higher_is_better.clone();
     let directions = Directions { higher, lower: regression.lower_is_better.clone() };
-    directions.set(&mut histories).map_err(explained)?;
+    directions.set(&mut histories).map_err(to_report)?;
     let options = StudyOptions {
         min_effect: regression.min_effect,
         strictness: args.strictness,
         since: regression.since.clone(),
     };
-    let study = study(histories, &options).map_err(explained)?;
+    let study = study(histories, &options).map_err(to_report)?;
     if regression.fail_on_regression {
-        study.check_directions().map_err(explained)?;
+        study.check_directions().map_err(to_report)?;
     }
     let input = HistoryInput { study: &study, gathered: gathered.as_ref() };
     if let Some(path) = &args.plot {
@@ -145,42 +145,42 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot write {}", path.display()))?;
     }
-    ui.answer(render_history(&input, args.format, ui.style()));
+    ui.print(render_history(&input, args.format, ui.style()));
     let has_failed = regression.fail_on_regression && study.regressions() > 0;
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Reads a file, and keeps the columns asked for.
+/// Reads the requested columns of a file.
 fn import(path: &Path, metrics: &[String]) -> Result<Vec<History>> {
     let text = fs::read_to_string(path)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read {}", path.display()))?;
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let read = if is_json { read_json(&text) } else { read_csv(&text) };
-    let histories = read.map_err(explained).wrap_err_with(|| format!("{}", path.display()))?;
+    let histories = read.map_err(to_report).wrap_err_with(|| format!("{}", path.display()))?;
     let of = |name: &String| {
         let found = histories.iter().find(|one| one.name == *name).cloned();
         let known = || histories.iter().map(|one| one.name.clone()).collect();
         let name = name.clone();
-        found.ok_or_else(|| explained(HistoryError::UnknownMetric { name, known: known() }))
+        found.ok_or_else(|| to_report(HistoryError::UnknownMetric { name, known: known() }))
     };
     if metrics.is_empty() { Ok(histories) } else { metrics.iter().map(of).collect() }
 }
 
-/// Reads every experiment, oldest first; what is damaged is told and left out.
+/// Reads every experiment, oldest first; reports and skips damaged ones.
 fn past(environment: &Environment, ui: &Ui) -> Vec<Past> {
     let mut past = Vec::new();
     for dir in Results::at(&environment.results).newest() {
         let manifest = match dir.manifest() {
             Ok(manifest) => manifest,
             Err(error) => {
-                ui.remark(error);
+                ui.status(error);
                 continue;
             }
         };
         let (runs, damaged): (Vec<_>, Vec<_>) =
             dir.each_run(&manifest).into_iter().partition(Result::is_ok);
-        damaged.into_iter().filter_map(Result::err).for_each(|error| ui.remark(error));
+        damaged.into_iter().filter_map(Result::err).for_each(|error| ui.status(error));
         past.push(Past { manifest, runs: runs.into_iter().flatten().collect() });
     }
     past.sort_by(|one, other| one.manifest.created_at.cmp(&other.manifest.created_at));
@@ -192,24 +192,24 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
     if past.is_empty() {
         return Err(miette!(
             help = "run an experiment first, or read a file with --import",
-            "nothing has been run yet (looked in {})",
+            "no experiment found in {}",
             environment.results.display()
         ));
     }
     let default = || vec![METRIC.to_owned()];
-    let asked = HistoryQuery {
+    let archive = HistoryQuery {
         metrics: if args.metrics.is_empty() { default() } else { args.metrics.clone() },
-        engine: args.asked.engine.clone(),
-        variant: args.asked.variant.clone(),
-        step: args.asked.step.clone(),
-        experiment: args.asked.experiment.clone(),
-        host: args.asked.host.clone(),
+        engine: args.archive.engine.clone(),
+        variant: args.archive.variant.clone(),
+        step: args.archive.step.clone(),
+        experiment: args.archive.experiment.clone(),
+        host: args.archive.host.clone(),
     };
-    gather(&past, &asked).map_err(explained)
+    gather(&past, &archive).map_err(to_report)
 }
 
-/// Returns an error with what there is in place of what is not.
-fn explained(error: HistoryError) -> miette::Report {
+/// Returns an error as a report, with suggestions.
+fn to_report(error: HistoryError) -> miette::Report {
     let text = error.to_string();
     match error {
         HistoryError::UnknownMetric { name, known } => {
@@ -226,7 +226,7 @@ fn explained(error: HistoryError) -> miette::Report {
             )
         }
         HistoryError::Nothing { known, .. } => {
-            miette!(help = format!("there is: {}", known.join("; ")), "{text}")
+            miette!(help = format!("available: {}", known.join("; ")), "{text}")
         }
         HistoryError::Empty { .. }
         | HistoryError::Format(_)
@@ -247,10 +247,12 @@ fn share(text: &str) -> Result<f64, String> {
     let share = number.trim().parse::<f64>().ok().map(|number| number * by);
     share
         .filter(|share| (0.0..1.0).contains(share))
-        .ok_or_else(|| format!("`{text}` is no share below 1: write 2% or 0.02"))
+        .ok_or_else(|| format!("`{text}` is not a share below 1: write 2% or 0.02"))
 }
 
 fn strictness(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.5..=100.0).contains(number));
-    number.ok_or_else(|| format!("`{text}` is no strictness: write a number such as 4, or 3"))
+    number.ok_or_else(|| {
+        format!("`{text}` is not a penalty between 0.5 and 100: write a number such as 4, or 3")
+    })
 }

@@ -1,4 +1,4 @@
-//! `assay lint`: what makes a plan, a run or a comparison doubtful or bogus.
+//! `assay lint`: checks plans, runs and comparisons for mistakes.
 
 use std::process::ExitCode;
 
@@ -9,162 +9,164 @@ use model::record::Severity;
 use plan::{DISK_FLOOR_BYTES, Overrides};
 use render::{Format, findings_json, render_findings, render_rule, render_rules};
 
-use super::asked::read_file;
-use super::judged::judge;
+use super::analyzed::analyze;
 use super::plan as planning;
-use super::selected::{Joined, select};
+use super::run_options::read_file;
+use super::selected::{JoinedResults, select};
 use super::steady::Window;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// What could not be asked; what was found is told by `ExitCode::FAILURE`.
-const NOT_ASKED: u8 = 2;
+/// Exit code when the check failed; findings exit with `ExitCode::FAILURE`.
+const EXIT_ERROR: u8 = 2;
 
-/// What to look at.
+/// Arguments of `assay lint`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay lint experiments/quickstart.toml     the plan, before machine time is spent
   assay lint quickstart                      the newest results of that name
-  assay lint quickstart/lmdb.c1.r1           one run alone
-  assay lint --explain A003                  when a rule fires, why, what to do, who says so
-  assay lint quickstart --explain A003       the same, with what it found there
-  assay lint --rules                         every rule in a line
+  assay lint quickstart/lmdb.c1.r1           one run only
+  assay lint --explain A003                  condition, reason, remedy and source of a rule
+  assay lint quickstart --explain A003       the same, with its findings there
+  assay lint --rules                         every rule in one line
 
-Ends with 0 when nothing as grave as --fail-on was found, with 1 when something was, with 2 when it
-could not be asked. What the experiment waives counts as a note.")]
+Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the check failed. Waived
+findings count as notes.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory), runs (EXPERIMENT/RUN) or experiment files
-    /// (.toml); results named together are looked at as one comparison
+    /// (.toml); several results are checked as one comparison
     #[arg(required_unless_present_any = ["explain", "rules"], value_name = "EXPERIMENT|RUN|FILE")]
-    what: Vec<String>,
+    inputs: Vec<String>,
     /// Explain a rule, such as A003
     #[arg(long, value_name = "CODE", value_parser = rule, conflicts_with = "rules")]
     explain: Option<&'static Rule>,
-    /// List every rule in a line
-    #[arg(long, conflicts_with = "what")]
+    /// List every rule in one line
+    #[arg(long, conflicts_with = "inputs")]
     rules: bool,
-    /// Least gravity that makes it end with 1: note, doubt or blocking
-    #[arg(long, default_value = "blocking", value_name = "GRAVITY", value_parser = gravity)]
+    /// Lowest severity that exits with 1: note, warning or blocking
+    #[arg(long, default_value = "blocking", value_name = "SEVERITY", value_parser = severity)]
     fail_on: Severity,
-    /// Form of output: text or json
+    /// Output format: text or json
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = form)]
     format: Format,
 }
 
-/// Reads the code of a rule.
+/// Parses the code of a rule.
 fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
     find(code).ok_or_else(|| format!("no rule has the code `{code}`: assay lint --rules"))
 }
 
-fn gravity(word: &str) -> std::result::Result<Severity, String> {
-    match word {
+fn severity(text: &str) -> std::result::Result<Severity, String> {
+    match text {
         "note" => Ok(Severity::Note),
-        "doubt" => Ok(Severity::Warning),
+        "warning" => Ok(Severity::Warning),
         "blocking" => Ok(Severity::Blocking),
-        _ => Err(format!("`{word}` is no gravity: write note, doubt or blocking")),
+        _ => Err(format!("`{text}` is not a severity: write note, warning or blocking")),
     }
 }
 
-fn form(word: &str) -> std::result::Result<Format, String> {
-    match word.parse()? {
+fn form(text: &str) -> std::result::Result<Format, String> {
+    match text.parse()? {
         form @ (Format::Text | Format::Json) => Ok(form),
         Format::Markdown | Format::Csv => {
-            Err(format!("findings are written as text or json, not as {word}"))
+            Err(format!("findings are printed as text or json, not as {text}"))
         }
     }
 }
 
-/// Something looked at, with what was found.
-struct Looked {
-    /// Its name.
-    what: String,
-    /// What doubts it, the gravest first.
-    found: Vec<LintFinding>,
+/// A checked input with its findings.
+struct Linted {
+    /// The input's name.
+    name: String,
+    /// The findings, most severe first.
+    findings: Vec<LintFinding>,
 }
 
-/// Prints what was found.
+/// Prints the findings.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if args.rules {
-        ui.answer(render_rules(rules()));
+        ui.print(render_rules(rules()));
         return Ok(ExitCode::SUCCESS);
     }
-    let looked = match look(args, environment) {
-        Ok(looked) => looked,
+    let linted = match lint_inputs(args, environment) {
+        Ok(linted) => linted,
         Err(report) => {
             ui.error(&report);
-            return Ok(ExitCode::from(NOT_ASKED));
+            return Ok(ExitCode::from(EXIT_ERROR));
         }
     };
-    tell(args, &looked, ui);
-    let gravest = looked.iter().flat_map(|one| &one.found).map(LintFinding::weight).max();
-    let is_grave = gravest.is_some_and(|gravest| gravest >= args.fail_on);
-    Ok(if is_grave { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    print_findings(args, &linted, ui);
+    let most_severe = linted.iter().flat_map(|one| &one.findings).map(LintFinding::weight).max();
+    let has_failed = most_severe.is_some_and(|most_severe| most_severe >= args.fail_on);
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn tell(args: &Args, looked: &[Looked], ui: &Ui) {
+fn print_findings(args: &Args, linted: &[Linted], ui: &Ui) {
     if let Some(rule) = args.explain {
-        let found: Vec<LintFinding> = looked.iter().flat_map(|one| one.found.clone()).collect();
-        ui.answer(render_rule(rule, &found, ui.style()));
+        let findings: Vec<LintFinding> =
+            linted.iter().flat_map(|one| one.findings.clone()).collect();
+        ui.print(render_rule(rule, &findings, ui.style()));
         return;
     }
     match args.format {
         Format::Json => {
-            let all = looked.iter().map(|one| (one.what.as_str(), one.found.as_slice()));
-            ui.answer(findings_json(all));
+            let all = linted.iter().map(|one| (one.name.as_str(), one.findings.as_slice()));
+            ui.print(findings_json(all));
         }
         Format::Text | Format::Markdown | Format::Csv => {
-            let all = looked.iter().map(|one| render_findings(&one.what, &one.found, ui.style()));
-            ui.answer(all.collect::<Vec<_>>().join("\n"));
+            let all =
+                linted.iter().map(|one| render_findings(&one.name, &one.findings, ui.style()));
+            ui.print(all.collect::<Vec<_>>().join("\n"));
         }
     }
 }
 
-/// Looks at the plans first, then at all results together.
-fn look(args: &Args, environment: &Environment) -> Result<Vec<Looked>> {
+/// Checks the plans first, then all results together.
+fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Linted>> {
     let (files, named): (Vec<&String>, Vec<&String>) =
-        args.what.iter().partition(|what| what.ends_with(".toml"));
-    let mut looked = Vec::new();
+        args.inputs.iter().partition(|input| input.ends_with(".toml"));
+    let mut linted = Vec::new();
     for file in files {
-        looked.push(at_plan(file, environment)?);
+        linted.push(lint_plan(file, environment)?);
     }
     let results = Results::at(&environment.results);
     match named[..] {
         [] => {}
-        [one] => looked.push(at_one(one, &results)?),
-        _ => looked.push(at_results(&named, &results)?),
+        [one] => linted.push(lint_one(one, &results)?),
+        _ => linted.push(lint_results(&named, &results)?),
     }
-    Ok(looked)
+    Ok(linted)
 }
 
-fn at_plan(file: &str, environment: &Environment) -> Result<Looked> {
+fn lint_plan(file: &str, environment: &Environment) -> Result<Linted> {
     let machine = planning::machine(environment);
     let checked = read_file(file, &Overrides::default(), machine)?;
     let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
-    Ok(Looked { what: file.to_owned(), found: planned.found })
+    Ok(Linted { name: file.to_owned(), findings: planned.findings })
 }
 
-/// Looks at one experiment, or at one run alone.
-fn at_one(name: &String, results: &Results) -> Result<Looked> {
+/// Checks one experiment, or one run.
+fn lint_one(name: &String, results: &Results) -> Result<Linted> {
     let selected = select(results, name)?;
     let (experiment, host) = (&selected.manifest.plan.experiment, &selected.manifest.host);
     match (&selected.runs[..], selected.is_one_run) {
         ([run], true) => {
-            let found = check_run(&RunContext { experiment, host, run, peers: 0 });
-            Ok(Looked { what: name.clone(), found })
+            let findings = check_run(&RunContext { experiment, host, run, peers: 0 });
+            Ok(Linted { name: name.clone(), findings })
         }
-        _ => at_results(&[name], results),
+        _ => lint_results(&[name], results),
     }
 }
 
-fn at_results(named: &[&String], results: &Results) -> Result<Looked> {
-    let joined = Joined::of(results, named, Window::default())?;
+fn lint_results(named: &[&String], results: &Results) -> Result<Linted> {
+    let joined = JoinedResults::of(results, named, Window::default())?;
     let experiment = &joined.experiment;
     if joined.runs.is_empty() {
         let help = "run it first, or lint its plan: assay lint FILE.toml";
         return Err(miette!(help = help, "`{}` has no runs", experiment.name));
     }
     let base = &experiment.base;
-    let judged = judge(experiment, &joined.hosts(), &joined.runs, base, results)?;
+    let analyzed = analyze(experiment, &joined.hosts(), &joined.runs, base, results)?;
     let names: Vec<&str> = named.iter().map(|name| name.as_str()).collect();
-    Ok(Looked { what: names.join(" "), found: judged.findings })
+    Ok(Linted { name: names.join(" "), findings: analyzed.findings })
 }

@@ -1,4 +1,4 @@
-//! `assay list`: what has been run.
+//! `assay list`: experiments and their runs.
 
 use std::process::ExitCode;
 
@@ -6,11 +6,11 @@ use archive::{ArchiveError, ExperimentDir, Results};
 use miette::Result;
 use render::{RunSummary, render_list};
 
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// What to list.
+/// Arguments of `assay list`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay list                  every experiment
@@ -24,18 +24,18 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     let damaged = match &args.experiment {
-        Some(name) => list_runs(&results.find(name).told()?, ui)?,
+        Some(name) => list_runs(&results.find(name).into_report()?, ui)?,
         None => list_experiments(&results, environment, ui),
     };
     for error in damaged {
-        ui.remark(error);
+        ui.status(error);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Lists the runs of one experiment; returns what cannot be read of it.
+/// Lists the runs of one experiment; returns those that cannot be read.
 fn list_runs(dir: &ExperimentDir, ui: &Ui) -> Result<Vec<ArchiveError>> {
-    let manifest = dir.manifest().told()?;
+    let manifest = dir.manifest().into_report()?;
     let (mut runs, mut damaged) = (Vec::new(), Vec::new());
     for run in dir.each_run(&manifest) {
         match run {
@@ -43,16 +43,16 @@ fn list_runs(dir: &ExperimentDir, ui: &Ui) -> Result<Vec<ArchiveError>> {
             Err(error) => damaged.push(error),
         }
     }
-    ui.answer(render_list(&runs, ui.style()));
+    ui.print(render_list(&runs, ui.style()));
     Ok(damaged)
 }
 
-/// Lists every experiment; returns what cannot be read of them.
+/// Lists every experiment; returns those that cannot be read.
 fn list_experiments(results: &Results, environment: &Environment, ui: &Ui) -> Vec<ArchiveError> {
     let listing = results.list();
     if listing.experiments.is_empty() && listing.damaged.is_empty() {
         let place = environment.results.display();
-        ui.remark(format_args!("nothing has been run yet (looked in {place})"));
+        ui.status(format_args!("no experiment found in {place}"));
     }
     for one in listing.experiments {
         let damaged = match one.damaged.len() {
@@ -60,7 +60,7 @@ fn list_experiments(results: &Results, environment: &Environment, ui: &Ui) -> Ve
             1 => ", 1 record is damaged".to_owned(),
             several => format!(", {several} records are damaged"),
         };
-        ui.answer(format_args!(
+        ui.print(format_args!(
             "{}/{}  {} of {} runs complete{damaged}  {}",
             one.name, one.id, one.complete, one.cells, one.question,
         ));

@@ -1,33 +1,33 @@
-//! `assay micro`: what a block's checksum and compression cost by themselves.
+//! `assay micro`: cost of checksums and compression per block.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _, stdin, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 
-use micro::{Answer, Question, Set};
+use micro::{Request, Response, Set};
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
 use render::{Format, render_micro};
 
 use super::engine;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// Name of the well-kept crates among the implementations.
+/// Name of the linked crates among the implementations.
 const CRATES: &str = "crates";
 
-/// What is measured, and how.
+/// Arguments of `assay micro`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  assay micro                                             well-kept libraries alone
+  assay micro                                             the linked crates only
   assay micro --engine rocksdb@7.10.2 --engine rocksdb@11.8.1
   assay micro --kernel crc32c --kernel xxh3 --engine rocksdb@8.10.0-gcc12-O2 --rounds 20
   assay micro --format csv >micro.csv")]
 pub(crate) struct Args {
-    /// RocksDB build whose own code is measured too; may be repeated
+    /// RocksDB build whose code is measured too; may be repeated
     #[arg(long = "engine", value_name = "BUILD")]
     engines: Vec<BuildRef>,
     /// Kernel to measure; every one when absent; may be repeated
@@ -37,22 +37,22 @@ pub(crate) struct Args {
     #[arg(long = "block", value_name = "SIZE", value_parser = parse_block)]
     #[arg(default_values = ["4KiB", "8KiB"])]
     blocks: Vec<u32>,
-    /// Rounds, interleaved over the implementations; an interval takes six
+    /// Rounds, interleaved over the implementations; a confidence interval needs six
     #[arg(long, default_value_t = 10, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=50))]
     rounds: u32,
     /// Time for one kernel in one round
     #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = parse_span)]
     span: Nanos,
-    /// Form of output: text, markdown, csv or json
+    /// Output format: text, markdown, csv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
-    /// Answer questions on stdin for one library (used by `micro`)
+    /// Serve requests on stdin for one library (used by `micro`)
     #[arg(long, hide = true, value_name = "LIBRARY")]
     serve: Option<PathBuf>,
 }
 
-/// Reads the size of a block.
+/// Parses the size of a block.
 fn parse_block(text: &str) -> Result<u32, String> {
     const LARGEST: Bytes = Bytes(1 << 20);
     let bytes = parse_size(text)?;
@@ -62,18 +62,18 @@ fn parse_block(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Measures.
+/// Measures and prints the kernels.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if let Some(library) = &args.serve {
         return serve(library);
     }
-    let own = Implementation {
+    let crates = Implementation {
         name: CRATES.to_owned(),
         origin: "crates of Assay itself".to_owned(),
         facts: BTreeMap::new(),
         serves: BTreeMap::new(),
     };
-    let mut children = vec![Server::start(own.clone(), Path::new(CRATES))?];
+    let mut processes = vec![Server::start(crates.clone(), Path::new(CRATES))?];
     for build in &args.engines {
         if build.engine != "rocksdb" {
             return Err(miette!(
@@ -84,58 +84,62 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         let Some(library) = engine::library(build, environment, ui)? else {
             return Err(miette!(
                 help = "`assay engine list` shows known ones",
-                "which version of {build}?"
+                "{build} names no version"
             ));
         };
         let of_build = Implementation {
             name: build.to_string(),
             origin: library.origin,
             facts: library.facts,
-            ..own.clone()
+            ..crates.clone()
         };
-        children.push(Server::start(of_build, &library.path)?);
+        processes.push(Server::start(of_build, &library.path)?);
     }
     if cfg!(debug_assertions) {
-        ui.remark("a build for development: `crates` are compiled with little optimisation");
+        ui.status("development build: `crates` are compiled with little optimisation");
     }
     let kernels = if args.kernels.is_empty() { Kernel::ALL.to_vec() } else { args.kernels.clone() };
-    let times = measure(args, &kernels, &mut children, ui)?;
+    let times = measure(args, &kernels, &mut processes, ui)?;
     let record = MicroRecord {
         created_at: runner::now_utc(),
         assay_version: env!("CARGO_PKG_VERSION").to_owned(),
         host: sampler::host_facts(&std::env::temp_dir()),
         span_ns: args.span.0,
-        implementations: children.iter().map(|child| child.implementation.clone()).collect(),
+        implementations: processes.iter().map(|process| process.implementation.clone()).collect(),
         times,
     };
-    ui.answer(render_micro(&record, args.format, ui.style()));
+    ui.print(render_micro(&record, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Answers as a child.
+/// Serves requests in a child process.
 fn serve(library: &Path) -> Result<ExitCode> {
-    let set =
-        if library == Path::new(CRATES) { Set::crates() } else { Set::rocksdb(library).told()? };
-    micro::serve(set, BufReader::new(stdin()), stdout()).told()?;
+    let set = if library == Path::new(CRATES) {
+        Set::crates()
+    } else {
+        Set::rocksdb(library).into_report()?
+    };
+    micro::serve(set, BufReader::new(stdin()), stdout()).into_report()?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks every child in turn, round by round, so that a drifting machine drifts for all.
+/// Measures every process in turn, round by round, so that drift affects all.
 fn measure(
     args: &Args,
     kernels: &[Kernel],
-    children: &mut [Server],
+    processes: &mut [Server],
     ui: &Ui,
 ) -> Result<Vec<KernelTimes>> {
     let mut times: Vec<KernelTimes> = Vec::new();
     for &block_bytes in &args.blocks {
         for &kernel in kernels {
-            let has_kernel =
-                |child: &&Server| matches!(child.implementation.serves.get(&kernel), Some(Ok(_)));
-            times.extend(children.iter().filter(has_kernel).map(|child| KernelTimes {
+            let has_kernel = |process: &&Server| {
+                matches!(process.implementation.serves.get(&kernel), Some(Ok(_)))
+            };
+            times.extend(processes.iter().filter(has_kernel).map(|process| KernelTimes {
                 kernel,
                 block_bytes,
-                implementation: child.implementation.name.clone(),
+                implementation: process.implementation.name.clone(),
                 ns_per_block: Vec::new(),
             }));
         }
@@ -146,12 +150,12 @@ fn measure(
     let bar = crate::progress::rounds(ui, u64::from(args.rounds) * times.len() as u64);
     for _round in 0..args.rounds {
         for of in &mut times {
-            let child =
-                children.iter_mut().find(|one| one.implementation.name == of.implementation);
-            let child = child.expect("times are of children");
+            let process =
+                processes.iter_mut().find(|one| one.implementation.name == of.implementation);
+            let process = process.expect("times belong to a process");
             let KernelTimes { kernel, block_bytes, .. } = *of;
-            let question = Question::Time { kernel, block_bytes, span: args.span };
-            if let Answer::Time(ns) = child.ask(question)? {
+            let question = Request::Time { kernel, block_bytes, span: args.span };
+            if let Response::Time(ns) = process.request(question)? {
                 of.ns_per_block.push(ns);
             }
             bar.inc(1);
@@ -161,45 +165,45 @@ fn measure(
     Ok(times)
 }
 
-/// One library's process.
+/// The process of one library.
 struct Server {
     implementation: Implementation,
-    child: Child,
-    questions: ChildStdin,
-    answers: BufReader<ChildStdout>,
+    process: Child,
+    requests: ChildStdin,
+    responses: BufReader<ChildStdout>,
 }
 
 impl Server {
     fn start(implementation: Implementation, library: &Path) -> Result<Self> {
-        let program = std::env::current_exe().told()?;
-        let mut child = Command::new(program)
+        let program = std::env::current_exe().into_report()?;
+        let mut process = Command::new(program)
             .arg("micro")
             .arg("--serve")
             .arg(library)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .told()?;
-        let questions = child.stdin.take().expect("stdin is piped");
-        let answers = BufReader::new(child.stdout.take().expect("stdout is piped"));
-        let mut server = Self { implementation, child, questions, answers };
-        if let Answer::Serves(serves) = server.ask(Question::Serves)? {
+            .into_report()?;
+        let requests = process.stdin.take().expect("stdin is piped");
+        let responses = BufReader::new(process.stdout.take().expect("stdout is piped"));
+        let mut server = Self { implementation, process, requests, responses };
+        if let Response::Serves(serves) = server.request(Request::Serves)? {
             server.implementation.serves = serves;
         }
         Ok(server)
     }
 
-    /// Asks, and waits for the answer.
-    fn ask(&mut self, question: Question) -> Result<Answer> {
-        let text = serde_json::to_string(&question).told()?;
-        let asked = writeln!(self.questions, "{text}").and_then(|()| self.questions.flush());
+    /// Sends a request, and waits for the response.
+    fn request(&mut self, question: Request) -> Result<Response> {
+        let text = serde_json::to_string(&question).into_report()?;
+        let sent = writeln!(self.requests, "{text}").and_then(|()| self.requests.flush());
         let mut line = String::new();
-        if asked.is_ok() && self.answers.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-            return serde_json::from_str(&line).told();
+        if sent.is_ok() && self.responses.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+            return serde_json::from_str(&line).into_report();
         }
         Err(miette!(
-            help = "its own words stand above",
-            "the process of {} ended before it answered",
+            help = "its error message is above",
+            "the process of {} ended before it responded",
             self.implementation.name
         ))
     }
@@ -207,8 +211,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended by itself when there was an error, and has nothing to lose otherwise.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        // The process is stateless, or has already ended.
+        drop(self.process.kill());
+        drop(self.process.wait());
     }
 }

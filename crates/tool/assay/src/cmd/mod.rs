@@ -1,6 +1,7 @@
-//! The verbs, one file each.
+//! The commands, one file each.
 
-mod asked;
+mod analyzed;
+mod budget;
 mod build;
 mod compare;
 mod completions;
@@ -8,7 +9,6 @@ mod dispatch;
 mod engine;
 mod explain;
 mod history;
-mod judged;
 mod lint;
 mod list;
 mod micro;
@@ -16,11 +16,11 @@ mod plan;
 mod published;
 mod report;
 mod run;
+mod run_options;
 mod selected;
 mod servers;
 mod show;
 mod smoke_test;
-mod spend;
 mod steady;
 mod until;
 mod worker;

@@ -1,4 +1,4 @@
-//! `assay plan`: the runs in their order, with machine time and disk; nothing is run.
+//! `assay plan`: the runs in order, with machine time and disk.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -11,52 +11,53 @@ use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule, Unit, Waive
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
 
-use super::asked::{Asked, rates};
+use super::budget::BudgetArgs;
 use super::published;
-use super::spend::Spend;
+use super::run_options::{ExperimentArgs, rates};
 use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
-/// The question to plan.
+/// Arguments of `assay plan`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!("Examples:
   assay plan experiments/quickstart.toml
   assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
   assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
-  assay plan experiments/quickstart.toml --budget 6h      what six hours of machine time buy", rates!()))]
+  assay plan experiments/quickstart.toml --budget 6h      best use of six hours", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: Asked,
+    experiment_args: ExperimentArgs,
     #[command(flatten)]
-    spend: Spend,
+    budget: BudgetArgs,
 }
 
-/// A plan, and what doubts it.
-pub(crate) struct Planned {
+/// A plan with its lint findings.
+pub(crate) struct CheckedPlan {
     pub(crate) plan: Plan,
-    /// What doubts it, the gravest first; what was waived is among them.
-    pub(crate) found: Vec<LintFinding>,
+    /// The findings, most severe first, waived ones included.
+    pub(crate) findings: Vec<LintFinding>,
 }
 
-impl Planned {
-    /// Refuses a plan whose result would be bogus, before machine time is spent on it.
+impl CheckedPlan {
+    /// Rejects a plan with blocking findings.
     pub(crate) fn check(&self) -> Result<()> {
         let blocks: Vec<&LintFinding> =
-            self.found.iter().filter(|found| found.weight() == Severity::Blocking).collect();
+            self.findings.iter().filter(|finding| finding.weight() == Severity::Blocking).collect();
         if blocks.is_empty() {
             return Ok(());
         }
-        let evidence =
-            |found: &&LintFinding| format!("{} {}: {}", found.code, found.name, found.evidence);
+        let evidence = |finding: &&LintFinding| {
+            format!("{} {}: {}", finding.code, finding.name, finding.evidence)
+        };
         let evidence: Vec<_> = blocks.iter().map(evidence).collect();
-        let remedies: BTreeSet<_> = blocks.iter().map(|found| found.remedy.as_str()).collect();
-        let codes: BTreeSet<_> = blocks.iter().map(|found| found.code).collect();
+        let remedies: BTreeSet<_> = blocks.iter().map(|finding| finding.remedy.as_str()).collect();
+        let codes: BTreeSet<_> = blocks.iter().map(|finding| finding.code).collect();
         let typed: Vec<_> = codes.iter().map(|code| format!("--waive '{code}=REASON'")).collect();
         Err(miette!(
             help = format!(
-                "{}\nto run it as it is: {}, or [[waive]] with `code` and `reason` in the file; the \
-                 reason stands in the first line of every result",
+                "{}\nto run it anyway: {}, or [[waive]] with `code` and `reason` in the file; \
+                 every result shows the reason in its first line",
                 remedies.into_iter().collect::<Vec<_>>().join("\n"),
                 typed.join(" ")
             ),
@@ -68,10 +69,10 @@ impl Planned {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let checked = args.asked.check(machine(environment))?;
+    let checked = args.experiment_args.check(machine(environment))?;
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
-    let lines = match args.spend.lines(experiment, environment)? {
+    let lines = match args.budget.lines(experiment, environment)? {
         Some(proposal) => {
             let question = format!("{}: {}", experiment.name, experiment.question);
             waived(experiment).into_iter().chain([question]).chain(proposal).collect()
@@ -79,31 +80,30 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         None => lines(&planned),
     };
     for line in lines {
-        ui.answer(line);
+        ui.print(line);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the runs of an experiment in their order, and what doubts them; `floor` of the disk must
-/// stay free.
+/// Plans the runs of an experiment, with findings; `floor` is the disk space that stays free.
 pub(crate) fn expand(
     experiment: Experiment,
     floor: Bytes,
     environment: &Environment,
-) -> Result<Planned> {
+) -> Result<CheckedPlan> {
     let room = Room { free: disk_free(environment), floor };
     let mut plan = plan::expand(experiment, &Program, room)?;
     let host = sampler::host_facts(nearest_dir(environment));
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
-    let found = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
-    plan.findings = found.iter().map(Finding::from).collect();
-    Ok(Planned { plan, found })
+    let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
+    plan.findings = findings.iter().map(Finding::from).collect();
+    Ok(CheckedPlan { plan, findings })
 }
 
-/// Returns what the author set aside, in one line; none when nothing is.
+/// Returns the waivers in one line, if any.
 pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
-    let told = |waiver: &Waiver| format!("{} ({})", waiver.code, waiver.reason);
-    let waivers: Vec<_> = experiment.waivers.iter().map(told).collect();
+    let waiver_text = |waiver: &Waiver| format!("{} ({})", waiver.code, waiver.reason);
+    let waivers: Vec<_> = experiment.waivers.iter().map(waiver_text).collect();
     (!waivers.is_empty()).then(|| format!("waived    {}", waivers.join(", ")))
 }
 
@@ -113,19 +113,19 @@ pub(crate) fn machine(environment: &Environment) -> Machine {
     Machine { cpus: host.cpus, memory_bytes: host.memory_bytes }
 }
 
-/// Returns the free space where data will be put.
+/// Returns the free disk space for data.
 fn disk_free(environment: &Environment) -> Bytes {
     runner::free_space(nearest_dir(environment)).unwrap_or(Bytes(u64::MAX))
 }
 
-/// Returns the data directory, or the directory above it that exists already.
+/// Returns the data directory, or its nearest existing parent.
 pub(crate) fn nearest_dir(environment: &Environment) -> &std::path::Path {
     let existing = environment.data_dir.ancestors().find(|dir| dir.is_dir());
     existing.unwrap_or_else(|| std::path::Path::new("."))
 }
 
-/// Returns the plan in lines for people.
-fn lines(planned: &Planned) -> Vec<String> {
+/// Formats the plan in lines.
+fn lines(planned: &CheckedPlan) -> Vec<String> {
     let plan = &planned.plan;
     let experiment = &plan.experiment;
     let mut lines: Vec<String> = waived(experiment).into_iter().collect();
@@ -146,12 +146,12 @@ fn lines(planned: &Planned) -> Vec<String> {
     }
     for variant in &experiment.variants {
         let base = match variant {
-            control if control.is_control => "  (control: the base once more)",
+            control if control.is_control => "  (control: the base repeated)",
             variant if variant.name == experiment.base => "  (base)",
             _ => "",
         };
         let profile = match (&variant.dsn, &variant.profile) {
-            (Some(dsn), _) => format!("that runs as {dsn}"),
+            (Some(dsn), _) => format!("running server {dsn}"),
             (None, Some(profile)) => profile.clone(),
             (None, None) => "no profile".to_owned(),
         };
@@ -174,32 +174,32 @@ fn lines(planned: &Planned) -> Vec<String> {
     for (number, cell) in (1..).zip(&plan.cells) {
         lines.push(format!("  {number:>4}  {}", cell.id));
     }
-    lines.extend(planned.found.iter().map(doubt));
+    lines.extend(planned.findings.iter().map(finding_line));
     lines
 }
 
-/// Returns one finding in a line.
-fn doubt(found: &LintFinding) -> String {
-    let word = match (&found.waived, found.severity) {
+/// Formats a finding in one line.
+fn finding_line(finding: &LintFinding) -> String {
+    let label = match (&finding.waived, finding.severity) {
         (Some(_), _) => "waived",
-        (None, Severity::Blocking) => "refused",
-        (None, Severity::Warning) => "doubt",
+        (None, Severity::Blocking) => "rejected",
+        (None, Severity::Warning) => "warning",
         (None, Severity::Note) => "note",
     };
-    format!("{word:<9} {} {}; {}", found.code, found.evidence, found.remedy)
+    format!("{label:<9} {} {}; {}", finding.code, finding.evidence, finding.remedy)
 }
 
-/// Returns a step in one line; `levels` are those of the client factor.
+/// Formats a step in one line; `levels` are those of the client factor.
 fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let application = experiment.application.as_ref();
-    let traffic_spec = application.and_then(|application| application.step(&step.name));
+    let step_spec = application.and_then(|application| application.step(&step.name));
     let is_searched = matches!(step.load, Load::FindRate(_) | Load::FindClients);
     let stop = match step.stop {
         StopRule::Operations(0) => {
             return format!("step      {}: until idle, at most {}", step.name, step.settle_cap);
         }
-        StopRule::Operations(n) => match traffic_spec {
-            Some(traffic_spec) => by_rows(traffic_spec, experiment.data.rows),
+        StopRule::Operations(n) => match step_spec {
+            Some(step_spec) => by_rows(step_spec, experiment.data.rows),
             None => format!("{n} operations"),
         },
         StopRule::Duration(span) => {
@@ -219,19 +219,19 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
         }
     };
     let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
-    let drawn = match traffic_spec {
+    let keys = match step_spec {
         None => format!(", {}", step.distribution),
         Some(TrafficSpec { background: Some(background), .. }) => {
-            format!(", beside {} rows/s each", background.rows_per_s)
+            format!(", with {} rows/s each in the background", background.rows_per_s)
         }
         Some(_) => String::new(),
     };
-    format!("step      {}: {stop}, clients {most}{clients}{drawn}{load}{limit}", step.name)
+    format!("step      {}: {stop}, clients {most}{clients}{keys}{load}{limit}", step.name)
 }
 
-/// Returns how a step of an application ends that ends by rows.
-fn by_rows(traffic_spec: &TrafficSpec, loaded: u64) -> String {
-    match (&traffic_spec.clients, traffic_spec.rows) {
+/// Formats the end of an application's step that ends by rows.
+fn by_rows(step_spec: &TrafficSpec, loaded: u64) -> String {
+    match (&step_spec.clients, step_spec.rows) {
         (Some(CallMix::Once(procedures)), _) => {
             let calls = procedures.len();
             let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
@@ -242,7 +242,7 @@ fn by_rows(traffic_spec: &TrafficSpec, loaded: u64) -> String {
     }
 }
 
-/// Returns what is stored, in a line.
+/// Formats the stored rows.
 fn rows(experiment: &Experiment) -> String {
     let data = &experiment.data;
     match &experiment.application {
@@ -255,7 +255,7 @@ fn rows(experiment: &Experiment) -> String {
             data.compressible_to
         ),
         Some(application) => format!(
-            "rows      {} of about {} bytes, {} in all\nasked     {}: {}",
+            "rows      {} of about {} bytes, {} in all\nworkload  {}: {}",
             data.rows,
             application.row_bytes,
             data.live_bytes(),
@@ -265,7 +265,7 @@ fn rows(experiment: &Experiment) -> String {
     }
 }
 
-/// Returns `1, 2 or 4`.
+/// Formats a list: `1, 2 or 4`.
 fn listed(levels: &[u32]) -> String {
     let levels: Vec<_> = levels.iter().map(u32::to_string).collect();
     match levels.split_last() {
@@ -274,14 +274,14 @@ fn listed(levels: &[u32]) -> String {
     }
 }
 
-/// Returns a variant's settings in words, those that are left to the engine left out.
+/// Lists a variant's settings, engine defaults left out.
 fn settings(settings: &Settings) -> String {
-    let mut words = vec![format!("durability {}", settings.durability)];
-    words.extend(settings.cache_bytes.map(|bytes| format!("cache {bytes}")));
-    words.extend(settings.compression.as_ref().map(|name| format!("compression {name}")));
-    words.extend(settings.background_jobs.map(|jobs| format!("background jobs {jobs}")));
-    words.extend(settings.direct_io.then(|| "direct IO".to_owned()));
+    let mut parts = vec![format!("durability {}", settings.durability)];
+    parts.extend(settings.cache_bytes.map(|bytes| format!("cache {bytes}")));
+    parts.extend(settings.compression.as_ref().map(|name| format!("compression {name}")));
+    parts.extend(settings.background_jobs.map(|jobs| format!("background jobs {jobs}")));
+    parts.extend(settings.direct_io.then(|| "direct IO".to_owned()));
     let allocator = settings.allocator;
-    words.extend((!allocator.is_system()).then(|| format!("allocator {allocator}")));
-    words.join(", ")
+    parts.extend((!allocator.is_system()).then(|| format!("allocator {allocator}")));
+    parts.join(", ")
 }

@@ -1,4 +1,4 @@
-//! What an experiment holds against what others published: before it is run, and after.
+//! Published findings of an experiment: tested in the plan and in results.
 
 use analysis::untried;
 use archive::ExperimentDir;
@@ -6,13 +6,12 @@ use miette::Result;
 use model::{Experiment, Manifest, Published, PublishedFinding, RunRecord};
 use render::{Compared, Meta, Style, render_published, unmeasured};
 
-use super::judged::judge;
+use super::analyzed::analyze;
 
-/// Fewest repetitions that decide a finding: one run tells nothing of the noise.
+/// Fewest repetitions that decide a finding: one run has no noise estimate.
 const REPETITIONS_MIN: u32 = 2;
 
-/// Returns a plan's lines on publications: how many findings will be tried, what differs on
-/// purpose, and which are not tried; none where the file states none.
+/// Returns a plan's lines on published findings: tested, scaled, not tested.
 pub(crate) fn planned(experiment: &Experiment) -> Vec<String> {
     let mut lines: Vec<String> =
         experiment.published.iter().flat_map(|one| publication(experiment, one)).collect();
@@ -25,23 +24,22 @@ pub(crate) fn planned(experiment: &Experiment) -> Vec<String> {
 fn publication(experiment: &Experiment, one: &Published) -> Vec<String> {
     let of = |finding: &PublishedFinding| {
         let why = untried(experiment, finding)?;
-        Some(format!("not tried {}: {}", finding.claim, unmeasured(finding, &why)))
+        Some(format!("not tested {}: {}", finding.claim, unmeasured(finding, &why)))
     };
-    let not_tried: Vec<String> = one.findings.iter().filter_map(of).collect();
+    let not_tested: Vec<String> = one.findings.iter().filter_map(of).collect();
     let all = one.findings.len();
-    let tried = match (all - not_tried.len(), all) {
-        (1, 1) => "its finding will be tried".to_owned(),
-        (tried, all) if tried == all => format!("all {all} findings will be tried"),
-        (tried, all) => format!("{tried} of {all} findings will be tried"),
+    let tested = match (all - not_tested.len(), all) {
+        (1, 1) => "its finding will be tested".to_owned(),
+        (tested, all) if tested == all => format!("all {all} findings will be tested"),
+        (tested, all) => format!("{tested} of {all} findings will be tested"),
     };
-    let mut lines = vec![format!("published {}: {tried}", one.source)];
+    let mut lines = vec![format!("published {}: {tested}", one.source)];
     lines.extend((!one.scaled.is_empty()).then(|| format!("scaled    {}", one.scaled)));
-    lines.extend(not_tried);
+    lines.extend(not_tested);
     lines
 }
 
-/// Returns the findings beside what the runs of an experiment show; `None` where it states none,
-/// and before any step was finished.
+/// Compares published findings with the runs; `None` without findings or steps.
 pub(crate) fn shown(
     dir: &ExperimentDir,
     manifest: &Manifest,
@@ -52,9 +50,9 @@ pub(crate) fn shown(
     if experiment.published.is_empty() || runs.iter().all(|run| run.steps.is_empty()) {
         return Ok(None);
     }
-    let judged = judge(experiment, &[&manifest.host], runs, &experiment.base, &dir.archive())?;
+    let analyzed = analyze(experiment, &[&manifest.host], runs, &experiment.base, &dir.archive())?;
     let meta = Meta::of(manifest);
-    let (comparison, findings) = (&judged.comparison, &judged.findings);
+    let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
     let compared = Compared::of(comparison, &meta, runs, &manifest.host, findings);
     Ok(render_published(&compared, style))
 }

@@ -1,4 +1,4 @@
-//! `assay report`: one HTML page, or a Markdown post with its pictures.
+//! `assay report`: an HTML page, or a Markdown post with pictures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +8,16 @@ use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr};
 use render::{ReportInput, render_html, render_markdown_post};
 
-use super::judged::judge;
+use super::analyzed::analyze;
 use super::steady::Window;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// Which report, and where it goes.
+/// Arguments of `assay report`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  assay report quickstart                       writes report.html beside the results
+  assay report quickstart                       writes report.html to the results
   assay report quickstart --markdown post/      writes post/report.md with its pictures")]
 pub(crate) struct Args {
     /// Experiment: name (its newest), identifier or directory
@@ -32,18 +32,18 @@ pub(crate) struct Args {
     window: Window,
 }
 
-/// Writes the report and says where it is.
+/// Writes the report and prints its path.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let dir = Results::at(&environment.results).find(&args.experiment).told()?;
+    let dir = Results::at(&environment.results).find(&args.experiment).into_report()?;
     let written = match &args.markdown {
         Some(to) => write_post(&dir, to, args.window)?,
         None => write_page(&dir, args.output.as_deref(), args.window)?,
     };
-    ui.answer(written.display());
+    ui.print(written.display());
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the page; returns where it is.
+/// Writes the page; returns its path.
 pub(crate) fn write_page(
     dir: &ExperimentDir,
     to: Option<&Path>,
@@ -58,33 +58,33 @@ pub(crate) fn write_page(
 fn write_post(dir: &ExperimentDir, to: &Path, window: Window) -> Result<PathBuf> {
     fs::create_dir_all(to)
         .into_diagnostic()
-        .wrap_err_with(|| format!("cannot make {}", to.display()))?;
+        .wrap_err_with(|| format!("cannot create {}", to.display()))?;
     for (name, bytes) in with_input(dir, window, render_markdown_post)? {
         write(&to.join(name), &bytes)?;
     }
     Ok(to.join("report.md"))
 }
 
-/// Reads all that a report shows, and hands it to `render`.
+/// Reads the input of a report and renders it.
 fn with_input<T>(
     dir: &ExperimentDir,
     window: Window,
     render: impl Fn(&ReportInput<'_>) -> T,
 ) -> Result<T> {
-    let manifest = dir.manifest().told()?;
+    let manifest = dir.manifest().into_report()?;
     let runs = window.runs(dir, &manifest)?;
     let mut intervals = Vec::new();
     for run in &runs {
-        intervals.push(dir.intervals(&run.cell.id).told()?);
+        intervals.push(dir.intervals(&run.cell.id).into_report()?);
     }
     let experiment = &manifest.plan.experiment;
-    let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
+    let analyzed = analyze(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,
         intervals: &intervals,
-        comparison: &judged.comparison,
-        findings: &judged.findings,
+        comparison: &analyzed.comparison,
+        findings: &analyzed.findings,
     }))
 }
 

@@ -1,4 +1,4 @@
-//! `assay run`: asks the machine.
+//! `assay run`: runs an experiment.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,22 +13,22 @@ use plan::{Checked, KnownOptions};
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
 
-use super::asked::{Asked, rates};
-use super::judged::judge;
+use super::analyzed::analyze;
+use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
 use super::until::{self, Until};
 use super::{engine, plan as planning, report as page, servers};
 use crate::catalog::Program;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::progress::Screen;
 use crate::registry;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// Heading of the options that `plan` does not have.
-const HEADING: &str = "How it is run";
+/// Heading of the options of `run` only.
+const HEADING: &str = "Run control";
 
-/// The question, and how it is asked.
+/// Arguments of `assay run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!("Examples:
   assay run experiments/quickstart.toml --report
@@ -38,17 +38,17 @@ const HEADING: &str = "How it is run";
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
-  assay run --resume quickstart                 completes what was interrupted", rates!()))]
+  assay run --resume quickstart                 completes an interrupted experiment", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
-    asked: Asked,
+    experiment_args: ExperimentArgs,
     /// Complete an experiment: name (its newest), identifier or directory
-    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "what", help_heading = HEADING)]
+    #[arg(long, value_name = "EXPERIMENT", conflicts_with = "inputs", help_heading = HEADING)]
     resume: Option<String>,
     /// Write the HTML report when done
     #[arg(long, help_heading = HEADING)]
     report: bool,
-    /// Longest time without an operation ending before an engine counts as hung
+    /// Longest time without a finished operation before an engine counts as hung
     #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
     watchdog: Nanos,
     /// Disk space that must stay free
@@ -58,13 +58,15 @@ pub(crate) struct Args {
     until: Until,
 }
 
-/// Runs the experiment and prints the answer; an error before the first run says that none began.
+/// Runs the experiment and prints the result.
+///
+/// An error before the first run reports that nothing was run.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let mut has_begun = false;
     match execute(args, environment, ui, &mut has_begun) {
         Err(report) if !has_begun => {
             ui.error(&report);
-            ui.remark("  nothing was run");
+            ui.status("  nothing was run");
             Ok(ExitCode::FAILURE)
         }
         outcome => outcome,
@@ -78,11 +80,11 @@ fn execute(
     has_begun: &mut bool,
 ) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
-    // Before anything is touched: a slip of the pen must not leave directories behind.
-    let asked = match &args.resume {
+    // First: a typing error must not leave directories behind.
+    let fresh = match &args.resume {
         Some(_) => None,
         None => {
-            let mut checked = args.asked.check(planning::machine(environment))?;
+            let mut checked = args.experiment_args.check(planning::machine(environment))?;
             args.until.prepare(&mut checked.experiment, ui)?;
             let planned =
                 planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;
@@ -90,10 +92,10 @@ fn execute(
             Some((checked, planned.plan))
         }
     };
-    let data = DataRoot::take(&environment.data_dir).told()?;
+    let data = DataRoot::take(&environment.data_dir).into_report()?;
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
-    ctrlc::set_handler(move || raised.raise()).told()?;
+    ctrlc::set_handler(move || raised.raise()).into_report()?;
     let mut bench = Workbench {
         program: worker_program()?,
         data: &data,
@@ -105,8 +107,8 @@ fn execute(
         disk_floor: args.disk_floor,
         interrupt,
     };
-    let (dir, manifest) = match (asked, &args.resume) {
-        (Some(asked), _) => begin(&results, asked, &mut bench, (environment, ui))?,
+    let (dir, manifest) = match (fresh, &args.resume) {
+        (Some(fresh), _) => begin(&results, fresh, &mut bench, (environment, ui))?,
         (None, name) => {
             let name = name.as_deref().unwrap_or_default();
             resume(&results, name, &mut bench, (environment, ui))?
@@ -115,9 +117,9 @@ fn execute(
     *has_begun = true;
     let meta = Meta::of(&manifest);
     if let Some(waived) = planning::waived(&manifest.plan.experiment) {
-        ui.remark(waived);
+        ui.status(waived);
     }
-    ui.remark(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
+    ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
     let mut outcome = measure(&bench, &manifest, &dir, ui);
     let mut planned = manifest;
     if outcome.is_ok()
@@ -125,20 +127,20 @@ fn execute(
         && let Some(extended) =
             args.until.extend(&dir, &planned, args.disk_floor, (environment, ui))?
     {
-        // What is complete stays as it is, and what failed is not tried again.
+        // Complete runs stay, and failed ones are not repeated.
         let rest = until::rest(&extended, &planned);
         let pilot = outcome;
         outcome = measure(&bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
         planned = extended;
     }
-    tell(args, &dir, &planned, ui)?;
+    print_result(args, &dir, &planned, ui)?;
     match outcome? {
         complete if complete == planned.plan.cells.len() => Ok(ExitCode::SUCCESS),
         _ => Ok(ExitCode::FAILURE),
     }
 }
 
-/// Makes the runs of a plan that are not complete yet; returns how many are complete then.
+/// Executes the incomplete runs of a plan; returns the number of complete ones.
 fn measure(
     bench: &Workbench<'_>,
     manifest: &Manifest,
@@ -148,18 +150,18 @@ fn measure(
     let mut screen = Screen::new(ui, manifest);
     let outcome = runner::run_cells(bench, manifest, dir, &mut |event| screen.show(&event));
     screen.close();
-    outcome.told()
+    outcome.into_report()
 }
 
-/// Checks everything that can be checked, then makes the experiment's directory.
+/// Checks builds and servers, then creates the experiment's directory.
 fn begin(
     results: &Results,
     (checked, plan): (Checked, Plan),
     bench: &mut Workbench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    results.check_writable().told()?;
-    bench.servers = servers::of(&plan.experiment).map_err(|lack| lack.at(&checked))?;
+    results.check_writable().into_report()?;
+    bench.servers = servers::of(&plan.experiment).map_err(|missing| missing.at(&checked))?;
     for variant in &plan.experiment.variants {
         let found = engine::library(&variant.build, environment, ui);
         let found =
@@ -167,7 +169,7 @@ fn begin(
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
     let identities = runner::check_variants(bench, &plan.experiment)
-        .map_err(|error| refused(&checked, &error, bench.data.path()))?;
+        .map_err(|error| rejection(&checked, &error, bench.data.path()))?;
     let manifest = Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(u64::from(std::process::id())),
@@ -178,12 +180,12 @@ fn begin(
         builds: with_hashes(identities, &bench.libraries),
         plan,
     };
-    let dir = results.create(&manifest).told()?;
+    let dir = results.create(&manifest).into_report()?;
     Ok((dir, manifest))
 }
 
-/// Returns the report of a refusal, at the words that asked for what is refused.
-fn refused(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
+/// Returns the report of a rejected setting, at its place in the file.
+fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
     if let RunnerError::Refused { variant, option, reason, known } = error {
         let mut all = known_options(option.as_deref(), data);
         if let Some(found) = checked.experiment.variant(variant) {
@@ -206,9 +208,9 @@ fn refused(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
     miette!("{error}")
 }
 
-/// Returns the options that are known to be an engine's, for a refused one to be found among.
-fn known_options(refused: Option<&str>, data: &Path) -> KnownOptions {
-    if refused.is_none() {
+/// Returns the known options of engines, to suggest one for a rejected one.
+fn known_options(rejected: Option<&str>, data: &Path) -> KnownOptions {
+    if rejected.is_none() {
         return KnownOptions::new();
     }
     let mut known = plan::profile_options(&Program);
@@ -218,24 +220,24 @@ fn known_options(refused: Option<&str>, data: &Path) -> KnownOptions {
     known
 }
 
-/// Takes up an experiment where it was left; its builds must be the same to the last bit.
+/// Resumes an experiment; its builds must be identical.
 fn resume(
     results: &Results,
     name: &str,
     bench: &mut Workbench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    let mut dir = results.find(name).told()?;
-    let manifest = dir.manifest().told()?;
-    dir.lock().told()?;
-    bench.servers = servers::of(&manifest.plan.experiment).map_err(|lack| lack.alone())?;
+    let mut dir = results.find(name).into_report()?;
+    let manifest = dir.manifest().into_report()?;
+    dir.lock().into_report()?;
+    bench.servers = servers::of(&manifest.plan.experiment).map_err(|missing| missing.alone())?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = engine::library(&variant.build, environment, ui)? else { continue };
         let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
         if before.is_some_and(|before| before != library.sha256) {
             return Err(miette!(
-                help = "begin the experiment anew, or put the old library back",
-                "the library of {} is not the one the experiment was begun with",
+                help = "start a new experiment, or restore the old library",
+                "the library of {} changed since the experiment began",
                 variant.build
             ));
         }
@@ -244,7 +246,7 @@ fn resume(
     Ok((dir, manifest))
 }
 
-/// Adds origin, hash and making of each library to what its build said of itself.
+/// Adds origin, hash and build facts of each library to its identity.
 fn with_hashes(
     mut identities: BTreeMap<String, Identity>,
     libraries: &BTreeMap<String, Library>,
@@ -257,34 +259,35 @@ fn with_hashes(
     identities
 }
 
-/// Prints the answer, the doubts and what to do next.
-fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Result<()> {
+/// Prints the result, the findings and the next steps.
+fn print_result(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Result<()> {
     let runs = Window::default().runs(dir, manifest)?;
     let experiment = &manifest.plan.experiment;
     let mut next = vec![format!("assay show {}", experiment.name)];
     if runs.iter().any(|run| !run.steps.is_empty()) {
-        let judged = judge(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
+        let analyzed =
+            analyze(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
         let meta = Meta::of(manifest);
-        let (comparison, findings) = (&judged.comparison, &judged.findings);
+        let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
-        ui.answer(render_answer(&compared, ui.style()));
+        ui.print(render_answer(&compared, ui.style()));
         next = next_steps(&compared);
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
     if complete < manifest.plan.cells.len() {
         let total = manifest.plan.cells.len();
-        ui.answer(format_args!("\n{complete} of {total} runs are complete"));
-        let until = args.until.words();
-        ui.answer(format_args!("Resume   assay run --resume {}{until}", manifest.id));
+        ui.print(format_args!("\n{complete} of {total} runs are complete"));
+        let until = args.until.args_text();
+        ui.print(format_args!("Resume   assay run --resume {}{until}", manifest.id));
     }
     let reached = until::reached(manifest, &runs);
     if !reached.is_empty() {
-        ui.answer(format_args!("\n{}", reached.join("\n")));
+        ui.print(format_args!("\n{}", reached.join("\n")));
     }
-    ui.answer(format_args!("\nNext     {}", next.join("\n         ")));
-    ui.answer(format_args!("Kept in  {}", dir.path().display()));
+    ui.print(format_args!("\nNext     {}", next.join("\n         ")));
+    ui.print(format_args!("Stored in {}", dir.path().display()));
     if args.report && !runs.is_empty() {
-        ui.answer(format_args!(
+        ui.print(format_args!(
             "Report   {}",
             page::write_page(dir, None, Window::default())?.display()
         ));
@@ -292,8 +295,8 @@ fn tell(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Resul
     Ok(())
 }
 
-/// Returns how this very program is started as a worker.
+/// Returns the command of a worker process.
 fn worker_program() -> Result<WorkerProgram> {
-    let path = std::env::current_exe().told()?;
+    let path = std::env::current_exe().into_report()?;
     Ok(WorkerProgram { path, arguments: vec!["worker".to_owned()] })
 }

@@ -1,4 +1,4 @@
-//! What results words of the command line name: experiments, or runs of them.
+//! Experiments and runs selected on the command line.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use miette::{Result, miette};
 use model::{Experiment, Host, Manifest, RunRecord};
 
 use super::steady::Window;
-use crate::told::Told as _;
+use crate::diagnostic::IntoReport as _;
 
-/// An experiment with the runs that were named.
+/// An experiment with its selected runs.
 pub(crate) struct Selected {
     dir: ExperimentDir,
     pub(crate) manifest: Manifest,
     pub(crate) runs: Vec<RunRecord>,
-    /// Whether one run was named, and not the experiment as a whole.
+    /// Whether a single run was selected.
     pub(crate) is_one_run: bool,
 }
 
 impl Selected {
-    /// Returns what the experiment is called where several are told apart.
+    /// Returns the label that distinguishes the experiment from others.
     pub(crate) fn label(&self) -> String {
         format!("{}/{}", self.manifest.plan.experiment.name, self.manifest.id)
     }
@@ -32,11 +32,11 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
     let parts = name.rsplit_once('/');
     let (dir, cell) = match (whole, parts) {
         (Ok(dir), _) => (dir, None),
-        (Err(_), Some((experiment, cell))) => (results.find(experiment).told()?, Some(cell)),
-        (Err(error), None) => return Err(error).told(),
+        (Err(_), Some((experiment, cell))) => (results.find(experiment).into_report()?, Some(cell)),
+        (Err(error), None) => return Err(error).into_report(),
     };
-    let manifest = dir.manifest().told()?;
-    let mut runs = dir.runs(&manifest).told()?;
+    let manifest = dir.manifest().into_report()?;
+    let mut runs = dir.runs(&manifest).into_report()?;
     if let Some(cell) = cell {
         let known: Vec<_> = runs.iter().map(|run| run.cell.id.clone()).collect();
         runs.retain(|run| run.cell.id == cell);
@@ -48,72 +48,72 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
     Ok(Selected { dir, manifest, runs, is_one_run: cell.is_some() })
 }
 
-/// Results that are compared with each other.
-pub(crate) struct Joined {
-    /// What all of them asked.
+/// Selected results, joined for a comparison.
+pub(crate) struct JoinedResults {
+    /// The common experiment.
     pub(crate) experiment: Experiment,
-    /// Of each word, in their order.
+    /// One per name, in order.
     pub(crate) manifests: Vec<Manifest>,
-    /// Every run that was named, once.
+    /// Every selected run, once.
     pub(crate) runs: Vec<RunRecord>,
 }
 
-impl Joined {
-    /// Finds every word and joins what it names.
-    pub(crate) fn of(results: &Results, words: &[impl AsRef<str>], window: Window) -> Result<Self> {
-        let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-        let named = words.iter().map(|name| select(results, name));
+impl JoinedResults {
+    /// Selects every name and joins the results.
+    pub(crate) fn of(results: &Results, names: &[impl AsRef<str>], window: Window) -> Result<Self> {
+        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let named = names.iter().map(|name| select(results, name));
         let mut named = named.collect::<Result<Vec<_>>>()?;
         let labels: Vec<String> = named.iter().map(Selected::label).collect();
-        let asked = labels.iter().zip(&named);
-        let asked: Vec<_> =
-            asked.map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment)).collect();
-        let mut experiment = join(&asked).told()?;
+        let experiments = labels.iter().zip(&named);
+        let experiments: Vec<_> = experiments
+            .map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment))
+            .collect();
+        let mut experiment = join(&experiments).into_report()?;
         let mut parts: Vec<_> = named.iter_mut().map(|one| (&one.dir, &mut one.runs)).collect();
-        window.cut(&mut parts)?;
+        window.trim(&mut parts)?;
         let runs = runs_of(&mut named);
         if named.iter().any(|one| one.is_one_run) {
-            keep_variants_of(&mut experiment, &runs);
-            check_pair(&experiment, &words)?;
+            retain_variants_of(&mut experiment, &runs);
+            check_pair(&experiment, &names)?;
         }
         let manifests = named.into_iter().map(|one| one.manifest).collect();
         Ok(Self { experiment, manifests, runs })
     }
 
-    /// Returns the machine of each word.
+    /// Returns the host of each name.
     pub(crate) fn hosts(&self) -> Vec<&Host> {
         self.manifests.iter().map(|manifest| &manifest.host).collect()
     }
 }
 
-/// Returns the runs that were named, each once.
+/// Returns the selected runs, each once.
 fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
-    let mut evidence = BTreeSet::new();
+    let mut ids = BTreeSet::new();
     let runs = named.iter_mut().flat_map(|one| std::mem::take(&mut one.runs));
-    runs.filter(|run| evidence.insert(run.id.clone())).collect()
+    runs.filter(|run| ids.insert(run.id.clone())).collect()
 }
 
-/// Refuses runs that are all of one variant: there is nothing to compare them with.
+/// Rejects runs that are all of one variant.
 fn check_pair(experiment: &Experiment, named: &[&str]) -> Result<()> {
     let [only] = &experiment.variants[..] else { return Ok(()) };
     let what = if named.len() == 1 { "is one run" } else { "are runs" };
     let shown = if named.len() == 1 { "shows it" } else { "shows them" };
     Err(miette!(
-        help = format!(
-            "name a run of another variant beside it; `assay show EXPERIMENT RUN` {shown} alone"
-        ),
-        "{} {what} of `{}`, and nothing it could be compared with was named",
+        help = format!("add a run of another variant; `assay show EXPERIMENT RUN` {shown} alone"),
+        "{} {what} of `{}`, and no other variant to compare with is given",
         named.join(", "),
         only.name
     ))
 }
 
-/// Leaves what was named: its variants, with as many repetitions as the best of them has runs; the
-/// first is the base if the experiment's own is not among them.
-fn keep_variants_of(experiment: &mut Experiment, runs: &[RunRecord]) {
+/// Reduces the experiment to the variants that have runs.
+///
+/// Repetitions are the most runs of a variant; the first variant is the base if its own is absent.
+fn retain_variants_of(experiment: &mut Experiment, runs: &[RunRecord]) {
     let count = |name: &str| runs.iter().filter(|run| run.cell.variant == name).count();
     experiment.variants.retain(|variant| count(&variant.name) > 0);
-    // Findings on variants that were not named are not asked about.
+    // Findings on other variants are dropped.
     for publication in &mut experiment.published {
         let is_named = |name: &str| count(name) > 0;
         publication.findings.retain(|one| is_named(&one.variant) && is_named(&one.base));

@@ -1,4 +1,4 @@
-//! The servers of an experiment: those to start, and those that run already.
+//! Servers of an experiment: started here, or already running.
 
 use std::collections::BTreeMap;
 
@@ -10,23 +10,23 @@ use runner::Served;
 use crate::environment::password;
 use crate::registry;
 
-/// Begin of the name of the variable that holds a variant's password when it is not in the file.
+/// Prefix of the variable with a variant's password.
 const PASSWORD: &str = "ASSAY_PASSWORD_";
 
-/// A password that nobody has told.
+/// A required password that is not set.
 #[derive(Debug)]
-pub(crate) struct NoPassword {
+pub(crate) struct MissingPassword {
     variant: String,
-    /// The variable it may be in.
+    /// The variable expected to contain it.
     variable: String,
     dsn: String,
 }
 
-/// Returns how the server of each variant that has one is had, by the variant's name.
+/// Returns the server of each variant that has one, by variant name.
 ///
 /// # Errors
 /// When a password is needed and neither file nor environment has it.
-pub(crate) fn of(experiment: &Experiment) -> Result<BTreeMap<String, Served>, NoPassword> {
+pub(crate) fn of(experiment: &Experiment) -> Result<BTreeMap<String, Served>, MissingPassword> {
     let mut servers = BTreeMap::new();
     for variant in &experiment.variants {
         let served = match &variant.dsn {
@@ -38,19 +38,21 @@ pub(crate) fn of(experiment: &Experiment) -> Result<BTreeMap<String, Served>, No
     Ok(servers)
 }
 
-fn endpoint(variant: &Variant, dsn: &Dsn) -> Result<Endpoint, NoPassword> {
+fn endpoint(variant: &Variant, dsn: &Dsn) -> Result<Endpoint, MissingPassword> {
     let Dsn { address, user, database, .. } = dsn.clone();
     let password = password_of(&variant.name, dsn, password)?;
     Ok(Endpoint { address, user, password, database, is_foreign: true })
 }
 
-/// Returns the password: as written, else from the variable that the file names or, for an
-/// experiment that is resumed, the one that the variant's name gives.
+/// Returns the password, from the file or from an environment variable.
+///
+/// The variable is the one named in the file; of a resumed experiment, one derived from the
+/// variant's name.
 fn password_of(
     variant: &str,
     dsn: &Dsn,
     read: impl Fn(&str) -> Option<Password>,
-) -> Result<Option<Password>, NoPassword> {
+) -> Result<Option<Password>, MissingPassword> {
     if dsn.password.is_some() || !dsn.has_password {
         return Ok(dsn.password.clone());
     }
@@ -59,27 +61,29 @@ fn password_of(
     let variable = dsn.password_from.clone().unwrap_or_else(own);
     match read(&variable) {
         Some(password) => Ok(Some(password)),
-        None => Err(NoPassword { variant: variant.to_owned(), variable, dsn: dsn.to_string() }),
+        None => {
+            Err(MissingPassword { variant: variant.to_owned(), variable, dsn: dsn.to_string() })
+        }
     }
 }
 
-impl NoPassword {
-    /// Returns the report at the variant that needs it.
+impl MissingPassword {
+    /// Returns the report at the variant in the file.
     pub(crate) fn at(&self, checked: &Checked) -> Report {
         checked.variant_error(&self.variant, &self.to_string()).into()
     }
 
-    /// Returns the report where there is no file to point at.
+    /// Returns the report without a file.
     pub(crate) fn alone(&self) -> Report {
         miette!(
-            help = "passwords are kept in no record: an experiment that is resumed asks again",
+            help = "passwords are never stored: a resumed experiment needs them again",
             "variant {}: {self}",
             self.variant
         )
     }
 }
 
-impl std::fmt::Display for NoPassword {
+impl std::fmt::Display for MissingPassword {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { variable, dsn, .. } = self;
         write!(f, "the password of {dsn} is not known: put it into the variable {variable}")
@@ -104,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_asked_of_the_variable_that_is_named() {
+    fn password_comes_from_the_named_variable() {
         let read = |name: &str| Some(Password(name.to_owned()));
         let found = |dsn: &Dsn| password_of("pg-15.a", dsn, read).unwrap().map(|it| it.0);
         assert_eq!(found(&dsn(false, None)), None);
@@ -112,9 +116,9 @@ mod tests {
         assert_eq!(found(&dsn(true, None)).as_deref(), Some("ASSAY_PASSWORD_PG_15_A"));
         let written = Dsn { password: Some(Password("hush".to_owned())), ..dsn(true, None) };
         assert_eq!(found(&written).as_deref(), Some("hush"));
-        let lack = password_of("pg", &dsn(true, None), |_| None).unwrap_err().to_string();
-        let told = "the password of me@db:5432/bench is not known: put it into the variable \
-                    ASSAY_PASSWORD_PG";
-        assert_eq!(lack, told);
+        let missing = password_of("pg", &dsn(true, None), |_| None).unwrap_err().to_string();
+        let expected = "the password of me@db:5432/bench is not known: put it into the variable \
+                        ASSAY_PASSWORD_PG";
+        assert_eq!(missing, expected);
     }
 }

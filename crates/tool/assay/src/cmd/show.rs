@@ -1,4 +1,4 @@
-//! `assay show`: one run, or every run of an experiment, step by step.
+//! `assay show`: the runs of an experiment, step by step.
 
 use std::process::ExitCode;
 
@@ -8,11 +8,11 @@ use render::render_run;
 
 use super::published;
 use super::steady::Window;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// What to show.
+/// Arguments of `assay show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay show quickstart                      every run of the newest quickstart
@@ -20,7 +20,7 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     /// Experiment: name (its newest), identifier or directory
     experiment: String,
-    /// Run, as `assay list EXPERIMENT` names it; all when absent
+    /// Run, as listed by `assay list EXPERIMENT`; all when absent
     run: Option<String>,
     #[command(flatten)]
     window: Window,
@@ -28,14 +28,15 @@ pub(crate) struct Args {
 
 /// Shows the runs.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let dir = Results::at(&environment.results).find(&args.experiment).told()?;
-    let manifest = dir.manifest().told()?;
+    let dir = Results::at(&environment.results).find(&args.experiment).into_report()?;
+    let manifest = dir.manifest().into_report()?;
     let runs = args.window.runs(&dir, &manifest)?;
-    let wanted = args.run.as_deref();
-    let asked =
-        |cell: &str| wanted.is_none_or(|name| cell == name || name.ends_with(&format!("/{cell}")));
-    let shown: Vec<_> = runs.iter().filter(|run| asked(&run.cell.id)).collect();
-    if let (true, Some(name)) = (shown.is_empty(), wanted) {
+    let requested = args.run.as_deref();
+    let is_selected = |cell: &str| {
+        requested.is_none_or(|name| cell == name || name.ends_with(&format!("/{cell}")))
+    };
+    let shown: Vec<_> = runs.iter().filter(|run| is_selected(&run.cell.id)).collect();
+    if let (true, Some(name)) = (shown.is_empty(), requested) {
         let known: Vec<_> = runs.iter().map(|run| run.cell.id.as_str()).collect();
         return Err(miette!(
             help = format!("runs: {}", known.join(", ")),
@@ -44,14 +45,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     for (index, run) in shown.into_iter().enumerate() {
         if index > 0 {
-            ui.answer("");
+            ui.print("");
         }
-        ui.answer(render_run(&manifest, run, ui.style()));
+        ui.print(render_run(&manifest, run, ui.style()));
     }
-    if wanted.is_none()
-        && let Some(held) = published::shown(&dir, &manifest, &runs, ui.style())?
+    if requested.is_none()
+        && let Some(findings) = published::shown(&dir, &manifest, &runs, ui.style())?
     {
-        ui.answer(format_args!("\n{held}"));
+        ui.print(format_args!("\n{findings}"));
     }
     Ok(ExitCode::SUCCESS)
 }

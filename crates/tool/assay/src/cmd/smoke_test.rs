@@ -1,4 +1,4 @@
-//! `assay smoke_test`: tries a library in this process, for the `assay` that started it.
+//! `assay smoke-test`: tests a library in a child process.
 
 use std::collections::BTreeMap;
 use std::io::stdout;
@@ -13,16 +13,16 @@ use supply::Engines;
 use crate::environment::Environment;
 use crate::registry;
 
-/// What is tried.
+/// Arguments of `assay smoke-test`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Engine the library is of
+    /// Engine of the library
     engine: String,
     /// The library
     library: PathBuf,
 }
 
-/// Tries it in the working directory, and tells through the messages.
+/// Tests the library in the working directory; reports through messages.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let library = Library {
         path: args.library.clone(),
@@ -36,18 +36,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns what the cache of builds must know of engines.
+/// Returns the engine descriptions for the cache of builds.
 pub(crate) fn engines(environment: &Environment) -> Engines {
     Engines {
         recipe: registry::recipe,
         servers: registry::servers(),
         compiler: environment.compiler.clone(),
-        smoke_test: Box::new(try_library),
+        smoke_test: Box::new(test_library),
     }
 }
 
-/// Tries a library in a process of its own, which works in `dir`.
-fn try_library(
+/// Tests a library in a child process that works in `dir`.
+fn test_library(
     engine: &str,
     library: &Path,
     dir: &Path,

@@ -1,30 +1,30 @@
-//! Runs measured from where on all of them are steady.
+//! Runs trimmed to the window in which all are steady.
 
 use analysis::{WarmupTrims, warmup_trims};
 use archive::{ArchiveError, ExperimentDir};
 use miette::{Result, miette};
 use model::{Manifest, RunRecord};
 
-use crate::told::Told as _;
+use crate::diagnostic::IntoReport as _;
 
-/// From where on steps are measured.
+/// The measured window of steps.
 #[derive(Debug, Default, Clone, Copy, clap::Args)]
 pub(crate) struct Window {
-    /// Count each step from its first measured second, and not from where all runs are steady
+    /// Measure whole steps, without trimming the warm-up
     #[arg(long)]
     whole: bool,
 }
 
 impl Window {
-    /// Reads the runs of an experiment, each step counted from where on it is steady in all.
+    /// Reads the runs of an experiment, warm-up trimmed.
     pub(crate) fn runs(self, dir: &ExperimentDir, manifest: &Manifest) -> Result<Vec<RunRecord>> {
-        let mut runs = dir.runs(manifest).told()?;
-        self.cut(&mut [(dir, &mut runs)])?;
+        let mut runs = dir.runs(manifest).into_report()?;
+        self.trim(&mut [(dir, &mut runs)])?;
         Ok(runs)
     }
 
-    /// Cuts the runs of several experiments, all of them alike.
-    pub(crate) fn cut(self, parts: &mut [(&ExperimentDir, &mut Vec<RunRecord>)]) -> Result<()> {
+    /// Trims the runs of several experiments in the same way.
+    pub(crate) fn trim(self, parts: &mut [(&ExperimentDir, &mut Vec<RunRecord>)]) -> Result<()> {
         if self.whole {
             return Ok(());
         }
@@ -36,12 +36,12 @@ impl Window {
         for (dir, runs) in parts {
             let whole = std::mem::take(*runs).into_iter();
             **runs = whole
-                .map(|run| cut(dir, run, &warmup_trims))
+                .map(|run| trim(dir, run, &warmup_trims))
                 .collect::<Result<_, _>>()
                 .map_err(|error| {
                     miette!(
-                        help = "count all that was measured: --whole",
-                        "the seconds in which all runs are steady cannot be told apart: {error}"
+                        help = "measure whole steps with --whole",
+                        "the warm-up cannot be trimmed: {error}"
                     )
                 })?;
         }
@@ -49,14 +49,14 @@ impl Window {
     }
 }
 
-/// Returns the runs of an experiment as a comparison counts them.
+/// Returns the runs of an experiment with the warm-up trimmed.
 pub(crate) fn steady_runs(dir: &ExperimentDir) -> Result<Vec<RunRecord>, ArchiveError> {
     let runs = dir.runs(&dir.manifest()?)?;
     let warmup_trims = warmup_trims(&runs);
-    runs.into_iter().map(|run| cut(dir, run, &warmup_trims)).collect()
+    runs.into_iter().map(|run| trim(dir, run, &warmup_trims)).collect()
 }
 
-fn cut(
+fn trim(
     dir: &ExperimentDir,
     run: RunRecord,
     warmup_trims: &WarmupTrims,

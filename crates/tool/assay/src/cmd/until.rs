@@ -1,4 +1,4 @@
-//! `assay run --until`: a pilot, then as many repetitions as it shows to be needed, once.
+//! `assay run --until`: a pilot, then the repetitions it shows necessary.
 
 use analysis::budget::{Piloted, piloted};
 use archive::ExperimentDir;
@@ -9,71 +9,72 @@ use render::figure::figure;
 
 use super::plan as planning;
 use super::steady::Window;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::told::Told as _;
 use crate::ui::Ui;
 
-/// Fewest repetitions that tell of the noise.
+/// Fewest repetitions of a pilot.
 ///
-/// Source: the project's reference, analysis, section 2, pilot.
+/// Our choice: [Stein 1945] estimates the variance in a first stage; three runs leave two degrees
+/// of freedom.
 const PILOT_MIN: u32 = 3;
-/// Most repetitions unless more are asked for: beyond it a longer step or a quieter machine helps
-/// more than patience.
+/// Default limit of repetitions.
+///
+/// Our choice: beyond it a longer step or a quieter machine helps more than repetitions.
 const REPETITIONS_MAX: u32 = 100;
 
-/// How precise the result is to be.
+/// Precision of the result.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "How precise the result is to be")]
+#[command(next_help_heading = "Precision of the result")]
 pub(crate) struct Until {
-    /// Half the width of every 95 % interval, such as 2%: the repetitions are a pilot that tells
-    /// how many more are needed; these are made, and that is the end
+    /// Half the width of every 95 % interval, such as 2%: a pilot estimates how many repetitions
+    /// are needed, and these are run once
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     until: Option<f64>,
     /// Machine time that --until may take, the pilot included
     #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_span)]
     budget: Option<Nanos>,
-    /// Repetitions that --until may make, the pilot's included
+    /// Repetitions that --until may run, the pilot's included
     #[arg(long, value_name = "N", requires = "until", default_value_t = REPETITIONS_MAX)]
     max_repetitions: u32,
 }
 
 impl Until {
-    /// Makes an experiment fit for a pilot; refuses one that compares nothing.
+    /// Prepares an experiment for a pilot; rejects one with a single variant.
     pub(crate) fn prepare(&self, experiment: &mut Experiment, ui: &Ui) -> Result<()> {
         if self.until.is_none() {
             return Ok(());
         }
         if experiment.variants.len() < 2 {
             return Err(miette!(
-                help =
-                    "name a second variant, or add --control to compare the only one with itself",
-                "--until is about differences, and there is one variant only"
+                help = "name a second variant, or add --control to compare the variant with itself",
+                "--until is about differences, but there is only one variant"
             ));
         }
         if experiment.repetitions < PILOT_MIN {
             experiment.repetitions = PILOT_MIN;
-            ui.remark(format_args!(
-                "pilot     {PILOT_MIN} repetitions: fewer tell too little of the noise"
+            ui.status(format_args!(
+                "pilot     {PILOT_MIN} repetitions: fewer estimate the noise too poorly"
             ));
         }
         Ok(())
     }
 
-    /// Returns the words that a command which goes on must repeat; none without a goal.
-    pub(crate) fn words(&self) -> String {
+    /// Returns the flags that a resuming command must repeat.
+    pub(crate) fn args_text(&self) -> String {
         let Some(share) = self.until else { return String::new() };
-        // A hundredth of a share and back is not always the same number.
-        let mut words = format!(" --until {}%", (share * 1e8).round() / 1e6);
+        // Rounded: a share times 100 is not always the number that was given.
+        let mut args_text = format!(" --until {}%", (share * 1e8).round() / 1e6);
         if let Some(budget) = self.budget {
-            words += &format!(" --budget {}s", budget.as_secs_f64());
+            args_text += &format!(" --budget {}s", budget.as_secs_f64());
         }
         if self.max_repetitions != REPETITIONS_MAX {
-            words += &format!(" --max-repetitions {}", self.max_repetitions);
+            args_text += &format!(" --max-repetitions {}", self.max_repetitions);
         }
-        words
+        args_text
     }
 
-    /// Extends a plan whose pilot is complete; `None` when there is nothing more to run.
+    /// Extends a plan after its pilot; `None` when no further run is needed.
     pub(crate) fn extend(
         &self,
         dir: &ExperimentDir,
@@ -88,21 +89,21 @@ impl Until {
         let runs = Window::default().runs(dir, manifest)?;
         let pilot = piloted(experiment, &runs);
         let Some(worst) = pilot.iter().max_by_key(|one| one.repetitions(goal)) else {
-            ui.remark("pilot     no variant has two runs of a step: nothing is known of the noise");
+            ui.status("pilot     no variant has two runs of a step: the noise is unknown");
             return Ok(None);
         };
         let (made, needed) = (experiment.repetitions, worst.repetitions(goal));
         let (most, why) = self.most(made, &runs);
         let repetitions = needed.min(most).max(made);
-        ui.remark(format_args!("pilot     {}", noisiest(worst)));
-        ui.remark(format_args!(
+        ui.status(format_args!("pilot     {}", noisiest(worst)));
+        ui.status(format_args!(
             "pilot     {} in every step needs {needed} repetitions",
             within(goal)
         ));
         if repetitions < needed {
             let expected = within(worst.half_width(repetitions));
-            ui.remark(format_args!(
-                "pilot     {why} stops it at {repetitions}, where {expected} is to be expected"
+            ui.status(format_args!(
+                "pilot     {why} limits it to {repetitions}, where {expected} is expected"
             ));
         }
         if repetitions == made {
@@ -112,11 +113,11 @@ impl Until {
         let mut plan = planning::expand(longer, floor, environment)?.plan;
         plan.pilot_repetitions = Some(made);
         let extended = Manifest { plan, ..manifest.clone() };
-        dir.extend(&extended).told()?;
+        dir.extend(&extended).into_report()?;
         Ok(Some(extended))
     }
 
-    /// Returns the most repetitions that may be made, and what says so.
+    /// Returns the most repetitions allowed, and what limits them.
     fn most(&self, made: u32, runs: &[RunRecord]) -> (u32, &'static str) {
         let spent: u64 = runs.iter().filter_map(runner::wall_time).map(|span| span.0).sum();
         let affordable = self.budget.and_then(|budget| {
@@ -130,7 +131,7 @@ impl Until {
     }
 }
 
-/// Returns the part of a manifest that is not run yet, when a plan was extended.
+/// Returns the part of an extended manifest that is not run yet.
 pub(crate) fn rest(extended: &Manifest, before: &Manifest) -> Manifest {
     let mut rest = extended.clone();
     rest.plan.cells.drain(..before.plan.cells.len());
@@ -138,7 +139,7 @@ pub(crate) fn rest(extended: &Manifest, before: &Manifest) -> Manifest {
     rest
 }
 
-/// Returns what was reached, a line for each step, when the plan was extended after a pilot.
+/// Formats the precision reached after a pilot, one line per step.
 pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
     let Some(pilot) = manifest.plan.pilot_repetitions else { return Vec::new() };
     let experiment = &manifest.plan.experiment;
@@ -155,15 +156,15 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
     let mut worst: Vec<(&Piloted, u32, f64)> = Vec::new();
     for found in known {
         let place = |one: &Piloted| (one.index, one.clients);
-        match worst.iter_mut().find(|kept| place(kept.0) == place(found.0)) {
-            Some(kept) if kept.2 < found.2 => *kept = found,
+        match worst.iter_mut().find(|known| place(known.0) == place(found.0)) {
+            Some(known) if known.2 < found.2 => *known = found,
             Some(_) => {}
             None => worst.push(found),
         }
     }
     let line = |(one, runs, half_width): (&Piloted, u32, f64)| {
         format!(
-            "Reached  {} in {} ({}, {runs} runs each; noise by the pilot's {pilot} repetitions)",
+            "Reached  {} in {} ({}, {runs} runs each; noise from the pilot's {pilot} repetitions)",
             within(half_width),
             place(one),
             one.variant
@@ -172,18 +173,18 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
     worst.into_iter().map(line).collect()
 }
 
-/// Returns a half-width as people write it: plus or minus 2 %.
+/// Formats a half-width: plus or minus 2 %.
 pub(crate) fn within(half_width: f64) -> String {
     format!("\u{b1}{}", figure(Unit::Share, half_width))
 }
 
-/// Returns a step with its level of clients.
+/// Formats a step with its number of clients.
 fn place(one: &Piloted) -> String {
     format!("{} with {}", one.step, model::units::clients(one.clients))
 }
 
-/// Returns which comparison needs most runs, and why.
+/// Formats the comparison that needs the most runs.
 fn noisiest(one: &Piloted) -> String {
     let cov = figure(Unit::Share, one.run_cov());
-    format!("{}, {}: {cov} from run to run, by {} runs each", place(one), one.variant, one.runs)
+    format!("{}, {}: {cov} between runs, from {} runs each", place(one), one.variant, one.runs)
 }

@@ -1,4 +1,4 @@
-//! `assay worker`: the child half of a run.
+//! `assay worker`: the child process of a run.
 
 use std::io::{BufReader, stdin, stdout};
 use std::process::ExitCode;
@@ -9,13 +9,13 @@ use crate::environment::Environment;
 use crate::registry;
 use crate::ui::Ui;
 
-/// Executes one order; its outcome goes through the messages, what breaks goes to stderr.
+/// Executes one run; results go to stdout, errors to stderr.
 pub(crate) fn run(environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let input = BufReader::new(stdin());
     match runner::work(input, stdout(), &registry::driver, &environment.tunables) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
-            ui.remark(reason);
+            ui.status(reason);
             Ok(ExitCode::FAILURE)
         }
     }

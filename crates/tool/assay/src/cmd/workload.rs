@@ -1,4 +1,4 @@
-//! `assay workload`: what may be asked of engines, and what an application asks of SQL servers.
+//! `assay workload`: presets, steps and applications.
 
 use std::process::ExitCode;
 
@@ -10,12 +10,12 @@ use plan::{Catalog as _, Described, PRESETS, PlanError};
 use crate::catalog::Program;
 use crate::ui::Ui;
 
-/// What to show.
+/// Arguments of `assay workload`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay workload                        presets, applications, and steps of keys and values
   assay workload ibench-2023            tables, parameters and steps of an application
-  assay workload sysbench --file        its file, to begin one of your own with
+  assay workload sysbench --file        its file, as a template of your own
   assay workload ./mine.toml            check one of your own")]
 pub(crate) struct Args {
     /// Application: a name, or the path of your own
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     file: bool,
 }
 
-/// Lists what may be asked, or shows one application.
+/// Lists the workloads, or shows one application.
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
     let lines = match &args.application {
         None => listed()?,
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
         }
     };
     for line in lines {
-        ui.answer(line);
+        ui.print(line);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -54,14 +54,14 @@ fn listed() -> Result<Vec<String>, PlanError> {
         [String::new(), title.to_owned()].into_iter().chain(columns(&rows)).collect::<Vec<_>>()
     };
     let groups = [
-        group("Presets: sizes that follow from the machine", presets.collect()),
-        group("Applications: tables, procedures and steps asked of SQL servers", applications),
+        group("Presets: sizes derived from the machine", presets.collect()),
+        group("Applications: tables, procedures and steps for SQL servers", applications),
         group("Steps of keys and values, for every engine", steps.collect()),
     ];
     Ok(groups.concat().into_iter().skip(1).collect())
 }
 
-/// Returns an application in lines.
+/// Formats an application in lines.
 fn shown(described: &Described) -> Vec<String> {
     let application = &described.application;
     let mut lines = vec![format!("{}: {}", application.name, application.about)];
@@ -81,7 +81,7 @@ fn shown(described: &Described) -> Vec<String> {
     lines
 }
 
-/// Returns a table in a line.
+/// Formats a table in one line.
 fn table(table: &Table) -> String {
     let copies = match table.copies {
         Copies::PerClient => "one for each client".to_owned(),
@@ -91,13 +91,13 @@ fn table(table: &Table) -> String {
     format!("table     {}: {copies}", table.name)
 }
 
-/// Returns the procedures that a step calls.
+/// Lists the procedures that a step calls.
 fn calls(application: &Application, step: &TrafficSpec) -> String {
     let name = |position: &u16| {
         let procedure = application.procedures.get(usize::from(*position));
         procedure.map_or("", |procedure| procedure.name.as_str()).to_owned()
     };
-    let words = |call_mix: &CallMix| match call_mix {
+    let call_text = |call_mix: &CallMix| match call_mix {
         CallMix::Mix(weights) => {
             let weight = |(position, weight): &(u16, u32)| format!("{} {weight}", name(position));
             weights.iter().map(weight).collect::<Vec<_>>().join(", ")
@@ -107,11 +107,15 @@ fn calls(application: &Application, step: &TrafficSpec) -> String {
             format!("once {}", list.iter().map(name).collect::<Vec<_>>().join(", then "))
         }
     };
-    let own = step.clients.as_ref().map_or("no clients".to_owned(), words);
+    let own = step.clients.as_ref().map_or("no clients".to_owned(), call_text);
     match &step.background {
         None => own,
-        Some(beside) => {
-            format!("{own}; beside {} at {} rows/s", words(&beside.call_mix), beside.rows_per_s)
+        Some(background) => {
+            format!(
+                "{own}; in the background {} at {} rows/s",
+                call_text(&background.call_mix),
+                background.rows_per_s
+            )
         }
     }
 }

@@ -1,14 +1,14 @@
-//! What holds on a bad day of a run: each file is a promise, kept by the program itself.
+//! Behaviour under faults, one file per guarantee.
 //!
-//! To add a promise: one file, and its line here.
+//! To add a guarantee: one file, and its line here.
 
-mod a_precision_is_reached_in_two_stages;
-mod data_dir_is_ours;
-mod disk_floor;
-mod interrupt_keeps_what_was_measured;
-mod memory_cap;
+mod disk_floor_is_respected;
+mod foreign_data_is_never_touched;
+mod interrupt_preserves_measured_seconds;
+mod memory_cap_kills_are_recorded;
 mod results_must_be_writable;
 mod run_survives_engine_faults;
 mod run_survives_sigkill;
 mod sandbox;
-mod servers_leave_nothing;
+mod servers_are_cleaned_up;
+mod until_runs_a_pilot_and_one_extension;

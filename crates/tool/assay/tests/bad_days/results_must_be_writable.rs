@@ -1,4 +1,4 @@
-//! Results that cannot be kept are not measured, and those kept before stay.
+//! Results must be writable before a run; earlier records survive.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,51 +7,51 @@ use std::process::Output;
 use archive::Results;
 use model::RunEnd;
 
-use crate::sandbox::{NAME, Sandbox, as_nobody, on_disk_of, said, sentence};
+use crate::sandbox::{NAME, Sandbox, as_unprivileged, joined_text, on_disk_of, output_text};
 
 fn check(sandbox: &Sandbox, output: &Output) {
-    let told = sentence(output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("cannot write results"), "{told}");
-    assert!(told.contains("choose another place with --results"), "{told}");
-    assert!(told.contains("nothing was run"), "{told}");
+    let message = joined_text(output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("cannot write results"), "{message}");
+    assert!(message.contains("choose another place with --results"), "{message}");
+    assert!(message.contains("nothing was run"), "{message}");
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
 #[test]
-fn a_file_in_place_of_the_results_is_an_error_before_anything_is_run() {
+fn file_at_the_results_path_is_rejected_before_the_run() {
     let sandbox = Sandbox::reading("100ms", &[("only", "memory", "")]);
-    fs::write(sandbox.path("results"), "notes").expect("our own directory");
+    fs::write(sandbox.path("results"), "notes").expect("the sandbox");
     check(&sandbox, &sandbox.run(&[]).output().expect("it runs"));
     let text = fs::read_to_string(sandbox.path("results"));
     assert_eq!(text.ok().as_deref(), Some("notes"));
 }
 
 #[test]
-fn results_without_the_right_to_write_are_an_error_before_anything_is_run() {
+fn unwritable_results_are_rejected_before_the_run() {
     let sandbox = Sandbox::reading("100ms", &[("only", "memory", "")]);
     let results = sandbox.path("results");
-    fs::create_dir(&results).expect("our own directory");
-    let Some(mut run) = as_nobody(&sandbox, &sandbox.run(&[])) else { return };
-    fs::set_permissions(&results, fs::Permissions::from_mode(0o555)).expect("our own directory");
+    fs::create_dir(&results).expect("the sandbox");
+    let Some(mut run) = as_unprivileged(&sandbox, &sandbox.run(&[])) else { return };
+    fs::set_permissions(&results, fs::Permissions::from_mode(0o555)).expect("the sandbox");
     check(&sandbox, &run.output().expect("it runs"));
 }
 
-/// Goal: when there is no more room for results, the run in hand ends and no earlier one is lost.
-/// Method: the results lie on a file system with room for about two of the four runs.
+/// Goal: when the results disk is full, the current run ends and no earlier one is lost.
+/// Method: the results are on a file system with space for about two of the four runs.
 #[test]
-fn results_without_room_end_the_runs_and_lose_none() {
+fn full_results_disk_ends_the_run_and_loses_no_record() {
     let benchmark = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"2k\"\n\
                      duration = \"100ms\"\n[factors]\nrepetitions = 4";
     let sandbox = Sandbox::of(benchmark, &[("only", "memory", "")]);
     let run = sandbox.run(&[]);
-    let Some(output) = on_disk_of("100k", "results", &run, "cp -r results kept") else { return };
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    let told = sentence(&output);
-    assert!(told.contains("No space left on device"), "{told}");
-    assert!(told.contains("assay run --resume"), "{told}");
+    let Some(output) = on_disk_of("100k", "results", &run, "cp -r results saved") else { return };
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    let message = joined_text(&output);
+    assert!(message.contains("No space left on device"), "{message}");
+    assert!(message.contains("assay run --resume"), "{message}");
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
-    let dir = Results::at(&sandbox.path("kept")).find(NAME).expect("it was begun");
+    let dir = Results::at(&sandbox.path("saved")).find(NAME).expect("it was begun");
     let manifest = dir.manifest().expect("the manifest is readable");
     let runs = dir.runs(&manifest).expect("records are readable");
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();

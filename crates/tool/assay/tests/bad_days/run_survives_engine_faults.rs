@@ -1,13 +1,13 @@
-//! Whatever an engine does to its process is a recorded outcome; the rest of the plan goes on.
+//! Engine faults are recorded outcomes; the plan continues.
 
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
 use model::{RunEnd, RunRecord};
 
-use crate::sandbox::{NAME, Sandbox, now, sentence};
+use crate::sandbox::{NAME, Sandbox, joined_text, now};
 
-/// Rows are 2,000, so operation 3,000 is in the reading step, and the answers from there on.
+/// With 2,000 rows, operation 3,000 is in the reading step.
 const BAD: &[(&str, &str, &str)] = &[
     ("good", "memory", ""),
     ("segv", "faulty", "die segv at 3000"),
@@ -20,7 +20,7 @@ const BAD: &[(&str, &str, &str)] = &[
 
 const STEP: &str = "readrandom";
 
-/// Returns how a run is to be remembered: the phrase in tables, or a part of it.
+/// Returns the expected outcome phrase of a variant, or its beginning.
 fn expected(variant: &str) -> &'static str {
     match variant {
         "good" => "complete",
@@ -28,27 +28,27 @@ fn expected(variant: &str) -> &'static str {
         "abort" => "crashed in readrandom: signal 6 (ABRT)",
         "kill" => "crashed in readrandom: signal 9 (KILL)",
         "hang" => "hung in readrandom: no operation ended for",
-        "fatal" => "failed in readrandom: client 0: faulty: told to fail",
+        "fatal" => "failed in readrandom: client 0: faulty: scripted failure",
         "lie" => "failed in readrandom: client 0: ",
         other => panic!("no variant is named {other}"),
     }
 }
 
-/// Goal: every way in which an engine can fail is told apart, kept, and averaged into nothing.
+/// Goal: every kind of engine failure is distinguished, stored, and excluded from averages.
 /// Method: one experiment in which each variant but one has its own fault.
 #[test]
-fn every_fault_is_a_recorded_outcome_and_the_plan_goes_on() {
+fn every_engine_fault_is_recorded_and_the_plan_continues() {
     let sandbox = Sandbox::reading("300ms", BAD);
     let output = sandbox.run(&["--watchdog", "1s"]).assert().failure().get_output().clone();
-    assert!(sentence(&output).contains("1 of 7 runs are complete"), "{}", sentence(&output));
+    assert!(joined_text(&output).contains("1 of 7 runs are complete"), "{}", joined_text(&output));
     let records = sandbox.records();
     assert_eq!(records.len(), BAD.len(), "every run was made");
     records.values().for_each(|record| check_record(&sandbox, record));
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
-    check_what_is_told(&sandbox);
+    check_reported_outcomes(&sandbox);
 }
 
-/// Checks that a run ended as its variant must, and that what was measured before is there.
+/// Checks the outcome of a run, and that its earlier measurements are stored.
 fn check_record(sandbox: &Sandbox, record: &RunRecord) {
     let name = record.cell.variant.as_str();
     let phrase = record.end.phrase();
@@ -71,17 +71,17 @@ fn check_record(sandbox: &Sandbox, record: &RunRecord) {
     assert!(!sandbox.intervals(&record.cell.id).is_empty(), "{name}");
 }
 
-/// Checks that lists and comparisons call a run that did not end well by its end.
-fn check_what_is_told(sandbox: &Sandbox) {
-    let list = sandbox.answer(&["list", NAME]);
-    let compared = sandbox.answer(&["compare", NAME]);
-    assert!(sandbox.answer(&["list"]).contains("1 of 7 runs complete"));
+/// Checks that lists and comparisons show the outcome of failed runs.
+fn check_reported_outcomes(sandbox: &Sandbox) {
+    let list = sandbox.result_of(&["list", NAME]);
+    let compared = sandbox.result_of(&["compare", NAME]);
+    assert!(sandbox.result_of(&["list"]).contains("1 of 7 runs complete"));
     for (name, ..) in BAD {
         assert!(list.contains(expected(name)), "{name} in\n{list}");
         let is_incomplete = compared.contains(&format!("{name}.c1.r1 {}", expected(name)));
         assert_eq!(is_incomplete, *name != "good", "{name} in\n{compared}");
     }
-    let csv = sandbox.answer(&["compare", NAME, "--format", "csv"]);
+    let csv = sandbox.result_of(&["compare", NAME, "--format", "csv"]);
     let mut measured: Vec<_> = csv.lines().filter_map(|line| variant_of(line, STEP)).collect();
     measured.dedup();
     assert_eq!(measured, ["good"], "{csv}");
@@ -97,19 +97,19 @@ fn variant_of<'a>(line: &'a str, step: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn an_engine_that_does_not_open_is_refused_before_anything_is_run() {
+fn engine_that_fails_to_open_is_rejected_before_the_run() {
     let variants = [("good", "memory", ""), ("shut", "faulty", "refuse open")];
     let sandbox = Sandbox::reading("300ms", &variants);
     let begun = now();
     let output = sandbox.run(&[]).assert().failure().get_output().clone();
-    let told = sentence(&output);
-    assert!(told.contains("told to refuse to open") && told.contains("shut"), "{told}");
+    let message = joined_text(&output);
+    assert!(message.contains("scripted refusal to open") && message.contains("shut"), "{message}");
     assert!(sandbox.experiment().is_none(), "nothing was begun");
     assert!(begun.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
-fn resume_tries_again_only_what_is_not_complete() {
+fn resume_repeats_only_incomplete_runs() {
     // The fault is in the plan, so the resumed run fails again.
     let variants = [("good", "memory", ""), ("abort", "faulty", "die abort at 3000")];
     let sandbox = Sandbox::reading("100ms", &variants);
@@ -120,6 +120,6 @@ fn resume_tries_again_only_what_is_not_complete() {
     assert_eq!(before["good.c1.r1"], after["good.c1.r1"]);
     assert!(before["abort.c1.r1"].started_at < after["abort.c1.r1"].started_at);
     let dir = sandbox.experiment().expect("it was begun");
-    let kept = archive::read_record(&dir.path().join("attempts/abort.c1.r1.1"));
-    assert_eq!(kept.ok().as_ref(), Some(&before["abort.c1.r1"]));
+    let stored = archive::read_record(&dir.path().join("attempts/abort.c1.r1.1"));
+    assert_eq!(stored.ok().as_ref(), Some(&before["abort.c1.r1"]));
 }

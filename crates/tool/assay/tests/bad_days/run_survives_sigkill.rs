@@ -1,7 +1,8 @@
-//! `kill -9` of Assay or of its worker at any moment leaves readable records, and no worker behind;
-//! `--resume` completes the experiment without repeating what was complete.
+//! `kill -9` at any moment leaves readable, resumable results.
 //!
-//! `ASSAY_KILLS` sets how many kills are tried, `ASSAY_SEED` the moments.
+//! No worker survives, and `--resume` completes the experiment without repeating complete runs.
+//!
+//! `ASSAY_KILLS` sets the number of kills, `ASSAY_SEED` their moments.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,19 +14,19 @@ use assert_cmd::assert::OutputAssertExt;
 use model::{RunEnd, RunRecord};
 use rustix::process::Signal;
 
-use crate::sandbox::{NAME, Sandbox, say, send, wait_until};
+use crate::sandbox::{NAME, Sandbox, note, send, wait_until};
 
 /// Kills of each kind without `ASSAY_KILLS`.
 const KILLS: u64 = 6;
-/// Kills at one experiment, which is then completed.
+/// Kills per experiment, which is then completed.
 const KILLS_PER_ROUND: u64 = 6;
-/// Longest time from the start of `assay run` to its kill, in which it makes some of its runs.
+/// Longest time from the start of `assay run` to its kill, enough for some of its runs.
 const KILL_WITHIN_MS: u64 = 1_200;
 /// Longest time from the start of a worker to its kill.
 const KILL_WORKER_WITHIN_MS: u64 = 350;
-/// Time within which a worker follows its parent.
+/// Time within which a worker ends after its parent.
 const FOLLOW: Duration = Duration::from_secs(2);
-/// Longest time that anything here may take.
+/// Longest time for anything here.
 const LONG: Duration = Duration::from_secs(60);
 
 const VARIANTS: &[(&str, &str, &str)] = &[("memory", "memory", ""), ("lmdb", "lmdb", "")];
@@ -42,7 +43,7 @@ struct Moments(u64);
 impl Moments {
     fn new(salt: u64) -> Self {
         let seed = number("ASSAY_SEED").unwrap_or(1);
-        say(&format!("ASSAY_SEED={seed}"));
+        note(&format!("ASSAY_SEED={seed}"));
         Self(seed.wrapping_add(salt << 32))
     }
 
@@ -52,22 +53,22 @@ impl Moments {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "how long this test runs is set from outside")]
+#[expect(clippy::disallowed_methods, reason = "the length of this test is configurable")]
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// What has been seen of an experiment and must not be lost.
+/// Stored attempts of an experiment, which must not be lost.
 #[derive(Default)]
-struct Seen {
+struct AttemptHistory {
     /// Every attempt's newest record, by cell and start.
     attempts: BTreeMap<(String, String), RunRecord>,
 }
 
-impl Seen {
-    /// Reads everything there is, directly and through the program, and compares with before.
+impl AttemptHistory {
+    /// Reads every record, directly and through the program, and compares with the last check.
     fn check(&mut self, sandbox: &Sandbox) {
-        sandbox.answer(&["list"]);
+        sandbox.result_of(&["list"]);
         let Some(dir) = sandbox.experiment() else { return };
         let manifest = dir.manifest().expect("the manifest is readable");
         assert_eq!(manifest.plan.cells.len(), 6);
@@ -85,14 +86,14 @@ impl Seen {
             }
         }
         for (attempt, before) in &self.attempts {
-            let kept = now.get(attempt).unwrap_or_else(|| panic!("{attempt:?} is lost"));
-            assert!(kept.steps.starts_with(&before.steps), "{attempt:?} lost a step");
-            assert!(before.end == RunEnd::Running || kept == before, "{attempt:?} was changed");
+            let record = now.get(attempt).unwrap_or_else(|| panic!("{attempt:?} is lost"));
+            assert!(record.steps.starts_with(&before.steps), "{attempt:?} lost a step");
+            assert!(before.end == RunEnd::Running || record == before, "{attempt:?} was changed");
         }
-        sandbox.answer(&["list", NAME]);
-        sandbox.answer(&["show", NAME]);
+        sandbox.result_of(&["list", NAME]);
+        sandbox.result_of(&["show", NAME]);
         if sandbox.records().values().any(|record| !record.steps.is_empty()) {
-            sandbox.answer(&["compare", NAME]);
+            sandbox.result_of(&["compare", NAME]);
         }
         self.attempts = now;
     }
@@ -111,9 +112,9 @@ impl Seen {
     }
 }
 
-/// Starts the experiment or takes it up, and kills Assay at a random moment.
+/// Starts or resumes the experiment, and kills Assay at a random moment.
 ///
-/// Returns `false` when it came to its end before.
+/// Returns `false` when it ended before.
 fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
     let is_begun = sandbox.experiment().is_some();
     let mut command = if is_begun { sandbox.resume() } else { sandbox.run(&[]) };
@@ -127,43 +128,43 @@ fn kill_parent(sandbox: &Sandbox, moments: &mut Moments) -> bool {
     !has_ended
 }
 
-/// Goal: whenever Assay is killed, nothing measured is lost and no worker goes on.
-/// Method: kill, read everything, resume and kill again; at last let it finish.
+/// Goal: whenever Assay is killed, no measurement is lost and no worker survives.
+/// Method: kill, read everything, resume and kill again; finally let it complete.
 #[test]
-fn killing_assay_at_any_moment_loses_nothing() {
+fn killing_assay_at_any_moment_loses_no_record() {
     let mut moments = Moments::new(1);
-    let (mut kills, mut before_begin, mut kept) = (0, 0, 0);
+    let (mut kills, mut before_begin, mut stored) = (0, 0, 0);
     let wanted = number("ASSAY_KILLS").unwrap_or(KILLS);
     while kills < wanted {
-        let (sandbox, mut seen) = (sandbox(), Seen::default());
+        let (sandbox, mut history) = (sandbox(), AttemptHistory::default());
         for _ in 0..KILLS_PER_ROUND.min(wanted - kills) {
             if !kill_parent(&sandbox, &mut moments) {
                 break;
             }
             kills += 1;
             before_begin += u64::from(sandbox.experiment().is_none());
-            seen.check(&sandbox);
+            history.check(&sandbox);
         }
         let is_begun = sandbox.experiment().is_some();
         let mut command = if is_begun { sandbox.resume() } else { sandbox.run(&[]) };
         command.assert().success();
-        seen.check_complete(&sandbox);
-        kept += seen.attempts.values().filter(|record| !record.end.is_complete()).count();
+        history.check_complete(&sandbox);
+        stored += history.attempts.values().filter(|record| !record.end.is_complete()).count();
     }
-    say(&format!(
-        "{kills} kills of assay, {before_begin} before its first run; {kept} attempts kept"
+    note(&format!(
+        "{kills} kills of assay, {before_begin} before its first run; {stored} attempts stored"
     ));
 }
 
-/// Goal: whenever a worker is killed, that run is a crash on record and the plan goes on.
-/// Method: kill each worker of an experiment at a random moment of its life, then resume.
+/// Goal: whenever a worker is killed, that run is recorded as crashed and the plan continues.
+/// Method: kill each worker of an experiment at a random moment, then resume.
 #[test]
-fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
+fn killed_worker_is_a_recorded_crash() {
     let mut moments = Moments::new(2);
     let (mut kills, mut in_check, mut crashed) = (0, 0, 0);
     let wanted = number("ASSAY_KILLS").unwrap_or(KILLS);
     while kills < wanted {
-        let (sandbox, mut seen) = (sandbox(), Seen::default());
+        let (sandbox, mut history) = (sandbox(), AttemptHistory::default());
         let mut command = sandbox.run(&[]);
         let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
         let mut last = None;
@@ -180,9 +181,9 @@ fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
             }
             has_ended()
         }));
-        seen.check(&sandbox);
+        history.check(&sandbox);
         if sandbox.experiment().is_none() {
-            // Killed while it was asked whether it opens: refused, and nothing was begun.
+            // Killed during the check before the run: rejected, and nothing was begun.
             in_check += 1;
             sandbox.run(&[]).assert().success();
         }
@@ -193,10 +194,8 @@ fn killing_a_worker_at_any_moment_is_a_recorded_crash() {
             crashed += 1;
         }
         sandbox.resume().assert().success();
-        seen.check_complete(&sandbox);
+        history.check_complete(&sandbox);
     }
-    say(&format!(
-        "{kills} kills of workers, {in_check} while it was checked; {crashed} crashes kept"
-    ));
+    note(&format!("{kills} kills of workers, {in_check} during checks; {crashed} crashes stored"));
     assert_eq!(kills, in_check + crashed);
 }

@@ -1,4 +1,4 @@
-//! A place of its own for each test: experiment file, results, data; and Assay run in it.
+//! A scratch directory per test, in which Assay runs an experiment.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -18,8 +18,8 @@ use tempfile::TempDir;
 
 /// Name of the experiment in every sandbox.
 pub(crate) const NAME: &str = "bad-days";
-/// How often a predicate is looked at.
-const LOOK: Duration = Duration::from_millis(2);
+/// Interval between checks of a predicate.
+const POLL: Duration = Duration::from_millis(2);
 
 /// A scratch directory with an experiment in it.
 pub(crate) struct Sandbox {
@@ -41,8 +41,8 @@ impl Sandbox {
     /// Makes a sandbox whose experiment has these variants: name, engine, options in TOML.
     pub(crate) fn with_options(benchmark: &str, variants: &[(&str, &str, String)]) -> Self {
         let mut text = format!(
-            "[experiment]\nname = \"{NAME}\"\nquestion = \"Who survives?\"\nbase = \"{}\"\n\
-             [benchmark]\n{benchmark}\n",
+            "[experiment]\nname = \"{NAME}\"\nquestion = \"Which variant survives?\"\nbase = \
+             \"{}\"\n[benchmark]\n{benchmark}\n",
             variants[0].0
         );
         for (name, engine, options) in variants {
@@ -68,7 +68,7 @@ impl Sandbox {
         self.dir.path().join(name)
     }
 
-    /// Returns a command of Assay in this sandbox; relative places are the sandbox's.
+    /// Returns a command of Assay in this sandbox, with its own directories.
     pub(crate) fn assay(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("assay"));
         command.current_dir(self.dir.path()).args(arguments);
@@ -89,13 +89,13 @@ impl Sandbox {
         self.assay(&["run", "--resume", NAME, "--disk-floor", "1MiB"])
     }
 
-    /// Returns what a verb answers about the experiment; it must succeed.
-    pub(crate) fn answer(&self, arguments: &[&str]) -> String {
+    /// Returns the stdout of a command that must succeed.
+    pub(crate) fn result_of(&self, arguments: &[&str]) -> String {
         let output = self.assay(arguments).assert().success().get_output().clone();
         String::from_utf8(output.stdout).expect("Assay writes UTF-8")
     }
 
-    /// Returns the newest experiment; `None` while there is none.
+    /// Returns the newest experiment, if any.
     pub(crate) fn experiment(&self) -> Option<ExperimentDir> {
         Results::at(&self.path("results")).find(NAME).ok()
     }
@@ -114,17 +114,17 @@ impl Sandbox {
         dir.intervals(cell).expect("intervals are always readable")
     }
 
-    /// Returns the workers of Assay that run in this sandbox: they stand in its data directory.
+    /// Returns Assay's worker processes: their working directory is the data directory.
     pub(crate) fn workers(&self) -> Vec<u32> {
         let Ok(data) = fs::canonicalize(self.path("data")) else { return Vec::new() };
         let processes = fs::read_dir("/proc").expect("/proc is mounted").filter_map(Result::ok);
-        let stands_there =
+        let works_there =
             |path: &Path| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd == data);
-        let inside = processes.filter(|process| stands_there(&process.path()));
+        let inside = processes.filter(|process| works_there(&process.path()));
         inside.filter_map(|process| process.file_name().to_str()?.parse().ok()).collect()
     }
 
-    /// Returns what is in the data directory, Assay's own mark aside.
+    /// Returns the entries of the data directory, except Assay's marker file.
     pub(crate) fn data_left(&self) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.path("data")) else { return Vec::new() };
         let names = entries.map(|entry| entry.expect("readable").file_name());
@@ -133,54 +133,56 @@ impl Sandbox {
     }
 }
 
-/// Returns the command as an unprivileged user runs it; says why when it cannot be had.
+/// Returns the command run by an unprivileged user; prints why if impossible.
 ///
-/// The sandbox is opened to that user; results and data are made by it.
-pub(crate) fn as_nobody(sandbox: &Sandbox, command: &Command) -> Option<Command> {
+/// The sandbox is opened to that user, who creates results and data.
+pub(crate) fn as_unprivileged(sandbox: &Sandbox, command: &Command) -> Option<Command> {
     if !rustix::process::geteuid().is_root() {
         return Some(wrapped(&[], command));
     }
     let all = fs::Permissions::from_mode(0o777);
-    fs::set_permissions(sandbox.path(""), all).expect("our own directory");
+    fs::set_permissions(sandbox.path(""), all).expect("the sandbox");
     let ids = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let mut probe = wrapped(&ids, &sandbox.assay(&["list"]));
     match probe.output() {
         Ok(output) if output.status.success() => Some(wrapped(&ids, command)),
         Ok(output) => {
-            say(&format!("skipped: nobody cannot run this program: {}", sentence(&output)));
+            note(&format!("skipped: user 65534 cannot run this program: {}", joined_text(&output)));
             None
         }
         Err(error) => {
-            say(&format!("skipped: setpriv does not run: {error}"));
+            note(&format!("skipped: setpriv does not run: {error}"));
             None
         }
     }
 }
 
-/// Runs a command with a file system of its own at `place`, and `then` after it, in a shell.
+/// Runs a command, then `then`, with a new file system mounted at `place`.
 ///
-/// Returns `None`, having said why, on a machine where none can be mounted. Nothing of it outlives
-/// the command; it takes no more memory than what is written.
+/// Prints why and returns `None` where none can be mounted. The file system ends with the command;
+/// it takes as much memory as is written.
 pub(crate) fn on_disk_of(size: &str, place: &str, command: &Command, then: &str) -> Option<Output> {
     let script = format!(
         "mkdir -p {place} && mount -t tmpfs -o size={size} none {place} || exit 77
          \"$@\"; code=$?; {then}; exit $code"
     );
-    let words = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
-    let output = wrapped(&words, command).output();
+    let prefix = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];
+    let output = wrapped(&prefix, command).output();
     match output {
-        Err(error) => say(&format!("skipped: unshare does not run: {error}")),
-        Ok(output) if output.status.code() == Some(77) || said(&output).contains("unshare: ") => {
-            say(&format!("skipped: no file system can be mounted: {}", said(&output)));
+        Err(error) => note(&format!("skipped: unshare does not run: {error}")),
+        Ok(output)
+            if output.status.code() == Some(77) || output_text(&output).contains("unshare: ") =>
+        {
+            note(&format!("skipped: no file system can be mounted: {}", output_text(&output)));
         }
         Ok(output) => return Some(output),
     }
     None
 }
 
-/// Returns the command with other words before it, which run it.
-pub(crate) fn wrapped(words: &[&str], command: &Command) -> Command {
-    let mut all = words.iter().map(OsString::from).collect::<Vec<_>>();
+/// Returns the command with a prefix that runs it.
+pub(crate) fn wrapped(prefix: &[&str], command: &Command) -> Command {
+    let mut all = prefix.iter().map(OsString::from).collect::<Vec<_>>();
     all.push(command.get_program().to_owned());
     all.extend(command.get_args().map(ToOwned::to_owned));
     let mut wrapped = Command::new(&all[0]);
@@ -189,22 +191,22 @@ pub(crate) fn wrapped(words: &[&str], command: &Command) -> Command {
     wrapped
 }
 
-/// Returns what a process said, answers and remarks together.
-pub(crate) fn said(output: &Output) -> String {
+/// Returns stdout and stderr of a process.
+pub(crate) fn output_text(output: &Output) -> String {
     let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     texts.join("\n")
 }
 
-/// Returns what a process said with its lines joined, so that a wrapped sentence can be found.
-pub(crate) fn sentence(output: &Output) -> String {
-    let text = said(output);
-    let words = text.split_whitespace().filter(|word| !matches!(*word, "│" | "×" | "╰─▶"));
-    words.collect::<Vec<_>>().join(" ")
+/// Returns the output of a process with wrapped lines joined.
+pub(crate) fn joined_text(output: &Output) -> String {
+    let text = output_text(output);
+    let parts = text.split_whitespace().filter(|word| !matches!(*word, "│" | "×" | "╰─▶"));
+    parts.collect::<Vec<_>>().join(" ")
 }
 
-/// Says what was skipped and why, or with what figures a test was passed.
-#[expect(clippy::print_stdout, reason = "a test that was skipped says so")]
-pub(crate) fn say(text: &str) {
+/// Prints why a test was skipped, or its figures.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+pub(crate) fn note(text: &str) {
     println!("{text}");
 }
 
@@ -214,7 +216,7 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Waits until `holds`; returns whether it did within `limit`.
+/// Waits until `holds`, at most `limit`; returns whether it did.
 #[expect(clippy::disallowed_methods, reason = "a test waits for processes in real time")]
 pub(crate) fn wait_until(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let begun = now();
@@ -222,12 +224,12 @@ pub(crate) fn wait_until(limit: Duration, mut holds: impl FnMut() -> bool) -> bo
         if begun.elapsed() > limit {
             return false;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL);
     }
     true
 }
 
-/// Sends a signal; a process that has just ended is no concern.
+/// Sends a signal, also to a process that has just ended.
 pub(crate) fn send(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).expect("a process id");
     match kill_process(pid, signal) {

@@ -1,17 +1,19 @@
-//! The allocator asked for serves engine and client, says what it holds, and is refused before
-//! any run when it cannot.
+//! The requested allocator serves engine and client, and reports statistics.
+//!
+//! One that cannot is rejected before any run.
 
 use archive::Results;
 use insta::assert_snapshot;
 use malloc::Libraries;
 use model::{Allocator, RunRecord};
 
-use crate::place::Place;
-use crate::refusal::{TINY, refusal, refused_as};
+use crate::rejection::{TINY, check_rejection, rejection};
+use crate::workspace::Workspace;
 
-/// Returns the library of an allocator; `None` for the system's, or when none is installed, which
-/// is then told.
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+/// Returns the library of an allocator; `None` for the system's.
+///
+/// Prints why and returns `None` when it is not installed.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn library(allocator: Allocator) -> Option<String> {
     match Libraries::of_loader(None, None).find(allocator) {
         Ok(library) => library.map(|library| library.display().to_string()),
@@ -23,40 +25,39 @@ fn library(allocator: Allocator) -> Option<String> {
 }
 
 /// Runs 50,000 rows of 200 bytes on the engine that is an ordered map in Rust.
-fn run_of(allocator: Allocator) -> (Place, RunRecord) {
-    let place = Place::new();
-    let mut words = vec!["run", "fillseq", "readrandom", "--engine", "memory", "--rows", "50k"];
-    words.extend(["--value-bytes", "200", "--duration", "300ms", "--cache-size", "16MiB"]);
-    words.extend(["--allocator", allocator.name()]);
-    let said = place.assay(&words);
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    let dir = Results::at(&place.path("results")).find("quick-fillseq-readrandom");
+fn run_of(allocator: Allocator) -> (Workspace, RunRecord) {
+    let workspace = Workspace::new();
+    let mut args = vec!["run", "fillseq", "readrandom", "--engine", "memory", "--rows", "50k"];
+    args.extend(["--value-bytes", "200", "--duration", "300ms", "--cache-size", "16MiB"]);
+    args.extend(["--allocator", allocator.name()]);
+    let output = workspace.assay(&args);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let dir = Results::at(&workspace.path("results")).find("quick-fillseq-readrandom");
     let run = dir
         .and_then(|dir| dir.runs(&dir.manifest()?))
         .expect("its results")
         .pop()
         .expect("its run");
-    (place, run)
+    (workspace, run)
 }
 
-/// Goal: what the allocator holds is at least what the engine, in Rust, was given; and its record
-/// tells which it is.
+/// Goal: the allocator's bytes cover the engine's rows, and the record names the allocator.
 #[test]
-fn each_allocator_serves_engine_and_client_and_tells_what_it_holds() {
+fn each_allocator_serves_engine_and_client_and_reports_statistics() {
     for allocator in Allocator::ALL {
         let library = library(allocator);
         if library.is_none() && !allocator.is_system() {
             continue;
         }
-        let (place, run) = run_of(allocator);
+        let (workspace, run) = run_of(allocator);
         assert_eq!(run.variant.settings.allocator, allocator);
         let fact = &run.identity.as_ref().expect("opened").facts["malloc"];
         assert!(fact.starts_with(allocator.name()), "{fact}");
         assert!(library.is_none_or(|library| fact.contains(&library)), "{fact}");
         let step = run.steps.last().expect("readrandom");
-        let told = step.malloc.as_ref().expect("what the allocator told");
-        assert_eq!((told.allocator, told.version.is_empty()), (allocator, false));
-        assert_eq!(told.bins.is_empty(), allocator != Allocator::Jemalloc);
+        let report = step.malloc.as_ref().expect("allocator statistics");
+        assert_eq!((report.allocator, report.version.is_empty()), (allocator, false));
+        assert_eq!(report.bins.is_empty(), allocator != Allocator::Jemalloc);
         let rows = 50_000.0 * 200.0;
         let rss = step.gauges_end["rss_anon_bytes"];
         for name in ["malloc_allocated_bytes", "malloc_mapped_bytes"] {
@@ -64,7 +65,7 @@ fn each_allocator_serves_engine_and_client_and_tells_what_it_holds() {
             assert!(*held > rows && *held < rows + 200e6, "{allocator}: {name} {held}");
         }
         assert!(rss > rows && step.gauges_end.contains_key("malloc_mapped_bytes"));
-        let shown = place.assay(&["show", "quick-fillseq-readrandom"]).out;
+        let shown = workspace.assay(&["show", "quick-fillseq-readrandom"]).out;
         let head = format!("Memory at the end of each step: {allocator} ");
         assert!(shown.contains(&head) && shown.contains("/cache"), "{shown}");
         let has_classes = shown.contains("Size classes of jemalloc after");
@@ -72,46 +73,48 @@ fn each_allocator_serves_engine_and_client_and_tells_what_it_holds() {
     }
 }
 
-/// Returns what is said of an experiment with jemalloc under these words of the environment.
-fn refused_under(place: &Place, allocator: &str, name: &str, value: &str) -> String {
-    let words = format!("\"sqlite\"\nallocator = \"{allocator}\"");
-    place.write("mine.toml", TINY.replace("\"sqlite\"", &words));
-    let mut program = place.program(&["run", "mine.toml"]);
+/// Returns the error of an allocator under an environment variable.
+fn rejected_under(workspace: &Workspace, allocator: &str, name: &str, value: &str) -> String {
+    let settings = format!("\"sqlite\"\nallocator = \"{allocator}\"");
+    workspace.write("mine.toml", TINY.replace("\"sqlite\"", &settings));
+    let mut program = workspace.program(&["run", "mine.toml"]);
     let output = program.env_remove("LD_PRELOAD").env(name, value).output();
-    let said = crate::place::PerDialect::of(output.expect("the program starts"));
-    // However the lines are broken.
-    let words = refused_as(place, &said).replace('\u{2502}', " ");
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    let output = crate::workspace::ProgramOutput::of(output.expect("the program starts"));
+    // Line breaks depend on the path's length.
+    let message = check_rejection(workspace, &output).replace('\u{2502}', " ");
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_library_that_is_none_is_refused_at_its_word_with_the_loader_s_reason() {
-    let place = Place::new();
-    place.write("libjemalloc.so.2", "no library");
-    let dir = place.path("").canonicalize().expect("it exists");
-    let said = refused_under(&place, "jemalloc", "LD_LIBRARY_PATH", &dir.display().to_string());
+fn invalid_allocator_library_is_rejected_with_the_loader_error() {
+    let workspace = Workspace::new();
+    workspace.write("libjemalloc.so.2", "no library");
+    let dir = workspace.path("").canonicalize().expect("it exists");
+    let output =
+        rejected_under(&workspace, "jemalloc", "LD_LIBRARY_PATH", &dir.display().to_string());
     assert!(
-        said.contains("variant one: jemalloc was asked for, but `malloc` is served by"),
-        "{said}"
+        output.contains("variant one: jemalloc was requested, but `malloc` is served by"),
+        "{output}"
     );
-    assert!(said.contains("from LD_PRELOAD cannot be preloaded"), "{said}");
-    assert!(said.contains("allocator = \"jemalloc\""), "{said}");
+    assert!(output.contains("from LD_PRELOAD cannot be preloaded"), "{output}");
+    assert!(output.contains("allocator = \"jemalloc\""), "{output}");
 }
 
 #[test]
-fn an_allocator_that_the_environment_brings_is_not_passed_off_as_the_one_asked_for() {
+fn preloaded_allocator_is_not_reported_as_the_requested_one() {
     let Some(library) = Allocator::ALL.into_iter().find_map(library) else { return };
-    for asked in ["system", "mimalloc"] {
-        let said = refused_under(&Place::new(), asked, "LD_PRELOAD", &library);
-        let is_known = said.contains(&format!("{asked} was asked for, but `malloc` is served by"));
-        assert!(is_known || said.contains("mimalloc is not installed"), "{said}");
-        assert!(said.contains("help:"), "{said}");
+    for requested in ["system", "mimalloc"] {
+        let output = rejected_under(&Workspace::new(), requested, "LD_PRELOAD", &library);
+        let is_known =
+            output.contains(&format!("{requested} was requested, but `malloc` is served by"));
+        assert!(is_known || output.contains("mimalloc is not installed"), "{output}");
+        assert!(output.contains("help:"), "{output}");
     }
 }
 
 #[test]
-fn an_allocator_that_nobody_knows_is_refused_with_the_nearest_name() {
-    assert_snapshot!(refusal("\"sqlite\"", "\"sqlite\"\nallocator = \"jemaloc\""), @r#"
+fn unknown_allocator_is_rejected_with_the_nearest_name() {
+    assert_snapshot!(rejection("\"sqlite\"", "\"sqlite\"\nallocator = \"jemaloc\""), @r#"
      × `jemaloc` is not an allocator known here
        ╭─[mine.toml:13:13]
     12 │ engine = "sqlite"
@@ -125,18 +128,18 @@ fn an_allocator_that_nobody_knows_is_refused_with_the_nearest_name() {
 }
 
 #[test]
-fn an_allocator_that_is_not_installed_is_refused_at_its_word_with_its_package() {
+fn missing_allocator_is_rejected_with_its_package() {
     let is_absent =
         |allocator: &Allocator| Libraries::of_loader(None, None).find(*allocator).is_err();
     let Some(absent) = Allocator::ALL.into_iter().find(is_absent) else {
         return skipped("all allocators are installed");
     };
-    let said = refusal("\"sqlite\"", &format!("\"sqlite\"\nallocator = \"{absent}\""));
-    assert!(said.contains(&format!("{absent} is not installed")), "{said}");
-    assert!(said.contains("apt install"), "{said}");
+    let output = rejection("\"sqlite\"", &format!("\"sqlite\"\nallocator = \"{absent}\""));
+    assert!(output.contains(&format!("{absent} is not installed")), "{output}");
+    assert!(output.contains("apt install"), "{output}");
 }
 
-#[expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn skipped(why: &str) {
     println!("skipped: {why}");
 }

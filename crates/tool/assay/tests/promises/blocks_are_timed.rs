@@ -1,40 +1,41 @@
-//! `assay micro`: what a block costs, for programs and in words, and what it refuses.
+//! `assay micro` measures kernels per block and rejects invalid arguments.
 
-use crate::place::Place;
+use crate::workspace::Workspace;
 
 #[test]
-fn every_kernel_of_the_crates_is_timed() {
-    let said = Place::new().assay(&["micro", "--rounds", "6", "--span", "1ms", "--format", "csv"]);
-    assert_eq!(said.code, 0, "{}", said.err);
-    let lines: Vec<&str> = said.out.lines().collect();
-    assert_eq!(lines.len(), 13, "a header, six kernels, two sizes: {}", said.out);
+fn every_linked_kernel_is_measured() {
+    let output =
+        Workspace::new().assay(&["micro", "--rounds", "6", "--span", "1ms", "--format", "csv"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let lines: Vec<&str> = output.out.lines().collect();
+    assert_eq!(lines.len(), 13, "a header, six kernels, two sizes: {}", output.out);
     for kernel in ["crc32c", "xxh3", "lz4-uncompress", "zstd-compress"] {
         let start = format!("{kernel},4096,crates,6,");
-        assert!(lines.iter().any(|line| line.starts_with(&start)), "{}", said.out);
+        assert!(lines.iter().any(|line| line.starts_with(&start)), "{}", output.out);
     }
 }
 
 #[test]
-fn the_answer_names_who_served_and_what_was_published() {
+fn output_names_implementations_and_published_figures() {
     let arguments = ["micro", "--kernel", "xxh3", "--block", "4KiB", "--span", "1ms"];
-    let said = Place::new().assay(&arguments);
-    assert_eq!(said.code, 0, "{}", said.err);
-    for words in ["ns/block", "crate twox-hash", "Callaghan, 2023-01-03", "23,119 MB/s"] {
-        assert!(said.out.contains(words), "{words}: {}", said.out);
+    let output = Workspace::new().assay(&arguments);
+    assert_eq!(output.code, 0, "{}", output.err);
+    for text in ["ns/block", "crate twox-hash", "Callaghan, 2023-01-03", "23,119 MB/s"] {
+        assert!(output.out.contains(text), "{text}: {}", output.out);
     }
 }
 
 #[test]
-fn what_has_no_such_code_is_refused() {
-    let place = Place::new();
-    for (arguments, words) in [
+fn invalid_micro_arguments_are_rejected() {
+    let workspace = Workspace::new();
+    for (arguments, expected) in [
         (["--engine", "sqlite"], "only RocksDB's libraries do"),
-        (["--engine", "rocksdb"], "which version of rocksdb?"),
+        (["--engine", "rocksdb"], "rocksdb names no version"),
         (["--kernel", "md5"], "`md5` is no kernel"),
         (["--block", "5"], "not between 64 bytes and 1.00 MiB"),
     ] {
-        let said = place.assay(&[&["micro"], &arguments[..]].concat());
-        assert_ne!(said.code, 0);
-        assert!(said.err.contains(words), "{}", said.err);
+        let output = workspace.assay(&[&["micro"], &arguments[..]].concat());
+        assert_ne!(output.code, 0);
+        assert!(output.err.contains(expected), "{}", output.err);
     }
 }

@@ -1,7 +1,8 @@
-//! `assay engine build` compiles a release with any compiler and flags, names it after them, goes
-//! on where it was stopped, and lets the compiler speak when it refuses.
+//! `assay engine build` compiles releases with any compiler and flags.
 //!
-//! LMDB is compiled: two files of C, from a crate that this workspace has anyway.
+//! Builds are named after them, resume where they stopped, and quote compiler errors.
+//!
+//! LMDB is compiled: two files of C, from a crate that this workspace depends on.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,14 +11,15 @@ use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 
-use crate::place::{PerDialect, Place};
-use crate::refusal::unwrapped;
+use crate::rejection::unwrapped;
+use crate::workspace::{ProgramOutput, Workspace};
 
 /// The release that is compiled.
 const RELEASE: &str = "lmdb@0.9.70";
 
-/// Compiles with the next compiler in the path, notes what, and, while told to, kills the program
-/// that called it at `midl.c`.
+/// Wraps the next compiler in the path and logs what it compiles.
+///
+/// While the file `kill` exists it kills its caller at `midl.c`.
 const GCC: &str = r#"#!/bin/sh
 home="${0%/*}"
 case "$*" in
@@ -27,8 +29,8 @@ esac
 PATH="${PATH#*:}" exec gcc "$@"
 "#;
 
-/// Returns what a machine without compiler or source lacks; the test is skipped then.
-fn lacks() -> Option<&'static str> {
+/// Returns why the test is skipped, if compiler or cargo is missing.
+fn missing_tools() -> Option<&'static str> {
     let is_there = |program: &str| {
         let mut command = Command::new(program);
         command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
@@ -41,144 +43,146 @@ fn lacks() -> Option<&'static str> {
     }
 }
 
-/// Returns the program about to build; cargo is to find all it needs where the workspace has it.
-fn building(place: &Place, arguments: &[&str]) -> assert_cmd::Command {
-    let mut program = place.program(&[&["engine", "build"], arguments].concat());
+/// Returns the build command, with cargo offline.
+fn building(workspace: &Workspace, arguments: &[&str]) -> assert_cmd::Command {
+    let mut program = workspace.program(&[&["engine", "build"], arguments].concat());
     program.env("CARGO_NET_OFFLINE", "true");
     program
 }
 
-/// Returns what `assay engine build` says.
-fn build(place: &Place, arguments: &[&str]) -> PerDialect {
-    PerDialect::of(building(place, arguments).output().expect("the program starts"))
+/// Returns the output of `assay engine build`.
+fn build(workspace: &Workspace, arguments: &[&str]) -> ProgramOutput {
+    ProgramOutput::of(building(workspace, arguments).output().expect("the program starts"))
 }
 
-/// Returns what it says when it cannot.
-fn refusal(arguments: &[&str]) -> String {
-    let said = build(&Place::new(), arguments);
-    assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
-    unwrapped(&said.err)
+/// Returns its stderr when it fails.
+fn rejection(arguments: &[&str]) -> String {
+    let output = build(&Workspace::new(), arguments);
+    assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
+    unwrapped(&output.err)
 }
 
-/// Goal: builds of one release are told apart by their flags, wherever one of them is seen.
+/// Goal: builds of one release are distinguished by their flags in every output.
 /// Method: two are compiled, listed, shown and run; the run's manifest is read.
 #[test]
-fn two_sets_of_flags_are_two_builds_that_tell_how_they_were_made() {
-    if let Some(lack) = lacks() {
-        return println!("{lack}");
+fn builds_record_their_compiler_flags() {
+    if let Some(missing) = missing_tools() {
+        return println!("{missing}");
     }
-    let place = Place::new();
+    let workspace = Workspace::new();
     for (flags, name) in [("-O0", "plain"), ("-O2 -fno-plt", "fast")] {
-        build_twice(&place, flags, name);
+        build_twice(&workspace, flags, name);
     }
-    let listed = place.assay(&["engine", "list"]).out;
+    let listed = workspace.assay(&["engine", "list"]).out;
     assert!(listed.contains(&format!("{RELEASE}-plain")), "{listed}");
     assert!(listed.contains(" 0.9.21 0.9.24 0.9.70\n"), "{listed}");
-    // The same name for other flags would make two things one.
-    let said = build(&place, &[RELEASE, "--cflags", "-O1", "--name", "plain"]);
-    assert!(said.err.contains("is cached already") && said.code == 1, "{}", said.err);
-    let objects = fs::read_dir(place.path("cache/assay/build")).expect("where objects were");
+    // The same name for other flags is rejected.
+    let output = build(&workspace, &[RELEASE, "--cflags", "-O1", "--name", "plain"]);
+    assert!(output.err.contains("is cached already") && output.code == 1, "{}", output.err);
+    let objects =
+        fs::read_dir(workspace.path("cache/assay/build")).expect("the directory of objects");
     assert_eq!(objects.count(), 0, "objects are removed");
-    let shown = place.assay(&["engine", "show", &format!("{RELEASE}-fast")]);
+    let shown = workspace.assay(&["engine", "show", &format!("{RELEASE}-fast")]);
     assert!(shown.out.contains("\n  compiler: gcc"), "{}{}", shown.out, shown.err);
     assert!(shown.out.contains("\n  compiler_flags: -O2 -fno-plt\n"), "{}", shown.out);
     let manifest =
-        manifest_of_a_run(&place, &format!("{RELEASE}-plain"), &format!("{RELEASE}-fast"));
+        manifest_of_a_run(&workspace, &format!("{RELEASE}-plain"), &format!("{RELEASE}-fast"));
     for flags in ["-O0", "-O2 -fno-plt"] {
         let fact = format!("\"compiler_flags\": \"{flags}\"");
         assert_eq!(manifest.matches(&fact).count(), 1, "{manifest}");
     }
 }
 
-/// Compiles the release, and asks for the same again, which compiles nothing.
-fn build_twice(place: &Place, flags: &str, name: &str) {
+/// Compiles the release twice; the second call compiles nothing.
+fn build_twice(workspace: &Workspace, flags: &str, name: &str) {
     let arguments = [RELEASE, "--cflags", flags, "--name", name];
-    let said = build(place, &arguments);
-    assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.out.starts_with(&format!("{RELEASE}-{name}  ")), "{}", said.out);
-    assert!(said.out.contains("  compiled from lmdb-master-sys 0.2.6 by gcc"), "{}", said.out);
-    assert!(said.out.ends_with(&format!(" with {flags}\n")), "{}", said.out);
-    let again = build(place, &arguments);
-    assert_eq!((again.code, &again.out), (0, &said.out));
-    assert_eq!(again.err, format!("{RELEASE}-{name} was compiled before\n"));
+    let output = build(workspace, &arguments);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.starts_with(&format!("{RELEASE}-{name}  ")), "{}", output.out);
+    assert!(output.out.contains("  compiled from lmdb-master-sys 0.2.6 by gcc"), "{}", output.out);
+    assert!(output.out.ends_with(&format!(" with {flags}\n")), "{}", output.out);
+    let again = build(workspace, &arguments);
+    assert_eq!((again.code, &again.out), (0, &output.out));
+    assert_eq!(again.err, format!("{RELEASE}-{name} is already compiled\n"));
 }
 
-/// Measures two builds for a moment and returns what is kept of them.
-fn manifest_of_a_run(place: &Place, one: &str, other: &str) -> String {
+/// Measures two builds briefly and returns the manifest.
+fn manifest_of_a_run(workspace: &Workspace, one: &str, other: &str) -> String {
     let how = ["--rows", "500", "--duration", "50ms"];
     let what = ["run", "fillseq", "readrandom", "--engine", one, "--engine", other];
-    let said = place.assay(&[&what[..], &how].concat());
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    let output = workspace.assay(&[&what[..], &how].concat());
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     let only = |dir: PathBuf| {
         let entries = fs::read_dir(dir).expect("it was run");
         entries.last().expect("one directory").expect("an entry").path()
     };
-    let run = only(only(place.path("results")));
+    let run = only(only(workspace.path("results")));
     fs::read_to_string(run.join("manifest.json")).expect("a manifest")
 }
 
-/// Goal: a killed build goes on where it was.
+/// Goal: a killed build continues where it stopped.
 /// Method: a compiler that kills its caller at the second file, once.
 #[test]
-fn a_build_that_was_killed_goes_on_where_it_was() {
-    if let Some(lack) = lacks() {
-        return println!("{lack}");
+fn killed_build_continues_where_it_stopped() {
+    if let Some(missing) = missing_tools() {
+        return println!("{missing}");
     }
-    let place = Place::new();
-    fs::create_dir(place.path("bin")).expect("a directory");
-    place.write("bin/gcc", GCC);
-    place.write("bin/kill", "");
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("bin")).expect("a directory");
+    workspace.write("bin/gcc", GCC);
+    workspace.write("bin/kill", "");
     let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(place.path("bin/gcc"), executable).expect("an executable file");
-    let mut path = place.path("bin").into_os_string();
+    fs::set_permissions(workspace.path("bin/gcc"), executable).expect("an executable file");
+    let mut path = workspace.path("bin").into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let build = || {
-        let mut program = building(&place, &[RELEASE, "--cflags", "-O0", "--jobs", "1"]);
+        let mut program = building(&workspace, &[RELEASE, "--cflags", "-O0", "--jobs", "1"]);
         program.env("PATH", &path).output().expect("the program starts")
     };
     assert_eq!(build().status.code(), None, "it was killed");
-    let said = PerDialect::of(build());
-    assert_eq!(said.code, 0, "{}", said.err);
-    assert!(said.err.contains("1 of 2 files were compiled before"), "{}", said.err);
-    let compiled = fs::read_to_string(place.path("bin/compiled")).expect("the compiler's notes");
+    let output = ProgramOutput::of(build());
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.err.contains("1 of 2 files were compiled before"), "{}", output.err);
+    let compiled = fs::read_to_string(workspace.path("bin/compiled")).expect("the compiler's log");
     assert_eq!(compiled.lines().count(), 1, "{compiled}");
 }
 
 #[test]
-fn what_the_compiler_refuses_is_told_in_its_words() {
-    if let Some(lack) = lacks() {
-        return println!("{lack}");
+fn compiler_errors_are_quoted() {
+    if let Some(missing) = missing_tools() {
+        return println!("{missing}");
     }
-    let said = refusal(&[RELEASE, "--cflags", "-O2 -fno-such-flag"]);
-    assert!(said.contains("gcc does not take the flags -O2 -fno-such-flag:"), "{said}");
-    assert!(said.contains("unrecognized command-line option"), "{said}");
-    let said = refusal(&[RELEASE, "--cflags", "-O0 -DMDB_IDL_LOGN=oops", "--jobs", "1"]);
-    assert!(said.contains("gcc did not compile ") && said.contains("error: "), "{said}");
-    assert!(said.contains("oops"), "{said}");
-    assert!(said.contains("the same call goes on from there"), "{said}");
+    let output = rejection(&[RELEASE, "--cflags", "-O2 -fno-such-flag"]);
+    assert!(output.contains("gcc rejects the flags -O2 -fno-such-flag:"), "{output}");
+    assert!(output.contains("unrecognized command-line option"), "{output}");
+    let output = rejection(&[RELEASE, "--cflags", "-O0 -DMDB_IDL_LOGN=oops", "--jobs", "1"]);
+    assert!(output.contains("gcc did not compile ") && output.contains("error: "), "{output}");
+    assert!(output.contains("oops"), "{output}");
+    assert!(output.contains("the same call continues from there"), "{output}");
 }
 
 #[test]
-fn what_cannot_be_built_is_refused_with_the_remedy() {
-    assert_snapshot!(refusal(&["lmdb@0.9.71"]), @"  × no crate carries the source of lmdb@0.9.71: the nearest that can be compiled is lmdb@0.9.70");
-    assert_snapshot!(refusal(&["rocksdb"]), @"  × no crate carries the source of rocksdb: say which version, as in rocksdb@11.8.1");
-    assert_snapshot!(refusal(&["redb@4.4.0"]), @"  × no crate carries the source of redb@4.4.0: engines that can be compiled: rocksdb, leveldb, sqlite, lmdb");
-    assert_snapshot!(refusal(&[RELEASE, "--cc", "icc"]), @"  × `icc` is no compiler that is known: write gcc or clang, or one with its version as gcc-13");
-    assert_snapshot!(refusal(&[RELEASE, "--cc", "gcc-99"]), @"  × no compiler `gcc-99` on this machine: install it (Debian: apt install gcc-99)");
-    if let Some(lack) = lacks() {
-        return println!("{lack}");
+fn invalid_build_arguments_are_rejected_with_the_remedy() {
+    assert_snapshot!(rejection(&["lmdb@0.9.71"]), @"  × no crate carries the source of lmdb@0.9.71: the nearest that can be compiled is lmdb@0.9.70");
+    assert_snapshot!(rejection(&["rocksdb"]), @"  × no crate carries the source of rocksdb: give a version, as in rocksdb@11.8.1");
+    assert_snapshot!(rejection(&["redb@4.4.0"]), @"  × no crate carries the source of redb@4.4.0: engines that can be compiled: rocksdb, leveldb, sqlite, lmdb");
+    assert_snapshot!(rejection(&[RELEASE, "--cc", "icc"]), @"  × `icc` is not a known compiler: write gcc or clang, or one with its version as gcc-13");
+    assert_snapshot!(rejection(&[RELEASE, "--cc", "gcc-99"]), @"  × no compiler `gcc-99` on this machine: install it (Debian: apt install gcc-99)");
+    if let Some(missing) = missing_tools() {
+        return println!("{missing}");
     }
-    assert_snapshot!(refusal(&[RELEASE, "--cflags", "main.c"]), @"  × `main.c` is no flag: each begins with a dash; one with a value is one word, as in --param=NAME=VALUE");
-    assert_snapshot!(refusal(&[RELEASE, "--cflags", "-O2 -c"]), @"  × `-c` would keep the compiler from making the library");
+    assert_snapshot!(rejection(&[RELEASE, "--cflags", "main.c"]), @"  × `main.c` is not a flag: flags begin with a dash; write a value as in --param=NAME=VALUE");
+    assert_snapshot!(rejection(&[RELEASE, "--cflags", "-O2 -c"]), @"  × `-c` would prevent the compiler from making the library");
     // A compiler, but no cargo.
-    let place = Place::new();
-    fs::create_dir(place.path("bin")).expect("a directory");
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("bin")).expect("a directory");
     for program in ["gcc", "as", "ld"] {
         let target = format!("/usr/bin/{program}");
-        symlink(target, place.path(&format!("bin/{program}"))).expect("a link");
+        symlink(target, workspace.path(&format!("bin/{program}"))).expect("a link");
     }
-    let mut program = building(&place, &[RELEASE]);
-    let said = PerDialect::of(program.env("PATH", place.path("bin")).output().expect("it starts"));
-    assert!(unwrapped(&said.err).contains("no `cargo` on this machine"), "{}", said.err);
+    let mut program = building(&workspace, &[RELEASE]);
+    let output =
+        ProgramOutput::of(program.env("PATH", workspace.path("bin")).output().expect("it starts"));
+    assert!(unwrapped(&output.err).contains("no `cargo` on this machine"), "{}", output.err);
 }

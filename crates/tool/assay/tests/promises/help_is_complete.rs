@@ -1,11 +1,11 @@
-//! Every verb explains itself, with examples; shells can complete the command line.
+//! Every command has help with examples and shell completions.
 
 use insta::assert_snapshot;
 
-use crate::place::Place;
+use crate::workspace::Workspace;
 
-/// Every verb that is not hidden.
-const VERBS: &[&str] = &[
+/// Every command that is not hidden.
+const COMMANDS: &[&str] = &[
     "plan",
     "run",
     "list",
@@ -21,35 +21,35 @@ const VERBS: &[&str] = &[
     "completions",
 ];
 
-/// Returns the help of the program or of a verb, 100 columns wide.
-fn help(verb: &[&str]) -> String {
-    let place = Place::new();
-    let said = place.assay(&[verb, &["--help"]].concat());
-    assert_eq!((said.code, said.err.as_str()), (0, ""));
-    said.out
+/// Returns the help of the program or of a command, 100 columns wide.
+fn help(command: &[&str]) -> String {
+    let workspace = Workspace::new();
+    let output = workspace.assay(&[command, &["--help"]].concat());
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    output.out
 }
 
 #[test]
-fn the_program_lists_its_verbs_in_the_order_of_the_work() {
+fn commands_are_listed_in_workflow_order() {
     assert_snapshot!(help(&[]), @"
-    Finds out what a storage engine really does on this machine, and how far to trust the answer
+    Measures storage engines and SQL servers on this machine, and tests how far to trust the result
 
     Usage: assay [OPTIONS] <COMMAND>
 
     Commands:
       plan         Show the runs of an experiment in their order, with machine time and disk; run
                    nothing
-      run          Run an experiment file, or steps against engines typed here
-      list         List what has been run
+      run          Run an experiment file, or steps against given engines
+      list         List experiments and their runs
       show         Show one run, or every run of an experiment, step by step
       compare      Compare the variants of an experiment with its base case
       explain      Explain the difference between two variants: where the time goes, what moved, what
                    binds
-      lint         Say what makes a plan, a run or a comparison doubtful or bogus
-      history      Tell what changed over many experiments, or in a file from elsewhere
+      lint         Check a plan, a run or a comparison for mistakes
+      history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
-      micro        Time checksums and compression of single blocks, by themselves
-      workload     List what may be asked, or show what an application asks of SQL servers
+      micro        Measure checksums and compression of single blocks
+      workload     List workloads, or show the application of SQL servers
       engine       List, get, add, build, remove or show engine builds
       completions  Print the completions of a shell
       help         Print this message or the help of the given subcommand(s)
@@ -58,14 +58,13 @@ fn the_program_lists_its_verbs_in_the_order_of_the_work() {
       -h, --help     Print help
       -V, --version  Print version
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
-      assay run experiments/quickstart.toml --report     compare embedded engines, write the page
+      assay run experiments/quickstart.toml --report     compare embedded engines, write the report
       assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
       assay compare quickstart                           the newest results of that name
       assay engine get rocksdb@9.10.0                    obtain an engine build
@@ -73,45 +72,49 @@ fn the_program_lists_its_verbs_in_the_order_of_the_work() {
 }
 
 #[test]
-fn every_verb_is_listed_and_has_examples() {
+fn every_command_is_listed_and_has_examples() {
     let all = help(&[]);
     let listed: Vec<_> = all
         .lines()
         .skip_while(|line| *line != "Commands:")
         .skip(1)
         .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|verb| !verb.is_empty())
+        .filter(|command| !command.is_empty())
         .collect();
-    assert_eq!(listed, [VERBS, &["help"]].concat());
-    for verb in VERBS {
-        let text = help(&[verb]);
-        let example = format!("  assay {verb}");
+    assert_eq!(listed, [COMMANDS, &["help"]].concat());
+    for command in COMMANDS {
+        let text = help(&[command]);
+        let example = format!("  assay {command}");
         let examples = text.split_once("Example").map(|(_, examples)| examples);
-        assert!(examples.is_some_and(|text| text.contains(example.trim_start())), "{verb}: {text}");
+        assert!(
+            examples.is_some_and(|text| text.contains(example.trim_start())),
+            "{command}: {text}"
+        );
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
 }
 
 #[test]
-fn plan_and_run_take_the_same_words() {
-    let own = |text: &str| text.split("In place of the file's words:").nth(1).map(str::to_owned);
+fn plan_and_run_have_the_same_overrides() {
+    let own = |text: &str| text.split("Overrides of the file:").nth(1).map(str::to_owned);
     let (plan, run) = (help(&["plan"]), help(&["run"]));
-    let words = |text: &str| own(text).and_then(|own| own.split("\n\n").next().map(str::to_owned));
-    assert!(words(&plan).is_some() && words(&plan) == words(&run), "{plan}{run}");
+    let overrides =
+        |text: &str| own(text).and_then(|own| own.split("\n\n").next().map(str::to_owned));
+    assert!(overrides(&plan).is_some() && overrides(&plan) == overrides(&run), "{plan}{run}");
 }
 
 /// Returns the help of `run`: what `plan` takes too, and the rest.
 fn run_in_two() -> (String, String) {
     let text = help(&["run"]);
-    let at = text.find("How it is run:").expect("options of its own");
+    let at = text.find("Run control:").expect("options of its own");
     (text[..at].to_owned(), text[at..].to_owned())
 }
 
 #[test]
-fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
-    let (words, _) = run_in_two();
-    assert_snapshot!(words, @"
-    Run an experiment file, or steps against engines typed here
+fn run_help_shows_arguments_and_overrides() {
+    let (overrides, _) = run_in_two();
+    assert_snapshot!(overrides, @"
+    Run an experiment file, or steps against given engines
 
     Usage: assay run [OPTIONS] [FILE|STEP]...
 
@@ -119,27 +122,28 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
       [FILE|STEP]...  Experiment file (.toml), or steps such as `fillseq readrandom`
 
     Options:
-          --engine <BUILD>       Engine to run typed steps against, NAME or NAME@VERSION; repeat to
+          --engine <BUILD>       Engine to run the steps against, NAME or NAME@VERSION; repeat to
                                  compare
-          --profile <NAME>       Profile of the engines typed here that it is made for
-          --option <NAME=VALUE>  Option of the engines typed here, under the engine's own name; repeat
-                                 for more
+          --profile <NAME>       Profile of the engines given here that it applies to
+          --option <NAME=VALUE>  Option of the engines given here, by the engine's own name; repeat for
+                                 more
       -h, --help                 Print help
 
-    In place of the file's words:
+    Overrides of the file:
           --rows <COUNT>            Rows of the key space, such as 200k or 4M
           --key-bytes <BYTES>       Bytes of a key
           --value-bytes <BYTES>     Bytes of a value
           --duration <SPAN>         Length of the steps that end by duration, such as 10s
-          --warmup <SPAN>           Unmeasured time before them
+          --warmup <SPAN>           Unmeasured warm-up of these steps
           --clients <LEVELS>        Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4
-                                    times the CPUs; `adaptive` to find the number that serves most
+                                    times the CPUs; `adaptive` to find the number with the highest
+                                    throughput
           --rate <RATE>             Offered rate of an open loop, such as 50k/s, in steps that end by
                                     duration
           --arrivals <NAME>         Arrivals within the rate: poisson or constant
           --pacing <NAME>           How a free client waits for an arrival: auto, spin or hybrid
-          --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is held
-                                    against that rate, alone it finds the highest rate that keeps it
+          --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested
+                                    at that rate, alone it finds the highest rate within it
           --pipeline <DEPTH>        Operations that each client has in flight, such as 16: SQL servers
                                     only, in steps that end by duration
           --repetitions <N>         Repetitions of every cell
@@ -152,11 +156,11 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
           --allocator <NAME>        Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
           --direct-io               Bypass the page cache
           --workload <NAME>         Workload preset that derives sizes from the machine (byrx, byos,
-                                    iobuf or iodir), or what SQL servers are asked: ibench-2023,
+                                    iobuf or iodir), or application of SQL servers: ibench-2023,
                                     ibench-current, sysbench, or a file of your own
           --parameter <NAME=VALUE>  Parameter of that application, such as tables=8; repeat for more
           --placement <NAME>        CPUs of the client and its server: free, same-cpu or split
-          --seed <N>                Seed of everything random
+          --seed <N>                Seed of all random numbers
           --base <VARIANT>          Base case of the relative tables
           --margin <PERCENT>        Smallest difference that matters, such as 2%
           --control                 Run the base once more under another name: a difference found there
@@ -167,27 +171,25 @@ fn run_takes_a_file_or_steps_and_words_in_place_of_the_file_s() {
 }
 
 #[test]
-fn run_says_how_it_is_run_with_examples_and_how_rates_are_written() {
+fn run_help_shows_control_options_examples_and_rates() {
     let (_, rest) = run_in_two();
     assert_snapshot!(rest, @"
-    How it is run:
+    Run control:
           --resume <EXPERIMENT>  Complete an experiment: name (its newest), identifier or directory
           --report               Write the HTML report when done
-          --watchdog <SPAN>      Longest time without an operation ending before an engine counts as
+          --watchdog <SPAN>      Longest time without a finished operation before an engine counts as
                                  hung [default: 120s]
           --disk-floor <SIZE>    Disk space that must stay free [default: 2GiB]
 
-    How precise the result is to be:
-          --until <PERCENT>      Half the width of every 95 % interval, such as 2%: the repetitions are
-                                 a pilot that tells how many more are needed; these are made, and that
-                                 is the end
+    Precision of the result:
+          --until <PERCENT>      Half the width of every 95 % interval, such as 2%: a pilot estimates
+                                 how many repetitions are needed, and these are run once
           --budget <SPAN>        Machine time that --until may take, the pilot included
-          --max-repetitions <N>  Repetitions that --until may make, the pilot's included [default: 100]
+          --max-repetitions <N>  Repetitions that --until may run, the pilot's included [default: 100]
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -198,21 +200,21 @@ fn run_says_how_it_is_run_with_examples_and_how_rates_are_written() {
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run experiments/quickstart.toml --until 2% --budget 2h
-      assay run --resume quickstart                 completes what was interrupted
+      assay run --resume quickstart                 completes an interrupted experiment
 
     Rates:
       50k/s                                  operations per second over all clients
-      'ramp 10k/s..100k/s over 60s'          a straight line; its last rate holds
-      'steps 10k/s 20k/s 40k/s every 10s'    one after the other; the last one holds
+      'ramp 10k/s..100k/s over 60s'          linear; the last rate continues
+      'steps 10k/s 20k/s 40k/s every 10s'    in sequence; the last rate continues
       'sine 50k/s +-20k/s every 60s'         a wave
       'file rates.csv'                       lines of t,rate: seconds, operations per second
     ");
 }
 
 #[test]
-fn list_and_show_take_an_experiment() {
+fn list_and_show_help_is_complete() {
     assert_snapshot!(help(&["list"]), @"
-    List what has been run
+    List experiments and their runs
 
     Usage: assay list [OPTIONS] [EXPERIMENT]
 
@@ -222,10 +224,9 @@ fn list_and_show_take_an_experiment() {
     Options:
       -h, --help  Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -239,17 +240,15 @@ fn list_and_show_take_an_experiment() {
 
     Arguments:
       <EXPERIMENT>  Experiment: name (its newest), identifier or directory
-      [RUN]         Run, as `assay list EXPERIMENT` names it; all when absent
+      [RUN]         Run, as listed by `assay list EXPERIMENT`; all when absent
 
     Options:
-          --whole  Count each step from its first measured second, and not from where all runs are
-                   steady
+          --whole  Measure whole steps, without trimming the warm-up
       -h, --help   Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
@@ -259,7 +258,7 @@ fn list_and_show_take_an_experiment() {
 }
 
 #[test]
-fn compare_and_report_take_a_form_and_a_place() {
+fn compare_and_report_help_is_complete() {
     assert_snapshot!(help(&["compare"]), @"
     Compare the variants of an experiment with its base case
 
@@ -271,24 +270,22 @@ fn compare_and_report_take_a_form_and_a_place() {
 
     Options:
           --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
-          --metric <NAME>    Print this metric alone, in every step, with its verdicts
+          --metric <NAME>    Print only this metric, in every step, with its verdicts
           --costs            Print the cost tables too
-          --format <FORMAT>  Form of output: text, markdown, csv or json [default: text]
-          --whole            Count each step from its first measured second, and not from where all runs
-                             are steady
+          --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
+          --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay compare quickstart                          against the experiment's own base case
       assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
       assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
-      assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs alone
+      assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
     ");
     assert_snapshot!(help(&["report"]), @"
@@ -304,24 +301,22 @@ fn compare_and_report_take_a_form_and_a_place() {
                             directory]
           --markdown <DIR>  Write a Markdown post with SVG pictures into this directory instead of the
                             page
-          --whole           Count each step from its first measured second, and not from where all runs
-                            are steady
+          --whole           Measure whole steps, without trimming the warm-up
       -h, --help            Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
-      assay report quickstart                       writes report.html beside the results
+      assay report quickstart                       writes report.html to the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
     ");
 }
 
 #[test]
-fn engine_has_verbs_of_its_own() {
+fn engine_help_is_complete() {
     assert_snapshot!(help(&["engine"]), @"
     List, get, add, build, remove or show engine builds
 
@@ -329,59 +324,56 @@ fn engine_has_verbs_of_its_own() {
 
     Commands:
       list    List engines, cached builds and known releases
-      get     Obtain a build and keep it in the cache
-      add     Keep a library of your own, or remember where a server of your own is installed
+      get     Obtain a build and store it in the cache
+      add     Add your own library, or your own server installation
       build   Compile a release with a compiler and flags of your choice
       remove  Remove a build from the cache
-      show    Show what a build can do
+      show    Show version, origin and capabilities of a build
       help    Print this message or the help of the given subcommand(s)
 
     Options:
       -h, --help  Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay engine list                            engines, cached builds and known releases
       assay engine get rocksdb@9.10.0              the official artifact, through Maven
       assay engine get rocksdb@system              the distribution's library
-      assay engine get postgres@15.10              a server, its program amid its files
+      assay engine get postgres@15.10              a server with all its files
       assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
       assay engine add postgres@mine /usr/lib/postgresql/15
       assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
       assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
-      assay engine show rocksdb@9.10.0             what this build can do
+      assay engine show rocksdb@9.10.0             version, origin and capabilities
     ");
     assert_snapshot!(help(&["engine", "add"]), @"
-    Keep a library of your own, or remember where a server of your own is installed
+    Add your own library, or your own server installation
 
     Usage: assay engine add [OPTIONS] <ENGINE> <PATH>
 
     Arguments:
-      <ENGINE>  Engine it is of, such as rocksdb; or a name for the build, such as postgres@mine
-      <PATH>    The library; of a server, the directory it is installed in, which is not copied
+      <ENGINE>  Engine, such as rocksdb; or a name for the build, such as postgres@mine
+      <PATH>    The library, or the installation directory of a server (not copied)
 
     Options:
-          --version <NAME>  Name to give the build, if not given with the engine; may begin with its
-                            version
-          --headers <DIR>   Where its headers are, if not near the library; for engines driven through a
-                            shim
+          --version <NAME>  Name of the build, if not given with the engine; may begin with its version
+          --headers <DIR>   Directory of its headers, if not near the library; for engines driven
+                            through a shim
       -h, --help            Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
     ");
 }
 
 #[test]
-fn completions_take_a_shell() {
+fn completions_help_is_complete() {
     assert_snapshot!(help(&["completions"]), @"
     Print the completions of a shell
 
@@ -393,10 +385,9 @@ fn completions_take_a_shell() {
     Options:
       -h, --help  Print help
 
-    Where things are kept:
+    Directories:
           --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory below which runs keep their data while they are measured [default:
-                            assay-data]
+          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
           --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
 
     Example: assay completions bash > ~/.local/share/bash-completion/completions/assay
@@ -404,23 +395,23 @@ fn completions_take_a_shell() {
 }
 
 #[test]
-fn shells_get_their_completions() {
-    let place = Place::new();
+fn completions_are_generated_for_each_shell() {
+    let workspace = Workspace::new();
     for (shell, sign) in
         [("bash", "complete -F"), ("zsh", "#compdef assay"), ("fish", "complete -c")]
     {
-        let said = place.assay(&["completions", shell]);
-        assert_eq!((said.code, said.err.as_str()), (0, ""));
-        assert!(said.out.contains(sign), "{shell}");
-        assert!(VERBS.iter().all(|verb| said.out.contains(verb)), "{shell}");
+        let output = workspace.assay(&["completions", shell]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        assert!(output.out.contains(sign), "{shell}");
+        assert!(COMMANDS.iter().all(|command| output.out.contains(command)), "{shell}");
     }
 }
 
 #[test]
-fn an_unknown_verb_gets_the_nearest() {
-    let said = Place::new().assay(&["runn"]);
-    assert_eq!(said.code, 2);
-    assert_snapshot!(said.err, @"
+fn unknown_command_suggests_the_nearest() {
+    let output = Workspace::new().assay(&["runn"]);
+    assert_eq!(output.code, 2);
+    assert_snapshot!(output.err, @"
     error: unrecognized subcommand 'runn'
 
       tip: a similar subcommand exists: 'run'

@@ -1,4 +1,4 @@
-//! A Maven client that serves jars from a directory, in place of the installed one.
+//! A fake Maven client that serves jars from a directory.
 
 use std::fs;
 use std::io::Write;
@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use crate::place::{PerDialect, Place};
+use crate::workspace::{ProgramOutput, Workspace};
 
-/// Copies jars from the directory above it and notes what it was asked.
+/// Copies jars from its own directory and logs requests.
 const CLIENT: &str = r#"#!/bin/sh
 for argument in "$@"; do
     case "$argument" in
@@ -18,7 +18,7 @@ for argument in "$@"; do
     esac
 done
 home="${0%/*}"
-echo "$artifact" >>"$home/asked"
+echo "$artifact" >>"$home/requests"
 IFS=: read -r group name version kind classifier <<END
 $artifact
 END
@@ -31,8 +31,8 @@ echo "[ERROR] Failed to execute goal x:y:1:copy on project z: Unable to find/res
 exit 1
 "#;
 
-impl Place {
-    /// Puts the client first in the path of [`Place::assay_with_maven`].
+impl Workspace {
+    /// Puts the client first in the path of [`Workspace::assay_with_maven`].
     pub(crate) fn install_maven(&self) {
         fs::create_dir(self.path("bin")).expect("a directory");
         self.write("bin/mvn", CLIENT);
@@ -51,16 +51,16 @@ impl Place {
         zip.finish().expect("a jar");
     }
 
-    /// Runs the program with the directory of the client before the shell's own.
-    pub(crate) fn assay_with_maven(&self, arguments: &[&str]) -> PerDialect {
+    /// Runs the program with the client first in its path.
+    pub(crate) fn assay_with_maven(&self, arguments: &[&str]) -> ProgramOutput {
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         let output = self.program(arguments).env("PATH", path).output();
-        PerDialect::of(output.expect("the program starts"))
+        ProgramOutput::of(output.expect("the program starts"))
     }
 
-    /// Returns how often the client was asked.
-    pub(crate) fn times_asked(&self) -> usize {
-        fs::read_to_string(self.path("bin/asked")).unwrap_or_default().lines().count()
+    /// Returns the number of requests.
+    pub(crate) fn request_count(&self) -> usize {
+        fs::read_to_string(self.path("bin/requests")).unwrap_or_default().lines().count()
     }
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn library(tail: &str) -> Vec<u8> {
     elf(machine, tail)
 }
 
-/// Returns the same for a machine that this one is not.
+/// Returns the same for another architecture.
 pub(crate) fn foreign_library() -> Vec<u8> {
     elf(if std::env::consts::ARCH == "aarch64" { 62 } else { 183 }, "foreign")
 }

@@ -1,18 +1,18 @@
-//! The Insert Benchmark runs on Postgres, InnoDB and MyRocks, and their tables hold what they must.
+//! The Insert Benchmark runs on three servers without losing rows.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
 
-use crate::place::Place;
+use crate::workspace::Workspace;
 
-/// Two clients, every kind of step there is, on tables of a toy's size.
+/// Two clients and every kind of step, on small tables.
 ///
 /// After each step the tables are counted; a row too many or too few fails the run.
 const TOY: &str = r#"[experiment]
 name = "toy"
-question = "Do servers keep what they are given?"
+question = "Do servers store every row?"
 
 [benchmark]
 workload = "ibench-current"
@@ -45,44 +45,44 @@ engine = "mariadb@10.11"
 profile = "myrocks-mariadb"
 "#;
 
-/// Returns why a server cannot be had here, if so; never where CI is to prove this.
-fn lacking() -> Option<String> {
+/// Returns why a server is unavailable, if so; CI panics instead.
+fn unavailable() -> Option<String> {
     let builds = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
     builds.into_iter().find_map(|build| supply::testing::server(build).err())
 }
 
 #[test]
-fn three_servers_run_it_and_lose_no_row() {
-    if let Some(reason) = lacking() {
+fn three_servers_run_the_insert_benchmark_without_losing_rows() {
+    if let Some(reason) = unavailable() {
         println!("skipped: {reason}");
         return;
     }
-    let place = Place::new();
-    place.write("toy.toml", TOY);
-    let mut run = place.program(&["run", "toy.toml"]);
+    let workspace = Workspace::new();
+    workspace.write("toy.toml", TOY);
+    let mut run = workspace.program(&["run", "toy.toml"]);
     // The servers lie in the ordinary cache.
     run.env_remove("XDG_CACHE_HOME");
-    let said = crate::place::PerDialect::of(run.output().expect("the program starts"));
-    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
-    let records = records(&place);
-    assert_eq!(records.len(), 3, "{}", said.err);
+    let output = crate::workspace::ProgramOutput::of(run.output().expect("the program starts"));
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let records = records(&workspace);
+    assert_eq!(records.len(), 3, "{}", output.err);
     for (variant, record) in &records {
         assert_eq!(record["end"]["how"], "complete", "{variant}: {}", record["end"]);
         let steps = record["steps"].as_array().expect("a list of steps");
         assert_eq!(steps.len(), 7, "{variant}");
         let rows = |step: &Value, kind: &str| step["clients"][kind]["counts"]["rows"].as_u64();
-        // Each of two clients goes on to the end of its turn.
+        // Each of two clients completes its batch.
         assert_eq!(rows(&steps[0], "insert"), Some(10_000), "{variant}");
         assert_eq!(rows(&steps[2], "insert"), rows(&steps[2], "delete"), "{variant}");
         for step in &steps[4..] {
             let (inserted, deleted) = (written(step, "insert"), written(step, "delete"));
             assert!(inserted > 0 && inserted.abs_diff(deleted) <= 200, "{variant}: {step}");
         }
-        // One by one, and sixteen in flight.
+        // Sequential, and sixteen in flight.
         for step in [&steps[4], &steps[6]] {
             let count = |name| step["clients"]["scan"]["counts"][name].as_u64().unwrap_or_default();
             let (done, rows) = (count("done"), count("rows"));
-            // Fewer only where a range begins among the last rows of its index.
+            // Fewer only where a range begins near the end of its index.
             assert!(
                 done > 0 && rows <= done * 10 && rows * 100 >= done * 990,
                 "{variant}: {rows} of {done} ranges"
@@ -92,14 +92,14 @@ fn three_servers_run_it_and_lose_no_row() {
     }
 }
 
-/// Returns the rows that the background writers have inserted or deleted.
+/// Returns the rows inserted or deleted by the background writers.
 fn written(step: &Value, kind: &str) -> u64 {
     step["writers"][kind]["counts"]["rows"].as_u64().unwrap_or_default()
 }
 
 /// Returns the record of each run by the name of its variant.
-fn records(place: &Place) -> BTreeMap<String, Value> {
-    let experiments = fs::read_dir(place.path("results/toy")).expect("results").flatten();
+fn records(workspace: &Workspace) -> BTreeMap<String, Value> {
+    let experiments = fs::read_dir(workspace.path("results/toy")).expect("results").flatten();
     let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));
     let files = runs.flat_map(|runs| runs.flatten().map(|run| run.path().join("record.json")));
     let read = |path| fs::read_to_string(path).expect("a record");

@@ -1,4 +1,4 @@
-//! What is done to the host of a run: CPU hogs, control groups, and taking turns.
+//! Host disturbances: CPU hogs, control groups, exclusive turns.
 
 use std::fs;
 use std::io::Write as _;
@@ -11,19 +11,19 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::sandbox::wrapped;
 
-/// Returns once no other test of this program runs; until it is dropped, none begins.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+/// Waits until no other test runs; none begins until it is dropped.
+pub(crate) fn take_turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Processes that use all the CPU they get; they end with it.
-pub(crate) struct Hogs(Vec<Child>);
+/// CPU-bound processes, killed on drop.
+pub(crate) struct CpuHogs(Vec<Child>);
 
-impl Hogs {
-    /// Starts that many on each CPU.
+impl CpuHogs {
+    /// Starts `count` processes on each CPU.
     pub(crate) fn on_each_cpu(count: usize) -> Self {
-        let allowed = sched_getaffinity(None).expect("a process may ask for its own CPUs");
+        let allowed = sched_getaffinity(None).expect("the CPUs of this process");
         let mut hogs = Self(Vec::new());
         for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
             let mut one = CpuSet::new();
@@ -41,7 +41,7 @@ impl Hogs {
     }
 }
 
-impl Drop for Hogs {
+impl Drop for CpuHogs {
     fn drop(&mut self) {
         for hog in &mut self.0 {
             hog.kill().expect("own child");
@@ -50,11 +50,11 @@ impl Drop for Hogs {
     }
 }
 
-/// A control group with one limit, for a command and all it starts; it goes when they have ended.
+/// A control group with one limit, removed on drop.
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// Makes a group with a cap on the CPU, in parts of one CPU.
+    /// Creates a group with a CPU cap, as a share of one CPU.
     pub(crate) fn of_cpu(share: f64) -> Result<Self, String> {
         let period_us = 100_000;
         #[expect(clippy::cast_possible_truncation, reason = "a small number")]
@@ -67,14 +67,13 @@ impl Group {
         Self::make("cpu", &old, &new)
     }
 
-    /// Makes a group with a cap on the number of threads.
+    /// Creates a group with a cap on threads.
     pub(crate) fn of_threads(most: u32) -> Result<Self, String> {
         let limit = [("pids.max", most.to_string())];
         Self::make("pids", &limit, &limit)
     }
 
-    /// Makes a group with these files' contents: in version 1's hierarchy of the controller, else
-    /// in version 2's.
+    /// Creates a group with these file contents, in cgroup v1 or else v2.
     fn make(
         controller: &str,
         old: &[(&str, String)],
@@ -85,13 +84,13 @@ impl Group {
         let (parent, files) = if is_old { (root.join(controller), old) } else { (root, new) };
         let name = format!("assay-truth-{}", std::process::id());
         let dir = parent.join(name);
-        let told = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
-        fs::create_dir(&dir).map_err(|error| told(&format!("make {}", dir.display()), error))?;
+        let message = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
+        fs::create_dir(&dir).map_err(|error| message(&format!("make {}", dir.display()), error))?;
         let group = Self(dir);
         for (file, content) in files {
             let path = group.0.join(file);
             let written = fs::write(&path, content);
-            written.map_err(|error| told(&format!("write {}", path.display()), error))?;
+            written.map_err(|error| message(&format!("write {}", path.display()), error))?;
         }
         Ok(group)
     }
@@ -109,7 +108,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Whatever was in it has ended; a group that is left behind is empty and does no harm.
+        // Its processes have ended; a group left behind is empty and harmless.
         drop(fs::remove_dir(&self.0));
     }
 }

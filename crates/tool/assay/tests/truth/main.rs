@@ -1,9 +1,9 @@
-//! What is true of the figures: methodology as code, told by the program itself on the real clock.
+//! Validity of the figures, tested on the real clock.
 //!
-//! Each file is a promise. Tests take turns (`alone`): most of them need the CPUs for themselves.
-//! What a machine lacks, or a busy one cannot show, is skipped with the reason.
+//! Each file is a guarantee. Tests take turns (`take_turn`): most need the CPUs exclusively. What a
+//! machine lacks, or a busy one cannot show, is skipped with the reason.
 //!
-//! To add a promise: one file, and its line here.
+//! To add a guarantee: one file, and its line here.
 
 mod host;
 mod measured;
@@ -11,12 +11,12 @@ mod measured;
 #[path = "../bad_days/sandbox.rs"]
 mod sandbox;
 
-mod a_slow_start_and_a_stall_show;
-mod a_stall_shows_in_the_open_loop;
-mod arrivals_keep_their_schedule;
-mod explanations_say_what_was_done;
-mod one_build_against_itself;
-mod sweeps_and_searches_are_told;
-mod the_client_is_innocent_or_says_so;
-mod the_highest_rate_is_found;
-mod wrong_loads_are_refused;
+mod arrivals_follow_their_schedule;
+mod client_delays_are_never_charged_to_the_engine;
+mod explanations_attribute_known_differences;
+mod highest_sustained_rate_is_found;
+mod identical_builds_show_no_difference;
+mod loads_beyond_the_host_are_rejected;
+mod stalls_show_in_open_loop_response_times;
+mod sweeps_and_searches_are_reported;
+mod warm_up_is_trimmed_and_stalls_count;

@@ -1,20 +1,20 @@
-//! What a run left behind, and whether the host was quiet meanwhile.
+//! Records of a run, and disturbances of the host meanwhile.
 
 use model::record::{OpSummary, Percentiles};
 use model::validity::{ArrivalsRecord, InvalidCause, LoadStatus};
 use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord};
 
-use crate::sandbox::{Sandbox, say};
+use crate::sandbox::{Sandbox, note};
 
 /// The step that is offered a load in most of these tests.
 pub(crate) const STEP: &str = "readrandom";
-/// CPU of others in an interval, as a share of one CPU, from which a host is not quiet.
+/// CPU use of others, as a share of one CPU, that makes a host busy.
 const BUSY: f64 = 0.03;
 
 /// Start lag that no quiet host causes.
 const LONG_SLEEP: Nanos = Nanos::from_millis(10);
 
-/// A run of one cell, for looking at.
+/// A run of one cell, with its intervals.
 pub(crate) struct Run {
     pub(crate) record: RunRecord,
     pub(crate) intervals: Vec<IntervalRecord>,
@@ -35,14 +35,14 @@ impl Run {
         found.unwrap_or_else(|| panic!("no {STEP}: {:?}", self.record.end))
     }
 
-    /// Returns what its reads came to; nothing when a search found nothing.
+    /// Returns the summary of its reads; empty when a search found nothing.
     pub(crate) fn reads(&self) -> OpSummary {
         self.step().clients.get(&OpKind::Get).copied().unwrap_or_default()
     }
 
-    /// Returns how its arrivals were served.
+    /// Returns the counts of its arrivals.
     pub(crate) fn arrivals(&self) -> &ArrivalsRecord {
-        self.step().arrivals.as_ref().expect("an open loop keeps its arrivals")
+        self.step().arrivals.as_ref().expect("an open loop records its arrivals")
     }
 
     /// Returns the intervals of that step, those of its warm-up left out.
@@ -50,7 +50,7 @@ impl Run {
         self.intervals.iter().filter(|interval| interval.step == STEP && !interval.is_warmup)
     }
 
-    /// Returns the causes for which intervals of that step were voided, each once.
+    /// Returns the causes of invalid intervals of that step, each once.
     pub(crate) fn causes(&self) -> Vec<InvalidCause> {
         let invalid_intervals = self.step().invalid_intervals.as_ref();
         invalid_intervals
@@ -59,28 +59,28 @@ impl Run {
             .collect()
     }
 
-    /// Returns whether the host kept the client from its work, and says so.
+    /// Returns whether the host disturbed the client, and prints why.
     ///
-    /// Both must be seen: that the run was judged so, and that others used the CPUs, or that a
-    /// client was put to sleep for long: a virtual machine may stand still unseen.
+    /// Two conditions: the run has invalid intervals, and others used the CPUs or a client slept
+    /// for long, since a virtual machine may be paused without other evidence.
     pub(crate) fn is_disturbed(&self) -> bool {
         let is_invalid = |interval: &IntervalRecord| interval.invalid.is_some();
         let is_late = self.record.invalid.is_some() || self.intervals.iter().any(is_invalid);
         let reason = self.disturbance().or_else(|| self.long_sleep()).filter(|_| is_late);
         if let Some(reason) = &reason {
-            say(&format!("skipped in part: {reason}"));
+            note(&format!("skipped in part: {reason}"));
         }
         reason.is_some()
     }
 
-    /// Returns in words how late a waiting client woke up, if that was very late.
+    /// Describes how late a waiting client woke up, if very late.
     fn long_sleep(&self) -> Option<String> {
         let lags = self.measured().filter_map(|interval| interval.start_lag.as_ref());
         let longest = Nanos(lags.map(|lag| lag.max_ns).max()?);
         (longest >= LONG_SLEEP).then(|| format!("host asleep (a client woke up {longest} late)"))
     }
 
-    /// Returns why the host was not quiet while the step was measured, if it was not.
+    /// Describes the load of others during the step, if any.
     pub(crate) fn disturbance(&self) -> Option<String> {
         self.measured().find_map(|interval| {
             let us = |name: &str| interval.readings.get(name).copied().unwrap_or_default();
@@ -96,12 +96,13 @@ impl Run {
         })
     }
 
-    /// Returns all that says who was late, for the text of a failed test.
-    pub(crate) fn story(&self) -> String {
+    /// Returns the evidence of delays, for failure messages.
+    pub(crate) fn diagnosis(&self) -> String {
         let step = self.step();
         let seconds: Vec<String> = self.measured().map(second).collect();
         format!(
-            "\nkeeping {:?}\ninvalid {:?}\nvoided {:?}\narrivals {:?}\nreads {:?}\n{}",
+            "\nload status {:?}\ninvalid {:?}\ninvalid intervals {:?}\narrivals {:?}\nreads \
+             {:?}\n{}",
             step.load_status,
             self.record.invalid,
             step.invalid_intervals.as_ref().map(|invalid_intervals| (
@@ -114,12 +115,12 @@ impl Run {
         )
     }
 
-    /// Returns whether the engine is said to be the one that could not keep up.
+    /// Returns whether the engine is reported as overloaded.
     pub(crate) fn is_overloaded(&self) -> bool {
         matches!(self.step().load_status, Some(LoadStatus::Overloaded { .. }))
     }
 
-    /// Returns whether the client is said to be.
+    /// Returns whether the client is reported as the bottleneck.
     pub(crate) fn is_client_bound(&self) -> bool {
         matches!(self.step().load_status, Some(LoadStatus::ClientBound { .. }))
     }

@@ -98,7 +98,7 @@ fn obtain(builds: &[Build]) -> Result<(Build, Artifact), String> {
     let dir = default_cache_dir(home.as_deref(), xdg.as_deref());
     let dir = dir.ok_or("no directory for a cache: HOME is not set")?;
     let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
-    let store = Store::open(dir).map_err(|error| error.to_string())?.knowing(engines);
+    let store = Store::open(dir).map_err(|error| error.to_string())?.with_engines(engines);
     let mut lacks = Vec::new();
     for build in builds {
         let named: BuildRef = build.name.parse()?;

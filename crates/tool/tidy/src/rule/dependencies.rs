@@ -1,4 +1,4 @@
-//! A dependency is a colleague for years: it is used, and ARCHITECTURE.md says what for.
+//! Every dependency is used, and explained in ARCHITECTURE.md.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ const MANIFEST: &str = "Cargo.toml";
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADER: &str = "| dependency | what for | instead of | cost of building |";
 
-/// Returns a violation for every dependency that is unused or unexplained, or gone but explained.
+/// Returns a violation for every dependency unused, unexplained or removed.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let Some(manifest) = repo.file(MANIFEST) else { return Vec::new() };
     let Some(declared) = declared(manifest.text()) else {
-        return vec![Violation::of(MANIFEST, "is not TOML: mend it")];
+        return vec![Violation::of(MANIFEST, "is not TOML: repair it")];
     };
     let Some(rows) = repo.file(DOCUMENT).and_then(|file| markdown::table(file.text(), HEADER))
     else {
@@ -27,7 +27,7 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for name in &declared {
         if !is_explained(name) {
-            let message = format!("lacks the line of dependency `{name}`: say what it is for");
+            let message = format!("lacks the line of dependency `{name}`: explain what it is for");
             found.push(Violation::of(DOCUMENT, message));
         }
         if !used.contains(name.as_str()) {
@@ -58,7 +58,7 @@ mod tests {
     use crate::repo::{Dependency, DependencyKind, Package};
 
     #[test]
-    fn unused_unexplained_and_departed_dependencies_are_named() {
+    fn unused_unexplained_and_removed_dependencies_are_violations() {
         let manifest = "[workspace.dependencies]\na = \"1\"\nb = \"2\"\nours = { path = \"x\" }\n";
         let document = format!("{HEADER}\n|---|\n| `a` | x | y | z |\n| `c` | x | y | z |\n");
         let mut repo = Repo::of(&[("Cargo.toml", manifest), ("ARCHITECTURE.md", &document)]);
@@ -70,7 +70,7 @@ mod tests {
             messages,
             [
                 "no crate uses `a`: remove it",
-                "lacks the line of dependency `b`: say what it is for",
+                "lacks the line of dependency `b`: explain what it is for",
                 "`c` is no dependency any more: remove the line",
             ]
         );

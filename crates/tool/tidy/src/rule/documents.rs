@@ -1,10 +1,10 @@
-//! A document has one title, and its links lead to files and headings that exist.
+//! Every document has one title and no dead link.
 
 use crate::markdown::{self, Outline};
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 
-/// Returns a violation for every missing or second title and every dead link.
+/// Returns a violation per missing title, second title and dead link.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dead_links_and_second_titles_are_named() {
+    fn dead_links_and_second_titles_are_violations() {
         let text = "# A\n[ok](docs/B.md#two-words) [ok](docs) [ok](https://x.org) [ok](#a)\n\
                     [no](C.md)\n[no](docs/B.md#three)\n# Again\n";
         let other = "# B\n## Two words\n[up](../A.md) [no](../../A.md)\n";

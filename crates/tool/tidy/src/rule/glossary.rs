@@ -1,4 +1,4 @@
-//! GLOSSARY.md is the law: every term, metric, column and class is defined there, once.
+//! GLOSSARY.md defines every term, metric, column and class once.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub const COLUMNS: &[&str] = &[
     "cspq", "cpupq", "dbgb1", "dbgb2", "rss", "maxop", "p50", "p99", "tag",
 ];
 
-/// Returns a violation for everything that is not defined, is defined twice, or differs.
+/// Returns a violation per definition that is missing, doubled or different.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let Some(file) = repo.file(DOCUMENT) else {
@@ -43,7 +43,7 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     };
     let mut found = check_terms(file);
     let metrics = METRICS.iter().map(|metric| {
-        let unit = unit_word(metric.unit).to_owned();
+        let unit = unit_name(metric.unit).to_owned();
         vec![format!("`{}`", metric.name), unit, metric.meaning.to_owned()]
     });
     let columns = COLUMNS.iter().map(|column| vec![format!("`{column}`")]);
@@ -105,7 +105,7 @@ fn check_table(file: &File, header: &str, expected: &[Vec<String>]) -> Vec<Viola
 }
 
 /// Returns how the glossary writes a unit.
-const fn unit_word(unit: Unit) -> &'static str {
+const fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Count => "count",
         Unit::Bytes => "bytes",
@@ -129,7 +129,7 @@ mod tests {
             TERMS.iter().copied().chain(kinds).map(|term| format!("- **{term}**: x.")).collect();
         lines.extend([String::new(), METRIC_HEADER.to_owned(), "|---|---|---|".to_owned()]);
         lines.extend(METRICS.iter().map(|metric| {
-            format!("| `{}` | {} | {} |", metric.name, unit_word(metric.unit), metric.meaning)
+            format!("| `{}` | {} | {} |", metric.name, unit_name(metric.unit), metric.meaning)
         }));
         lines.extend([String::new(), COLUMN_HEADER.to_owned(), "|---|---|---|".to_owned()]);
         lines.extend(COLUMNS.iter().map(|column| format!("| `{column}` | x | y |")));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_doubled_or_different_is_named() {
+    fn missing_doubled_and_different_definitions_are_violations() {
         let text = glossary()
             .replace("- **engine**: x.", "- **cell**: again.")
             .replace("| `tag` | x | y |", "| `extra` | x | y |")

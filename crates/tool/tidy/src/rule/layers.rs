@@ -1,11 +1,11 @@
-//! Imports point up the tree: the layer table, which ARCHITECTURE.md repeats for readers.
+//! The layer table: which crate may import which.
 
 use crate::markdown::{self, Row};
 use crate::repo::{Dependency, DependencyKind, Package, Repo};
 use crate::rule::conformance::DRIVERS;
 use crate::rule::violation::Violation;
 
-/// The groups of crates, in the order of the data flow; a group may import earlier ones.
+/// The groups of crates; a group may import earlier ones.
 pub const GROUPS: [&str; 5] = ["define", "drive", "observe", "report", "tool"];
 
 /// What one crate, or one kind of crate, may import of ours.
@@ -26,7 +26,7 @@ const fn layer(name: &'static str, imports: &'static [&'static str]) -> Layer {
     Layer { name, imports }
 }
 
-/// Who may import whom, in the order of the data flow.
+/// The layer table, in the order of the data flow.
 #[rustfmt::skip]
 pub const LAYERS: &[Layer] = &[
     layer("model", &[]),
@@ -57,7 +57,7 @@ pub const LAYERS: &[Layer] = &[
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADER: &str = "| crate | may import (ours) | files, network | clock, threads |";
 
-/// Returns a violation for every import against the table, and where the document differs.
+/// Returns a violation per forbidden import and per difference of the document.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Nothing unfinished is left behind: no marks, no debug macros, no silently ignored test.
+//! Unfinished work: marks, debug macros, tests ignored without a reason.
 
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
@@ -33,15 +33,11 @@ fn in_source(file: &File, rust: &Rust) -> Vec<Violation> {
     for piece in rust.pieces.iter().filter(|piece| is_comment(piece.class)) {
         let text = rust.slice(piece);
         found.extend(mark(text).map(|message| Violation::at(&file.path, piece.line, message)));
-        if text.trim_start_matches(['/', '!', ' ']).starts_with("Placeholder") {
-            let message = "a placeholder: write what the file is for, or delete it";
-            found.push(Violation::at(&file.path, piece.line, message));
-        }
     }
     for pair in rust.pieces.windows(2) {
-        let (word, next) = (rust.slice(&pair[0]), rust.slice(&pair[1]));
-        if pair[0].class == Class::Word && MACROS.contains(&word) && next == "!" {
-            let message = format!("`{word}!` is for unfinished code: finish it");
+        let (name, next) = (rust.slice(&pair[0]), rust.slice(&pair[1]));
+        if pair[0].class == Class::Ident && MACROS.contains(&name) && next == "!" {
+            let message = format!("`{name}!` is for unfinished code: finish it");
             found.push(Violation::at(&file.path, pair[0].line, message));
         }
     }
@@ -77,7 +73,7 @@ mod tests {
 
     #[test]
     fn unfinished_work_is_found_in_code_but_not_in_texts() {
-        let source = "//! Placeholder.\n// TODO later\n// TODO(#12) later\nfn f() { dbg!(1); }\n\
+        let source = "//! A.\n// TODO later\n// TODO(#12) later\nfn f() { dbg!(1); }\n\
                       const A: &str = \"FIXME TODO todo!()\";\n#[test]\n#[ignore]\nfn t() {}\n\
                       #[test]\n#[ignore = \"needs root\"]\nfn u() {}\n";
         let repo = Repo::of(&[
@@ -88,8 +84,7 @@ mod tests {
         ]);
         let lines: Vec<_> =
             check(&repo).into_iter().map(|v| (v.path, v.line.unwrap_or(0))).collect();
-        let expected =
-            [("a.rs", 1), ("a.rs", 2), ("a.rs", 4), ("a.rs", 8), ("run", 1), ("z.snap.new", 0)];
+        let expected = [("a.rs", 2), ("a.rs", 4), ("a.rs", 8), ("run", 1), ("z.snap.new", 0)];
         assert_eq!(lines, expected.map(|(path, line)| (path.to_owned(), line)));
     }
 }

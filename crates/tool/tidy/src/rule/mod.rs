@@ -1,6 +1,6 @@
-//! The rules, one per file: each a function of a repository that returns its violations.
+//! The rules, one per file.
 //!
-//! A rule mends nothing and reads nothing but the [`crate::Repo`] it is given.
+//! A rule is a function from a [`crate::Repo`] to violations; it changes nothing.
 //!
 //! To add a rule: one file here, with its test, and one line in [`registry::RULES`].
 

@@ -1,13 +1,13 @@
-//! A file's name says what is in it; `mod.rs` is a table of contents.
+//! Names of files name a concept; `mod.rs` holds no code.
 
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 
-/// Names that say nothing about the content.
+/// Names without a concept.
 const EMPTY_NAMES: [&str; 9] =
     ["util", "utils", "common", "commons", "helper", "helpers", "misc", "manager", "managers"];
 
-/// Returns a violation for every empty name and every `mod.rs` that holds code.
+/// Returns a violation per empty name and per `mod.rs` with code.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
@@ -15,7 +15,7 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
         let stem_of = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
         let empty = file.path.split('/').map(stem_of).find(|s| EMPTY_NAMES.contains(&s.as_str()));
         if let Some(name) = empty {
-            let message = format!("`{name}` says nothing: name the concept");
+            let message = format!("`{name}` is no concept: name the concept");
             found.push(Violation::of(&file.path, message));
         }
         if file.name() == "mod.rs" {
@@ -25,12 +25,12 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     found
 }
 
-/// Returns what a `mod.rs` holds beside docs, `mod` lines and `use` lines.
+/// Returns what a `mod.rs` holds besides docs, `mod` lines and `use` lines.
 fn check_contents(file: &File) -> Vec<Violation> {
     let Some(rust) = file.rust() else { return Vec::new() };
     let mut found = Vec::new();
     if !file.text().starts_with("//!") {
-        found.push(Violation::at(&file.path, 1, "must open with //! docs: say what it is"));
+        found.push(Violation::at(&file.path, 1, "must open with //! docs"));
     }
     let is_line = |item: &syn::Item| {
         let is_outline = matches!(item, syn::Item::Mod(module) if module.content.is_none());
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_names_and_code_in_mod_rs_are_named() {
+    fn empty_names_and_code_in_mod_rs_are_violations() {
         let repo = Repo::of(&[
             ("a/mod.rs", "//! A.\npub mod b;\npub use b::B;\n"),
             ("b/mod.rs", "mod c;\nfn f() {}\nmod tests {}\n"),
@@ -60,10 +60,10 @@ mod tests {
         assert_eq!(
             found,
             [
-                "b/mod.rs:1: must open with //! docs: say what it is",
+                "b/mod.rs:1: must open with //! docs",
                 "b/mod.rs: holds 2 items of code: give each concept its own file",
-                "c/utils.rs: `utils` says nothing: name the concept",
-                "tests/common/keys.rs: `common` says nothing: name the concept",
+                "c/utils.rs: `utils` is no concept: name the concept",
+                "tests/common/keys.rs: `common` is no concept: name the concept",
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! No tracked file names a package registry's host or a path that only one machine has.
+//! Hosts of package registries and paths of one machine.
 
 use crate::repo::Repo;
 use crate::rule::violation::Violation;

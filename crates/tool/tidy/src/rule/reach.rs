@@ -1,4 +1,4 @@
-//! Every workspace member is on disk, and every source is compiled by some target.
+//! Workspace members without a folder and sources without a target.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::rule::violation::Violation;
 
 const MANIFEST: &str = "Cargo.toml";
 
-/// Returns a violation for every absent member, unlisted crate and source out of reach.
+/// Returns a violation per absent member, unlisted crate and unreachable source.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = check_members(repo);
@@ -49,7 +49,7 @@ fn members(manifest: &File) -> Option<Vec<String>> {
 
 /// Adds a source and all that its `mod` lines lead to.
 ///
-/// `is_root`: the source's modules lie beside it, as those of `lib.rs` and `mod.rs` do.
+/// `is_root`: the source's modules lie in its folder, as those of `lib.rs` and `mod.rs` do.
 fn reach(repo: &Repo, path: &str, is_root: bool, reached: &mut BTreeSet<String>) {
     let Some(file) = repo.file(path) else { return };
     if !reached.insert(path.to_owned()) {
@@ -74,7 +74,7 @@ fn reach(repo: &Repo, path: &str, is_root: bool, reached: &mut BTreeSet<String>)
 struct Declaration {
     /// The module's path without `.rs` or `/mod.rs`.
     stem: String,
-    /// What its `#[path]` says.
+    /// The value of its `#[path]`.
     path: Option<String>,
 }
 
@@ -107,7 +107,7 @@ mod tests {
     use crate::repo::Package;
 
     #[test]
-    fn orphans_and_absent_members_are_named() {
+    fn orphans_and_absent_members_are_violations() {
         let mut repo = Repo::of(&[
             ("Cargo.toml", "[workspace]\nmembers = [\"crates/a\", \"crates/gone\"]\n"),
             ("crates/a/Cargo.toml", ""),

@@ -12,7 +12,7 @@ use crate::rule::violation::Violation;
 pub struct Rule {
     /// Name, as printed behind a violation.
     pub name: &'static str,
-    /// What it demands, in one sentence without a full stop.
+    /// The demand, in one sentence without a full stop.
     pub about: &'static str,
     /// Finds the violations.
     pub check: fn(&Repo) -> Vec<Violation>,
@@ -24,19 +24,19 @@ pub const RULES: &[Rule] = &[
     Rule { name: "ascii", about: "code is ASCII, except in texts", check: ascii::check },
     Rule { name: "conformance", about: "every driver runs the conformance battery", check: conformance::check },
     Rule { name: "dependencies", about: "every dependency is used and has its line in ARCHITECTURE.md", check: dependencies::check },
-    Rule { name: "documents", about: "a document has one title, and its links lead somewhere", check: documents::check },
+    Rule { name: "documents", about: "a document has one title and no dead link", check: documents::check },
     Rule { name: "glossary", about: "every term, metric and column is defined in GLOSSARY.md, once", check: glossary::check },
-    Rule { name: "layers", about: "imports point up the tree, as the layer table says", check: layers::check },
-    Rule { name: "leftovers", about: "nothing unfinished is left behind", check: leftovers::check },
-    Rule { name: "names", about: "a file's name says what is in it; mod.rs holds no code", check: names::check },
+    Rule { name: "layers", about: "imports follow the layer table", check: layers::check },
+    Rule { name: "leftovers", about: "no unfinished work", check: leftovers::check },
+    Rule { name: "names", about: "names of files name a concept; mod.rs holds no code", check: names::check },
     Rule { name: "places", about: "no tracked file names a registry's host or a path of one machine", check: places::check },
     Rule { name: "reach", about: "every member is on disk, every source is compiled", check: reach::check },
     Rule { name: "sizes", about: "files, functions and lines stay small", check: sizes::check },
     Rule { name: "sources", about: "a public statistic names its source", check: sources::check },
-    Rule { name: "words", about: "response time or service time, never the bare word", check: words::check },
+    Rule { name: "words", about: "names and prose use the words of the field", check: words::check },
 ];
 
-/// Runs every rule; returns each violation with its rule, in the order of rules and paths.
+/// Runs every rule; returns violations in the order of rules and paths.
 #[must_use]
 pub fn check_all(repo: &Repo) -> Vec<(&'static Rule, Violation)> {
     let found = RULES.iter().map(|rule| {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_sorted_and_each_says_what_it_demands() {
+    fn rules_are_sorted_and_have_a_demand() {
         assert!(RULES.is_sorted_by_key(|rule| rule.name));
         assert!(RULES.iter().all(|rule| !rule.about.is_empty() && !rule.about.ends_with('.')));
     }

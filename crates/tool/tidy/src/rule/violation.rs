@@ -1,4 +1,4 @@
-//! What a rule found.
+//! Violations of rules.
 
 use std::fmt;
 

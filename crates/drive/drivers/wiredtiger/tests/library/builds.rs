@@ -42,7 +42,7 @@ fn store() -> Result<Store, String> {
     let dir = default_cache_dir(home.as_deref(), xdg.as_deref()).ok_or("no home directory")?;
     let store = Store::open(dir).map_err(|error| error.to_string())?;
     let recipe = |engine: &str| (engine == ENGINE).then_some(driver_wiredtiger::RECIPE);
-    Ok(store.knowing(Engines { recipe, ..Engines::default() }))
+    Ok(store.with_engines(Engines { recipe, ..Engines::default() }))
 }
 
 fn cached(store: &Store) -> Vec<String> {

@@ -1,8 +1,8 @@
-//! Compression libraries that engines take into their own library.
+//! Compression libraries bundled into engines.
 
 use std::path::Path;
 
-use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, files_in, includes, read, words};
+use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, files_in, includes, owned_args, read};
 use crate::error::SupplyError;
 
 /// Adds snappy, from the folder of its release.
@@ -11,7 +11,7 @@ pub(super) fn snappy(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError>
     recipe.headers.push(("snappy-stubs-public.h", public_stubs(&template)));
     let arguments = [
         includes([Path::new(HEADERS_DIR), dir]),
-        words(&["-std=c++11", "-DNDEBUG", "-DHAVE_BUILTIN_CTZ=1", "-DHAVE_BUILTIN_EXPECT=1"]),
+        owned_args(&["-std=c++11", "-DNDEBUG", "-DHAVE_BUILTIN_CTZ=1", "-DHAVE_BUILTIN_EXPECT=1"]),
     ];
     let names = ["snappy.cc", "snappy-c.cc", "snappy-sinksource.cc", "snappy-stubs-internal.cc"];
     recipe.add(Language::Cxx, &arguments.concat(), names.map(|name| dir.join(name)));
@@ -20,8 +20,8 @@ pub(super) fn snappy(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError>
 
 /// Returns the header that snappy's own build makes of its template, on a POSIX system.
 ///
-/// The template asks whether headers are there (`HAVE_..._H_01` from CMake, `@ac_cv_...@` from
-/// the older autoconf) and for the version, which nothing here reads.
+/// The template tests for headers (`HAVE_..._H_01` from CMake, `@ac_cv_...@` from the older
+/// autoconf) and names the version, which is unused here.
 fn public_stubs(template: &str) -> String {
     let mut made = String::with_capacity(template.len());
     let mut rest = template;
@@ -45,7 +45,7 @@ fn public_stubs(template: &str) -> String {
     made
 }
 
-/// Returns whether a character can stand in the name of a value of the template.
+/// Returns whether a character may be part of a template variable.
 fn is_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
@@ -54,7 +54,7 @@ fn is_name(c: char) -> bool {
 ///
 /// Source: LZ4, `lib/Makefile` (files, and the prefix of its own copy of xxHash).
 pub(super) fn lz4(recipe: &mut Recipe, dir: &Path) {
-    let arguments = [includes([dir]), words(&["-DNDEBUG", "-DXXH_NAMESPACE=LZ4_"])].concat();
+    let arguments = [includes([dir]), owned_args(&["-DNDEBUG", "-DXXH_NAMESPACE=LZ4_"])].concat();
     let names = ["lz4.c", "lz4frame.c", "lz4hc.c", "xxhash.c"];
     recipe.add(Language::C, &arguments, names.map(|name| dir.join(name)));
 }
@@ -65,7 +65,7 @@ pub(super) fn lz4(recipe: &mut Recipe, dir: &Path) {
 pub(super) fn zstd(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
     let common = dir.join("common");
     let defines = ["-DNDEBUG", "-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=0"];
-    let arguments = [includes([dir, &common]), words(&defines)].concat();
+    let arguments = [includes([dir, &common]), owned_args(&defines)].concat();
     for part in ["common", "compress", "decompress", "dictBuilder"] {
         recipe.add(Language::C, &arguments, files_in(&dir.join(part), &["c", "S"])?);
     }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_template_s_questions_are_answered_with_yes() {
+    fn template_conditions_are_replaced_by_one() {
         let cmake = "#if !${HAVE_SYS_UIO_H_01}  // !HAVE_SYS_UIO_H\n#define A ${SNAPPY_MAJOR}\n";
         assert_eq!(public_stubs(cmake), "#if !1  // !HAVE_SYS_UIO_H\n#define A 1\n");
         assert_eq!(public_stubs("#if @ac_cv_have_stdint_h@\n"), "#if 1\n");

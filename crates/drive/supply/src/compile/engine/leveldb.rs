@@ -1,10 +1,10 @@
-//! LevelDB, with snappy inside as distributions build it.
+//! LevelDB with snappy, as distributions build it.
 
 use std::path::Path;
 
 use super::compression::snappy;
 use super::registry::{Compilable, Release};
-use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, read, words};
+use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, owned_args, read};
 use crate::error::SupplyError;
 use crate::source::Packages;
 
@@ -15,7 +15,7 @@ pub(super) const COMPILABLE: Compilable = Compilable {
     recipe,
 };
 
-/// The header that CMake would have made: what this machine has.
+/// The configuration header CMake would generate for Linux.
 const PORT_CONFIG: &str = "#pragma once
 #define HAVE_FDATASYNC 1
 #define HAVE_FULLFSYNC 0
@@ -24,7 +24,7 @@ const PORT_CONFIG: &str = "#pragma once
 #define LEVELDB_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
 ";
 
-/// Returns the files that the release's own build names.
+/// Returns the recipe with the files of the release's own build.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
     let deps = packages.dir(release.source.name)?.join("deps");
     let dir = deps.join("leveldb-1.22");
@@ -39,7 +39,7 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
         "-DLEVELDB_SHARED_LIBRARY",
         "-DLEVELDB_COMPILE_LIBRARY",
     ];
-    let arguments = [includes(dirs), words(&defines)].concat();
+    let arguments = [includes(dirs), owned_args(&defines)].concat();
     let listed = sources(&read(&dir.join("CMakeLists.txt"))?);
     recipe.add(Language::Cxx, &arguments, listed.iter().map(|name| dir.join(name)));
     snappy(&mut recipe, &snappy_dir)?;
@@ -47,10 +47,10 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
     Ok(recipe)
 }
 
-/// Returns the library's files as CMake's list names them, those for Windows left out.
+/// Parses the library's files from CMake's list, Windows left out.
 fn sources(list: &str) -> Vec<String> {
     let Some((_, library)) = list.split_once("target_sources(leveldb") else { return Vec::new() };
-    // What follows the library's own lists are the programs.
+    // The lists after the library's own are those of programs.
     let library = library.split_once("target_include_directories").map_or(library, |(own, _)| own);
     library
         .split('"')
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_files_are_those_of_the_library_for_this_system() {
+    fn windows_and_program_files_are_left_out() {
         let list = r#"
             add_library(leveldb "")
             target_sources(leveldb

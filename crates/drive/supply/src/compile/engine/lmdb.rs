@@ -1,11 +1,11 @@
 //! LMDB: two files of C.
 
 use super::registry::{Compilable, Release};
-use crate::compile::recipe::{Language, Recipe, includes, words};
+use crate::compile::recipe::{Language, Recipe, includes, owned_args};
 use crate::error::SupplyError;
 use crate::source::Packages;
 
-/// LMDB's releases; 0.9.70 is what the development branch mdb.master calls itself.
+/// LMDB's releases; 0.9.70 is the version of the development branch mdb.master.
 pub(super) const COMPILABLE: Compilable = Compilable {
     engine: "lmdb",
     releases: &[
@@ -16,10 +16,10 @@ pub(super) const COMPILABLE: Compilable = Compilable {
     recipe,
 };
 
-/// Returns the library's two files; a transaction's list of pages is as long as the crates make it.
+/// Returns the library's two files; MDB_IDL_LOGN as the crates set it.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
     let dir = packages.dir(release.source.name)?.join("lmdb/libraries/liblmdb");
-    let arguments = [includes([&*dir]), words(&["-pthread", "-DMDB_IDL_LOGN=16"])].concat();
+    let arguments = [includes([&*dir]), owned_args(&["-pthread", "-DMDB_IDL_LOGN=16"])].concat();
     let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };
     recipe.add(Language::C, &arguments, ["mdb.c", "midl.c"].map(|name| dir.join(name)));
     Ok(recipe)

@@ -1,7 +1,7 @@
-//! The engines that can be compiled: their releases, and what makes their libraries.
+//! Engines that can be compiled: releases and build recipes.
 //!
-//! A release is a line of its engine's file; a line stands there only after the release was
-//! compiled, or at least its list of files read.
+//! A release is a line of its engine's file, added only after the release was compiled or its list
+//! of files checked.
 
 mod compression;
 mod leveldb;

@@ -1,4 +1,4 @@
-//! The list of engines that can be compiled.
+//! Registry of engines that can be compiled.
 
 use model::BuildRef;
 
@@ -34,7 +34,7 @@ pub(crate) struct Compilable {
     pub(crate) engine: &'static str,
     /// Its releases, oldest first.
     pub(crate) releases: &'static [Release],
-    /// Returns what makes the library of a release, from the folders of its crates.
+    /// Returns the build recipe of a release, from the folders of its crates.
     pub(crate) recipe: fn(&Release, &Packages) -> Result<Recipe, SupplyError>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Compilable {
 static ENGINES: &[Compilable] =
     &[rocksdb::COMPILABLE, leveldb::COMPILABLE, sqlite::COMPILABLE, lmdb::COMPILABLE];
 
-/// Returns each engine that can be compiled, with its versions, oldest first.
+/// Returns the compilable engines with their versions, oldest first.
 pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
     let versions = |of: &Compilable| of.releases.iter().map(|release| release.version).collect();
     ENGINES.iter().map(move |engine| (engine.engine, versions(engine)))
@@ -51,7 +51,7 @@ pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 /// Returns the engine and release that a build names.
 ///
 /// # Errors
-/// When no crate carries it; the nearest release that one carries is named.
+/// When no crate carries it; the error names the nearest release.
 pub(crate) fn find(
     build: &BuildRef,
 ) -> Result<(&'static Compilable, &'static Release), SupplyError> {
@@ -69,7 +69,7 @@ pub(crate) fn find(
         let near = nearest(version, &versions);
         let hint = match parse(version) {
             Some(_) => format!("the nearest that can be compiled is {}@{near}", build.engine),
-            None => format!("say which version, as in {}@{near}", build.engine),
+            None => format!("give a version, as in {}@{near}", build.engine),
         };
         SupplyError::NotCompilable { build: build.to_string(), hint }
     })?;
@@ -80,12 +80,12 @@ pub(crate) fn find(
 mod tests {
     use super::*;
 
-    fn told(build: &str) -> String {
+    fn error_text(build: &str) -> String {
         find(&build.parse().unwrap()).map(drop).unwrap_err().to_string()
     }
 
     #[test]
-    fn releases_are_versions_in_order() {
+    fn releases_are_sorted_versions() {
         for engine in ENGINES {
             let versions: Vec<_> =
                 engine.releases.iter().map(|release| parse(release.version).unwrap()).collect();
@@ -94,13 +94,13 @@ mod tests {
     }
 
     #[test]
-    fn a_release_that_no_crate_carries_is_answered_with_the_nearest() {
+    fn unknown_release_error_names_the_nearest() {
         assert_eq!(
-            told("rocksdb@10.4.3"),
+            error_text("rocksdb@10.4.3"),
             "no crate carries the source of rocksdb@10.4.3: the nearest that can be compiled is \
              rocksdb@10.4.2"
         );
-        assert!(told("lmdb").ends_with(": say which version, as in lmdb@0.9.70"));
-        assert!(told("redb@1.0").ends_with("compiled: rocksdb, leveldb, sqlite, lmdb"));
+        assert!(error_text("lmdb").ends_with(": give a version, as in lmdb@0.9.70"));
+        assert!(error_text("redb@1.0").ends_with("compiled: rocksdb, leveldb, sqlite, lmdb"));
     }
 }

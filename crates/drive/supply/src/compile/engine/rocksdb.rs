@@ -1,10 +1,10 @@
-//! RocksDB, with snappy, LZ4 and Zstandard inside.
+//! RocksDB with snappy, LZ4 and Zstandard.
 
 use std::path::{Path, PathBuf};
 
 use super::compression::{lz4, snappy, zstd};
 use super::registry::{Compilable, Release};
-use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, read, words};
+use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, owned_args, read};
 use crate::error::SupplyError;
 use crate::release::parse;
 use crate::source::{Packages, WantedCrate};
@@ -16,27 +16,27 @@ const CRATE: &str = "librocksdb-sys";
 pub(super) const COMPILABLE: Compilable = Compilable {
     engine: "rocksdb",
     releases: &[
-        carried("5.18.3", "5.18.3"),
-        carried("6.20.3", "6.20.3"),
-        carried("6.28.2", "0.6.1+6.28.2"),
-        carried("7.4.4", "0.8.3+7.4.4"),
-        carried("7.9.2", "0.10.0+7.9.2"),
-        carried("8.1.1", "0.11.0+8.1.1"),
-        carried("8.10.0", "0.16.0+8.10.0"),
-        carried("9.9.3", "0.17.1+9.9.3"),
-        carried("10.4.2", "0.17.3+10.4.2"),
-        carried("11.8.1", "0.19.0+11.8.1"),
+        release("5.18.3", "5.18.3"),
+        release("6.20.3", "6.20.3"),
+        release("6.28.2", "0.6.1+6.28.2"),
+        release("7.4.4", "0.8.3+7.4.4"),
+        release("7.9.2", "0.10.0+7.9.2"),
+        release("8.1.1", "0.11.0+8.1.1"),
+        release("8.10.0", "0.16.0+8.10.0"),
+        release("9.9.3", "0.17.1+9.9.3"),
+        release("10.4.2", "0.17.3+10.4.2"),
+        release("11.8.1", "0.19.0+11.8.1"),
     ],
     recipe,
 };
 
-/// Returns a release, with the features that bring the compression libraries.
-const fn carried(version: &'static str, crate_version: &'static str) -> Release {
+/// Returns a release, with the features of the compression libraries.
+const fn release(version: &'static str, crate_version: &'static str) -> Release {
     let features = &["snappy", "lz4", "zstd"];
     Release { version, source: WantedCrate { name: CRATE, version: crate_version, features } }
 }
 
-/// What RocksDB's own build finds on Linux.
+/// Macros of RocksDB's own build on Linux.
 ///
 /// Source: RocksDB, `build_tools/build_detect_platform`, Linux with glibc.
 const DEFINES: &[&str] = &[
@@ -60,12 +60,12 @@ const DEFINES: &[&str] = &[
     "-DZSTD",
 ];
 
-/// The header every file sees first: instructions RocksDB may use, as the user's flags allow them.
+/// Header included first: CPU instructions the user's flags allow.
 ///
-/// Compilers older than the standard library forgot `<cstdint>` without harm; newer ones do not.
+/// It includes `<cstdint>`, which old releases omit and newer compilers require.
 ///
 /// Source: RocksDB, `build_tools/build_detect_platform` (names); GCC 12 manual, "x86 Options"
-/// (macros by which a compiler tells what its flags allow).
+/// (macros defined by the compiler's flags).
 const ALLOWED: &str = "#pragma once
 #include <cstdint>
 #ifdef __SSE4_2__
@@ -88,7 +88,7 @@ const ALLOWED: &str = "#pragma once
 /// Name of that header.
 const ALLOWED_NAME: &str = "assay_allowed.h";
 
-/// Returns what makes the library, as the crate's own build does on Linux.
+/// Returns the recipe, as the crate's own build on Linux.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
     let dir = packages.dir(CRATE)?;
     let rocksdb = dir.join("rocksdb");
@@ -96,8 +96,10 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
         Recipe { libraries: &["-pthread", "-ldl", "-lrt", "-lm"], ..Recipe::default() };
     recipe.headers.push((ALLOWED_NAME, ALLOWED.to_owned()));
 
-    let lz4_dir = beside(&dir.join("lz4/lib"), packages, "lz4-sys", "liblz4/lib", &mut recipe)?;
-    let zstd_dir = beside(&dir.join("zstd/lib"), packages, "zstd-sys", "zstd/lib", &mut recipe)?;
+    let lz4_dir =
+        bundled_dir(&dir.join("lz4/lib"), packages, "lz4-sys", "liblz4/lib", &mut recipe)?;
+    let zstd_dir =
+        bundled_dir(&dir.join("zstd/lib"), packages, "zstd-sys", "zstd/lib", &mut recipe)?;
     let snappy_dir = dir.join("snappy");
     let dirs: [&Path; 9] = [
         Path::new(HEADERS_DIR),
@@ -111,8 +113,8 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
         dir,
     ];
     let standard = standard(release.version);
-    let first = words(&[standard, "-include", ALLOWED_NAME]);
-    let arguments = [first, includes(dirs), words(DEFINES)].concat();
+    let first = owned_args(&[standard, "-include", ALLOWED_NAME]);
+    let arguments = [first, includes(dirs), owned_args(DEFINES)].concat();
     let listed = sources(&read(&dir.join("rocksdb_lib_sources.txt"))?, std::env::consts::ARCH);
     let own = listed.iter().map(|name| rocksdb.join(name));
     recipe.add(Language::Cxx, &arguments, own.chain([dir.join("build_version.cc")]));
@@ -122,8 +124,10 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
     Ok(recipe)
 }
 
-/// Returns the folder of a library: in RocksDB's crate, or in a crate of its own that is noted.
-fn beside(
+/// Returns the folder of a library, in RocksDB's crate or in its own.
+///
+/// A separate crate is recorded as bundled.
+fn bundled_dir(
     inside: &Path,
     packages: &Packages,
     name: &str,
@@ -149,19 +153,19 @@ fn standard(version: &str) -> &'static str {
     }
 }
 
-/// Returns the files of a crate's list, for an architecture as Rust names it.
+/// Parses a crate's list of files, for an architecture as Rust names it.
 ///
-/// `build_version.cc` lies outside, made by the crate; the checksum of 64-bit ARM is added by the
-/// crate's own build too.
+/// `build_version.cc` is elsewhere, generated by the crate; the crate's own build adds the checksum
+/// of 64-bit CRC32C_FILE too.
 fn sources(list: &str, arch: &str) -> Vec<String> {
-    const ARM: &str = "util/crc32c_arm64.cc";
+    const CRC32C_FILE: &str = "util/crc32c_arm64.cc";
     let mut files: Vec<String> = list
         .split_whitespace()
-        .filter(|name| *name != "util/build_version.cc" && *name != ARM)
+        .filter(|name| *name != "util/build_version.cc" && *name != CRC32C_FILE)
         .map(str::to_owned)
         .collect();
     if arch == "aarch64" {
-        files.push(ARM.to_owned());
+        files.push(CRC32C_FILE.to_owned());
     }
     files
 }
@@ -171,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read_whether_they_are_one_line_or_many() {
+    fn source_lists_parse_on_one_line_or_many() {
         let expected = ["cache/cache.cc", "db/c.cc"];
         assert_eq!(sources("cache/cache.cc db/c.cc util/build_version.cc\n", "x86_64"), expected);
         assert_eq!(sources("cache/cache.cc\r\ndb/c.cc\n", "x86_64"), expected);
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn each_release_has_the_standard_of_its_time() {
+    fn cxx_standard_follows_the_release() {
         let standards: Vec<_> =
             COMPILABLE.releases.iter().map(|release| standard(release.version)).collect();
         assert!(standards.is_sorted());
@@ -189,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crate_s_version_ends_with_the_release_s() {
+    fn crate_version_ends_with_the_release() {
         for release in COMPILABLE.releases {
             let tail = release.source.version.rsplit('+').next();
             assert_eq!(tail, Some(release.version));

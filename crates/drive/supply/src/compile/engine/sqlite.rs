@@ -1,7 +1,7 @@
 //! SQLite: the amalgamation, one file of C.
 
 use super::registry::{Compilable, Release};
-use crate::compile::recipe::{Language, Recipe, words};
+use crate::compile::recipe::{Language, Recipe, owned_args};
 use crate::error::SupplyError;
 use crate::source::Packages;
 
@@ -23,7 +23,7 @@ pub(super) const COMPILABLE: Compilable = Compilable {
     recipe,
 };
 
-/// Compile-time options, the same for every release: those of the linked build.
+/// Compile-time options, for every release those of the linked build.
 ///
 /// Source: libsqlite3-sys 0.39.1, `build.rs`, the options of the bundled build.
 const OPTIONS: &[&str] = &[
@@ -52,6 +52,6 @@ const OPTIONS: &[&str] = &[
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
     let source = packages.dir(release.source.name)?.join("sqlite3/sqlite3.c");
     let mut recipe = Recipe { libraries: &["-pthread", "-ldl", "-lm"], ..Recipe::default() };
-    recipe.add(Language::C, &words(OPTIONS), [source]);
+    recipe.add(Language::C, &owned_args(OPTIONS), [source]);
     Ok(recipe)
 }

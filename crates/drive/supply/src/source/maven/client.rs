@@ -1,4 +1,4 @@
-//! Runs the Maven client: one artifact is copied into a directory.
+//! The Maven client: copies one artifact into a directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::process::{Command, Stdio};
 
 use model::BuildRef;
 
-use super::output::refusal;
+use super::failure::classify_failure;
 use crate::error::SupplyError;
 use crate::release::nearest;
 
 /// The goal that copies one artifact; its version is pinned, the default one is of 2013.
 const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
-/// Maven waits this long for a connection, ms: a wrong proxy is told within half a minute.
+/// Timeout of a connection, ms: a wrong proxy fails within half a minute.
 const CONNECT_TIMEOUT_MS: u32 = 20_000;
 
-/// Maven waits this long for the next bytes, ms: its own default is half an hour.
+/// Timeout of a read, ms; Maven's default is half an hour.
 const READ_TIMEOUT_MS: u32 = 120_000;
 
 /// An installed Maven client.
@@ -26,20 +26,20 @@ pub(super) struct Client {
     pub(super) command: Vec<String>,
 }
 
-/// What is asked of Maven in one call.
+/// One request to Maven.
 pub(super) struct Request<'a> {
-    /// The build the user asked for.
+    /// The requested build.
     pub(super) build: &'a BuildRef,
-    /// The artifact asked of Maven.
+    /// Coordinates of the artifact.
     pub(super) artifact: &'a str,
     /// Versions known to exist, oldest first.
     pub(super) known: &'static [&'static str],
-    /// What the user may give instead, with the call: a library or an installation.
+    /// What the user may give instead, with the command: a library or an installation.
     pub(super) own: String,
 }
 
 impl Client {
-    /// Has Maven copy an artifact into `dir` and returns the jar it put there.
+    /// Copies an artifact into `dir` and returns the jar.
     pub(super) fn copy_artifact(
         &self,
         request: &Request<'_>,
@@ -47,22 +47,22 @@ impl Client {
     ) -> Result<PathBuf, SupplyError> {
         std::fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
         match self.run_copy(request, dir, "--update-snapshots") {
-            // Maven asks for an artifact's description even when it has the artifact itself.
+            // Maven requests an artifact's description even when it has the artifact itself.
             Err(unreachable @ SupplyError::Unreachable { .. }) => {
                 self.run_copy(request, dir, "--offline").map_err(|_not_had| unreachable)?;
             }
             other => other?,
         }
-        only_jar(dir)?.ok_or_else(|| request.failed("it ended well but copied no jar".to_owned()))
+        only_jar(dir)?.ok_or_else(|| request.failed("it succeeded but copied no jar".to_owned()))
     }
 
     /// Runs Maven's copy goal.
     ///
-    /// `mode` is `--offline`, or `--update-snapshots`: ask again for what was missing before.
+    /// `mode` is `--offline`, or `--update-snapshots`: retry artifacts that were missing before.
     fn run_copy(&self, request: &Request<'_>, dir: &Path, mode: &str) -> Result<(), SupplyError> {
         let (program, arguments) =
             self.command.split_first().map_or(("mvn", &[][..]), |(first, rest)| (first, rest));
-        // Maven obeys a pom.xml in its working directory: it runs where there is none.
+        // Maven reads a pom.xml in its working directory: run it where there is none.
         let output = Command::new(program)
             .args(arguments)
             .args(["-q", "-B", "--strict-checksums", mode])
@@ -87,7 +87,7 @@ impl Client {
         if !output.status.success() {
             let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
             text.push_str(&String::from_utf8_lossy(&output.stderr));
-            return Err(refusal(request, &text));
+            return Err(classify_failure(request, &text));
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Client {
 
 impl Request<'_> {
     /// Returns whether an error line is about the artifact, and not about a part of Maven.
-    pub(super) fn is_meant_by(&self, line: &str) -> bool {
+    pub(super) fn names_artifact(&self, line: &str) -> bool {
         self.artifact.split(':').nth(1).is_some_and(|name| line.contains(name))
     }
 
@@ -120,7 +120,7 @@ impl Request<'_> {
     }
 }
 
-/// Returns the jar in `dir`, which Maven was told to fill with one.
+/// Returns the jar in `dir`.
 fn only_jar(dir: &Path) -> Result<Option<PathBuf>, SupplyError> {
     let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
     let jar = entries

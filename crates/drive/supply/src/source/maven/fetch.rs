@@ -1,4 +1,4 @@
-//! RocksDB's library out of its Java artifact.
+//! RocksDB's library from its Java artifact.
 
 use std::path::Path;
 
@@ -58,8 +58,8 @@ impl Source for Maven {
         let wanted = format!("{MEMBER_PREFIX}{native}.so");
 
         let main = format!("{COORDINATES}:{version}");
-        progress(&format!("asking Maven for {main} (12 to 92 MB unless Maven has it)"));
-        let request = asked_for(build, &main);
+        progress(&format!("requesting {main} from Maven (12 to 92 MB unless cached)"));
+        let request = request_for(build, &main);
         let jar = self.client.copy_artifact(&request, &work.join("main"))?;
         let found = match extract(&jar, &wanted, library)? {
             Extracted::Done => {
@@ -70,13 +70,13 @@ impl Source for Maven {
         };
 
         let classified = format!("{COORDINATES}:{version}:jar:{native}");
-        progress(&format!("no {wanted} in it, asking Maven for {classified}"));
+        progress(&format!("no {wanted} in it, requesting {classified} from Maven"));
         let no_library = |found: Vec<String>| SupplyError::NoNativeLibrary {
             build: name.clone(),
             wanted: wanted.clone(),
             found: if found.is_empty() { "none".to_owned() } else { found.join(", ") },
         };
-        let request = asked_for(build, &classified);
+        let request = request_for(build, &classified);
         let jar = match self.client.copy_artifact(&request, &work.join("classified")) {
             Err(SupplyError::NoSuchVersion { .. }) => return Err(no_library(found)),
             other => other?,
@@ -91,8 +91,8 @@ impl Source for Maven {
     }
 }
 
-/// Returns what is asked of Maven for an artifact of RocksDB.
-fn asked_for<'a>(build: &'a BuildRef, artifact: &'a str) -> Request<'a> {
+/// Returns the Maven request for an artifact of RocksDB.
+fn request_for<'a>(build: &'a BuildRef, artifact: &'a str) -> Request<'a> {
     let own = "library with `assay engine add rocksdb PATH`".to_owned();
     Request { build, artifact, known: KNOWN_ROCKSDB, own }
 }

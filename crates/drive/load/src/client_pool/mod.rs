@@ -1,0 +1,32 @@
+//! The client pool: all client threads of a step, and their coordinator.
+//!
+//! The loop itself is in `client`; the runner settles, samples and archives. One thread per client
+//! and writer; the calling thread coordinates.
+//!
+//! Invariants: every operation a client counted is in exactly one interval; the measured span
+//! begins after the callback for it returned, when there is no warm-up; writers outlast the
+//! measured clients; when a client fails or panics, the others end and the totals are returned.
+//!
+//! To report more to the runner, add an [`Event`].
+
+mod accounts;
+mod barrier;
+mod client_slot;
+mod collector;
+mod coordinator;
+mod pacing;
+mod pool;
+mod step;
+mod thread_states;
+
+#[cfg(all(test, not(feature = "model-check")))]
+mod coordinated_omission;
+#[cfg(all(test, feature = "model-check"))]
+mod model_check;
+#[cfg(all(test, not(feature = "model-check")))]
+mod open_loop;
+#[cfg(all(test, not(feature = "model-check")))]
+mod tests;
+
+pub use pool::run_step;
+pub use step::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};

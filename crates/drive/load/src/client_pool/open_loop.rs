@@ -1,0 +1,91 @@
+//! Open-loop tests with real threads: every arrival is accounted for.
+
+use std::panic::resume_unwind;
+
+use engine::EngineError;
+use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, StopRule};
+
+use super::tests::{DONE, gets, millis, run};
+use super::{Event, StepEnd, run_step};
+use crate::clock::SteadyClock;
+use crate::testing::{Plain, Scripted, constant, group, step};
+use crate::traits::Clock;
+
+#[test]
+fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
+    // Goal: a halt ends a client's wait for an arrival, and the arrival it had taken is counted.
+    // Method: arrivals 20 s apart; the first is served at once, then the stop is set.
+    for pacing in [Pacing::Spin, Pacing::Hybrid] {
+        let engine = Scripted::new(|_, _: &Op<'_>| DONE);
+        let mut step = step(&engine, 2, millis(60_000));
+        let pace = Pace { arrivals: Arrivals::Constant, pacing };
+        step.clients.load = Load::Open(OpenLoad { rate: Rate::constant(0.05), pace });
+        step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [OpKind::Put].into());
+        step.writers.load = constant(0.05);
+        step.interval = Nanos::from_millis(50);
+        let (flag, clock) = (step.stop_flag.clone(), SteadyClock::kernel());
+        let totals = run_step(&clock, &mut step, &mut |event| {
+            if let Event::Interval(interval) = event {
+                assert_eq!(interval.backlog, Nanos(0));
+                flag.set();
+            }
+        });
+        let totals = totals.unwrap();
+        let arrivals = totals.arrivals.as_ref().unwrap();
+        assert_eq!(totals.end, StepEnd::Stopped);
+        assert!(totals.duration < Nanos::from_secs(15), "{:?}", totals.duration);
+        assert_eq!((gets(&totals).done, arrivals.offered, arrivals.censored.len()), (1, 1, 0));
+        // Two clients were idle but for one operation.
+        let idle_us = totals.readings["client_idle_us"];
+        assert!(idle_us > 50_000.0 && idle_us <= totals.duration.as_secs_f64() * 2e6, "{idle_us}");
+    }
+}
+
+#[test]
+fn an_operation_that_panicked_is_an_arrival_not_served() {
+    let engine = Scripted::new(|number, _: &Op<'_>| match number {
+        7 => resume_unwind(Box::new("boom")),
+        3 => Err(EngineError::Conflict("busy".to_owned())),
+        _ => DONE,
+    });
+    let mut step = step(&engine, 1, StopRule::Operations(1_000_000));
+    step.clients.load = constant(100_000.0);
+    let (totals, intervals) = run(&mut step);
+    let (counts, arrivals) = (gets(&totals), totals.arrivals.as_ref().unwrap());
+    assert_eq!((counts.done, counts.failed), (6, 1));
+    assert_eq!(arrivals.offered, 7 + arrivals.censored.len());
+    let offered: f64 = intervals.iter().map(|interval| interval.readings["offered_ops"]).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let expected = arrivals.offered as f64;
+    assert!((offered - expected).abs() < 1e-9, "{offered} of {expected}");
+}
+
+#[test]
+fn a_group_ends_after_the_requested_number_of_arrivals() {
+    // One client is slow, and does fewer than its half.
+    let clock = SteadyClock::kernel();
+    let engine = Scripted::new(|number, _: &Op<'_>| {
+        if number == 0 {
+            clock.rest_until(clock.now().after(Nanos::from_millis(5)));
+        }
+        DONE
+    });
+    let mut step = step(&engine, 3, StopRule::Operations(3_001));
+    step.clients.load = constant(100_000.0);
+    let (totals, _) = run(&mut step);
+    let arrivals = totals.arrivals.as_ref().unwrap();
+    assert_eq!((totals.end.clone(), gets(&totals).done), (StepEnd::Finished, 3_001));
+    assert_eq!((arrivals.offered, arrivals.censored.len()), (3_001, 0));
+    assert!(totals.duration >= Nanos::from_millis(30), "{:?}", totals.duration);
+}
+
+#[test]
+fn a_closed_loop_has_no_arrivals() {
+    let engine = Scripted::new(|_, _: &Op<'_>| DONE);
+    let (totals, intervals) = run(&mut step(&engine, 2, millis(20)));
+    assert!(totals.arrivals.is_none() && intervals[0].start_lag.is_empty());
+    for name in ["offered_ops", "client_idle_us"] {
+        assert!(!totals.readings.contains_key(name), "{name}");
+    }
+    assert!(totals.readings.contains_key("pause_us"));
+}

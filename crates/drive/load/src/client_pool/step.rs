@@ -1,0 +1,225 @@
+//! A step to run, its events and its totals.
+
+use std::collections::BTreeSet;
+
+use engine::Engine;
+use hdrhistogram::Histogram;
+use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
+use workload::Generator;
+
+use crate::error::LoadError;
+use crate::stop::StopFlag;
+use crate::tally::{GroupTally, empty_histogram};
+
+/// Longest interval: counters of 32 bits must hold what the fastest loop does in one, twice.
+const INTERVAL_MAX: Nanos = Nanos::from_secs(60);
+
+/// Shortest interval: below it the hand-overs would disturb the measurement.
+const INTERVAL_MIN: Nanos = Nanos::from_millis(1);
+
+/// Highest rate offered: twice what a loop over nothing can do on any machine known.
+///
+/// A limit on the work of counting arrivals that no client takes.
+const RATE_MAX_OPS_PER_S: f64 = 1e8;
+
+/// One group of clients: the measured ones, or the background writers.
+pub struct GroupRun<'a> {
+    /// One generator per client, in client order.
+    pub generators: Vec<Box<dyn Generator + 'a>>,
+    /// How the group's operations arrive.
+    pub load: Load,
+    /// Kinds of operation to allocate before the start; others allocate once.
+    pub kinds: BTreeSet<OpKind>,
+}
+
+impl GroupRun<'_> {
+    /// Returns a group without clients.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { generators: Vec::new(), load: Load::Closed, kinds: BTreeSet::new() }
+    }
+}
+
+/// One step, ready to run.
+pub struct StepRun<'a> {
+    /// The engine.
+    pub engine: &'a dyn Engine,
+    /// The measured clients, at least one.
+    pub clients: GroupRun<'a>,
+    /// The background writers, which run until the measured clients have ended.
+    pub writers: GroupRun<'a>,
+    /// When the measured clients stop; a generator's end stops its client too.
+    pub stop: StopRule,
+    /// Time before the measured span; 0 for steps that end by count.
+    pub warmup: Nanos,
+    /// Length of an interval: a second, but in tests.
+    pub interval: Nanos,
+    /// Whether the answers that the generators sample are checked.
+    pub is_checking: bool,
+    /// Seed of the arrivals of an open loop.
+    pub arrival_seed: u64,
+    /// Set by others to stop the step.
+    pub stop_flag: StopFlag,
+}
+
+impl StepRun<'_> {
+    /// Returns why the step cannot be run, if it cannot.
+    pub(crate) fn validate(&self) -> Result<(), LoadError> {
+        if self.clients.generators.is_empty() {
+            return Err(LoadError::NoClients);
+        }
+        if matches!(self.stop, StopRule::Operations(0) | StopRule::Duration(Nanos(0))) {
+            return Err(LoadError::NothingToDo);
+        }
+        if matches!(self.stop, StopRule::Operations(_)) && self.warmup > Nanos(0) {
+            return Err(LoadError::WarmupByCount { warmup: self.warmup });
+        }
+        if !(INTERVAL_MIN..=INTERVAL_MAX).contains(&self.interval) {
+            return Err(LoadError::Interval { interval: self.interval, max: INTERVAL_MAX });
+        }
+        for load in [&self.clients.load, &self.writers.load] {
+            match load {
+                Load::Closed | Load::Pipelined(_) => {}
+                Load::Open(open) => {
+                    let ops_per_s = open.rate.peak_ops_per_s();
+                    if !open.rate.is_sound() || ops_per_s > RATE_MAX_OPS_PER_S {
+                        return Err(LoadError::Rate { ops_per_s, max: RATE_MAX_OPS_PER_S });
+                    }
+                }
+                Load::FindRate(_) | Load::FindClients => return Err(LoadError::Search),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An event of a running step, delivered on the caller's thread.
+///
+/// An interval comes some time after its end: as soon as every client has handed in its part, or
+/// four intervals later at the latest. `MeasuringBegins` and `MeasuringEnds` come at once, to let
+/// others sample at the right moment; so the last intervals of the warm-up follow the first, and
+/// those of the measured span the second.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The measured span begins; without a warm-up no client starts before the callback returns.
+    MeasuringBegins,
+    /// An interval is complete: borrowed, because its memory is used again.
+    Interval(&'a Interval),
+    /// All measured clients have ended; the writers are halted, and may still be stuck.
+    MeasuringEnds,
+    /// Twice a second: the same counts again mean that no operation ended.
+    Heartbeat {
+        /// Operations the measured clients have ended so far, failures and warm-up included.
+        client_operations: u64,
+        /// The same of the background writers.
+        writer_operations: u64,
+    },
+}
+
+/// Counts, times and usage of one interval.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Whether it belongs to the warm-up.
+    pub is_warmup: bool,
+    /// Start, since the step's start.
+    pub start: Nanos,
+    /// Length; that of a step's last interval differs.
+    pub length: Nanos,
+    /// The measured clients; kinds that did nothing may be there, all zero.
+    pub clients: GroupTally,
+    /// The background writers; kinds that did nothing may be there, all zero.
+    pub writers: GroupTally,
+    /// Start lag, ns, of the measured clients; empty in a closed loop.
+    ///
+    /// Of operations that a free client waited for, as in [`ArrivalTotals::start_lag`].
+    pub start_lag: Histogram<u64>,
+    /// Age, at the interval's end, of the oldest arrival not begun.
+    ///
+    /// 0 in a closed loop, and where clients had taken it when the coordinator counted.
+    pub backlog: Nanos,
+    /// Growth of the worker's own accounts (the first block of [`model::metric::METRICS`]).
+    ///
+    /// `client_*` counts all our threads that execute operations, writers included, so that
+    /// the rest of the process is the engine's own threads and the harness.
+    /// `client_run_queue_us`, `client_idle_us` and `offered_ops` are of the measured clients; the
+    /// last two are absent in a closed loop, the first where the kernel does not report it.
+    /// `pause_us` may lack the 25 ms in which the process was to wake up next.
+    pub readings: Readings,
+}
+
+impl Default for Interval {
+    fn default() -> Self {
+        Self {
+            is_warmup: false,
+            start: Nanos(0),
+            length: Nanos(0),
+            clients: GroupTally::new(),
+            writers: GroupTally::new(),
+            start_lag: empty_histogram(),
+            backlog: Nanos(0),
+            readings: Readings::new(),
+        }
+    }
+}
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StepEnd {
+    /// The clients reached their limit or deadline.
+    Finished,
+    /// The stop flag was set.
+    Stopped,
+    /// The engine failed, an answer was wrong, or a client panicked.
+    ///
+    /// The totals cover the time until then.
+    Failed {
+        /// The client and its error.
+        reason: String,
+    },
+}
+
+/// Counts, times and usage of the whole measured span.
+#[derive(Debug, Clone)]
+pub struct StepTotals {
+    /// Start of the measured span, since the step's start: the warm-up.
+    pub started_after: Nanos,
+    /// Length of the measured span, until the last measured client ended.
+    pub duration: Nanos,
+    /// The measured clients.
+    ///
+    /// Response times include the censored arrivals, unlike an interval's.
+    pub clients: GroupTally,
+    /// The background writers.
+    pub writers: GroupTally,
+    /// Growth of the worker's own accounts.
+    pub readings: Readings,
+    /// How the arrivals were served; `None` in a closed loop.
+    pub arrivals: Option<ArrivalTotals>,
+    /// How the step ended.
+    pub end: StepEnd,
+}
+
+/// How the measured clients served their arrivals.
+#[derive(Debug, Clone)]
+pub struct ArrivalTotals {
+    /// How arrivals were spread and waited for; never [`model::Pacing::Auto`].
+    pub pace: Pace,
+    /// Arrivals due in the measured span.
+    pub offered: u64,
+    /// Ages, at the span's end, of the arrivals not served.
+    ///
+    /// An age is at least the arrival's response time. They are counted in `clients`' response
+    /// histograms too (of the kind of operation with the most operations), and nowhere else.
+    ///
+    /// The span ends at the deadline for this: operations begun by then complete and count. Offered
+    /// = done + failed + censored, where nothing of a warm-up was still waiting.
+    pub censored: Histogram<u64>,
+    /// Start lag (started - intended), ns, of operations a free client awaited.
+    ///
+    /// A client is free when an operation has ended; arrivals due within the microsecond that it
+    /// may take to count that one and to make the next are not counted here, unless it took
+    /// longer.
+    pub start_lag: Histogram<u64>,
+    /// Age, at the span's end, of the oldest arrival not begun.
+    pub backlog: Nanos,
+}

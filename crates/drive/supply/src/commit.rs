@@ -1,0 +1,153 @@
+//! Turns a fetched library into a cache entry.
+//!
+//! Its shim is compiled and the library tested first.
+
+use std::path::{Path, PathBuf};
+
+use model::{BuildRef, SmokeTestFailure};
+use shim::Recipe;
+
+use crate::artifact::{Artifact, ArtifactMetadata, library_name};
+use crate::entry::Entry;
+use crate::error::SupplyError;
+use crate::library::digest;
+use crate::shims::{self, ShimBuild};
+use crate::source::{Fetched, Progress, headers_package};
+use crate::store::Store;
+
+/// Fact: the headers a shim was compiled against.
+const SHIM_HEADERS: &str = "shim_headers";
+
+/// How a fetched library is committed.
+pub(crate) struct CommitOptions<'a> {
+    /// Directory of its headers; found near the library when absent.
+    pub(crate) headers: Option<&'a Path>,
+    /// Whether its smoke test must pass.
+    pub(crate) smoke_test_needed: bool,
+}
+
+impl Store {
+    /// Turns the files in the entry's work directory into the entry.
+    pub(crate) fn commit(
+        &self,
+        entry: &Entry,
+        fetched: Fetched,
+        options: &CommitOptions<'_>,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
+        if let Some(server) = self.server(&entry.build.engine) {
+            return self.commit_server(entry, fetched, &server);
+        }
+        let ready = entry.prepare()?;
+        let library = ready.join(library_name(&entry.build.engine));
+        let (sha256, bytes) = digest(&library)?;
+        let Fetched { origin, mut facts, copied } = fetched;
+        let source_path = copied.unwrap_or_else(|| library.clone());
+        let mut shim = None;
+        if let Some(recipe) = self.recipe(&entry.build) {
+            shims::check_exports(&source_path, &entry.build.engine)?;
+            let include = shims::find(recipe.header, options.headers, &source_path)
+                .map_err(|searched| missing_header(&entry.build, recipe.header, &searched))?;
+            progress(&format!("compiling its shim against the headers in {}", include.display()));
+            let work = entry.work("shim")?;
+            let compiled =
+                self.shim_build(&entry.build, &recipe, &ready, &work).compile_first(&include)?;
+            facts.extend(compiled.facts);
+            shim = Some(compiled.metadata);
+        }
+        if options.smoke_test_needed {
+            progress("testing it in a process of its own");
+            self.smoke_test(entry, &library, &source_path, facts.get(SHIM_HEADERS))?;
+        }
+        let build = entry.build.clone();
+        entry.commit(
+            &ready,
+            ArtifactMetadata { build, sha256, origin, bytes, facts, shim, tree: None },
+        )
+    }
+
+    /// Recompiles the shim of a cached build, and tests it.
+    pub(crate) fn recompile_shim(
+        &self,
+        entry: &Entry,
+        mut metadata: ArtifactMetadata,
+        recipe: &Recipe,
+    ) -> Result<Artifact, SupplyError> {
+        let work = entry.work("shim")?;
+        let compiled = self.shim_build(&entry.build, recipe, &entry.dir, &work).recompile()?;
+        let library = entry.dir.join(library_name(&entry.build.engine));
+        self.smoke_test(entry, &library, &library, metadata.facts.get(SHIM_HEADERS))?;
+        metadata.facts.extend(compiled.facts);
+        metadata.shim = Some(compiled.metadata);
+        entry.rewrite_metadata(metadata)
+    }
+
+    fn shim_build<'a>(
+        &'a self,
+        build: &'a BuildRef,
+        recipe: &'a Recipe,
+        dir: &'a Path,
+        work: &'a Path,
+    ) -> ShimBuild<'a> {
+        ShimBuild { engine: &build.engine, recipe, compiler: &self.engines.compiler, dir, work }
+    }
+
+    /// Tests a library; errors show it as `source_path`, with its shim's headers.
+    fn smoke_test(
+        &self,
+        entry: &Entry,
+        library: &Path,
+        source_path: &Path,
+        headers: Option<&String>,
+    ) -> Result<(), SupplyError> {
+        let (build, work) = (&entry.build, entry.work("smoke-test")?);
+        let outcome = (self.engines.smoke_test)(&build.engine, library, &work);
+        let Err(failure) = outcome else { return Ok(()) };
+        let with_source_path = |text: String| {
+            text.replace(&library.display().to_string(), &source_path.display().to_string())
+        };
+        Err(match (failure, headers) {
+            (SmokeTestFailure::Died(reason) | SmokeTestFailure::Wrong(reason), Some(headers)) => {
+                SupplyError::HeaderMismatch {
+                    headers: headers.into(),
+                    reason: with_source_path(reason),
+                }
+            }
+            (
+                SmokeTestFailure::NotLoaded(reason)
+                | SmokeTestFailure::Died(reason)
+                | SmokeTestFailure::Wrong(reason),
+                _,
+            ) => SupplyError::NotWorking {
+                build: build.to_string(),
+                reason: with_source_path(reason),
+            },
+        })
+    }
+}
+
+/// Returns whether the shim of a build must be recompiled.
+pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path) -> bool {
+    let Some(shim) = &metadata.shim else { return true };
+    let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
+    shim.recipe_sha256 != shims::fingerprint(recipe)
+        || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
+}
+
+/// Returns the error for missing headers.
+fn missing_header(build: &BuildRef, header: &str, searched: &[PathBuf]) -> SupplyError {
+    let searched: Vec<_> = searched.iter().map(|dir| dir.display().to_string()).collect();
+    SupplyError::NoHeader {
+        build: build.to_string(),
+        header: header.to_owned(),
+        searched: searched.join(", "),
+        remedy: match headers_package(&build.engine) {
+            Some(package) => format!(
+                "install the distribution's (Debian: apt install {package}) for {}@system, or \
+                 name their directory with `assay engine add {} PATH --headers DIR`",
+                build.engine, build.engine
+            ),
+            None => "name their directory with --headers DIR".to_owned(),
+        },
+    }
+}

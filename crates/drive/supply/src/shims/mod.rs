@@ -1,0 +1,13 @@
+//! Compiles shims against the headers of one engine build.
+//!
+//! A shim is one C file that a driver brings ([`shim::Recipe`]). The compiled shim is stored with
+//! the engine's library and the headers, so that it can be recompiled when its source changes.
+
+mod build;
+mod compiler;
+mod headers;
+mod image;
+
+pub(crate) use build::{ShimBuild, fingerprint};
+pub(crate) use headers::find;
+pub(crate) use image::check_exports;

@@ -1,0 +1,134 @@
+//! Buffers for the values of one call.
+
+use model::{Argument, Bounds};
+
+use super::source::{Source, write_pattern};
+use crate::distribution::Picker as _;
+use crate::random::{Stream, below, unit};
+
+/// Moment of the first call of a run's first step: 2020-01-01 00:00:00.
+const FIRST_SECOND: i64 = 1_577_836_800;
+/// Seconds between the first moments of two steps: 30 days, more than any step draws.
+const STEP_SECONDS: i64 = 30 * 24 * 3600;
+
+/// The inputs of the values of one call, or of one of its rows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DrawInputs {
+    /// Random numbers; each value takes one.
+    pub(super) stream: Stream,
+    /// The first of them.
+    pub(super) word: u64,
+    /// Number of rows, or calls, that the client drew before.
+    pub(super) pick: u64,
+    /// Unique among the calls, or rows, of the step.
+    pub(super) number: u64,
+    /// Number of the turn.
+    pub(super) turn: u64,
+    /// Position of the step in its run.
+    pub(super) step_index: u32,
+    /// The ids present.
+    pub(super) ids: Bounds,
+    /// The smallest id.
+    pub(super) first: i64,
+}
+
+/// The values of one call.
+#[derive(Debug)]
+pub(super) struct CallBuffer {
+    arguments: Vec<Argument>,
+    bytes: Vec<u8>,
+}
+
+impl CallBuffer {
+    /// Returns an empty buffer with this capacity.
+    pub(super) fn with_room(arguments: usize, bytes: usize) -> Self {
+        Self { arguments: Vec::with_capacity(arguments), bytes: Vec::with_capacity(bytes) }
+    }
+
+    /// Removes the last call's values.
+    #[inline]
+    pub(super) fn clear(&mut self) {
+        self.arguments.clear();
+        self.bytes.clear();
+    }
+
+    /// Returns the values.
+    #[inline]
+    pub(super) fn arguments(&self) -> &[Argument] {
+        &self.arguments
+    }
+
+    /// Returns the bytes of the texts among them.
+    #[inline]
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Draws a value from each of `sources`, which belong together.
+    #[inline]
+    pub(super) fn draw(&mut self, sources: &[Source], inputs: &DrawInputs) {
+        let begin = self.arguments.len();
+        for (word, source) in (inputs.word..).zip(sources) {
+            let value = match source {
+                Source::Uniform { from, picker } => {
+                    integer(*from, picker.pick(inputs.stream, word))
+                }
+                Source::Picked { from, picker } => {
+                    // Every value of a call has a stream of its own.
+                    let stream = inputs.stream.branch(1 + (word - inputs.word));
+                    integer(*from, picker.pick(stream, inputs.pick))
+                }
+                Source::Real { below, plus, scale } => {
+                    let part = unit(inputs.stream.word(word)) * below;
+                    let plus = plus.and_then(|plus| self.arguments.get(begin + plus));
+                    Argument::Real((part + plus.map_or(0.0, |plus| number_of(*plus))) * scale)
+                }
+                Source::Payload(payload) => {
+                    self.text(|bytes| payload.draw(inputs.stream.word(word), bytes))
+                }
+                Source::Pattern(pattern) => {
+                    self.text(|bytes| write_pattern(pattern, inputs.stream.word(word), bytes))
+                }
+                Source::Moment { turns_per_second } => {
+                    let begun = FIRST_SECOND + STEP_SECONDS * i64::from(inputs.step_index);
+                    Argument::Moment(begun + (inputs.turn / turns_per_second).cast_signed())
+                }
+                Source::Id => {
+                    let Bounds { first, next } = inputs.ids;
+                    // In an empty table the call finds nothing.
+                    let count = next.saturating_sub(first).max(1).cast_unsigned();
+                    integer(first, below(inputs.stream.word(word), count))
+                }
+                Source::FirstId => Argument::Integer(inputs.first),
+                Source::Number => Argument::Integer(inputs.number.cast_signed()),
+            };
+            self.arguments.push(value);
+        }
+    }
+
+    /// Writes a text; returns its place.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the bytes of a call are checked")]
+    fn text(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Argument {
+        let start = self.bytes.len() as u32;
+        write(&mut self.bytes);
+        Argument::Text { start, end: self.bytes.len() as u32 }
+    }
+}
+
+/// Returns an integer so far above `from`.
+#[inline]
+const fn integer(from: i64, above: u64) -> Argument {
+    Argument::Integer(from.wrapping_add_unsigned(above))
+}
+
+/// Returns a value as a number to calculate with.
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "what is added to a fraction is small")]
+const fn number_of(value: Argument) -> f64 {
+    match value {
+        Argument::Integer(value) | Argument::Moment(value) => value as f64,
+        Argument::Real(value) => value,
+        Argument::Text { .. } => 0.0,
+    }
+}

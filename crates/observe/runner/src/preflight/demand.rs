@@ -1,0 +1,193 @@
+//! Checks that client and system can offer a run's load.
+
+use load::{CalibrationRequest, SteadyClock, calibrate};
+use model::units::per_second;
+use model::{Experiment, Load, OpenLoad, Pace, Step, StopRule};
+use sampler::{ThreadLimit, tightest_thread_limit};
+
+use crate::error::RunnerError;
+
+/// Threads of a run next to its measured clients: background writer, collector and command reader,
+/// the threads of the parent, and some of the engine's own.
+const OTHER_THREADS: u64 = 16;
+/// Rate at which a search's start lag is calibrated, as it has no rate of its own before it has
+/// found one: gaps of 100 us and more, in which clients sleep where they may.
+const SEARCHED_OPS_PER_S: f64 = 10_000.0;
+
+/// Returns the calibration for a run's steps; `None` without clients.
+///
+/// The most clients of any step, and the highest rate of any: one calibration bounds them all.
+pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
+    let clients = steps.iter().filter(|step| has_clients(step)).map(|step| step.clients).max()?;
+    let highest = open_loads(steps).map(|(_, open)| open);
+    let highest = highest.max_by(|a, b| peak(a).total_cmp(&peak(b)));
+    let searched = steps.iter().find_map(|step| match &step.load {
+        Load::FindRate(pace) => Some(*pace),
+        Load::Closed | Load::Pipelined(_) | Load::Open(_) | Load::FindClients => None,
+    });
+    let pace = highest.map(|open| open.pace).or(searched).unwrap_or_else(Pace::default);
+    let highest = highest.map(peak).or(searched.map(|_| SEARCHED_OPS_PER_S));
+    Some(CalibrationRequest { clients, highest_ops_per_s: highest, pace })
+}
+
+/// Checks that the client can offer the experiment's load on this host, and may have its threads.
+///
+/// Takes about half a second for each number of clients of an open loop.
+///
+/// # Errors
+/// [`RunnerError::Clients`] or [`RunnerError::Load`], with the figures and the remedy.
+pub(crate) fn check_demand(experiment: &Experiment) -> Result<(), RunnerError> {
+    check_threads(experiment)?;
+    let mut ceilings = Ceilings::default();
+    for clients in &experiment.clients {
+        let steps = experiment.steps_for(*clients);
+        for (step_index, open) in open_loads(&steps) {
+            let clients = steps[step_index].clients;
+            let ceiling = ceilings.of(clients, open.pace)?;
+            if peak(open) > ceiling {
+                return Err(beyond(step_index, clients, (ceiling, peak(open))));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the refusal of a rate beyond the ceiling, both in operations per second.
+fn beyond(step_index: usize, clients: u32, (ceiling, requested): (f64, f64)) -> RunnerError {
+    // Two digits: another measurement would agree in no more.
+    let digits = 10_f64.powf(ceiling.log10().floor() - 1.0);
+    let ceiling = per_second((ceiling / digits).floor() * digits);
+    let message = format!(
+        "client ceiling: {ceiling} with {} on this host; requested {}",
+        model::units::clients(clients),
+        per_second(requested)
+    );
+    let remedy = format!("request less than {ceiling}");
+    RunnerError::Load { step_index, message, remedy }
+}
+
+/// Ceilings by number of clients, measured once each.
+#[derive(Default)]
+struct Ceilings {
+    clock: Option<SteadyClock>,
+    known: Vec<(u32, f64)>,
+}
+
+impl Ceilings {
+    fn of(&mut self, clients: u32, pace: Pace) -> Result<f64, RunnerError> {
+        if let Some((_, ceiling)) = self.known.iter().find(|(known, _)| *known == clients) {
+            return Ok(*ceiling);
+        }
+        let clock = self.clock.get_or_insert_with(SteadyClock::calibrate);
+        let request = CalibrationRequest { clients, highest_ops_per_s: None, pace };
+        let calibration = calibrate(clock, &request).map_err(|error| RunnerError::Clients {
+            message: error.to_string(),
+            remedy: "use fewer clients".to_owned(),
+        })?;
+        self.known.push((clients, calibration.ceiling_ops_per_s));
+        Ok(calibration.ceiling_ops_per_s)
+    }
+}
+
+/// Checks that the system allows as many threads as the largest step needs.
+fn check_threads(experiment: &Experiment) -> Result<(), RunnerError> {
+    let steps = experiment.clients.iter().flat_map(|clients| experiment.steps_for(*clients));
+    let clients = steps.filter(has_clients).map(|step| step.clients).max().unwrap_or(0);
+    tightest_thread_limit().map_or(Ok(()), |limit| allow(clients, &limit))
+}
+
+/// Checks one limit on threads.
+fn allow(clients: u32, limit: &ThreadLimit) -> Result<(), RunnerError> {
+    let wanted = u64::from(clients) + OTHER_THREADS;
+    if wanted <= limit.free() {
+        return Ok(());
+    }
+    let ThreadLimit { source, limit: allowed, used } = limit;
+    let message = format!(
+        "{clients} clients need {wanted} threads, and {source} allows {} more ({used} of {allowed} \
+         are in use)",
+        limit.free(),
+    );
+    let remedy = match limit.free().saturating_sub(OTHER_THREADS) {
+        0 => format!("raise {source}"),
+        most => format!("raise {source}, or use at most {most} clients"),
+    };
+    Err(RunnerError::Clients { message, remedy })
+}
+
+/// Returns the open loops among the steps, each with its step's position.
+fn open_loads(steps: &[Step]) -> impl Iterator<Item = (usize, &OpenLoad)> {
+    steps.iter().enumerate().filter_map(|(at, step)| match &step.load {
+        Load::Open(open) => Some((at, open)),
+        Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => None,
+    })
+}
+
+fn peak(open: &OpenLoad) -> f64 {
+    open.rate.peak_ops_per_s()
+}
+
+fn has_clients(step: &Step) -> bool {
+    step.stop != StopRule::Operations(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Nanos, Pacing, Rate};
+
+    use super::*;
+
+    fn step(clients: u32, load: Load) -> Step {
+        Step { clients, load, ..Step::new("readrandom", StopRule::Duration(Nanos::SECOND)) }
+    }
+
+    fn open(ops_per_s: f64, pacing: Pacing) -> Load {
+        let pace = Pace { pacing, ..Pace::default() };
+        Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace })
+    }
+
+    #[test]
+    fn a_run_is_calibrated_for_its_most_clients_and_its_highest_rate() {
+        let steps = [
+            step(8, Load::Closed),
+            step(2, open(5e3, Pacing::Spin)),
+            step(4, open(7e3, Pacing::Hybrid)),
+            step(1, Load::FindRate(Pace::default())),
+        ];
+        let request = calibration_of(&steps).unwrap();
+        assert_eq!((request.clients, request.highest_ops_per_s), (8, Some(7e3)));
+        assert_eq!(request.pace.pacing, Pacing::Hybrid);
+        let searched = calibration_of(&steps[3..]).unwrap();
+        assert_eq!(searched.highest_ops_per_s, Some(SEARCHED_OPS_PER_S));
+        let closed = calibration_of(&steps[..1]).unwrap();
+        assert_eq!((closed.clients, closed.highest_ops_per_s), (8, None));
+        let settle = Step { stop: StopRule::Operations(0), ..step(1, Load::Closed) };
+        assert_eq!(calibration_of(&[settle]), None);
+    }
+
+    #[test]
+    fn a_rate_beyond_the_ceiling_is_refused_with_the_figures() {
+        let error = beyond(3, 2, (3.149e6, 5e6));
+        assert!(matches!(error, RunnerError::Load { step_index: 3, .. }));
+        let text = error.to_string();
+        assert_eq!(
+            text,
+            "client ceiling: 3,100,000/s with 2 clients on this host; requested 5,000,000/s: \
+             request less than 3,100,000/s"
+        );
+    }
+
+    #[test]
+    fn clients_without_threads_are_refused_with_the_figures() {
+        let limit = ThreadLimit { source: "ulimit -u".to_owned(), limit: 100, used: 60 };
+        assert!(allow(24, &limit).is_ok());
+        let text = allow(25, &limit).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "25 clients need 41 threads, and ulimit -u allows 40 more (60 of 100 are in use): \
+             raise ulimit -u, or use at most 24 clients"
+        );
+        let full = ThreadLimit { used: 99, ..limit };
+        assert!(allow(1, &full).unwrap_err().to_string().ends_with("raise ulimit -u"));
+    }
+}

@@ -1,0 +1,234 @@
+//! Checks before the first run: disk, rights, steps, and every engine.
+
+use std::collections::BTreeMap;
+
+use load::{Clock, SteadyClock};
+use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
+use server::ServerError;
+
+use super::demand::check_demand;
+use crate::error::RunnerError;
+use crate::message::{Command, Message};
+use crate::supervisor::hosting::{self, Host, Hosting, NoHost};
+use crate::supervisor::launch::{facts, order, start};
+use crate::supervisor::memory::MemoryWatch;
+use crate::supervisor::placement::Cpus;
+use crate::supervisor::process::{Process, WorkerEvent, bad_end};
+use crate::supervisor::workbench::{WATCH_EVERY, Workbench, check_disk};
+
+/// Longest time an engine may take to open and close an empty directory.
+const OPEN_MAX: Nanos = Nanos::from_secs(60);
+
+/// Why a variant cannot be run.
+enum Refusal {
+    /// Its engine does not open: the option, if one is the cause, the reason, and its options.
+    Engine(Option<String>, String, Vec<String>),
+    /// Keys or values are too long for its engine: the file's field, the reason, the remedy.
+    TooLong(String, String, String),
+    /// Another allocator than the requested one serves its process: the reason, the remedy.
+    Allocator(String, String),
+}
+
+/// Checks disk, steps, load and memory cap, and opens every engine.
+///
+/// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
+/// its own, under the experiment's memory cap, so a refused option and a cap without rights are
+/// known before machine time is spent.
+///
+/// # Errors
+/// [`RunnerError::Refused`] with the engine's reason, [`RunnerError::Load`] or
+/// [`RunnerError::Clients`] for a load that this host cannot offer, and others.
+pub fn check_variants(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+) -> Result<BTreeMap<String, Identity>, RunnerError> {
+    check_disk(bench)?;
+    for clients in &experiment.clients {
+        for step in experiment.steps_for(*clients) {
+            match &experiment.application {
+                Some(own) if own.step(&step.name).is_some() => {
+                    workload::check_application(own, &step)?;
+                }
+                Some(_) | None => workload::check(&step, &experiment.data)?,
+            }
+        }
+    }
+    check_demand(experiment)?;
+    let mut identities = BTreeMap::new();
+    for variant in &experiment.variants {
+        let identity = check_variant(bench, experiment, variant)?;
+        identities.insert(variant.name.clone(), identity);
+    }
+    Ok(identities)
+}
+
+fn check_variant(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+    variant: &Variant,
+) -> Result<Identity, RunnerError> {
+    let mut checked = open_once(bench, experiment, variant);
+    if let Err(RunnerError::Refused { option: Some(_), known, .. }) = &mut checked
+        && known.is_empty()
+        && bench.servers.contains_key(&variant.name)
+    {
+        // A server has more options than its driver lists.
+        let plain = Variant { options: Options::new(), ..variant.clone() };
+        let names = |options: Options| options.iter().map(|(name, _)| name.to_owned()).collect();
+        *known =
+            open_once(bench, experiment, &plain).map(|(_, all)| names(all)).unwrap_or_default();
+    }
+    checked.map(|(identity, _)| identity)
+}
+
+/// Opens a variant's engine in a scratch directory; returns identity and effective options.
+fn open_once(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+    variant: &Variant,
+) -> Result<(Identity, Options), RunnerError> {
+    let cell = Cell {
+        id: format!("check-{}", std::process::id()),
+        variant: variant.name.clone(),
+        clients: 1,
+        repetition: 0,
+        seed: 0,
+    };
+    let data = bench.data.fresh(&cell.id)?;
+    let mut order = order(bench, experiment, &cell, &data, Vec::new())?;
+    order.variant = variant.clone();
+    let cpus = Cpus::of(experiment)?;
+    let hosting = Hosting { bench, experiment, variant, data: &data, cpus: &cpus };
+    let mut host = Host::open(&hosting).map_err(|error| no_host(error, variant))?;
+    order.endpoint = host.endpoint();
+    let mut process = start(bench, &order, &cpus)?;
+    let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
+    // Dropped after the process, which lives in it.
+    let _memory = MemoryWatch::begin(limit, &process)?;
+    process.send(&Command::Run(Box::new(order)));
+    let mut result = follow(process, || bench.interrupt.level() > 0);
+    if let Some(Ok((identity, _))) = &mut result {
+        identity.facts.extend(facts(&host, &cpus, experiment));
+    } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
+        (&mut result, host.exit_of_server("open"))
+    {
+        *result = Err(Refusal::Engine(None, reason, Vec::new()));
+    }
+    // Its data are not needed.
+    host.close(true);
+    let variant = variant.name.clone();
+    result.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
+        Refusal::Engine(option, reason, known) => {
+            RunnerError::Refused { variant, option, reason, known }
+        }
+        Refusal::TooLong(word, message, remedy) => {
+            RunnerError::TooLong { variant, word, message, remedy }
+        }
+        Refusal::Allocator(message, remedy) => RunnerError::Allocator { variant, message, remedy },
+    })
+}
+
+/// Returns the refusal of a variant whose server does not run.
+fn no_host(error: NoHost, variant: &Variant) -> RunnerError {
+    match error {
+        NoHost::Cap(error) => error,
+        NoHost::Server(ServerError::Interrupted) => RunnerError::Interrupted,
+        NoHost::Server(error) => {
+            let (option, reason) = hosting::refusal(error);
+            let (variant, known) = (variant.name.clone(), Vec::new());
+            RunnerError::Refused { variant, option, reason, known }
+        }
+    }
+}
+
+/// Follows one preflight; an engine that crashes or hangs in it is refused.
+///
+/// Returns `None` when `is_over` does: the user interrupted it.
+fn follow(
+    mut process: Process,
+    is_over: impl Fn() -> bool,
+) -> Option<Result<(Identity, Options), Refusal>> {
+    let clock = SteadyClock::kernel();
+    let deadline = clock.now().after(OPEN_MAX);
+    let (mut opened, mut other_allocator) = (None, None);
+    loop {
+        match process.receive(WATCH_EVERY) {
+            WorkerEvent::Message(message) => match *message {
+                Message::Opened { identity, effective_options, .. } => {
+                    opened = Some((identity, effective_options));
+                }
+                Message::Refused { option, reason, known } => {
+                    return Some(Err(Refusal::Engine(option, reason, known)));
+                }
+                Message::TooLong { word, reason, remedy } => {
+                    return Some(Err(Refusal::TooLong(word, reason, remedy)));
+                }
+                Message::OtherAllocator { reason, remedy } => {
+                    other_allocator = Some((reason, remedy));
+                }
+                Message::Closed { .. } => break,
+                Message::SmokeTested { .. }
+                | Message::Calibrated { .. }
+                | Message::StepBegins { .. }
+                | Message::ProbeBegins(_)
+                | Message::ProbeMeasured { .. }
+                | Message::ProbeEnds { .. }
+                | Message::MeasuringBegins { .. }
+                | Message::Interval(_)
+                | Message::Heartbeat { .. }
+                | Message::Stage { .. }
+                | Message::StepEnds(_)
+                | Message::Violated { .. }
+                | Message::EngineText { .. } => {}
+            },
+            WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
+            WorkerEvent::End => break,
+        }
+        if is_over() {
+            return None;
+        }
+        if clock.now() > deadline {
+            process.kill();
+            let reason = "the engine hangs while it opens or closes".to_owned();
+            return Some(Err(Refusal::Engine(None, reason, Vec::new())));
+        }
+    }
+    let (status, stderr) = process.ended();
+    if let Some((reason, remedy)) = other_allocator {
+        return Some(Err(match loader_message(&stderr) {
+            Some(text) => Refusal::Allocator(
+                format!("{reason}; the loader: {text}"),
+                "install the library anew, or take its directory out of LD_LIBRARY_PATH".to_owned(),
+            ),
+            None => Refusal::Allocator(reason, remedy),
+        }));
+    }
+    let refused = match (opened, bad_end(status, &stderr)) {
+        (Some(opened), None) => return Some(Ok(opened)),
+        (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
+        (None, None) => "the worker ended without a message".to_owned(),
+    };
+    Some(Err(Refusal::Engine(None, refused, Vec::new())))
+}
+
+/// Returns the loader's message about a library that it could not preload.
+///
+/// Source: [glibc 2.36], `elf/rtld.c`, `do_preload`: it goes on without the library.
+fn loader_message(stderr: &str) -> Option<&str> {
+    stderr.lines().find_map(|line| line.strip_prefix("ERROR: ld.so: "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loader_s_message_is_found_in_other_output() {
+        let stderr = "hello\nERROR: ld.so: object 'x.so' from LD_PRELOAD cannot be preloaded \
+                    (file too short): ignored.";
+        let message =
+            "object 'x.so' from LD_PRELOAD cannot be preloaded (file too short): ignored.";
+        assert_eq!(loader_message(stderr), Some(message));
+        assert_eq!(loader_message("hello"), None);
+    }
+}

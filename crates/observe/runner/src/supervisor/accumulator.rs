@@ -1,0 +1,482 @@
+//! Accumulates the current step: from messages and readings to records.
+//!
+//! The supervisor archives and shows them.
+
+use hdrhistogram::Histogram;
+use load::Clock;
+use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
+use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
+
+use super::span::{Classified, Span, reason_of};
+use super::step_record::Measurements;
+use super::warning::{busy_host, busy_threads, warnings};
+use crate::account::growth;
+use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
+use crate::stamp::now_utc;
+use crate::tally::{self, KindHistograms, done_of, longest_of};
+use crate::validity::classify::{IntervalClassifier, lag_allowed};
+use crate::validity::evidence::{Evidence, Outside, Setting, StartLag, UserBuild};
+
+/// The accumulated state of the current step.
+pub(crate) struct StepAccumulator<'a> {
+    clock: &'a dyn Clock,
+    samplers: Vec<Box<dyn sampler::Sampler>>,
+    pub(crate) index: usize,
+    pub(crate) step: Step,
+    /// The current probe, in a search.
+    pub(crate) probe: Option<ProbeBegins>,
+    setting: Setting,
+    calibration: Option<Calibration>,
+    classifier: IntervalClassifier,
+    span: Span,
+    /// The parent's readings at the last interval's message, and when that was.
+    ///
+    /// The last intervals of a warm-up arrive after the start of the span.
+    last_readings: (Readings, Nanos),
+    /// The last probe's measured span.
+    last: Option<Closed>,
+    /// The measured span of the last confirming probe.
+    confirmed: Option<Closed>,
+}
+
+/// A measured span that is over.
+#[derive(Default)]
+struct Closed {
+    span: Span,
+    /// The parent's counters' growth over it.
+    counters: Readings,
+    /// The engine's state at its end.
+    after: EngineState,
+}
+
+/// An interval with its decoded histograms.
+pub(crate) struct RecordedInterval {
+    pub(crate) record: IntervalRecord,
+    pub(crate) clients: Vec<KindHistograms>,
+    pub(crate) writers: Vec<KindHistograms>,
+    pub(crate) start_lag: Option<Histogram<u64>>,
+}
+
+impl<'a> StepAccumulator<'a> {
+    /// Opens the accumulator of a run; `step` is its first.
+    pub(crate) fn open(
+        clock: &'a dyn Clock,
+        samplers: Vec<Box<dyn sampler::Sampler>>,
+        step: Step,
+    ) -> Self {
+        let cpus = std::thread::available_parallelism();
+        let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
+        let (clients, limit) = (step.clients, step.limit);
+        let placement = Placement::default();
+        let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
+        Self {
+            clock,
+            samplers,
+            index: 0,
+            step,
+            probe: None,
+            setting,
+            calibration: None,
+            classifier: IntervalClassifier::new(setting),
+            span: Span::default(),
+            last_readings: (Readings::new(), clock.now()),
+            last: None,
+            confirmed: None,
+        }
+    }
+
+    /// Sets the placement of client and server.
+    pub(crate) const fn place(&mut self, placement: Placement) {
+        self.setting.placement = placement;
+    }
+
+    /// Sets the client's calibration on this host.
+    pub(crate) fn calibrate(&mut self, calibration: &Calibration) {
+        self.setting.calibrated_lag = calibration.start_lag.map(|lag| Nanos(lag.p99_ns));
+        self.calibration = Some(calibration.clone());
+    }
+
+    /// Begins a step.
+    pub(crate) fn begin_step(&mut self, index: usize, step: Step) {
+        (self.index, self.step) = (index, step);
+        (self.probe, self.last, self.confirmed) = (None, None, None);
+        self.begin(self.step.clients);
+    }
+
+    /// Begins a probe of the step's search.
+    pub(crate) fn begin_probe(&mut self, probe: ProbeBegins) {
+        self.probe = Some(probe);
+        self.begin(probe.clients);
+    }
+
+    fn begin(&mut self, clients: u32) {
+        (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
+        self.classifier = IntervalClassifier::new(self.setting);
+        self.begin_span(EngineState::default());
+        self.last_readings = (self.span.account.last().clone(), self.clock.now());
+    }
+
+    /// Begins the measured span.
+    pub(crate) fn begin_span(&mut self, before: EngineState) {
+        let mut now = self.sample(true);
+        now.extend(before.readings.clone());
+        self.span = Span::begin(now, before, now_utc());
+    }
+
+    /// Adds one interval.
+    ///
+    /// # Errors
+    /// A text when a histogram does not decode.
+    pub(crate) fn interval(
+        &mut self,
+        message: &IntervalMessage,
+    ) -> Result<RecordedInterval, String> {
+        let (clients, writers) =
+            (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
+        let decode = |open: &OpenInterval| tally::decode(&open.start_lag);
+        let start_lag = message.open.as_ref().map(decode).transpose()?;
+        let mut now = self.sample(false);
+        let (before, read_at) =
+            std::mem::replace(&mut self.last_readings, (now.clone(), self.clock.now()));
+        let outside = Outside::of(&growth(&before, &now), self.last_readings.1.since(read_at));
+        now.extend(message.engine.clone());
+        let mut readings = self.span.account.step(&now);
+        readings.extend(message.growth.clone());
+        let limit = self.step.limit;
+        let mut record = IntervalRecord {
+            step_index: u32::try_from(self.index).expect("plans are short"),
+            step: self.step.name.clone(),
+            is_warmup: message.is_warmup,
+            start_ns: message.start,
+            length_ns: message.length,
+            clients: tally::summaries(&clients),
+            writers: tally::summaries(&writers),
+            probe: message.probe,
+            invalid: None,
+            start_lag: start_lag.as_ref().map(load::percentiles),
+            within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
+            readings,
+        };
+        let backlog = message.open.as_ref().map_or(Nanos(0), |open| open.backlog);
+        if message.open.is_some() {
+            #[expect(clippy::cast_precision_loss, reason = "ages stay far below 2^53 us")]
+            record.readings.insert("backlog_us".to_owned(), (backlog.0 / 1000) as f64);
+        }
+        let limit_or_default = self.setting.limit();
+        let allowed = lag_allowed(&self.setting);
+        let done = done_of(&record.clients);
+        let evidence = Evidence {
+            start: message.start,
+            length: message.length,
+            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &limit_or_default)),
+            backlog,
+            response_max: longest_of(&record.clients),
+            done,
+            over_limit: done.saturating_sub(tally::within(&clients, limit_or_default.within)),
+            own: UserBuild::of(&message.growth),
+            outside,
+        };
+        let classification = self.classifier.classify(&evidence);
+        record.invalid = reason_of(&classification).cloned();
+        if !message.is_warmup {
+            self.span.add(&Classified {
+                record: &record,
+                clients: &clients,
+                backlog,
+                classification: &classification,
+                unit: self.step.unit,
+            });
+        }
+        Ok(RecordedInterval { record, clients, writers, start_lag })
+    }
+
+    /// Ends a probe's measured span; returns which of its intervals are invalid.
+    pub(crate) fn end_probe(&mut self, after: EngineState) -> Vec<bool> {
+        let closed = self.close(after);
+        let is_invalid = closed.span.part.is_invalid.clone();
+        self.last = Some(closed);
+        is_invalid
+    }
+
+    /// Takes the search after its last probe.
+    pub(crate) fn take_search(&mut self, search: &SearchRecord) {
+        let is_confirmed = |probe: ProbeBegins| {
+            search.confirmed().is_some_and(|confirmed| confirmed.number == probe.number)
+        };
+        if self.probe.is_some_and(is_confirmed) {
+            self.confirmed = self.last.take();
+        }
+    }
+
+    /// Ends the step; returns its record.
+    ///
+    /// A search that confirmed nothing has no measured span of its own: its record has no
+    /// operations, and no time.
+    ///
+    /// # Errors
+    /// A text when a histogram does not decode.
+    pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
+        let (clients, writers) =
+            (tally::decode_times(&ends.clients)?, tally::decode_times(&ends.writers)?);
+        let findings_of_worker = ends.findings;
+        let mut closed = match &ends.search {
+            Some(_) => self.confirmed.take().unwrap_or_default(),
+            None => self.close(ends.after),
+        };
+        let arrivals = match &ends.arrivals {
+            Some(message) => {
+                closed.span.part.add_censored(&tally::decode(&message.censored)?);
+                Some(arrivals_record(message)?)
+            }
+            None => None,
+        };
+        let mut counters = closed.counters;
+        counters.extend(ends.growth);
+        let Span { account, part, time_profile, .. } = &closed.span;
+        let measured = Measurements {
+            span: &closed.span,
+            duration: ends.duration,
+            buckets: tally::buckets(&clients, &writers),
+            clients: tally::summaries(&clients),
+            writers: tally::summaries(&writers),
+            counters,
+            gauges_max: account.gauges_max(),
+            arrivals,
+            calibration: self.calibration.as_ref(),
+        };
+        let (mut record, counted_anyway) = measured.complete(StepRecord {
+            started_at: closed.span.since.clone(),
+            gauges_end: account.gauges_last(),
+            before: closed.span.before.clone(),
+            after: closed.after,
+            settle: ends.settle,
+            malloc: ends.malloc,
+            search: ends.search,
+            ..StepRecord::new(ends.index, self.step.clone())
+        });
+        record.time_profile = time_profile.time_profile(&self.step, counted_anyway.is_some());
+        record.findings = warnings(&record);
+        record.findings.extend(counted_anyway.as_ref().map(busy_host));
+        record.findings.extend(findings_of_worker);
+        record.findings.extend(busy_threads(&record, part, &self.setting));
+        Ok(record)
+    }
+
+    /// Ends the measured span.
+    fn close(&mut self, after: EngineState) -> Closed {
+        let mut now = self.sample(true);
+        now.extend(after.readings.clone());
+        let mut span = std::mem::take(&mut self.span);
+        span.account.step(&now);
+        let counters = span.account.growth(&now);
+        Closed { span, counters, after }
+    }
+
+    /// Takes the parent's readings; a failed one is absent, like a metric the host lacks.
+    fn sample(&mut self, is_boundary: bool) -> Readings {
+        let mut readings = Readings::new();
+        for sampler in &mut self.samplers {
+            let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
+            readings.extend(sampled.unwrap_or_default());
+        }
+        readings
+    }
+}
+
+fn arrivals_record(message: &ArrivalsMessage) -> Result<ArrivalsRecord, String> {
+    Ok(ArrivalsRecord {
+        pace: message.pace,
+        offered: message.offered,
+        censored: tally::decode(&message.censored)?.len(),
+        start_lag: load::percentiles(&tally::decode(&message.start_lag)?),
+        backlog_ns: message.backlog,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use load::{GroupTally, Interval, KindTally, ManualClock};
+    use model::record::Percentiles;
+    use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
+    use model::{Limit, Load, OpKind, Pace, StopRule};
+
+    use super::*;
+    use crate::message::StepEnd;
+
+    fn step(load: Load) -> Step {
+        Step {
+            clients: 2,
+            load,
+            limit: Limit::parse("p99 < 2ms").ok(),
+            ..Step::new("readrandom", StopRule::Duration(Nanos::SECOND))
+        }
+    }
+
+    /// Gets of a millisecond each.
+    fn gets(done: u64) -> GroupTally {
+        let mut tally = KindTally::default();
+        tally.response.record_n(1_000_000, done).unwrap();
+        tally.service.record_n(900_000, done).unwrap();
+        tally.counts.done = done;
+        [(OpKind::Get, tally)].into()
+    }
+
+    /// The second `start` of a closed loop, or of one of a probe's.
+    fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
+        let interval = Interval { clients: gets(done), ..Interval::default() };
+        IntervalMessage {
+            probe,
+            is_warmup: false,
+            start: Nanos::from_secs(start),
+            length: Nanos::SECOND,
+            clients: tally::times(&interval.clients),
+            writers: Vec::new(),
+            open: None,
+            growth: Readings::new(),
+            engine: Readings::new(),
+        }
+    }
+
+    fn probe_begins(number: u32) -> ProbeBegins {
+        let length = Nanos::SECOND;
+        let offered_ops_per_s = None;
+        ProbeBegins { number, purpose: Purpose::Confirm, clients: 3, offered_ops_per_s, length }
+    }
+
+    /// A search whose probes all were confirmations that ended like this.
+    fn search_record(outcomes: &[Outcome]) -> SearchRecord {
+        let probe = |(number, outcome): (u32, &Outcome)| ProbeRecord {
+            number,
+            purpose: Purpose::Confirm,
+            clients: 3,
+            offered_ops_per_s: None,
+            throughput_ops_per_s: 5.0,
+            goodput_ops_per_s: 5.0,
+            late_share: 0.0,
+            late_interval: (0.0, 0.0),
+            response: Percentiles::default(),
+            service: Percentiles::default(),
+            duration_ns: Nanos::SECOND,
+            debt_bytes: None,
+            settle_time_ns: Nanos(0),
+            outcome: *outcome,
+            reason: String::new(),
+        };
+        SearchRecord {
+            limit: None,
+            probes: (0..).zip(outcomes).map(probe).collect(),
+            found: Some(SearchResult { ops_per_s: 5.0, failed_ops_per_s: None, clients: 3 }),
+            ended: "found".to_owned(),
+            is_path_dependent: false,
+        }
+    }
+
+    fn ends(clients: &GroupTally, search: Option<SearchRecord>) -> StepEnds {
+        StepEnds {
+            duration: Nanos::from_secs(2),
+            clients: tally::times(clients),
+            search,
+            end: StepEnd::Finished,
+            ..StepEnds::default()
+        }
+    }
+
+    fn with_accumulator(load: Load, test: impl FnOnce(&mut StepAccumulator<'_>)) {
+        let clock = ManualClock::new(Nanos(0));
+        let step = step(load);
+        let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
+        accumulator.begin_step(0, step);
+        test(&mut accumulator);
+    }
+
+    #[test]
+    fn seconds_add_up_to_the_step() {
+        with_accumulator(Load::Closed, |accumulator| {
+            accumulator.begin_span(EngineState::default());
+            for start in 0..2 {
+                let recorded = accumulator.interval(&second(start, 50, None)).unwrap();
+                assert_eq!((recorded.record.within_limit, recorded.record.probe), (Some(50), None));
+            }
+            let record = accumulator.end_step(ends(&gets(100), None)).unwrap();
+            assert_eq!((record.seconds.seconds, record.within_limit), (2, Some(100)));
+            assert_eq!(
+                (record.invalid_intervals, record.load_status, record.arrivals),
+                (None, None, None)
+            );
+        });
+    }
+
+    #[test]
+    fn a_search_has_the_span_of_its_last_passed_confirmation() {
+        with_accumulator(Load::FindRate(Pace::default()), |accumulator| {
+            let outcomes = [Outcome::Passed, Outcome::Passed, Outcome::Failed];
+            for (number, done) in (0..3).zip([10, 20, 30]) {
+                accumulator.begin_probe(probe_begins(number));
+                accumulator.begin_span(EngineState::default());
+                let recorded = accumulator.interval(&second(0, done, Some(number))).unwrap();
+                assert_eq!(recorded.record.probe, Some(number));
+                assert_eq!(accumulator.end_probe(EngineState::default()), [false]);
+                accumulator.take_search(&search_record(&outcomes[..=number as usize]));
+            }
+            let search = Some(search_record(&outcomes));
+            let record = accumulator.end_step(ends(&gets(20), search)).unwrap();
+            assert_eq!(record.within_limit, Some(20));
+            assert!((record.seconds.max_ops - 20.0).abs() < 1e-9, "{:?}", record.seconds);
+        });
+    }
+
+    #[test]
+    fn a_search_that_confirmed_nothing_has_no_span_of_its_own() {
+        with_accumulator(Load::FindRate(Pace::default()), |accumulator| {
+            accumulator.begin_probe(probe_begins(0));
+            accumulator.begin_span(EngineState::default());
+            accumulator.interval(&second(0, 10, Some(0))).unwrap();
+            accumulator.end_probe(EngineState::default());
+            let search = SearchRecord { found: None, ..search_record(&[Outcome::Failed]) };
+            accumulator.take_search(&search);
+            let ends = StepEnds { search: Some(search), ..StepEnds::default() };
+            let record = accumulator.end_step(ends).unwrap();
+            assert!(record.clients.is_empty() && record.counters.is_empty());
+            assert_eq!((record.duration_ns, record.within_limit), (Nanos(0), None));
+            assert_eq!(record.findings.len(), 1, "{:?}", record.findings);
+        });
+    }
+
+    /// Goal: the parent's readings between two intervals are charged to the second, and only valid
+    /// intervals are in the valid part.
+    #[test]
+    fn a_throttled_second_is_invalid_and_left_out() {
+        struct Cap(f64);
+        impl sampler::Sampler for Cap {
+            fn metrics(&self) -> &'static [&'static str] {
+                &["cgroup_throttled_us"]
+            }
+
+            fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
+                Ok([("cgroup_throttled_us".to_owned(), self.0)].into())
+            }
+        }
+        let clock = ManualClock::new(Nanos(0));
+        let mut accumulator =
+            StepAccumulator::open(&clock, vec![Box::new(Cap(0.0))], step(Load::Closed));
+        accumulator.begin_step(0, step(Load::Closed));
+        accumulator.begin_span(EngineState::default());
+        let mut next = |start, done, throttled_us| {
+            clock.rest_until(Nanos::from_secs(start + 1));
+            accumulator.samplers = vec![Box::new(Cap(throttled_us))];
+            accumulator.interval(&second(start, done, None)).unwrap().record.invalid
+        };
+        assert_eq!(next(0, 50, 0.0), None);
+        assert_eq!(next(1, 9, 3e5).unwrap().cause, InvalidCause::Throttled);
+        assert_eq!([next(2, 50, 3e5), next(3, 50, 3e5), next(4, 50, 3e5)], [None, None, None]);
+        assert_eq!(next(5, 50, 3e5), None);
+        let record = accumulator.end_step(ends(&gets(259), None)).unwrap();
+        let invalid_intervals = record.invalid_intervals.unwrap();
+        assert_eq!(
+            (invalid_intervals.intervals, invalid_intervals.valid[&OpKind::Get].counts.done),
+            (1, 250)
+        );
+        assert_eq!((record.within_limit, invalid_intervals.within_limit), (Some(259), Some(250)));
+        assert_eq!(record.seconds.seconds, 5);
+    }
+}

@@ -1,0 +1,173 @@
+//! Runs a plan's cells one after the other.
+
+use std::sync::Arc;
+
+use archive::{ExperimentDir, RunWriter};
+use load::SteadyClock;
+use model::record::SCHEMA;
+use model::{Cell, Manifest, RunEnd, RunRecord};
+use sampler::IsLog;
+use server::ServerError;
+
+use super::data::RunData;
+use super::hosting::{self, Host, Hosting, NoHost};
+use super::launch::{facts, order, start};
+use super::memory::MemoryWatch;
+use super::placement::Cpus;
+use super::process::Process;
+use super::supervise::{Start, Supervisor};
+use super::workbench::{Progress, Workbench, check_disk};
+use crate::error::RunnerError;
+use crate::message::Command;
+use crate::stamp::now_utc;
+
+/// Suffixes of the names of write-ahead logs, of all engines.
+const LOG_SUFFIXES: &[&str] = &[".log", "-wal", "-journal", ".jnl"];
+
+/// Returns whether a file is a write-ahead log, by its name.
+fn is_log(path: &std::path::Path) -> bool {
+    let name = path.as_os_str().as_encoded_bytes();
+    LOG_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
+}
+
+/// Runs the cells without a complete run; returns how many are complete.
+///
+/// # Errors
+/// When the archive, the data directory or the memory cap fails; measurements stay archived.
+pub fn run_cells(
+    bench: &Workbench<'_>,
+    manifest: &Manifest,
+    dir: &ExperimentDir,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<usize, RunnerError> {
+    let clock = SteadyClock::calibrate();
+    let mut todo = Vec::new();
+    let mut complete = 0;
+    for cell in &manifest.plan.cells {
+        match dir.run(&cell.id)? {
+            Some(run) if run.end.is_complete() => complete += 1,
+            _ => todo.push(cell),
+        }
+    }
+    let total = todo.len();
+    for (number, cell) in (1..).zip(todo) {
+        if bench.interrupt.level() > 0 {
+            break;
+        }
+        progress(Progress::RunBegins { number, total, cell });
+        let run = run_cell(bench, manifest, dir, cell, (&clock, &mut *progress))?;
+        complete += usize::from(run.end.is_complete());
+    }
+    Ok(complete)
+}
+
+/// Runs one cell in a worker of its own.
+fn run_cell(
+    bench: &Workbench<'_>,
+    manifest: &Manifest,
+    dir: &ExperimentDir,
+    cell: &Cell,
+    (clock, progress): (&SteadyClock, &mut dyn FnMut(Progress<'_>)),
+) -> Result<RunRecord, RunnerError> {
+    let experiment = &manifest.plan.experiment;
+    let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
+    let steps = experiment.steps_for(cell.clients);
+    check_disk(bench)?;
+    let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
+    let mut order = order(bench, experiment, cell, &data, steps.clone())?;
+    let cpus = Cpus::of(experiment)?;
+    let record = RunRecord {
+        schema: SCHEMA,
+        id: format!("{}/{}", manifest.id, cell.id),
+        cell: cell.clone(),
+        variant: variant.clone(),
+        identity: None,
+        effective_options: model::Options::new(),
+        clock: None,
+        calibration: None,
+        invalid: None,
+        started_at: now_utc(),
+        ended_at: None,
+        steps: Vec::new(),
+        end: RunEnd::Running,
+    };
+    let writer = dir.begin_run(&cell.id)?;
+    let host = match Host::open(&Hosting { bench, experiment, variant, data: &data, cpus: &cpus }) {
+        Ok(host) => host,
+        Err(NoHost::Cap(error)) => return Err(error),
+        Err(NoHost::Server(error)) => {
+            let run = without_server(&writer, record, &data, error)?;
+            progress(Progress::RunEnds { run: &run });
+            return Ok(run);
+        }
+    };
+    order.endpoint = host.endpoint();
+    let mut process = start(bench, &order, &cpus)?;
+    // The cap is on the server and its page cache, when there is one.
+    let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
+    let memory = MemoryWatch::begin(limit, &process)?;
+    let samplers = samplers(&process, &memory, &data, &host);
+    process.send(&Command::Run(Box::new(order)));
+    let facts = facts(&host, &cpus, experiment);
+    let placement = experiment.placement;
+    let start = Start {
+        bench,
+        process,
+        host,
+        facts,
+        placement,
+        data,
+        memory,
+        clock,
+        writer,
+        record,
+        samplers,
+        steps,
+    };
+    Ok(Supervisor::new(start).run(progress)?)
+}
+
+/// Returns the samplers of a run.
+fn samplers(
+    process: &Process,
+    memory: &MemoryWatch,
+    data: &RunData,
+    host: &Host,
+) -> Vec<Box<dyn sampler::Sampler>> {
+    let is_log: IsLog = Arc::new(is_log);
+    let (data_dir, is_log) = host.data().unwrap_or_else(|| (data.path.clone(), is_log));
+    sampler::for_run(&sampler::RunTargets {
+        pid: process.pid(),
+        data_dir,
+        cgroup: memory.own_group(),
+        is_log: Some(is_log),
+        server: host.targets(),
+        foreign: host.foreign(),
+    })
+}
+
+/// Archives the record of a run whose server did not start.
+fn without_server(
+    writer: &RunWriter,
+    mut record: RunRecord,
+    data: &RunData,
+    error: ServerError,
+) -> Result<RunRecord, RunnerError> {
+    let log = data.path.join(server::LOG);
+    if log.is_file() {
+        writer.keep_engine_file(&log)?;
+    }
+    let step = "open".to_owned();
+    record.end = if matches!(error, ServerError::Interrupted) {
+        RunEnd::Interrupted { step }
+    } else {
+        let reason = match hosting::refusal(error) {
+            (Some(option), reason) => format!("option `{option}`: {reason}"),
+            (None, reason) => reason,
+        };
+        RunEnd::Failed { step, reason }
+    };
+    record.ended_at = Some(now_utc());
+    writer.write_record(&record)?;
+    Ok(record)
+}

@@ -1,0 +1,245 @@
+//! The server of one run: none, a running one, or its own.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::EngineError;
+use model::{Address, Endpoint, Experiment, RunEnd, Variant};
+use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
+use server::{Death, Kind, READY_WITHIN, Running, ServerError, ServerPlacement, Start};
+
+use super::data::RunData;
+use super::placement::Cpus;
+use super::process::bad_end;
+use super::workbench::{Served, Workbench};
+use crate::error::RunnerError;
+
+/// Time a server has to stop when its run is over; then it is killed: its data are removed.
+const STOP_WITHIN: Duration = Duration::from_secs(20);
+/// Time to detect a server's exit after its client has lost the connection.
+const EXIT_SHOWS: Duration = Duration::from_secs(2);
+
+/// Where the engine of one run works.
+pub(crate) enum Host {
+    /// In the worker.
+    Worker,
+    /// In a server that runs already.
+    Foreign(Endpoint),
+    /// In a server started for the run.
+    UserBuild(Box<UserBuild>),
+}
+
+/// A server started for one run.
+pub(crate) struct UserBuild {
+    running: Running,
+    /// Dropped after the processes in it have ended.
+    group: ServerGroup,
+    kind: &'static dyn Kind,
+    sha256: String,
+}
+
+/// Inputs that decide on the server of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct Hosting<'a> {
+    pub(crate) bench: &'a Workbench<'a>,
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) variant: &'a Variant,
+    pub(crate) data: &'a RunData,
+    pub(crate) cpus: &'a Cpus,
+}
+
+/// Why a run has no server.
+#[derive(Debug)]
+pub(crate) enum NoHost {
+    /// The memory cap cannot be set: no run can be made.
+    Cap(RunnerError),
+    /// The server does not run, for this reason.
+    Server(ServerError),
+}
+
+impl Host {
+    /// Starts the server of a variant, if it needs one, with its data below those of the run.
+    ///
+    /// The server ends with the calling thread.
+    pub(crate) fn open(hosting: &Hosting<'_>) -> Result<Self, NoHost> {
+        let Hosting { bench, experiment, variant, data, cpus } = *hosting;
+        let kind = match bench.servers.get(&variant.name) {
+            None => return Ok(Self::Worker),
+            Some(Served::Foreign(endpoint)) => return Ok(Self::Foreign(endpoint.clone())),
+            Some(Served::Started(kind)) => *kind,
+        };
+        let Some(program) = bench.libraries.get(&variant.name) else {
+            let reason = format!("{0} needs a version: {0}@VERSION", variant.build.engine);
+            return Err(NoHost::Server(EngineError::Unsupported(reason).into()));
+        };
+        let group = ServerGroup::create(experiment.memory_bytes, &data.path)
+            .map_err(|error| NoHost::Cap(RunnerError::MemoryCap(error.to_string())))?;
+        let start = Start {
+            kind,
+            program: &program.path,
+            fingerprint: &program.sha256,
+            dir: &data.path,
+            settings: &variant.settings,
+            options: &variant.options,
+            user: bench.server_user.as_deref(),
+            placement: ServerPlacement { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
+            templates: Some(bench.data.path()),
+            ready_within: READY_WITHIN,
+        };
+        let running = Running::start(&start, &|| bench.interrupt.level() > 0);
+        let running = running.map_err(NoHost::Server)?;
+        let sha256 = program.sha256.clone();
+        Ok(Self::UserBuild(Box::new(UserBuild { running, group, kind, sha256 })))
+    }
+
+    /// Returns where the worker finds the server.
+    pub(crate) fn endpoint(&self) -> Option<Endpoint> {
+        match self {
+            Self::Worker => None,
+            Self::Foreign(endpoint) => Some(endpoint.clone()),
+            Self::UserBuild(own) => Some(own.running.endpoint().clone()),
+        }
+    }
+
+    /// Returns the sampled processes of the server.
+    pub(crate) fn targets(&self) -> Option<ServerTargets<'_>> {
+        match self {
+            Self::Worker | Self::Foreign(_) => None,
+            Self::UserBuild(own) => {
+                Some(ServerTargets { pid: own.running.pid(), group: &own.group })
+            }
+        }
+    }
+
+    /// Returns where a server runs that Assay did not start.
+    pub(crate) fn foreign(&self) -> Foreign {
+        match self {
+            Self::Worker | Self::UserBuild(_) => Foreign::Nowhere,
+            Self::Foreign(endpoint) if is_here(&endpoint.address) => Foreign::Here,
+            Self::Foreign(_) => Foreign::Elsewhere,
+        }
+    }
+
+    /// Returns a server's data directory, and the test for its logs.
+    pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
+        match self {
+            Self::Worker | Self::Foreign(_) => None,
+            Self::UserBuild(own) => {
+                let kind = own.kind;
+                Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
+            }
+        }
+    }
+
+    /// Returns facts about the server, by name.
+    pub(crate) fn facts(&self) -> BTreeMap<String, String> {
+        match self {
+            Self::Worker => BTreeMap::new(),
+            Self::Foreign(endpoint) => {
+                let Endpoint { user, address, database, .. } = endpoint;
+                let server = format!("foreign, not started by Assay: {user}@{address}/{database}");
+                [("server".to_owned(), server)].into()
+            }
+            Self::UserBuild(own) => {
+                let mut facts = own.running.facts();
+                facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
+                let counted = [
+                    ("server_not_counted", own.group.absence()),
+                    ("server_writes_counted", own.group.writes_counted()),
+                ];
+                let counted = counted.into_iter();
+                facts.extend(
+                    counted.filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned()))),
+                );
+                facts
+            }
+        }
+    }
+
+    /// Returns the run's end when the server has exited; `None` while it runs. Does not wait.
+    pub(crate) fn exit_of_server(&mut self, step: &str) -> Option<RunEnd> {
+        let Self::UserBuild(own) = self else { return None };
+        let death = own.running.death()?.clone();
+        Some(own.end_of(&death, step))
+    }
+
+    /// Returns the end of a failed run when the server has exited.
+    pub(crate) fn end_of_failed(&mut self, step: &str) -> Option<RunEnd> {
+        let Self::UserBuild(own) = self else { return None };
+        match own.running.death_within(EXIT_SHOWS).cloned() {
+            Some(death) => Some(own.end_of(&death, step)),
+            // The kernel may have killed one of several processes.
+            None => own.has_killed().then(|| RunEnd::OutOfMemory { step: step.to_owned() }),
+        }
+    }
+
+    /// Stops the server, by a kill when `is_at_once`; returns the files to archive.
+    pub(crate) fn close(&mut self, is_at_once: bool) -> Vec<PathBuf> {
+        let Self::UserBuild(own) = self else { return Vec::new() };
+        if is_at_once {
+            own.running.kill();
+        }
+        // How it stops is in its log; its directory is removed.
+        drop(own.running.stop(STOP_WITHIN));
+        own.running.files()
+    }
+}
+
+impl UserBuild {
+    fn end_of(&self, death: &Death, step: &str) -> RunEnd {
+        let step = step.to_owned();
+        if self.has_killed() {
+            return RunEnd::OutOfMemory { step };
+        }
+        let log = death.last_log_lines.as_str();
+        let how = bad_end(death.status, log)
+            .unwrap_or_else(|| format!("exit code 0; last log line: {log}"));
+        RunEnd::Crashed { step, reason: format!("the server died: {how}") }
+    }
+
+    /// Returns whether the kernel killed a process of the server for lack of memory.
+    fn has_killed(&self) -> bool {
+        let kills = self.group.memory().and_then(|group| group.oom_kills().ok().flatten());
+        kills.is_some_and(|kills| kills > 0)
+    }
+}
+
+/// Returns whether a server that listens there runs on this machine.
+fn is_here(address: &Address) -> bool {
+    match address {
+        Address::Socket(_) => true,
+        Address::Tcp { host, .. } => {
+            host == "localhost" || host == "::1" || host.starts_with("127.")
+        }
+    }
+}
+
+/// Returns why a variant's server does not run: the option, if one is the cause, and the reason.
+pub(crate) fn refusal(error: ServerError) -> (Option<String>, String) {
+    if let ServerError::Refused(EngineError::Option { option, reason }) = error {
+        return (Some(option), reason);
+    }
+    (None, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_and_sockets_are_on_this_machine() {
+        let at = |host: &str| Address::Tcp { host: host.to_owned(), port: 5432 };
+        assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
+        assert!(!is_here(&at("db.example")));
+    }
+
+    #[test]
+    fn a_refused_option_keeps_its_name() {
+        let option = EngineError::Option { option: "fsnyc".to_owned(), reason: "no".to_owned() };
+        let found = refusal(option.into());
+        assert_eq!(found, (Some("fsnyc".to_owned()), "no".to_owned()));
+        assert_eq!(refusal(ServerError::Interrupted), (None, "interrupted".to_owned()));
+    }
+}

@@ -1,0 +1,27 @@
+//! The parent process: starts, samples and archives one worker per run.
+//!
+//! `experiment` runs a plan's cells, `supervise` watches one worker, and `accumulator` turns its
+//! messages into records; `step_record` assembles a step's record, for runs and for `warmup_trim`.
+
+mod accumulator;
+pub(crate) mod data;
+mod experiment;
+pub(crate) mod hosting;
+pub(crate) mod launch;
+pub(crate) mod memory;
+pub(crate) mod placement;
+pub(crate) mod process;
+mod span;
+mod step_record;
+mod supervise;
+mod time_profile;
+mod warmup_trim;
+mod warning;
+mod watch;
+pub(crate) mod workbench;
+
+pub use data::{DataRoot, free_space};
+pub use experiment::run_cells;
+pub use process::WorkerProgram;
+pub use warmup_trim::trim_warmup;
+pub use workbench::{Interrupt, Progress, Served, Workbench};

@@ -1,0 +1,416 @@
+//! The parent process: watches one worker, takes readings, writes the record.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use archive::{HistogramPlace, RunWriter, Times};
+use load::{Clock, SteadyClock};
+use model::record::ClockRecord;
+use model::validity::SearchRecord;
+use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord};
+
+use super::accumulator::{RecordedInterval, StepAccumulator};
+use super::data::RunData;
+use super::hosting::Host;
+use super::memory::MemoryWatch;
+use super::process::{Process, WorkerEvent, bad_end};
+use super::warning::invalid;
+use super::watch::{Alarm, Phase, Watch};
+use super::workbench::{Progress, WATCH_EVERY, Workbench};
+use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
+use crate::stamp::now_utc;
+use crate::tally::{decode, done_of};
+
+/// One run under supervision.
+pub(crate) struct Supervisor<'a> {
+    bench: &'a Workbench<'a>,
+    process: Process,
+    /// Ended after the worker, and before its data are removed.
+    host: Host,
+    /// Facts about the engine's host.
+    facts: BTreeMap<String, String>,
+    data: RunData,
+    memory: MemoryWatch,
+    clock: &'a SteadyClock,
+    writer: RunWriter,
+    record: RunRecord,
+    accumulator: StepAccumulator<'a>,
+    watch: Watch,
+    steps: Vec<model::Step>,
+    engine_files: Vec<PathBuf>,
+    end: Option<RunEnd>,
+    is_closed: bool,
+}
+
+/// Inputs of a supervisor.
+pub(crate) struct Start<'a> {
+    pub(crate) bench: &'a Workbench<'a>,
+    pub(crate) process: Process,
+    pub(crate) host: Host,
+    pub(crate) facts: BTreeMap<String, String>,
+    pub(crate) placement: Placement,
+    pub(crate) data: RunData,
+    pub(crate) memory: MemoryWatch,
+    pub(crate) clock: &'a SteadyClock,
+    pub(crate) writer: RunWriter,
+    pub(crate) record: RunRecord,
+    pub(crate) samplers: Vec<Box<dyn sampler::Sampler>>,
+    pub(crate) steps: Vec<model::Step>,
+}
+
+impl<'a> Supervisor<'a> {
+    pub(crate) fn new(start: Start<'a>) -> Self {
+        let first = start.steps.first().expect("a plan's cells have steps").clone();
+        let mut accumulator = StepAccumulator::open(start.clock, start.samplers, first);
+        accumulator.place(start.placement);
+        Self {
+            bench: start.bench,
+            process: start.process,
+            host: start.host,
+            facts: start.facts,
+            data: start.data,
+            memory: start.memory,
+            clock: start.clock,
+            writer: start.writer,
+            record: start.record,
+            accumulator,
+            steps: start.steps,
+            watch: Watch::begin(start.clock.now()),
+            engine_files: Vec::new(),
+            end: None,
+            is_closed: false,
+        }
+    }
+
+    /// Watches the worker until it has ended; returns the run's record.
+    ///
+    /// # Errors
+    /// When the archive cannot be written.
+    pub(crate) fn run(
+        mut self,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<RunRecord, archive::ArchiveError> {
+        self.writer.write_record(&self.record)?;
+        loop {
+            match self.process.receive(WATCH_EVERY) {
+                WorkerEvent::Message(message) => self.handle(*message, progress)?,
+                WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
+                WorkerEvent::End => break,
+            }
+            self.watch();
+        }
+        self.finish(progress)
+    }
+
+    /// Handles one message.
+    fn handle(
+        &mut self,
+        message: Message,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        match message {
+            Message::Calibrated { calibration } => {
+                self.alive();
+                self.accumulator.calibrate(&calibration);
+                self.record.calibration = Some(calibration);
+            }
+            Message::Opened { identity, effective_options, keep } => {
+                self.opened(identity, effective_options, keep)?;
+            }
+            Message::Refused { option: Some(option), reason, .. } => {
+                self.failed("open".to_owned(), format!("option `{option}`: {reason}"));
+            }
+            Message::Refused { reason, .. }
+            | Message::OtherAllocator { reason, .. }
+            | Message::TooLong { reason, .. } => self.failed("open".to_owned(), reason),
+            Message::StepBegins { index } => {
+                self.enter(Phase::Engine);
+                let index = (index as usize).min(self.steps.len() - 1);
+                self.accumulator.begin_step(index, self.steps[index].clone());
+                progress(Progress::StepBegins { step: &self.accumulator.step });
+            }
+            Message::ProbeBegins(probe) => {
+                self.enter(Phase::Engine);
+                self.accumulator.begin_probe(probe);
+            }
+            Message::MeasuringBegins { before, is_patient } => {
+                self.accumulator.begin_span(*before);
+                let has_clients = self.accumulator.step.stop != model::StopRule::Operations(0);
+                let must_end = has_clients && !is_patient;
+                self.enter(if must_end { Phase::Clients } else { Phase::Engine });
+                self.process.send(&Command::Go);
+            }
+            Message::Interval(interval) => self.interval(&interval, progress)?,
+            Message::ProbeMeasured { after } => {
+                self.enter(Phase::Engine);
+                let is_invalid = self.accumulator.end_probe(*after);
+                self.process.send(&Command::Classified { is_invalid });
+            }
+            Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
+            Message::Heartbeat { operations } => {
+                self.watch.heartbeat(operations, self.clock.now());
+            }
+            Message::Stage { name } => {
+                self.enter(Phase::Engine);
+                progress(Progress::Stage { step: &self.accumulator.step, stage: &name });
+            }
+            Message::StepEnds(ends) => {
+                self.enter(Phase::Engine);
+                self.step_ends(*ends, progress)?;
+                self.process.send(&Command::Go);
+            }
+            Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
+            Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
+            Message::Closed { clock } => self.closed(clock),
+            // Sent in smoke tests only.
+            Message::SmokeTested { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Notes a failure; the first one stays.
+    fn failed(&mut self, step: String, reason: String) {
+        self.end.get_or_insert(RunEnd::Failed { step, reason });
+    }
+
+    /// Records the engine's identity, completed by facts of its build and of this host.
+    fn opened(
+        &mut self,
+        mut identity: Identity,
+        effective_options: Options,
+        keep: Vec<PathBuf>,
+    ) -> Result<(), archive::ArchiveError> {
+        self.alive();
+        identity.facts.extend(self.facts.clone());
+        if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
+            library.complete(&mut identity);
+        }
+        self.record.identity = Some(identity);
+        self.record.effective_options = effective_options;
+        self.engine_files = keep;
+        self.writer.write_record(&self.record)
+    }
+
+    /// Notes a clean end; an unreliable clock fails the whole run.
+    fn closed(&mut self, clock: ClockRecord) {
+        self.is_closed = true;
+        if !clock.is_sound {
+            let drift = clock.drift_ppm.unwrap_or_default();
+            let reason = format!("the clock {} drifted by {drift:.0} ppm", clock.source);
+            self.end.get_or_insert(RunEnd::Failed { step: "clock check".to_owned(), reason });
+        }
+        self.record.clock = Some(clock);
+    }
+
+    /// Archives one interval and shows it.
+    fn interval(
+        &mut self,
+        message: &IntervalMessage,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        let recorded = match self.accumulator.interval(message) {
+            Ok(recorded) => recorded,
+            Err(reason) => {
+                self.give_up(reason);
+                return Ok(());
+            }
+        };
+        let record = &recorded.record;
+        if done_of(&record.clients) + done_of(&record.writers) > 0 {
+            self.alive();
+        }
+        self.writer.append_interval(record)?;
+        self.keep_histograms(&recorded)?;
+        let probe = self.accumulator.probe;
+        progress(Progress::Second { step: &self.accumulator.step, probe, interval: record });
+        Ok(())
+    }
+
+    fn keep_histograms(
+        &mut self,
+        recorded: &RecordedInterval,
+    ) -> Result<(), archive::ArchiveError> {
+        let record = &recorded.record;
+        let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
+        let step = format!("{}.{}{probe}", record.step_index, record.step);
+        let (start, length) = (record.start_ns, record.length_ns);
+        for (group, kinds) in [("", &recorded.clients), ("writer.", &recorded.writers)] {
+            for times in kinds {
+                let tag = format!("{step}.{group}{}", times.kind);
+                let times = Times { response: &times.response, service: &times.service };
+                self.writer.append_times(&HistogramPlace { tag: &tag, start, length }, &times)?;
+            }
+        }
+        match &recorded.start_lag {
+            Some(start_lag) => {
+                let place = HistogramPlace { tag: &step, start, length };
+                self.writer.append_start_lag(&place, start_lag)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Archives the ages of arrivals that waited at a step's end; a search's are in its probes.
+    fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), archive::ArchiveError> {
+        let Some(arrivals) = ends.arrivals.as_ref().filter(|_| ends.search.is_none()) else {
+            return Ok(());
+        };
+        // A histogram that does not decode ends the run in `end_step`, with the reason.
+        let Ok(ages) = decode(&arrivals.censored) else { return Ok(()) };
+        let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
+        let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
+        self.writer.append_censored(&place, &ages)
+    }
+
+    /// Archives a search so far and shows its last probe.
+    fn probe_ends(
+        &mut self,
+        search: &SearchRecord,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        self.enter(Phase::Engine);
+        self.accumulator.take_search(search);
+        let step = &self.accumulator.step;
+        self.writer.write_search(&format!("{}.{}", self.accumulator.index, step.name), search)?;
+        if let Some(probe) = search.probes.last() {
+            progress(Progress::ProbeEnds { step, probe });
+        }
+        Ok(())
+    }
+
+    /// Archives a finished step and shows it.
+    ///
+    /// A step that was stopped or failed gets no summary: its measurements are in its intervals,
+    /// and a search's in its file.
+    fn step_ends(
+        &mut self,
+        ends: StepEnds,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<(), archive::ArchiveError> {
+        let step = self.accumulator.step.name.clone();
+        match ends.end {
+            StepEnd::Finished => {}
+            StepEnd::Stopped => {
+                self.end.get_or_insert(RunEnd::Interrupted { step });
+                return Ok(());
+            }
+            StepEnd::Failed { reason } => {
+                self.end.get_or_insert(RunEnd::Failed { step, reason });
+                return Ok(());
+            }
+        }
+        self.keep_censored(&ends)?;
+        match self.accumulator.end_step(ends) {
+            Ok(record) => {
+                // The first invalid step gives the reason.
+                self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
+                self.record.steps.push(record);
+            }
+            Err(reason) => {
+                self.give_up(reason);
+                return Ok(());
+            }
+        }
+        self.writer.write_record(&self.record)?;
+        let step = self.record.steps.last().expect("one was just pushed");
+        progress(Progress::StepEnds { step, run: &self.record });
+        Ok(())
+    }
+
+    /// Checks the server, Ctrl-C, the disk and the watchdog.
+    fn watch(&mut self) {
+        let step = self.step_name();
+        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over()) {
+            // The server's exit is the cause of a failure the worker reports.
+            self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
+            return self.end_with(end);
+        }
+        let settle_cap = self.accumulator.step.settle_cap;
+        let Some(alarm) = self.watch.check(self.bench, settle_cap, self.clock.now()) else {
+            return;
+        };
+        match alarm {
+            Alarm::Stop => self.process.send(&Command::Stop),
+            Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
+            Alarm::DiskFloor(free_bytes) => self.end_with(RunEnd::DiskFloor { step, free_bytes }),
+            Alarm::Hung(waited_ns) => self.end_with(RunEnd::Hung { step, waited_ns }),
+        }
+    }
+
+    /// Kills the worker; the first reason for the run's end stays.
+    fn end_with(&mut self, end: RunEnd) {
+        self.end.get_or_insert(end);
+        self.watch.over();
+        self.process.kill();
+    }
+
+    fn give_up(&mut self, reason: String) {
+        self.end_with(RunEnd::Crashed { step: self.step_name(), reason });
+    }
+
+    fn alive(&mut self) {
+        self.watch.alive(self.clock.now());
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        self.watch.enter(phase, self.clock.now());
+    }
+
+    /// Returns the current step's name, `open` before the first and `close` after the last.
+    fn step_name(&self) -> String {
+        if self.record.identity.is_none() {
+            return "open".to_owned();
+        }
+        if self.record.steps.len() == self.steps.len() {
+            return "close".to_owned();
+        }
+        self.accumulator.step.name.clone()
+    }
+
+    /// Ends the server and archives its files; its exit may be the cause of a failed run.
+    fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), archive::ArchiveError> {
+        let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
+        if is_failed && !is_all_done {
+            let death = self.host.end_of_failed(step);
+            self.end = death.or_else(|| self.end.take());
+        }
+        for file in self.host.close(!is_all_done) {
+            if file.is_file() {
+                self.writer.keep_engine_file(&file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides how the run ended, archives the engine's files and closes the record.
+    fn finish(
+        mut self,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<RunRecord, archive::ArchiveError> {
+        let step = self.step_name();
+        for file in &self.engine_files {
+            if file.starts_with(&self.data.path) && file.exists() {
+                self.writer.keep_engine_file(file)?;
+            }
+        }
+        let (status, stderr) = self.process.ended();
+        if !stderr.is_empty() {
+            self.writer.keep_engine_text("stderr.txt", &stderr)?;
+        }
+        let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
+        self.close_host(&step, is_all_done)?;
+        self.record.end = match (self.end, bad_end(status, &stderr)) {
+            (Some(end), _) => end,
+            (None, Some(_)) if self.memory.has_killed(status) => RunEnd::OutOfMemory { step },
+            (None, Some(reason)) => RunEnd::Crashed { step, reason },
+            (None, None) if is_all_done => RunEnd::Complete,
+            (None, None) => {
+                RunEnd::Crashed { step, reason: "it ended before its work was done".to_owned() }
+            }
+        };
+        self.record.ended_at = Some(now_utc());
+        self.writer.write_record(&self.record)?;
+        progress(Progress::RunEnds { run: &self.record });
+        Ok(self.record)
+    }
+}

@@ -1,0 +1,240 @@
+//! Time profile of a measured span, from its whole seconds.
+
+use model::experiment::MARGIN_DEFAULT;
+use model::time_profile::TimeProfile;
+use model::{IntervalRecord, Load, Nanos, OpUnit, Rate, Step, StopRule};
+use stats::time_profile::{Second, Series, time_profile};
+
+/// Metrics of the profile next to throughput, in the order of [`SecondSample::others`].
+const OTHERS: [&str; 6] = [
+    "rss_bytes",
+    "data_dir_bytes",
+    "engine_debt_bytes",
+    "cpu_us_per_op",
+    "response_ns_p99",
+    "cache_hit_share",
+];
+/// Operations per second from which the 99th percentile is not the maximum.
+const LEAST_OF_P99: u64 = 100;
+
+/// The whole seconds of a span; about 100 bytes each.
+#[derive(Debug, Default)]
+pub(crate) struct Seconds {
+    /// When the span began, since the start of the step.
+    begun: Option<Nanos>,
+    samples: Vec<SecondSample>,
+}
+
+/// One second of a span.
+#[derive(Debug)]
+struct SecondSample {
+    second: Second,
+    is_invalid: bool,
+    /// Operations due, in an open loop.
+    offered_per_s: Option<f64>,
+    others: [Option<f64>; OTHERS.len()],
+}
+
+impl Seconds {
+    /// Adds the next interval of the span; only whole seconds are in the profile.
+    ///
+    /// Throughput is counted in `unit`.
+    pub(crate) fn add(&mut self, interval: &IntervalRecord, unit: OpUnit, is_whole: bool) {
+        let begun = *self.begun.get_or_insert(interval.start_ns);
+        if !is_whole {
+            return;
+        }
+        let length_s = interval.length_ns.as_secs_f64();
+        let done = float(unit.done(&interval.clients));
+        let known = |name: &str| interval.readings.get(name).copied();
+        let hits = known("engine_cache_hits").zip(known("engine_cache_misses"));
+        let cpu = known("process_cpu_user_us").zip(known("process_cpu_kernel_us"));
+        self.samples.push(SecondSample {
+            second: Second {
+                start_ns: interval.start_ns.since(begun),
+                length_ns: interval.length_ns,
+                ops_per_s: done / length_s,
+            },
+            is_invalid: interval.invalid.is_some(),
+            offered_per_s: known("offered_ops").map(|due| due / length_s),
+            others: [
+                known(OTHERS[0]),
+                known(OTHERS[1]),
+                known(OTHERS[2]),
+                cpu.filter(|_| done > 0.0).map(|(user, kernel)| (user + kernel) / done),
+                p99(interval),
+                hits.filter(|(hits, misses)| hits + misses > 0.0)
+                    .map(|(hits, misses)| hits / (hits + misses)),
+            ],
+        });
+    }
+
+    /// Returns the profile of a step; a search has none.
+    ///
+    /// Invalid seconds count only if `has_invalid`.
+    ///
+    /// In an open loop whose rate changes, throughput is relative to the offered rate: a change of
+    /// the requested rate is no trend of the engine.
+    pub(crate) fn time_profile(&self, step: &Step, has_invalid: bool) -> Option<TimeProfile> {
+        if matches!(step.load, Load::FindRate(_) | Load::FindClients) {
+            return None;
+        }
+        let is_given = matches!(&step.load, Load::Open(open) if !is_constant(&open.rate));
+        let mut series = Series::default();
+        for sample in self.samples.iter().filter(|sample| has_invalid || !sample.is_invalid) {
+            let mut second = sample.second;
+            if is_given {
+                let Some(due) = sample.offered_per_s.filter(|due| *due > 0.0) else { continue };
+                second.ops_per_s *= self.mean_offered() / due;
+            }
+            let others = OTHERS.into_iter().zip(sample.others);
+            series.push(second, others.filter_map(|(name, value)| Some((name, value?))));
+        }
+        time_profile(&series, MARGIN_DEFAULT, matches!(step.stop, StopRule::Duration(_)))
+    }
+
+    fn mean_offered(&self) -> f64 {
+        let due = self.samples.iter().filter_map(|sample| sample.offered_per_s);
+        let (sum, count) = due.fold((0.0, 0.0), |(sum, count), due| (sum + due, count + 1.0));
+        sum / count
+    }
+}
+
+/// Returns whether a rate is the same at all times.
+fn is_constant(rate: &Rate) -> bool {
+    match rate {
+        Rate::Pieces(pieces) => {
+            let first = pieces.first().map(|piece| piece.from_ops_per_s.to_bits());
+            let same = |value: f64| Some(value.to_bits()) == first;
+            pieces.iter().all(|piece| same(piece.from_ops_per_s) && same(piece.to_ops_per_s))
+        }
+        Rate::Sine { amplitude_ops_per_s, .. } => *amplitude_ops_per_s <= 0.0,
+    }
+}
+
+/// Returns an interval's 99th percentile of the response time, ns, of its only kind of operation.
+fn p99(interval: &IntervalRecord) -> Option<f64> {
+    let mut timed = interval.clients.values().filter(|summary| summary.response.count > 0);
+    let only = timed.next().filter(|_| timed.next().is_none())?;
+    (only.response.count >= LEAST_OF_P99).then(|| float(only.response.p99_ns))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts and times of a second are below 2^53")]
+const fn float(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
+    use model::time_profile::TrendClass;
+    use model::validity::{InvalidCause, InvalidReason};
+    use model::{OpKind, OpenLoad, Pace};
+
+    use super::*;
+
+    fn second(at: u64, done: u64, is_invalid: bool) -> IntervalRecord {
+        let counts = OpCounts { done, ..OpCounts::default() };
+        let response = Percentiles { count: done, p99_ns: 1_000 + at, ..Percentiles::default() };
+        let summary = OpSummary { counts, response, ..OpSummary::default() };
+        let invalid = InvalidReason { cause: InvalidCause::Steal, evidence: String::new() };
+        let readings = [
+            ("process_cpu_user_us", 3e4),
+            ("process_cpu_kernel_us", 1e4),
+            ("engine_cache_hits", 700.0 + float(at)),
+            ("engine_cache_misses", 300.0 - float(at)),
+        ];
+        IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            // The measured span begins after a warm-up of 10 s.
+            start_ns: Nanos::from_secs(10 + at),
+            length_ns: Nanos::SECOND,
+            clients: [(OpKind::Get, summary)].into(),
+            writers: OpSummaries::new(),
+            probe: None,
+            invalid: is_invalid.then_some(invalid),
+            start_lag: None,
+            within_limit: None,
+            readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
+        }
+    }
+
+    fn step(load: Load, stop: StopRule) -> Step {
+        Step { warmup: Nanos::from_secs(10), load, ..Step::new("readrandom", stop) }
+    }
+
+    /// A minute, slow for its first 20 s; two of its seconds are invalid stalls.
+    fn slow_at_first() -> Seconds {
+        let mut seconds = Seconds::default();
+        for at in 0..60 {
+            let is_invalid = at == 30 || at == 31;
+            let done = if is_invalid { 0 } else { 1_000 - 500 * u64::from(at < 20) };
+            seconds.add(&second(at, done + at * 7 % 5, is_invalid), OpUnit::Operation, true);
+        }
+        seconds
+    }
+
+    const A_MINUTE: StopRule = StopRule::Duration(Nanos::from_secs(60));
+
+    #[test]
+    fn time_runs_from_the_start_of_the_measured_span() {
+        let time_profile =
+            slow_at_first().time_profile(&step(Load::Closed, A_MINUTE), false).unwrap();
+        assert_eq!((time_profile.class, time_profile.seconds), (TrendClass::WarmUp, 38));
+        assert_eq!(
+            (time_profile.steady_from_ns, time_profile.stalls.count),
+            (Nanos::from_secs(20), 0)
+        );
+        let names: Vec<&str> = time_profile.drifts.keys().map(String::as_str).collect();
+        let known = ["cache_hit_share", "cpu_us_per_op", "response_ns_p99", "throughput_ops_per_s"];
+        assert_eq!(names, known);
+        // From 72 % at second 20 to 75.9 % at second 59.
+        let hits = time_profile.drifts["cache_hit_share"];
+        assert!(hits.is_real && (hits.over_part - 0.039 / 0.739).abs() < 0.002, "{hits:?}");
+        let with_invalid =
+            slow_at_first().time_profile(&step(Load::Closed, A_MINUTE), true).unwrap();
+        assert_eq!((with_invalid.stalls.count, with_invalid.seconds), (1, 40));
+    }
+
+    #[test]
+    fn a_step_by_count_is_not_trimmed_and_a_search_has_no_profile() {
+        let count = step(Load::Closed, StopRule::Operations(50_000));
+        let time_profile = slow_at_first().time_profile(&count, false).unwrap();
+        assert_eq!(
+            (time_profile.class, time_profile.steady_from_ns),
+            (TrendClass::WarmUp, Nanos(0))
+        );
+        assert_eq!(slow_at_first().time_profile(&step(Load::FindClients, A_MINUTE), false), None);
+        assert_eq!(Seconds::default().time_profile(&count, false), None);
+    }
+
+    #[test]
+    fn a_rate_that_rises_as_requested_is_steady() {
+        let mut seconds = Seconds::default();
+        for at in 0..60 {
+            let mut one = second(at, 1_000 + 100 * at, false);
+            one.readings.insert("offered_ops".to_owned(), float(1_000 + 100 * at));
+            seconds.add(&one, OpUnit::Operation, true);
+        }
+        let time_profile = |rate: Rate| {
+            let load = Load::Open(OpenLoad { rate, pace: Pace::default() });
+            seconds.time_profile(&step(load, A_MINUTE), false).unwrap().class
+        };
+        let mut rising = Rate::constant(1_000.0);
+        if let Rate::Pieces(pieces) = &mut rising {
+            pieces[0].to_ops_per_s = 7_000.0;
+        }
+        assert_eq!(time_profile(rising), TrendClass::Flat);
+        assert_eq!(time_profile(Rate::constant(1_000.0)), TrendClass::Drift);
+    }
+
+    #[test]
+    fn an_interval_that_is_no_second_is_left_out() {
+        let mut seconds = slow_at_first();
+        seconds.add(&second(60, 3, false), OpUnit::Operation, false);
+        let time_profile = seconds.time_profile(&step(Load::Closed, A_MINUTE), false).unwrap();
+        assert_eq!((time_profile.seconds, time_profile.stalls.count), (38, 0));
+    }
+}

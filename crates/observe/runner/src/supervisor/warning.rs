@@ -1,0 +1,297 @@
+//! Warnings about a step, and reasons that make a run invalid.
+
+use std::fmt::Write as _;
+
+use model::record::{Finding, Severity};
+use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome};
+use model::{Nanos, Placement, StepRecord};
+
+use super::span::Part;
+use crate::validity::evidence::Setting;
+use crate::validity::load_status::too_many_invalid;
+
+/// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
+/// one. The last 2 % are what any scheduler takes to share them.
+/// Source: [Callaghan 2022-07-20], "busy threads <= cores".
+const BUSY_SHARE: f64 = 1.02;
+/// Share of their time that clients may wait for a CPU. Our choice: more shows in their latencies.
+const RUN_QUEUE_SHARE: f64 = 0.05;
+/// Shortest span with a warning about busy threads: the kernel's accounts are in ticks of 4 to
+/// 10 ms.
+const BUSY_THREADS_FROM: Nanos = Nanos::from_millis(500);
+
+/// Returns warnings about the load status, invalid intervals and an unsuccessful search.
+///
+/// The rules of `lint` derive the others from the record.
+pub(crate) fn warnings(step: &StepRecord) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(load_finding(step));
+    findings.extend(invalid_finding(step));
+    findings.extend(search_finding(step));
+    findings
+}
+
+/// Returns why a step makes its run invalid, if it does.
+pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
+    let invalid_intervals = step
+        .invalid_intervals
+        .as_ref()
+        .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
+    Some(format!("{}: {}", step.step.name, describe_invalid(invalid_intervals)))
+}
+
+/// Returns whether the valid rest of a step represents the whole.
+pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
+    too_many_invalid(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
+        .is_none()
+}
+
+/// Returns the warning about a closed loop with too many invalid intervals.
+///
+/// A closed loop has no schedule that its client can miss: the step counts as a whole, with a
+/// warning. An open loop in the same place is invalid.
+pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
+    warning(
+        "A021",
+        format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
+        "stop the other processes of the host, and repeat: the figures include their effect",
+    )
+}
+
+fn warning(code: &str, evidence: String, remedy: &str) -> Finding {
+    let (code, remedy) = (code.to_owned(), remedy.to_owned());
+    Finding { code, severity: Severity::Warning, evidence, remedy }
+}
+
+/// Returns the warning about an open loop that was not sustained.
+fn load_finding(step: &StepRecord) -> Option<Finding> {
+    match step.load_status.as_ref()? {
+        LoadStatus::Sustained => None,
+        // The invalid intervals have a finding of their own.
+        LoadStatus::ClientBound { .. } if invalid(step).is_some() => None,
+        LoadStatus::Overloaded { evidence } => Some(warning(
+            "A004",
+            format!("overloaded: {evidence}"),
+            "no steady response time exists at this rate: lower it, or search one with a limit",
+        )),
+        LoadStatus::ClientBound { evidence } => {
+            let remedy = "this is no result of the engine: lower the rate, or give the client CPUs";
+            let finding = warning("A008", format!("client-bound: {evidence}"), remedy);
+            Some(Finding { severity: Severity::Blocking, ..finding })
+        }
+    }
+}
+
+/// Returns the warning about invalid intervals.
+fn invalid_finding(step: &StepRecord) -> Option<Finding> {
+    let invalid_intervals = step.invalid_intervals.as_ref()?;
+    let most =
+        invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
+    let most =
+        most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
+    let mut finding = warning("A011", describe_invalid(invalid_intervals), remedy(most));
+    if invalid(step).is_some() {
+        finding.severity = Severity::Blocking;
+    }
+    Some(finding)
+}
+
+/// Describes the invalid intervals and their causes.
+fn describe_invalid(invalid_intervals: &InvalidIntervals) -> String {
+    let verb = if invalid_intervals.intervals == 1 { "is" } else { "are" };
+    let mut evidence = format!(
+        "{} of {} intervals {verb} invalid",
+        invalid_intervals.intervals, invalid_intervals.of_intervals
+    );
+    for (at, (cause, count)) in invalid_intervals.causes.iter().enumerate() {
+        let before = if at == 0 { ": " } else { ", " };
+        // Writing to a text does not fail.
+        write!(evidence, "{before}{} ({count})", cause.phrase()).ok();
+    }
+    evidence
+}
+
+/// Returns the remedy for a cause.
+const fn remedy(cause: InvalidCause) -> &'static str {
+    match cause {
+        InvalidCause::Paused => "let nothing stop the worker: no debugger, no freezer, no suspend",
+        InvalidCause::Throttled => "raise the CPU cap of the control group assay runs in",
+        InvalidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
+        InvalidCause::Neighbours => "stop the other processes of the host, and repeat",
+        InvalidCause::Client | InvalidCause::Aftermath => {
+            "lower the rate or the number of clients, or pace them by `spin` on CPUs of their own"
+        }
+    }
+}
+
+/// Returns the warning about a search without a reproducible result.
+fn search_finding(step: &StepRecord) -> Option<Finding> {
+    let search = step.search.as_ref()?;
+    if search.found.is_none() {
+        let limit = search.limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
+        let invalid =
+            search.probes.iter().filter(|probe| probe.outcome == Outcome::Invalid).count();
+        let remedy = if invalid > search.probes.len() / 3 {
+            "repeat on a quiet host: many probes were invalid"
+        } else {
+            "loosen the limit, or find in the probes what exceeded it (assay show)"
+        };
+        let probes = search.probes.len();
+        let evidence = format!("found nothing{limit} in {probes} probes: {}", search.ended);
+        return Some(warning("A041", evidence, remedy));
+    }
+    search.is_path_dependent.then(|| {
+        warning(
+            "A003",
+            "a rate that had passed failed after a probe beyond it".to_owned(),
+            "probes left debt that a wait does not remove: search on fresh data, more than once",
+        )
+    })
+}
+
+/// Returns how many CPUs the server used on average over the whole step; 0 when there is none.
+///
+/// Not over the valid intervals only: while one statement takes longer than an interval, intervals
+/// are reported late, and the server's CPU is sampled when they are.
+fn server_cpus(step: &StepRecord) -> f64 {
+    let parts = ["server_cpu_user_us", "server_cpu_kernel_us"];
+    let used_us: f64 = parts.iter().filter_map(|name| step.counters.get(*name)).sum();
+    used_us / (step.duration_ns.as_secs_f64() * 1e6).max(1.0)
+}
+
+/// Returns the warning about more busy threads than CPUs, over the valid intervals.
+///
+/// None where client and server share one CPU by the experiment's placement.
+pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) -> Option<Finding> {
+    let length_us = part.valid_length().as_secs_f64() * 1e6;
+    if part.valid_length() < BUSY_THREADS_FROM || setting.placement == Placement::SameCpu {
+        return None;
+    }
+    let cpus = setting.cpus;
+    let of = |name: &str| part.readings.get(name).copied();
+    let worker_us = of("process_cpu_user_us")? + of("process_cpu_kernel_us")?;
+    let used = worker_us / length_us + server_cpus(step);
+    let found = step.search.as_ref().and_then(|search| search.found);
+    let clients = found.map_or(step.step.clients, |found| found.clients);
+    let waiting = of("client_run_queue_us")? / length_us;
+    let share = waiting / f64::from(clients.max(1));
+    let late = part.engine_had_the_cpus;
+    let is_full = used + waiting > BUSY_SHARE * f64::from(cpus);
+    if !is_full && late == 0 && share <= RUN_QUEUE_SHARE {
+        return None;
+    }
+    let mut evidence = format!(
+        "more busy threads than CPUs: {used:.2} of {cpus} CPUs used, and clients waited {:.1} % of \
+         their time for one",
+        share * 100.0
+    );
+    if late > 0 {
+        // Writing to a text does not fail.
+        write!(evidence, "; in {late} intervals clients began late for it").ok();
+    }
+    let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
+    Some(warning("A009", evidence, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::OpSummaries;
+    use model::{IntervalRecord, Step, StopRule};
+
+    use super::*;
+    use crate::supervisor::span::{Classified, Span};
+    use crate::validity::classify::Classification;
+
+    fn invalid_intervals(intervals: u32) -> InvalidIntervals {
+        InvalidIntervals {
+            intervals,
+            of_intervals: 10,
+            causes: vec![(InvalidCause::Neighbours, intervals)],
+            valid_ns: Nanos::from_secs(10 - u64::from(intervals)),
+            valid: OpSummaries::new(),
+            within_limit: None,
+        }
+    }
+
+    #[test]
+    fn a_closed_loop_on_a_busy_host_has_one_warning() {
+        assert!(is_usable(&invalid_intervals(2)) && !is_usable(&invalid_intervals(3)));
+        let finding = busy_host(&invalid_intervals(7));
+        assert_eq!((finding.code.as_str(), finding.severity), ("A021", Severity::Warning));
+        assert!(
+            finding.evidence.starts_with("7 of 10 intervals are invalid: other processes"),
+            "{finding:?}"
+        );
+        assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
+    }
+
+    /// Ten seconds by two clients on two CPUs, of which so much was used and waited for.
+    fn busy(used_s: f64, waited_s: f64, step: &StepRecord) -> Option<Finding> {
+        let mut span = Span::default();
+        let readings = [
+            ("process_cpu_user_us", used_s * 1e6),
+            ("process_cpu_kernel_us", 0.0),
+            ("client_run_queue_us", waited_s * 1e6),
+        ];
+        let record = IntervalRecord {
+            step_index: 0,
+            step: "readrandom".to_owned(),
+            is_warmup: false,
+            start_ns: Nanos(0),
+            length_ns: Nanos::from_secs(10),
+            clients: OpSummaries::new(),
+            writers: OpSummaries::new(),
+            probe: None,
+            invalid: None,
+            start_lag: None,
+            within_limit: None,
+            readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
+        };
+        let classification = &Classification::InTime;
+        let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
+        span.add(&Classified { record: &record, clients: &[], backlog, classification, unit });
+        let placement = Placement::Free;
+        let setting = Setting { clients: 1, cpus: 2, placement, limit: None, calibrated_lag: None };
+        let shared = Setting { placement: Placement::SameCpu, ..setting };
+        assert_eq!(busy_threads(step, &span.part, &shared), None, "as requested");
+        busy_threads(step, &span.part, &setting)
+    }
+
+    #[test]
+    fn busy_threads_are_those_that_run_and_those_that_wait() {
+        let step = closed();
+        assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs without waits");
+        let finding = busy(19.8, 0.9, &step).unwrap();
+        assert_eq!(finding.code, "A009");
+        let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited \
+                     4.5 % of their time for one";
+        assert_eq!(finding.evidence, evidence);
+        assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
+    }
+
+    #[test]
+    fn invalid_intervals_are_a_warning_and_too_many_are_blocking() {
+        let mut step = closed();
+        for (intervals, severity) in [(2, Severity::Warning), (3, Severity::Blocking)] {
+            step.invalid_intervals = Some(invalid_intervals(intervals));
+            let [finding] = &warnings(&step)[..] else { panic!("one finding") };
+            assert_eq!((finding.code.as_str(), finding.severity), ("A011", severity));
+            assert_eq!(invalid(&step).is_some(), severity == Severity::Blocking);
+        }
+        // The client's part is reported once.
+        step.load_status = Some(LoadStatus::ClientBound { evidence: String::new() });
+        assert_eq!(warnings(&step).len(), 1);
+        step.invalid_intervals = None;
+        assert_eq!(warnings(&step)[0].code, "A008");
+        step.load_status = Some(LoadStatus::Overloaded { evidence: "88.0 % served".to_owned() });
+        assert_eq!(warnings(&step)[0].evidence, "overloaded: 88.0 % served");
+    }
+
+    fn closed() -> StepRecord {
+        let step = Step {
+            clients: 2,
+            ..Step::new("readrandom", StopRule::Duration(Nanos::from_secs(10)))
+        };
+        StepRecord { duration_ns: Nanos::from_secs(10), ..StepRecord::new(0, step) }
+    }
+}

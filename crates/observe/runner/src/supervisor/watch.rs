@@ -1,0 +1,211 @@
+//! Watchdog of a run: Ctrl-C, disk floor, hung engine.
+
+use model::{Bytes, Nanos};
+
+use super::workbench::Workbench;
+
+/// How often the free disk space is read.
+const DISK_EVERY: Nanos = Nanos::from_millis(500);
+
+/// Phase of a worker; decides how long it may be silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Clients run: operations must end.
+    Clients,
+    /// Opening, settling, building an index, closing: the engine may be busy up to the cap, and
+    /// longer while the worker sends heartbeats.
+    Engine,
+}
+
+/// A reason to stop or kill a worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Alarm {
+    /// The user wants to stop after the operations in flight.
+    Stop,
+    /// The user wants to stop at once.
+    StopNow,
+    /// Free disk space is below the floor.
+    DiskFloor(Bytes),
+    /// It made no progress for that long.
+    Hung(Nanos),
+}
+
+/// Watches one worker; raises each alarm once, and none after the run's end.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    phase: Phase,
+    alive_at: Nanos,
+    disk_at: Nanos,
+    operations: u64,
+    is_stopping: bool,
+    is_over: bool,
+}
+
+impl Watch {
+    /// Begins to watch a worker that is opening its engine.
+    pub(crate) const fn begin(now: Nanos) -> Self {
+        Self {
+            phase: Phase::Engine,
+            alive_at: now,
+            disk_at: now,
+            operations: 0,
+            is_stopping: false,
+            is_over: false,
+        }
+    }
+
+    /// Notes progress.
+    pub(crate) const fn alive(&mut self, now: Nanos) {
+        self.alive_at = now;
+    }
+
+    /// Notes the begin of a phase, which is progress.
+    pub(crate) const fn enter(&mut self, phase: Phase, now: Nanos) {
+        self.phase = phase;
+        self.operations = 0;
+        self.alive_at = now;
+    }
+
+    /// Notes a heartbeat; it is progress when operations ended since the last.
+    pub(crate) fn heartbeat(&mut self, operations: u64, now: Nanos) {
+        if operations != self.operations || self.phase == Phase::Engine {
+            self.operations = operations;
+            self.alive_at = now;
+        }
+    }
+
+    /// Notes that the worker was killed: no further alarms.
+    pub(crate) const fn over(&mut self) {
+        self.is_over = true;
+    }
+
+    /// Returns whether the worker was killed.
+    pub(crate) const fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// Checks all conditions; `settle_cap` is that of the current step.
+    pub(crate) fn check(
+        &mut self,
+        bench: &Workbench<'_>,
+        settle_cap: Nanos,
+        now: Nanos,
+    ) -> Option<Alarm> {
+        if self.is_over {
+            return None;
+        }
+        let level = bench.interrupt.level();
+        if level >= 2 {
+            return Some(Alarm::StopNow);
+        }
+        if level == 1 && !self.is_stopping {
+            self.is_stopping = true;
+            return Some(Alarm::Stop);
+        }
+        if now.since(self.disk_at) >= DISK_EVERY {
+            self.disk_at = now;
+            // A file system that reports an error is not known to be full.
+            let free = bench.data.free().ok().filter(|free| *free < bench.disk_floor);
+            if let Some(free) = free {
+                return Some(Alarm::DiskFloor(free));
+            }
+        }
+        let waited = now.since(self.alive_at);
+        let timeout = match self.phase {
+            Phase::Clients => bench.watchdog,
+            Phase::Engine => bench.watchdog.after(settle_cap),
+        };
+        (waited > timeout).then_some(Alarm::Hung(waited))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::supervisor::data::DataRoot;
+    use crate::supervisor::process::WorkerProgram;
+    use crate::supervisor::workbench::Interrupt;
+
+    const CAP: Nanos = Nanos::from_secs(60);
+
+    /// Tests with a watchdog of 10 s.
+    fn with_bench(disk_floor: Bytes, test: impl FnOnce(&Workbench<'_>)) {
+        let dir = tempfile::tempdir().unwrap();
+        let data = DataRoot::take(dir.path()).unwrap();
+        test(&Workbench {
+            program: WorkerProgram { path: "none".into(), arguments: Vec::new() },
+            data: &data,
+            libraries: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            server_user: None,
+            allocators: malloc::Libraries::default(),
+            watchdog: Nanos::from_secs(10),
+            disk_floor,
+            interrupt: Interrupt::default(),
+        });
+    }
+
+    fn at(seconds: u64) -> Nanos {
+        Nanos::from_secs(seconds)
+    }
+
+    #[test]
+    fn clients_must_end_operations_within_the_watchdogs_time() {
+        with_bench(Bytes(0), |bench| {
+            let mut watch = Watch::begin(at(0));
+            watch.enter(Phase::Clients, at(1));
+            watch.heartbeat(5, at(8));
+            watch.heartbeat(5, at(17));
+            assert_eq!(watch.check(bench, CAP, at(18)), None);
+            assert_eq!(watch.check(bench, CAP, at(19)), Some(Alarm::Hung(at(11))));
+        });
+    }
+
+    #[test]
+    fn the_settle_cap_extends_the_watchdog_of_an_engine_phase() {
+        with_bench(Bytes(0), |bench| {
+            let mut watch = Watch::begin(at(0));
+            assert_eq!(watch.check(bench, CAP, at(70)), None);
+            assert_eq!(watch.check(bench, CAP, at(71)), Some(Alarm::Hung(at(71))));
+            watch.heartbeat(0, at(71));
+            assert_eq!(watch.check(bench, CAP, at(72)), None);
+        });
+    }
+
+    #[test]
+    fn a_second_interrupt_stops_at_once() {
+        with_bench(Bytes(0), |bench| {
+            let mut watch = Watch::begin(at(0));
+            bench.interrupt.raise();
+            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
+            assert_eq!(watch.check(bench, CAP, at(1)), None);
+            bench.interrupt.raise();
+            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::StopNow));
+            watch.over();
+            assert_eq!(watch.check(bench, CAP, at(1_000)), None);
+        });
+    }
+
+    #[test]
+    fn an_ignored_stop_does_not_disarm_the_watchdog() {
+        with_bench(Bytes(0), |bench| {
+            let mut watch = Watch::begin(at(0));
+            watch.enter(Phase::Clients, at(0));
+            bench.interrupt.raise();
+            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
+            assert_eq!(watch.check(bench, CAP, at(11)), Some(Alarm::Hung(at(11))));
+        });
+    }
+
+    #[test]
+    fn a_disk_below_the_floor_is_noticed_within_half_a_second() {
+        with_bench(Bytes(u64::MAX), |bench| {
+            let mut watch = Watch::begin(at(0));
+            assert_eq!(watch.check(bench, CAP, Nanos::from_millis(499)), None);
+            let alarm = watch.check(bench, CAP, Nanos::from_millis(500));
+            assert!(matches!(alarm, Some(Alarm::DiskFloor(_))), "{alarm:?}");
+        });
+    }
+}

@@ -1,0 +1,349 @@
+//! Row counting in the worker, before and after an application's steps.
+
+use std::io::Write;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use engine::{Engine, EngineError};
+use workload::Tables;
+
+use super::context::StepContext;
+use super::counted::Counted;
+use super::parent_link::Worker;
+use super::row_count_check::{RowCountCheck, TableCopy};
+use crate::message::{Message, StepEnd, StepEnds};
+
+/// Interval of heartbeats while a table is counted.
+const BEAT: Duration = Duration::from_millis(500);
+
+impl<W: Write + Send> Worker<'_, W> {
+    /// Executes one step, with a row-count check when it is one of the application.
+    ///
+    /// # Errors
+    /// When the parent is gone.
+    pub(crate) fn application_step(
+        &self,
+        context: &StepContext<'_>,
+        row_counts: &mut RowCountCheck,
+    ) -> Result<StepEnds, String> {
+        let Some(step_spec) = row_counts.step_spec(&context.step.name) else {
+            return self.step(context);
+        };
+        let unknown = row_counts.unknown(step_spec);
+        let failed = |error: EngineError| {
+            let end = StepEnd::Failed { reason: error.to_string() };
+            StepEnds { index: context.index, end, ..StepEnds::default() }
+        };
+        for (copy, rows) in match self.count(context.engine, &unknown)? {
+            Ok(counts) => counts,
+            Err(error) => return Ok(failed(error)),
+        } {
+            row_counts.counted(copy, rows);
+        }
+        let bounds = |table, copy| context.engine.bounds(table, copy);
+        let tables = match Tables::query(row_counts.setup(), context.index, bounds) {
+            Ok(tables) => tables,
+            Err(error) => return Ok(failed(error)),
+        };
+        let counted = Counted::new(context.engine, row_counts.setup());
+        let mut ends = self.step(&StepContext {
+            engine: &counted,
+            tables: Some(&tables),
+            kinds: context.kinds.clone(),
+            ..*context
+        })?;
+        let tallies = counted.tallies();
+        row_counts.note(&tallies);
+        ends.findings = row_counts.warnings(&tallies);
+        Ok(ends)
+    }
+
+    /// Counts the tables changed so far; returns `false` after a mismatch, which is reported.
+    ///
+    /// Called between two steps, outside any measured span.
+    ///
+    /// # Errors
+    /// When the parent is gone.
+    pub(crate) fn audit(
+        &self,
+        engine: &dyn Engine,
+        row_counts: &mut RowCountCheck,
+        is_last: bool,
+    ) -> Result<bool, String> {
+        let due = row_counts.due(is_last);
+        let checked = match self.count(engine, &due)? {
+            Ok(counts) => {
+                counts.into_iter().try_for_each(|(copy, rows)| row_counts.check(copy, rows))
+            }
+            Err(error) => Err(format!("the rows of its tables could not be counted: {error}")),
+        };
+        match checked {
+            Ok(()) => Ok(true),
+            Err(reason) => self.send(&Message::Violated { reason }).map(|()| false),
+        }
+    }
+
+    /// Counts the rows of copies, one after the other; unknown ones are left out.
+    ///
+    /// # Errors
+    /// When the parent is gone.
+    fn count(
+        &self,
+        engine: &dyn Engine,
+        copies: &[TableCopy],
+    ) -> Result<Result<Vec<(TableCopy, u64)>, EngineError>, String> {
+        if !copies.is_empty() {
+            self.send(&Message::Stage { name: "count_rows".to_owned() })?;
+        }
+        let mut counts = Vec::new();
+        for copy in copies {
+            match self.count_one(engine, *copy)? {
+                Ok(Some(rows)) => counts.push((*copy, rows)),
+                Ok(None) => {}
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(counts))
+    }
+
+    /// Counts the rows of one copy, however long that takes.
+    fn count_one(
+        &self,
+        engine: &dyn Engine,
+        (table, copy): TableCopy,
+    ) -> Result<Result<Option<u64>, EngineError>, String> {
+        let (send, receive) = sync_channel(1);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                // A send fails only when the parent is gone, which ends this process.
+                send.send(engine.count_rows(table, copy)).ok();
+            });
+            loop {
+                match receive.recv_timeout(BEAT) {
+                    Ok(counted) => return Ok(counted),
+                    Err(RecvTimeoutError::Timeout) => {
+                        self.send(&Message::Heartbeat { operations: 0 })?;
+                    }
+                    Err(RecvTimeoutError::Disconnected) => {
+                        let reason = "the driver panicked while it counted rows".to_owned();
+                        return Ok(Err(EngineError::Fatal(reason)));
+                    }
+                }
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufReader, Read};
+    use std::sync::mpsc::{Receiver, SyncSender};
+
+    use engine::Driver;
+    use malloc::Tunables;
+    use model::record::Severity;
+    use model::{Cell, DataShape, Nanos, OpKind, Options, Settings, Step, StopRule, Variant};
+
+    use super::*;
+    use crate::message::{Command, Order};
+    use crate::work;
+    use crate::worker::toy::{Fault, Toy, application};
+
+    /// A pipe's end that blocks until there is something to read.
+    struct CommandPipe {
+        lines: Receiver<Vec<u8>>,
+        rest: Vec<u8>,
+    }
+
+    impl Read for CommandPipe {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            while self.rest.is_empty() {
+                match self.lines.recv() {
+                    Ok(line) => self.rest = line,
+                    // A worker whose parent is gone would end this process.
+                    Err(_gone) => loop {
+                        thread::park();
+                    },
+                }
+            }
+            let count = self.rest.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&self.rest[..count]);
+            self.rest.drain(..count);
+            Ok(count)
+        }
+    }
+
+    /// A parent that records all messages, and lets the worker go on at once.
+    struct Parent {
+        line: Vec<u8>,
+        messages: Vec<Message>,
+        commands: SyncSender<Vec<u8>>,
+    }
+
+    impl Parent {
+        fn send(&self, command: &Command) {
+            let mut line = serde_json::to_vec(command).unwrap();
+            line.push(b'\n');
+            self.commands.send(line).unwrap();
+        }
+    }
+
+    impl Write for &mut Parent {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.line.extend_from_slice(bytes);
+            if self.line.ends_with(b"\n") {
+                let message: Message = serde_json::from_slice(&self.line).unwrap();
+                self.line.clear();
+                if matches!(message, Message::MeasuringBegins { .. } | Message::StepEnds(_)) {
+                    self.send(&Command::Go);
+                }
+                self.messages.push(message);
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn order(steps: &[&str]) -> Order {
+        let step = |name: &&str| {
+            let application = application();
+            let step_spec = application.step(name).unwrap();
+            let calls = application.calls(step_spec, 400, 2);
+            let end = StopRule::Duration(Nanos::from_millis(300));
+            let stop = calls.map_or(end, StopRule::Operations);
+            Step { clients: 2, unit: step_spec.unit, ..Step::new(*name, stop) }
+        };
+        Order {
+            cell: Cell {
+                id: "toy.c2.r1".to_owned(),
+                variant: "toy".to_owned(),
+                clients: 2,
+                repetition: 1,
+                seed: 3,
+            },
+            variant: Variant {
+                name: "toy".to_owned(),
+                build: "toy".parse().unwrap(),
+                profile: None,
+                options: Options::new(),
+                settings: Settings::default(),
+                dsn: None,
+                is_control: false,
+            },
+            steps: steps.iter().map(step).collect(),
+            data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
+            downwards: None,
+            pipelined: None,
+            library: None,
+            endpoint: None,
+            application: Some(application()),
+            clients_max: 3,
+            dir: std::env::temp_dir(),
+            allocator: None,
+        }
+    }
+
+    /// Runs the steps on a toy with that fault; returns all messages of the worker.
+    fn run(steps: &[&str], fault: Fault) -> Vec<Message> {
+        let (commands, lines) = sync_channel(16);
+        let mut parent = Parent { line: Vec::new(), messages: Vec::new(), commands };
+        parent.send(&Command::Run(Box::new(order(steps))));
+        let input = BufReader::new(CommandPipe { lines, rest: Vec::new() });
+        let registry =
+            move |_: &str, _: Option<&crate::Library>| Ok(Box::new(Toy(fault)) as Box<dyn Driver>);
+        work(input, &mut parent, &registry, &Tunables::default()).unwrap();
+        parent.messages
+    }
+
+    fn ends(messages: &[Message]) -> Vec<&StepEnds> {
+        let ends = messages.iter().filter_map(|message| {
+            let Message::StepEnds(ends) = message else { return None };
+            Some(&**ends)
+        });
+        ends.collect()
+    }
+
+    fn violation(messages: &[Message]) -> Option<&str> {
+        messages.iter().find_map(|message| {
+            let Message::Violated { reason } = message else { return None };
+            Some(reason.as_str())
+        })
+    }
+
+    const ALL: [&str; 4] = ["load", "index", "churn", "query"];
+
+    /// Goal: inserts, deletes and background writers add up, over steps and copies.
+    #[test]
+    fn tables_of_a_correct_server_pass_the_check() {
+        let messages = run(&ALL, Fault::None);
+        assert_eq!(violation(&messages), None);
+        let ends = ends(&messages);
+        assert!(ends.iter().all(|ends| ends.end == StepEnd::Finished), "{ends:?}");
+        let rows = |context: usize, wanted: OpKind| -> u64 {
+            let kinds = ends[context].clients.iter().chain(&ends[context].writers);
+            kinds.filter(|times| times.kind == wanted).map(|times| times.counts.rows).sum()
+        };
+        assert_eq!((rows(0, OpKind::Insert), rows(2, OpKind::Insert)), (400, 400));
+        assert_eq!((rows(2, OpKind::Delete), ends[1].clients[0].counts.done), (400, 3));
+        assert!(rows(3, OpKind::Insert) > 0 && rows(3, OpKind::MultiGet) > 0);
+        let settle = ends[2].settle.as_ref().unwrap();
+        let stages: Vec<_> = settle.stages.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(stages, ["clean", "wait_idle", "wait_idle"], "what the toy has");
+        assert!(ends.iter().all(|ends| ends.findings.is_empty()));
+        assert!(matches!(messages.last(), Some(Message::Closed { .. })));
+    }
+
+    /// Goal: rows are counted outside the measured spans. Method: the order of messages.
+    #[test]
+    fn rows_are_counted_between_steps() {
+        let messages = run(&["load", "churn"], Fault::None);
+        let label = |message: &Message| {
+            let is_count = matches!(message, Message::Stage { name } if name == "count_rows");
+            let labels = [
+                (matches!(message, Message::StepBegins { .. }), "begins"),
+                (matches!(message, Message::MeasuringBegins { .. }), "measures"),
+                (matches!(message, Message::StepEnds(_)), "ends"),
+                (is_count, "counts"),
+            ];
+            labels.into_iter().find(|(is_it, _)| *is_it).map(|(_, label)| label)
+        };
+        let labels: Vec<_> = messages.iter().filter_map(label).collect();
+        let step = ["begins", "counts", "measures", "ends", "counts"];
+        let known = ["begins", "measures", "ends", "counts"];
+        assert_eq!(labels, [&step[..], &known].concat());
+    }
+
+    #[test]
+    fn a_lost_row_ends_the_run_with_the_table_s_name() {
+        let messages = run(&ALL, Fault::LosesRow);
+        let reason = violation(&messages).unwrap();
+        let table = if reason.contains("`pi1`") { "pi1" } else { "pi2" };
+        let expected = format!(
+            "table `{table}` holds 199 rows, and 200 are expected: 0 before, 200 inserted, 0 deleted"
+        );
+        assert_eq!(reason, expected);
+        assert_eq!(ends(&messages).len(), 1, "nothing is run after it");
+    }
+
+    #[test]
+    fn failed_statements_may_have_been_applied() {
+        let messages = run(&["load", "churn"], Fault::FailsInserts);
+        assert_eq!(violation(&messages), None);
+        let ends = ends(&messages);
+        let insert = ends[0].clients.iter().find(|times| times.kind == OpKind::Insert).unwrap();
+        assert_eq!((insert.counts.failed, insert.counts.done), (4, 36));
+    }
+
+    #[test]
+    fn fewer_rows_than_expected_are_a_warning() {
+        let messages = run(&["load", "query"], Fault::ReturnsFewer);
+        let ends = ends(&messages);
+        let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
+        assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Warning));
+        assert!(finding.evidence.contains("`points` returned 3.00 a call"), "{finding:?}");
+    }
+}

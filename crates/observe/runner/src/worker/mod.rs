@@ -1,0 +1,25 @@
+//! The child process: executes one run's order and reports to the parent.
+//!
+//! `run` executes an order, `step` one of its steps; `trial` runs a load, `probing` a search;
+//! `settle` and `pending_work` wait for the engine; `audit` checks row counts. Each adds to
+//! `parent_link::Worker`. Nothing is archived here: the supervisor does that.
+
+mod audit;
+mod context;
+mod counted;
+mod open;
+mod parent_link;
+mod pending_work;
+mod probing;
+mod row_count_check;
+mod run;
+#[cfg(test)]
+mod scripted;
+mod settle;
+mod step;
+#[cfg(test)]
+mod toy;
+mod trial;
+
+pub use open::Registry;
+pub use run::work;

@@ -1,0 +1,122 @@
+//! The worker's state, and its messages to and from the parent.
+
+use std::io::{BufRead, Write};
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+
+use engine::Engine;
+use load::{SteadyClock, StopFlag};
+use malloc::Heap;
+use model::{EngineState, OpKind};
+
+use super::context::StepContext;
+use crate::message::{Command, Message, Order};
+
+/// Commands that may wait unread; the parent sends one at a time.
+const COMMANDS_MAX: usize = 16;
+
+/// The state of one run in the child.
+pub(crate) struct Worker<'a, W> {
+    pub(super) output: Mutex<W>,
+    pub(super) replies: Receiver<Reply>,
+    pub(crate) stop: StopFlag,
+    pub(crate) clock: &'a SteadyClock,
+    /// The allocator of this process, client and engine alike.
+    pub(crate) heap: Heap,
+    /// Operations per second that the client can offer on schedule, once known.
+    pub(crate) ceiling_ops_per_s: Option<f64>,
+}
+
+/// A reply of the parent at a boundary.
+pub(super) enum Reply {
+    Go,
+    Classified(Vec<bool>),
+}
+
+impl<W: Write + Send> Worker<'_, W> {
+    /// Reports the engine's state at the start of the measured span and waits for the parent.
+    pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) -> Result<(), String> {
+        // The clients of a warm-up are running.
+        let mut before = context.engine.state().unwrap_or_default();
+        before.readings.extend(self.heap.cheap_readings());
+        let (before, is_patient) = (Box::new(before), context.kinds.contains(&OpKind::Define));
+        self.send(&Message::MeasuringBegins { before, is_patient })?;
+        self.wait_for_go()
+    }
+
+    /// Returns the state of engine and allocator when the clients have ended.
+    pub(crate) fn final_state(&self, engine: &dyn Engine) -> EngineState {
+        let mut state = engine.state().unwrap_or_default();
+        state.readings.extend(self.heap.readings());
+        state
+    }
+
+    /// Waits until the parent has taken its readings.
+    pub(super) fn wait_for_go(&self) -> Result<(), String> {
+        match self.reply()? {
+            Reply::Go => Ok(()),
+            Reply::Classified(_) => {
+                Err("the parent classified intervals without a request".to_owned())
+            }
+        }
+    }
+
+    /// Waits for the parent's list of a probe's invalid intervals.
+    pub(crate) fn wait_for_classification(&self) -> Result<Vec<bool>, String> {
+        match self.reply()? {
+            Reply::Classified(is_invalid) => Ok(is_invalid),
+            Reply::Go => Err("the parent did not classify the probe".to_owned()),
+        }
+    }
+
+    fn reply(&self) -> Result<Reply, String> {
+        self.replies.recv().map_err(|_hung_up| "the parent is gone".to_owned())
+    }
+
+    /// Sends a message to the parent.
+    pub(crate) fn send(&self, message: &Message) -> Result<(), String> {
+        send_to(&self.output, message)
+    }
+}
+
+/// Reads commands on a thread of its own, so that a stop works while the engine is busy.
+pub(super) fn listen(
+    input: impl BufRead + Send + 'static,
+    stop: StopFlag,
+) -> (Receiver<Box<Order>>, Receiver<Reply>) {
+    let (send_order, orders) = sync_channel(1);
+    let (send_reply, replies) = sync_channel(COMMANDS_MAX);
+    thread::spawn(move || {
+        for line in input.lines() {
+            let Ok(line) = line else { break };
+            // A send fails only when the worker is ending.
+            match serde_json::from_str(&line) {
+                Ok(Command::Run(order)) => drop(send_order.send(order)),
+                Ok(Command::Go) => drop(send_reply.send(Reply::Go)),
+                Ok(Command::Classified { is_invalid }) => {
+                    drop(send_reply.send(Reply::Classified(is_invalid)));
+                }
+                Ok(Command::Stop) => {
+                    stop.set();
+                }
+                Err(_unknown) => break,
+            }
+        }
+        let me = rustix::process::getpid();
+        rustix::process::kill_process(me, rustix::process::Signal::KILL)
+            .expect("a process may kill itself");
+    });
+    (orders, replies)
+}
+
+/// Writes one message as one line.
+pub(super) fn send_to(output: &Mutex<impl Write>, message: &Message) -> Result<(), String> {
+    let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
+    line.push(b'\n');
+    let mut output = output.lock().map_err(|_poisoned| "a thread panicked".to_owned())?;
+    output
+        .write_all(&line)
+        .and_then(|()| output.flush())
+        .map_err(|error| format!("the parent does not read: {error}"))
+}

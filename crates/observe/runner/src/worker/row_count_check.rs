@@ -1,0 +1,364 @@
+//! Row-count check: rows before, plus inserted, minus deleted.
+//!
+//! The worker counts the rows; here they are compared with the expected ones.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use engine::ApplicationSetup;
+use model::OpKind;
+use model::record::{Finding, Severity};
+use model::sql::{CallMix, Part, Procedure, TrafficSpec};
+
+use super::counted::{Calls, Tallies};
+
+/// Most rows that are counted between two steps: a fraction of a second's work, and few pages.
+///
+/// Counting reads a table from end to end into the caches of the next step. Larger tables are
+/// counted when the run's last step has ended. Our choice.
+const COUNTED_BETWEEN_MAX: u64 = 1_000_000;
+/// Share by which the rows that a procedure returns may differ from the expected ones.
+const OTHER_SHARE: f64 = 0.01;
+/// Standard deviations of chance below which there is no finding.
+const CHANCE: f64 = 3.0;
+/// Keywords of a statement that may change the number of rows.
+const CHANGING: [&str; 5] = ["insert", "delete", "replace", "truncate", "merge"];
+
+/// One copy of a table: its position among the tables, and its number.
+pub(crate) type TableCopy = (u16, u32);
+
+/// Effect of a procedure's calls on the number of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Each reported row is added.
+    Adds,
+    /// Each reported row is removed.
+    Removes,
+    /// None.
+    Nothing,
+    /// It cannot be known.
+    Unknown,
+}
+
+/// Expected rows of one copy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Entry {
+    /// Rows when they were last counted.
+    before: u64,
+    inserted: u64,
+    deleted: u64,
+    /// Statements that failed since, and the rows they may have changed.
+    failed: u64,
+    slack: u64,
+}
+
+impl Entry {
+    /// Returns the least and the most rows possible.
+    const fn range(&self) -> (u64, u64) {
+        let expected = (self.before + self.inserted).saturating_sub(self.deleted);
+        (expected.saturating_sub(self.slack), expected + self.slack)
+    }
+
+    const fn is_changed(&self) -> bool {
+        self.inserted + self.deleted + self.failed > 0
+    }
+}
+
+/// Expected row counts of one run.
+#[derive(Debug)]
+pub(crate) struct RowCountCheck {
+    setup: ApplicationSetup,
+    entries: BTreeMap<TableCopy, Entry>,
+}
+
+impl RowCountCheck {
+    /// Returns a check without any table.
+    pub(crate) const fn new(setup: ApplicationSetup) -> Self {
+        Self { setup, entries: BTreeMap::new() }
+    }
+
+    /// Returns the application and its clients.
+    pub(crate) const fn setup(&self) -> &ApplicationSetup {
+        &self.setup
+    }
+
+    /// Returns the application's step of that name.
+    pub(crate) fn step_spec(&self, step: &str) -> Option<&TrafficSpec> {
+        self.setup.application.step(step)
+    }
+
+    /// Returns the copies whose rows must be counted before the step.
+    pub(crate) fn unknown(&self, step_spec: &TrafficSpec) -> Vec<TableCopy> {
+        let called = called(step_spec).into_iter();
+        let procedures = called.filter_map(|at| self.setup.application.procedures.get(at));
+        let changing = procedures.filter(|it| matches!(effect(it), Effect::Adds | Effect::Removes));
+        let copies = changing
+            .flat_map(|it| (0..self.setup.copies(it.table)).map(move |copy| (it.table, copy)));
+        let mut copies: Vec<_> = copies.filter(|copy| !self.entries.contains_key(copy)).collect();
+        copies.sort_unstable();
+        copies.dedup();
+        copies
+    }
+
+    /// Notes the rows that a copy holds.
+    pub(crate) fn counted(&mut self, copy: TableCopy, rows: u64) {
+        self.entries.insert(copy, Entry { before: rows, ..Entry::default() });
+    }
+
+    /// Notes a step's calls.
+    pub(crate) fn note(&mut self, tallies: &Tallies) {
+        for (at, procedure) in self.setup.application.procedures.iter().enumerate() {
+            for (copy, calls) in (0..).zip(tallies.of(at)) {
+                let copy = (procedure.table, copy);
+                let Some(entry) = self.entries.get_mut(&copy) else { continue };
+                if !entry.note(procedure, calls) {
+                    self.entries.remove(&copy);
+                }
+            }
+        }
+    }
+
+    /// Returns the copies to be counted now that a step has ended.
+    pub(crate) fn due(&self, is_last: bool) -> Vec<TableCopy> {
+        let changed = || self.entries.iter().filter(|(_, entry)| entry.is_changed());
+        let rows: u64 = changed().map(|(_, entry)| entry.range().1).sum();
+        let is_due = is_last || rows <= COUNTED_BETWEEN_MAX;
+        changed().filter(|_| is_due).map(|(copy, _)| *copy).collect()
+    }
+
+    /// Compares a copy's rows with the expected ones, and continues from them.
+    ///
+    /// # Errors
+    /// Names the table, the expected and the counted rows.
+    pub(crate) fn check(&mut self, copy: TableCopy, found: u64) -> Result<(), String> {
+        let Some(entry) = self.entries.get(&copy).copied() else { return Ok(()) };
+        self.counted(copy, found);
+        let (least, most) = entry.range();
+        if (least..=most).contains(&found) {
+            return Ok(());
+        }
+        let Entry { before, inserted, deleted, failed, slack } = entry;
+        let expected = (before + inserted).saturating_sub(deleted);
+        let mut reason = format!(
+            "table `{}` holds {found} rows, and {expected} are expected: {before} before, \
+             {inserted} inserted, {deleted} deleted",
+            self.name(copy)
+        );
+        if failed > 0 {
+            // Writing to a text does not fail.
+            write!(reason, "; {failed} failed statements allow for {slack} more or fewer").ok();
+        }
+        Err(reason)
+    }
+
+    /// Returns a copy's name.
+    fn name(&self, (table, copy): TableCopy) -> String {
+        let table = self.setup.application.tables.get(usize::from(table));
+        table.map_or_else(String::new, |table| format!("{}{}", table.name, copy + 1))
+    }
+
+    /// Returns warnings about procedures that returned unexpected numbers of rows.
+    pub(crate) fn warnings(&self, tallies: &Tallies) -> Vec<Finding> {
+        let procedures = self.setup.application.procedures.iter().enumerate();
+        let one = |(at, procedure): (usize, &Procedure)| {
+            let mut calls = Calls::default();
+            tallies.of(at).iter().for_each(|of_copy| calls.merge(of_copy));
+            other_rows(procedure, &calls)
+        };
+        procedures.filter_map(one).collect()
+    }
+}
+
+impl Entry {
+    /// Notes calls; returns whether the rows are still known.
+    fn note(&mut self, procedure: &Procedure, calls: &Calls) -> bool {
+        let effect = effect(procedure);
+        match effect {
+            Effect::Adds => self.inserted += calls.rows,
+            Effect::Removes => self.deleted += calls.rows,
+            Effect::Nothing => return true,
+            Effect::Unknown => return calls.done + calls.failed == 0,
+        }
+        self.failed += calls.failed;
+        self.slack += calls.failed * u64::from(procedure.rows);
+        calls.failed == 0 || procedure.rows > 0
+    }
+}
+
+/// Returns the positions of the procedures that a step calls.
+fn called(step_spec: &TrafficSpec) -> Vec<usize> {
+    let background = step_spec.background.as_ref().map(|background| &background.call_mix);
+    let positions = |call_mix: &CallMix| -> Vec<usize> {
+        match call_mix {
+            CallMix::Mix(weights) => weights.iter().map(|(at, _)| usize::from(*at)).collect(),
+            CallMix::InTurn(turns) | CallMix::Once(turns) => {
+                turns.iter().map(|at| usize::from(*at)).collect()
+            }
+        }
+    };
+    step_spec.clients.iter().chain(background).flat_map(positions).collect()
+}
+
+/// Returns the effect of a procedure's calls on the number of rows.
+fn effect(procedure: &Procedure) -> Effect {
+    match procedure.kind {
+        OpKind::Insert => Effect::Adds,
+        OpKind::Delete => Effect::Removes,
+        OpKind::Get
+        | OpKind::Put
+        | OpKind::Scan
+        | OpKind::MultiGet
+        | OpKind::Transaction
+        | OpKind::Define => {
+            let statements = &procedure.statements;
+            let parts =
+                statements.postgres.iter().chain(&statements.mysql).flat_map(|it| &it.parts);
+            let is_changing = |part: &Part| {
+                let Part::Text(text) = part else { return false };
+                let text = text.to_ascii_lowercase();
+                CHANGING.iter().any(|word| text.contains(word))
+            };
+            if parts.clone().any(is_changing) { Effect::Unknown } else { Effect::Nothing }
+        }
+    }
+}
+
+/// Returns a warning when a procedure's calls returned an unexpected number of rows.
+#[expect(clippy::cast_precision_loss, reason = "counts of a step stay far below 2^53")]
+fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
+    let expected = procedure.rows_expected.filter(|rows| *rows > 0.0)?;
+    if calls.done == 0 {
+        return None;
+    }
+    let mean = calls.rows as f64 / calls.done as f64;
+    // Rows found by chance are Poisson distributed.
+    let chance = CHANCE * (expected / calls.done as f64).sqrt();
+    if (mean - expected).abs() <= chance.max(OTHER_SHARE * expected) {
+        return None;
+    }
+    let (than, remedy) = if mean < expected {
+        (
+            "fewer",
+            "some of the queried rows are missing: load more rows, or check what deleted them",
+        )
+    } else {
+        ("more", "correct `returns` in the application, or the values that are drawn for it")
+    };
+    let name = &procedure.name;
+    Some(Finding {
+        code: "A053".to_owned(),
+        severity: Severity::Warning,
+        evidence: format!(
+            "{than} rows per query than expected: `{name}` returned {mean:.2} a call on average, \
+             and should return {expected}"
+        ),
+        remedy: remedy.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use model::sql::Statement;
+
+    use super::*;
+    use crate::worker::toy::application;
+
+    const COPY: TableCopy = (0, 1);
+
+    fn row_counts() -> RowCountCheck {
+        let mut application = application();
+        let part = Part::Text("BEGIN; delete from t; INSERT INTO t".to_owned());
+        let mut both = application.procedures[3].clone();
+        both.kind = OpKind::Transaction;
+        both.statements.mysql = vec![Statement { parts: vec![part] }];
+        application.procedures.push(both);
+        RowCountCheck::new(ApplicationSetup { application: Arc::new(application), clients: 2 })
+    }
+
+    /// Tallies in which a procedure was called on copy 1.
+    fn called(row_counts: &RowCountCheck, procedure: usize, calls: Calls) -> Tallies {
+        let mut tallies = Tallies::new(row_counts.setup());
+        tallies.set(procedure, 1, calls);
+        tallies
+    }
+
+    fn calls(done: u64, failed: u64, rows: u64) -> Calls {
+        Calls { done, failed, rows }
+    }
+
+    #[test]
+    fn only_copies_that_a_step_changes_are_counted_before_it_and_once() {
+        let mut row_counts = row_counts();
+        let unknown = |row_counts: &RowCountCheck, step: &str| {
+            let step_spec = row_counts.step_spec(step).cloned().unwrap();
+            row_counts.unknown(&step_spec)
+        };
+        assert_eq!(unknown(&row_counts, "index"), []);
+        assert_eq!(unknown(&row_counts, "query"), [(0, 0), (0, 1)], "its writers do");
+        row_counts.counted((0, 0), 7);
+        assert_eq!(unknown(&row_counts, "churn"), [(0, 1)]);
+        assert!(row_counts.due(true).is_empty(), "nothing was changed");
+    }
+
+    #[test]
+    fn rows_found_are_compared_with_those_inserted_and_deleted() {
+        let mut row_counts = row_counts();
+        row_counts.counted(COPY, 100);
+        row_counts.note(&called(&row_counts, 0, calls(5, 0, 50)));
+        row_counts.note(&called(&row_counts, 1, calls(2, 0, 20)));
+        assert_eq!(row_counts.due(false), [COPY]);
+        assert_eq!(row_counts.check(COPY, 130), Ok(()));
+        assert!(row_counts.due(true).is_empty(), "counted");
+        row_counts.note(&called(&row_counts, 0, calls(1, 0, 10)));
+        let reason = row_counts.check(COPY, 130).unwrap_err();
+        assert!(reason.starts_with("table `pi2` holds 130 rows, and 140 are expected"), "{reason}");
+    }
+
+    #[test]
+    fn a_failed_statement_allows_for_its_rows() {
+        for (found, is_right) in [(140, true), (160, true), (139, false), (161, false)] {
+            let mut row_counts = row_counts();
+            row_counts.counted(COPY, 100);
+            row_counts.note(&called(&row_counts, 0, calls(5, 1, 50)));
+            assert_eq!(row_counts.check(COPY, found).is_ok(), is_right, "{found}");
+        }
+        let mut row_counts = row_counts();
+        row_counts.counted(COPY, 100);
+        row_counts.note(&called(&row_counts, 0, calls(0, 1, 0)));
+        let reason = row_counts.check(COPY, 0).unwrap_err();
+        assert!(reason.ends_with("1 failed statements allow for 10 more or fewer"), "{reason}");
+    }
+
+    #[test]
+    fn a_table_with_unknown_effects_is_not_checked() {
+        let mut row_counts = row_counts();
+        row_counts.counted(COPY, 100);
+        row_counts.note(&called(&row_counts, 4, calls(1, 0, 3)));
+        assert!(row_counts.due(true).is_empty());
+        assert_eq!(row_counts.check(COPY, 5), Ok(()));
+    }
+
+    #[test]
+    fn large_tables_are_counted_at_the_end_of_the_run() {
+        let mut row_counts = row_counts();
+        row_counts.counted(COPY, COUNTED_BETWEEN_MAX);
+        row_counts.note(&called(&row_counts, 0, calls(1, 0, 10)));
+        assert!(row_counts.due(false).is_empty());
+        assert_eq!(row_counts.due(true), [COPY]);
+        assert_eq!(row_counts.check(COPY, COUNTED_BETWEEN_MAX + 10), Ok(()));
+    }
+
+    #[test]
+    fn an_unexpected_row_count_beyond_chance_is_a_warning() {
+        let row_counts = row_counts();
+        let has_warning = |done: u64, rows: u64| {
+            let warnings = row_counts.warnings(&called(&row_counts, 2, calls(done, 0, rows)));
+            !warnings.is_empty()
+        };
+        assert!(!has_warning(0, 0) && !has_warning(100_000, 396_500));
+        assert!(has_warning(100_000, 395_000) && has_warning(100_000, 405_000));
+        assert!(!has_warning(10, 25) && has_warning(10, 20));
+    }
+}

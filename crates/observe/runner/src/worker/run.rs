@@ -1,0 +1,132 @@
+//! Executes one run's order: opens the engine, runs its steps, closes it.
+
+use std::io::{BufRead, Write};
+use std::sync::Mutex;
+
+use load::{SteadyClock, StopFlag};
+use malloc::{Heap, Tunables};
+use model::StepInfo;
+use model::record::ClockRecord;
+use workload::Presence;
+
+use super::context::StepContext;
+use super::open::{Registry, application_setup};
+use super::parent_link::{Worker, listen, send_to};
+use super::row_count_check::RowCountCheck;
+use crate::message::{Message, Order, StepEnd};
+use crate::preflight::calibration_of;
+
+/// Executes the order read from `input`, and reports to `output`.
+///
+/// `tunables` are the environment variables that may tune an allocator.
+///
+/// When `input` ends, the parent is gone: the process kills itself, so that no run outlives its
+/// record.
+///
+/// # Errors
+/// A text for the parent when the order cannot be read or the pipe breaks.
+pub fn work(
+    input: impl BufRead + Send + 'static,
+    output: impl Write + Send,
+    registry: &Registry,
+    tunables: &Tunables,
+) -> Result<(), String> {
+    let stop = StopFlag::default();
+    let (orders, replies) = listen(input, stop.clone());
+    let Ok(order) = orders.recv() else { return Err("no order received".to_owned()) };
+    let clock = SteadyClock::calibrate();
+    let output = Mutex::new(output);
+    let requested = order.variant.settings.allocator;
+    let heap = match Heap::expect(requested, order.allocator.as_deref(), tunables) {
+        Ok(heap) => heap,
+        Err(error) => {
+            let (reason, remedy) = (error.to_string(), error.remedy());
+            return send_to(&output, &Message::OtherAllocator { reason, remedy });
+        }
+    };
+    let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };
+    worker.run(&order, registry)
+}
+
+/// Returns a step's seed: the run's, incremented for each earlier step of the same name.
+///
+/// So the second does not read the keys that the first has just brought into the cache.
+fn step_seed(order: &Order, index: u32) -> u64 {
+    let name = &order.steps[index as usize].name;
+    let earlier = order.steps[..index as usize].iter().filter(|step| step.name == *name).count();
+    order.cell.seed.wrapping_add(earlier as u64)
+}
+
+/// Returns all steps the order may name; those of the application first.
+fn infos(order: &Order) -> Vec<StepInfo> {
+    let own = order.application.as_ref().map(workload::step_infos).unwrap_or_default();
+    own.into_iter().chain(workload::catalog()).collect()
+}
+
+impl<W: Write + Send> Worker<'_, W> {
+    fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
+        self.calibrate(order)?;
+        let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
+        let mut presence = Presence::Some;
+        let mut row_counts = application_setup(order).map(RowCountCheck::new);
+        let infos = infos(order);
+        for (index, step) in (0..).zip(&order.steps) {
+            self.send(&Message::StepBegins { index })?;
+            let info = infos.iter().find(|info| info.name == step.name);
+            let context = StepContext {
+                engine: engine.as_ref(),
+                data: &order.data,
+                index,
+                step,
+                presence,
+                is_checking,
+                kinds: info.map(|info| info.needs.clone()).unwrap_or_default(),
+                seed: step_seed(order, index),
+                tables: None,
+            };
+            let ends = match &mut row_counts {
+                Some(row_counts) => self.application_step(&context, row_counts)?,
+                None => self.step(&context)?,
+            };
+            let is_finished = ends.end == StepEnd::Finished;
+            self.send(&Message::StepEnds(Box::new(ends)))?;
+            let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
+            for (of, text) in texts {
+                let Some(text) = text else { continue };
+                let name = format!("{index}.{}{of}.txt", step.name);
+                self.send(&Message::EngineText { name, text })?;
+            }
+            self.wait_for_go()?;
+            let is_last = index as usize + 1 == order.steps.len();
+            let is_sound = match &mut row_counts {
+                Some(row_counts) if is_finished => {
+                    self.audit(engine.as_ref(), row_counts, is_last)?
+                }
+                Some(_) | None => true,
+            };
+            if !is_finished || !is_sound {
+                break;
+            }
+            presence = workload::presence_after(&step.name, presence);
+        }
+        match engine.close() {
+            Ok(()) => self.send(&Message::Closed { clock: self.clock_record() }),
+            Err(error) => Err(format!("the engine could not be closed: {error}")),
+        }
+    }
+
+    /// Calibrates the client on this host, and reports it.
+    fn calibrate(&mut self, order: &Order) -> Result<(), String> {
+        let Some(request) = calibration_of(&order.steps) else { return Ok(()) };
+        // Missing threads are reported by the step that needs them.
+        let Ok(calibration) = load::calibrate(self.clock, &request) else { return Ok(()) };
+        self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);
+        self.send(&Message::Calibrated { calibration })
+    }
+
+    /// Compares the clock with the kernel's, over the whole of the run.
+    fn clock_record(&self) -> ClockRecord {
+        let check = self.clock.check();
+        ClockRecord { is_sound: check.is_sound(), source: check.source, drift_ppm: check.drift_ppm }
+    }
+}

@@ -1,0 +1,223 @@
+//! An in-memory server for tests, with queues of ids and injected faults.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::{ApplicationSetup, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
+use model::sql::{
+    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Table, TrafficSpec,
+};
+use model::{
+    Application, Argument, Bounds, Call, Capabilities, EngineState, Identity, Op, OpKind, OpUnit,
+    Options, Outcome, StepRole,
+};
+
+/// An injected fault of the toy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Nothing.
+    None,
+    /// One insert stores a row less than it reports.
+    LosesRow,
+    /// Each tenth insert fails, and every other of these is stored all the same.
+    FailsInserts,
+    /// Reads return one row less than they should.
+    ReturnsFewer,
+}
+
+/// The toy as a driver.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Toy(pub(crate) Fault);
+
+/// The open toy.
+struct Open {
+    fault: Fault,
+    setup: ApplicationSetup,
+    tables: Mutex<BTreeMap<(u16, u32), Queue>>,
+    inserts: AtomicU64,
+}
+
+/// The ids in a table.
+#[derive(Debug, Default)]
+struct Queue {
+    ids: VecDeque<i64>,
+    next: i64,
+}
+
+impl Driver for Toy {
+    fn identity(&self) -> Identity {
+        Identity { engine: "toy".to_owned(), ..Identity::default() }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::whole([])
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        let setup = spec.application.clone();
+        let setup = setup.ok_or_else(|| EngineError::Fatal("no application".to_owned()))?;
+        let (tables, inserts) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Box::new(Open { fault: self.0, setup, tables, inserts }))
+    }
+}
+
+impl Open {
+    fn with<T>(&self, copy: (u16, u32), work: impl FnOnce(&mut Queue) -> T) -> T {
+        let mut tables = self.tables.lock().expect("no test panics with it");
+        work(tables.entry(copy).or_default())
+    }
+
+    fn insert(&self, copy: (u16, u32), count: u32) -> Result<u64, EngineError> {
+        let number = self.inserts.fetch_add(1, Ordering::Relaxed);
+        let is_failing = self.fault == Fault::FailsInserts && number % 10 == 9;
+        let lost = u32::from(self.fault == Fault::LosesRow && number == 3);
+        self.with(copy, |queue| {
+            if !is_failing || number % 20 == 19 {
+                let ids = queue.next..queue.next + i64::from(count - lost);
+                queue.ids.extend(ids);
+            }
+            queue.next += i64::from(count);
+        });
+        if is_failing {
+            return Err(EngineError::Conflict("deadlock".to_owned()));
+        }
+        Ok(u64::from(count))
+    }
+
+    fn call(&self, call: &Call<'_>, rows: &mut Rows) -> Result<(), EngineError> {
+        let procedure = &self.setup.application.procedures[usize::from(call.procedure)];
+        let copy = (procedure.table, call.table);
+        match call.kind {
+            OpKind::Insert => rows.wrote(self.insert(copy, procedure.rows)?, 9),
+            OpKind::Delete => {
+                let count = procedure.rows as usize;
+                let gone = self.with(copy, |queue| {
+                    let count = count.min(queue.ids.len());
+                    queue.ids.drain(..count).count()
+                });
+                rows.wrote(gone as u64, 0);
+            }
+            OpKind::MultiGet => {
+                let fewer = usize::from(self.fault == Fault::ReturnsFewer);
+                let found = self.with(copy, |queue| {
+                    let is_there = |argument: &&Argument| {
+                        let Argument::Integer(id) = argument else { return false };
+                        queue.ids.binary_search(id).is_ok()
+                    };
+                    call.arguments.iter().filter(is_there).count()
+                });
+                (fewer..found).for_each(|_| rows.push(b"", b"row"));
+            }
+            OpKind::Get | OpKind::Put | OpKind::Scan | OpKind::Transaction | OpKind::Define => {}
+        }
+        Ok(())
+    }
+}
+
+struct OpenSession<'e>(&'e Open);
+
+impl Session for OpenSession<'_> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let Op::Call(call) = op else {
+            return Err(EngineError::Unsupported("only calls".to_owned()));
+        };
+        self.0.call(call, rows).map(|()| Outcome::Done)
+    }
+}
+
+impl Engine for Open {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(Box::new(OpenSession(self)))
+    }
+
+    fn identity(&self) -> Identity {
+        Toy(self.fault).identity()
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        Ok(Options::new())
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        Ok(work == Maintenance::Clean)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        Ok(EngineState { is_idle: Some(true), ..EngineState::default() })
+    }
+
+    fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
+        Ok(Some(self.with((table, number), |queue| Bounds {
+            first: queue.ids.front().copied().unwrap_or(queue.next),
+            next: queue.ids.back().map_or(queue.next, |last| last + 1),
+        })))
+    }
+
+    fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
+        Ok(Some(self.with((table, number), |queue| queue.ids.len() as u64)))
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// Returns an application of one table per client: load, index, churn, and queries with writers.
+pub(crate) fn application() -> Application {
+    let procedure = |name: &str, kind, rows| Procedure {
+        name: name.to_owned(),
+        kind,
+        table: 0,
+        is_transaction: false,
+        statements: PerDialect::default(),
+        arguments: Vec::new(),
+        row: Vec::new(),
+        rows,
+        rows_expected: None,
+    };
+    let step = |name: &str, clients| TrafficSpec {
+        name: name.to_owned(),
+        about: "does it".to_owned(),
+        role: StepRole::Write,
+        clients: Some(clients),
+        background: None,
+        rows: Some(RowCount { share: 1.0, fixed: 0 }),
+        unit: OpUnit::Row,
+        settles: false,
+    };
+    let background = Background { call_mix: CallMix::InTurn(vec![0, 1]), rows_per_s: 500.0 };
+    Application {
+        name: "toy".to_owned(),
+        about: "a toy".to_owned(),
+        row_bytes: 9,
+        tables: vec![Table {
+            name: "pi".to_owned(),
+            copies: Copies::PerClient,
+            create: PerDialect::default(),
+            id: Some("id".to_owned()),
+        }],
+        procedures: vec![
+            Procedure { row: vec![Draw::Number], ..procedure("insert", OpKind::Insert, 10) },
+            Procedure { arguments: vec![Draw::FirstId], ..procedure("delete", OpKind::Delete, 10) },
+            Procedure {
+                arguments: vec![Draw::Id; 4],
+                rows_expected: Some(4.0),
+                ..procedure("points", OpKind::MultiGet, 0)
+            },
+            procedure("index", OpKind::Define, 0),
+        ],
+        steps: vec![
+            step("load", CallMix::InTurn(vec![0])),
+            TrafficSpec { unit: OpUnit::Rows(400), ..step("index", CallMix::Once(vec![3])) },
+            TrafficSpec { settles: true, ..step("churn", CallMix::InTurn(vec![0, 1])) },
+            TrafficSpec {
+                background: Some(background),
+                rows: None,
+                unit: OpUnit::Operation,
+                ..step("query", CallMix::Mix(vec![(2, 1)]))
+            },
+        ],
+        order: Vec::new(),
+    }
+}

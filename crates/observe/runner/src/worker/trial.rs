@@ -1,0 +1,130 @@
+//! Runs the load of a step or probe on the open engine.
+
+use std::io::Write;
+
+use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
+use model::{Load, Nanos, Readings, Step, StopRule};
+use workload::{Group, Request};
+
+use super::context::StepContext;
+use super::parent_link::Worker;
+use crate::message::{IntervalMessage, Message, StepEnd};
+use crate::tally;
+
+/// Length of an interval.
+const INTERVAL: Nanos = Nanos::SECOND;
+
+/// A load, and its duration.
+pub(crate) struct Trial {
+    /// A closed loop or an open one.
+    pub(crate) load: Load,
+    pub(crate) clients: u32,
+    pub(crate) stop: StopRule,
+    pub(crate) warmup: Nanos,
+    pub(crate) seed: u64,
+    /// The probe's number, if it is one.
+    pub(crate) probe: Option<u32>,
+}
+
+impl<W: Write + Send> Worker<'_, W> {
+    /// Runs one load; `on_interval` gets each interval with the engine's readings at its end.
+    ///
+    /// A load that could not be run at all is returned as the end of its step.
+    ///
+    /// # Errors
+    /// When the parent is gone.
+    pub(crate) fn try_load(
+        &self,
+        context: &StepContext<'_>,
+        trial: &Trial,
+        on_interval: &mut dyn FnMut(&Interval, &Readings),
+    ) -> Result<Result<StepTotals, StepEnd>, String> {
+        let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
+        let mut run = match self.step_run(context, trial) {
+            Ok(run) => run,
+            Err(error) => return Ok(Err(failed(&error))),
+        };
+        let mut sent = Ok(());
+        let totals = run_step(self.clock, &mut run, &mut |event| {
+            if sent.is_ok() {
+                sent = self.report_event(context, trial, event, on_interval);
+            }
+            if sent.is_err() {
+                self.stop.set();
+            }
+        });
+        sent?;
+        Ok(totals.map_err(|error| {
+            let is_stopped = matches!(error, LoadError::Stopped);
+            if is_stopped { StepEnd::Stopped } else { failed(&error) }
+        }))
+    }
+
+    /// Prepares the clients.
+    fn step_run<'a>(
+        &self,
+        context: &StepContext<'a>,
+        trial: &Trial,
+    ) -> Result<StepRun<'a>, workload::WorkloadError> {
+        let step = Step { clients: trial.clients, ..context.step.clone() };
+        let group = |group: Group, load: Load| {
+            let generators = workload::generators(&Request {
+                step: &step,
+                data: context.data,
+                seed: trial.seed,
+                presence: context.presence,
+                group,
+                tables: context.tables,
+            })?;
+            Ok(GroupRun { generators, load, kinds: context.kinds.clone() })
+        };
+        let writer_load = workload::writer_load(&step, context.data, context.application());
+        let writer_load = writer_load.unwrap_or(Load::Closed);
+        Ok(StepRun {
+            engine: context.engine,
+            clients: group(Group::Clients, trial.load.clone())?,
+            writers: group(Group::Writers, writer_load)?,
+            stop: context.stop(trial.stop),
+            warmup: trial.warmup,
+            interval: INTERVAL,
+            is_checking: context.is_checking,
+            arrival_seed: trial.seed,
+            stop_flag: self.stop.clone(),
+        })
+    }
+
+    /// Reports an event of the load loop to the parent.
+    fn report_event(
+        &self,
+        context: &StepContext<'_>,
+        trial: &Trial,
+        event: Event<'_>,
+        on_interval: &mut dyn FnMut(&Interval, &Readings),
+    ) -> Result<(), String> {
+        match event {
+            Event::MeasuringBegins => self.begin_measuring(context),
+            Event::Heartbeat { client_operations, .. } => {
+                self.send(&Message::Heartbeat { operations: client_operations })
+            }
+            Event::Interval(interval) => {
+                let mut engine = context.engine.state().unwrap_or_default().readings;
+                engine.extend(self.heap.cheap_readings());
+                on_interval(interval, &engine);
+                let is_open = matches!(trial.load, Load::Open(_));
+                let message = IntervalMessage {
+                    probe: trial.probe,
+                    is_warmup: interval.is_warmup,
+                    start: interval.start,
+                    length: interval.length,
+                    clients: tally::times(&interval.clients),
+                    writers: tally::times(&interval.writers),
+                    open: is_open.then(|| tally::open_interval(interval)),
+                    growth: interval.readings.clone(),
+                    engine,
+                };
+                self.send(&Message::Interval(Box::new(message)))
+            }
+            Event::MeasuringEnds => Ok(()),
+        }
+    }
+}

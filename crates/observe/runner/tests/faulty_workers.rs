@@ -1,0 +1,185 @@
+//! The parent process against faulty workers.
+//!
+//! Shells that print a worker's messages and then fail. The experiment is the archive's fixture.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use archive::{ExperimentDir, Results};
+use malloc::Libraries;
+use model::validity::SearchRecord;
+use model::{Allocator, Bytes, Manifest, Nanos, RunEnd, RunRecord};
+use runner::{
+    DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_variants, run_cells,
+};
+use tempfile::TempDir;
+
+/// A worker's message that its engine is open; each message is one line.
+const OPENED: &str = concat!(
+    r#"{"type":"opened","effective_options":{},"keep":[],"#,
+    r#""identity":{"engine":"shell","version":"1","origin":"linked","sha256":null,"facts":{}}}"#
+);
+const STEP_BEGINS: &str = r#"{"type":"step_begins","index":0}"#;
+const STEP_FAILED: &str = concat!(
+    r#"{"type":"step_ends","index":0,"duration":0,"clients":[],"writers":[],"growth":{},"#,
+    r#""after":{},"settle":null,"end":{"how":"failed","reason":"out of paper"}}"#
+);
+/// A finished step with invalid histograms.
+const BROKEN: &str = concat!(
+    r#"{"type":"step_ends","index":0,"duration":5,"clients":[{"kind":"put","counts":"#,
+    r#"{"done":1,"not_found":0,"failed":0,"rows":1,"bytes":9,"verified":0},"#,
+    r#""response":"AAAA","service":"AAAA"}],"writers":[],"growth":{},"#,
+    r#""after":{},"settle":null,"end":{"how":"finished"}}"#
+);
+
+/// A probe that has ended, in a search that has not.
+const PROBE_ENDS: &str = concat!(
+    r#"{"type":"probe_ends","search":{"limit":null,"found":null,"ended":"","#,
+    r#""is_path_dependent":false,"probes":[{"number":0,"purpose":"capacity","clients":1,"#,
+    r#""offered_ops_per_s":null,"throughput_ops_per_s":5.0,"goodput_ops_per_s":5.0,"#,
+    r#""late_share":0.0,"late_interval":[0.0,0.1],"response":{"count":5,"mean_ns":9.0,"p50_ns":9,"#,
+    r#""p90_ns":9,"p99_ns":9,"p999_ns":9,"p9999_ns":9,"max_ns":9},"service":{"count":5,"#,
+    r#""mean_ns":9.0,"p50_ns":9,"p90_ns":9,"p99_ns":9,"p999_ns":9,"p9999_ns":9,"max_ns":9},"#,
+    r#""duration_ns":1000000000,"debt_bytes":null,"drained_ns":0,"outcome":"passed","#,
+    r#""reason":"a hint"}]}}"#
+);
+
+/// A scratch directory with the fixture's experiment begun anew.
+struct Bench {
+    dir: TempDir,
+    manifest: Manifest,
+    experiment: ExperimentDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../archive/tests/data/schema-1");
+        let manifest = Results::at(&fixture).find("quick").and_then(|dir| dir.manifest());
+        let mut manifest = manifest.expect("the archive's fixture");
+        for step in &mut manifest.plan.experiment.steps {
+            // The cap of a settle is added to the watchdog's timeout.
+            step.settle_cap = Nanos(0);
+        }
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let experiment = Results::at(dir.path()).create(&manifest).expect("a scratch directory");
+        Self { dir, manifest, experiment }
+    }
+
+    /// Runs the experiment's one cell with a shell for a worker.
+    fn run(&self, messages: &[&str], then: &str) -> RunRecord {
+        let lines =
+            messages.iter().map(|message| format!("echo '{message}'; ")).collect::<String>();
+        let script = format!("read order; {lines}{then}");
+        let data = DataRoot::take(&self.dir.path().join("data")).expect("a scratch directory");
+        let bench = Workbench {
+            program: WorkerProgram {
+                path: "/bin/sh".into(),
+                arguments: vec!["-c".to_owned(), script],
+            },
+            data: &data,
+            libraries: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            server_user: None,
+            allocators: Libraries::default(),
+            watchdog: Nanos::from_millis(700),
+            disk_floor: Bytes(0),
+            interrupt: Interrupt::default(),
+        };
+        run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");
+        let cell = &self.manifest.plan.cells[0].id;
+        self.experiment.run(cell).expect("a record").expect("a record")
+    }
+}
+
+fn end_of(messages: &[&str], then: &str) -> RunEnd {
+    Bench::new().run(messages, then).end
+}
+
+/// Goal: no worker is started, since the allocator is missing.
+#[test]
+fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
+    let mut fixture = Bench::new();
+    let experiment = &mut fixture.manifest.plan.experiment;
+    experiment.variants[0].settings.allocator = Allocator::Tcmalloc;
+    let data = DataRoot::take(&fixture.dir.path().join("data")).expect("a scratch directory");
+    let bench = Workbench {
+        program: WorkerProgram { path: "/no/worker".into(), arguments: Vec::new() },
+        data: &data,
+        libraries: BTreeMap::new(),
+        servers: BTreeMap::new(),
+        server_user: None,
+        allocators: Libraries::new(vec!["/no/libraries".into()]),
+        watchdog: Nanos::SECOND,
+        disk_floor: Bytes(0),
+        interrupt: Interrupt::default(),
+    };
+    let error = check_variants(&bench, &fixture.manifest.plan.experiment).expect_err("refused");
+    let RunnerError::Allocator { message, remedy, .. } = error else { panic!("{error}") };
+    assert!(message.ends_with("no libtcmalloc_minimal.so.4 in /no/libraries"), "{message}");
+    assert!(remedy.contains("apt install libtcmalloc-minimal4"), "{remedy}");
+}
+
+#[test]
+fn a_silent_worker_is_hung() {
+    let end = end_of(&[], "exec sleep 100");
+    assert!(matches!(&end, RunEnd::Hung { step, .. } if step == "open"), "{end:?}");
+}
+
+/// Goal: an engine that fails and then hangs while it closes cannot block the plan; the failure is
+/// recorded.
+#[test]
+fn a_worker_that_hangs_after_a_failure_is_killed_and_recorded_as_failed() {
+    let end = end_of(&[OPENED, STEP_BEGINS, STEP_FAILED], "exec sleep 100");
+    let step = "filluniquerandom".to_owned();
+    assert_eq!(end, RunEnd::Failed { step, reason: "out of paper".to_owned() });
+}
+
+/// Goal: a row-count mismatch is the engine's failure, in the step before.
+#[test]
+fn missing_rows_fail_the_step_before_the_count() {
+    let violated = r#"{"type":"violated","reason":"table `pi1` holds 9 rows"}"#;
+    let end = end_of(&[OPENED, STEP_BEGINS, violated], "exit 0");
+    let step = "filluniquerandom".to_owned();
+    assert_eq!(end, RunEnd::Failed { step, reason: "table `pi1` holds 9 rows".to_owned() });
+}
+
+#[test]
+fn processes_of_a_worker_end_with_it() {
+    let end = end_of(&[OPENED], "sleep 100; echo never");
+    assert!(matches!(end, RunEnd::Hung { .. }), "{end:?}");
+}
+
+#[test]
+fn the_engine_s_own_output_is_no_message_and_its_last_line_is_recorded() {
+    let then = "echo 'Segmentation fault in my library' >&2; exit 7";
+    let end = end_of(&[OPENED, "engine prints hello", "{}", STEP_BEGINS], then);
+    let RunEnd::Crashed { step, reason } = end else { panic!("{end:?}") };
+    assert_eq!(step, "filluniquerandom");
+    assert_eq!(reason, "exit code 7; last log line: Segmentation fault in my library");
+}
+
+#[test]
+fn a_worker_that_exits_before_its_work_is_done_has_crashed() {
+    let end = end_of(&[OPENED, STEP_BEGINS], "exit 0");
+    let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
+    assert_eq!(reason, "it ended before its work was done");
+}
+
+#[test]
+fn a_histogram_that_does_not_decode_ends_the_run() {
+    let end = end_of(&[OPENED, STEP_BEGINS, BROKEN], "exec sleep 100");
+    let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
+    assert!(reason.starts_with("a broken histogram"), "{reason}");
+}
+
+/// Goal: the finished probes of a killed search are archived.
+#[test]
+fn the_probes_of_an_unfinished_search_are_archived() {
+    let bench = Bench::new();
+    let record = bench.run(&[OPENED, STEP_BEGINS, PROBE_ENDS], "exit 7");
+    assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
+    let dir = bench.experiment.run_dir(&bench.manifest.plan.cells[0].id);
+    let text = std::fs::read(dir.join("0.filluniquerandom.search.json")).expect("it is archived");
+    let search: SearchRecord = serde_json::from_slice(&text).expect("a search");
+    assert_eq!((search.probes.len(), search.probes[0].reason.as_str()), (1, "a hint"));
+}

@@ -1,0 +1,63 @@
+//! Findings of rules, and the label that follows from them.
+
+use model::Label;
+use model::record::{Finding, Severity};
+use serde::Serialize;
+
+/// The place of a finding; an empty list means everywhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    /// Names of steps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+    /// Names of variants.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<String>,
+    /// Identifiers of runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+}
+
+/// One finding of one rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LintFinding {
+    /// Code of the rule (`A021`).
+    pub code: &'static str,
+    /// The rule's short name.
+    pub name: &'static str,
+    /// Its severity, before waivers.
+    pub severity: Severity,
+    /// The evidence with its figures: whole phrases without a full stop.
+    pub evidence: String,
+    /// The remedy.
+    pub remedy: String,
+    /// Where.
+    pub place: Place,
+    /// The reason of the experiment's waiver, if any.
+    pub waived: Option<String>,
+}
+
+impl LintFinding {
+    /// Returns the severity after waivers: a waived finding is a note.
+    #[must_use]
+    pub const fn weight(&self) -> Severity {
+        if self.waived.is_some() { Severity::Note } else { self.severity }
+    }
+}
+
+impl From<&LintFinding> for Finding {
+    fn from(found: &LintFinding) -> Self {
+        Self {
+            code: found.code.to_owned(),
+            severity: found.severity,
+            evidence: found.evidence.clone(),
+            remedy: found.remedy.clone(),
+        }
+    }
+}
+
+/// Returns the label that follows from these findings.
+#[must_use]
+pub fn label(found: &[LintFinding]) -> Label {
+    Label::of(found.iter().map(LintFinding::weight).max())
+}

@@ -1,0 +1,323 @@
+//! `assay plan --budget`: repetitions and lengths for a machine-time budget.
+
+use analysis::budget::{Budget, Design, Origin, Proposal, StepNoise, noise};
+use archive::{ExperimentDir, Results};
+use miette::{Result, miette};
+use model::units::{clients, parse_share, parse_span};
+use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, StopRule, Unit};
+use render::figure::figure;
+
+use super::analyzed::earlier;
+use super::plan::nearest_dir;
+use super::steady::Window;
+use super::until::within;
+use crate::catalog::Program;
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+
+/// Options of the budget proposal.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Machine-time budget")]
+pub(crate) struct BudgetArgs {
+    /// Propose repetitions for this machine time, such as 6h
+    #[arg(long, group = "goal", value_name = "SPAN", value_parser = parse_span)]
+    budget: Option<Nanos>,
+    /// Propose repetitions for 95 % intervals of this half-width, such as 2%
+    #[arg(long, group = "goal", value_name = "PERCENT", value_parser = parse_share)]
+    half_width: Option<f64>,
+    /// Experiment whose runs give the noise: name, identifier or directory [default: the newest of
+    /// this name, if it was run on this machine]
+    #[arg(long, value_name = "EXPERIMENT", requires = "goal")]
+    pilot: Option<String>,
+}
+
+/// Pilot runs, from which the noise is estimated.
+#[derive(Default)]
+struct Pilot {
+    /// Identifier of the experiment, if any.
+    id: Option<String>,
+    is_elsewhere: bool,
+    /// Whether its runs have the planned data and steps.
+    is_alike: bool,
+    /// Whole runs, for their cost.
+    runs: Vec<RunRecord>,
+    /// Steady windows, for their noise.
+    steady: Vec<RunRecord>,
+}
+
+impl BudgetArgs {
+    /// Returns the proposal in lines; `None` without a goal.
+    pub(crate) fn lines(
+        &self,
+        experiment: &Experiment,
+        environment: &Environment,
+    ) -> Result<Option<Vec<String>>> {
+        if self.budget.is_none() && self.half_width.is_none() {
+            return Ok(None);
+        }
+        let results = Results::at(&environment.results);
+        let host = sampler::host_facts(nearest_dir(environment));
+        let pilot = self.find(experiment, &results, &host)?;
+        let noise_history = earlier(&results, &[&host], &pilot.runs);
+        let noise = noise(experiment, &pilot.steady, &noise_history);
+        if noise.is_empty() {
+            return Err(miette!(
+                help = "name a step that has operations, such as readrandom",
+                "no step of this experiment is measured"
+            ));
+        }
+        let budget = budget(experiment, &noise, &pilot);
+        let mut lines = noise_lines(&noise, &pilot);
+        lines.push(overhead(&budget, &pilot));
+        match (self.budget, self.half_width) {
+            (Some(time), _) => {
+                let proposal = budget.propose(time).map_err(|short| {
+                    miette!(
+                        help = format!(
+                            "give at least {}, or remove variants, levels or steps",
+                            short.least
+                        ),
+                        "{time} of machine time is too short for three repetitions"
+                    )
+                })?;
+                lines.extend(design_lines(&budget, &proposal.best));
+                lines.extend(alternatives(&proposal));
+                lines.extend(settings_lines(&proposal.best));
+            }
+            (None, Some(half_width)) => {
+                let design = budget.reach(half_width).ok_or_else(|| {
+                    miette!(
+                        help = "give a wider interval, or reduce the noise: a longer warm-up, a \
+                                quieter machine",
+                        "a thousand repetitions do not make every interval as narrow as {}",
+                        within(half_width)
+                    )
+                })?;
+                lines.extend(design_lines(&budget, &design));
+                lines.extend(settings_lines(&design));
+            }
+            (None, None) => {}
+        }
+        Ok(Some(lines))
+    }
+
+    /// Finds the pilot: the named experiment, or the newest of the same name.
+    fn find(&self, experiment: &Experiment, results: &Results, host: &Host) -> Result<Pilot> {
+        let dir = match &self.pilot {
+            Some(name) => results.find(name).into_report()?,
+            None => match results.find(&experiment.name) {
+                Ok(dir) => dir,
+                Err(_nothing_of_that_name) => return Ok(Pilot::default()),
+            },
+        };
+        let manifest = dir.manifest().into_report()?;
+        let is_elsewhere = manifest.host.fingerprint != host.fingerprint;
+        if is_elsewhere && self.pilot.is_none() {
+            return Ok(Pilot::default());
+        }
+        read(&dir, &manifest, is_elsewhere, experiment)
+    }
+}
+
+fn read(
+    dir: &ExperimentDir,
+    manifest: &Manifest,
+    is_elsewhere: bool,
+    experiment: &Experiment,
+) -> Result<Pilot> {
+    let before = &manifest.plan.experiment;
+    let names = |experiment: &Experiment| -> Vec<String> {
+        experiment.steps.iter().map(|step| step.name.clone()).collect()
+    };
+    let is_alike = before.data == experiment.data && names(before) == names(experiment);
+    let id = Some(format!("{}/{}", before.name, manifest.id));
+    let (runs, steady) =
+        (dir.runs(manifest).into_report()?, Window::default().runs(dir, manifest)?);
+    Ok(Pilot { id, is_elsewhere, is_alike, runs, steady })
+}
+
+/// Returns the cost of a repetition, and its timed steps.
+fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) -> Budget<'a> {
+    let timed = experiment.steps.iter().filter_map(|step| match (step.stop, &step.load) {
+        (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) => {
+            Some(span.0)
+        }
+        (StopRule::Duration(_), Load::FindRate(_) | Load::FindClients)
+        | (StopRule::Operations(_), _) => None,
+    });
+    let measured = Nanos(timed.sum());
+    let mut overhead = Nanos(0);
+    for clients in &experiment.clients {
+        for variant in &experiment.variants {
+            let estimated = plan::run_time(experiment, (variant, *clients), &Program);
+            let estimated = estimated.since(measured);
+            let before = pilot.overhead(&variant.name, *clients);
+            overhead = overhead.after(before.unwrap_or(estimated));
+        }
+    }
+    let runs = experiment.variants.len() * experiment.clients.len();
+    Budget { noise, runs: u32::try_from(runs).unwrap_or(u32::MAX), overhead, measured }
+}
+
+impl Pilot {
+    /// Returns the mean overhead of the variant's runs, or of all runs.
+    fn overhead(&self, variant: &str, clients: u32) -> Option<Nanos> {
+        let complete = || self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
+        let own: Vec<&RunRecord> = complete()
+            .filter(|run| run.cell.variant == variant && run.cell.clients == clients)
+            .collect();
+        let runs = if own.is_empty() { complete().collect() } else { own };
+        let taken: Vec<u64> = runs.into_iter().filter_map(overhead_of).collect();
+        let count = u64::try_from(taken.len()).ok().filter(|count| *count > 0)?;
+        Some(Nanos(taken.iter().sum::<u64>() / count))
+    }
+}
+
+/// Returns a run's wall time minus its measured spans, in ns.
+fn overhead_of(run: &RunRecord) -> Option<u64> {
+    let is_timed = |step: &&model::StepRecord| {
+        matches!(step.step.stop, StopRule::Duration(_))
+            && matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))
+    };
+    let measured = run.steps.iter().filter(is_timed).map(|step| step.duration_ns.0).sum();
+    Some(runner::wall_time(run)?.since(Nanos(measured)).0)
+}
+
+/// Formats the noise of the noisiest comparison per step and level.
+fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
+    let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
+    let row = |one: &&StepNoise| {
+        let seconds = one.within.map_or(String::new(), |within| {
+            format!(", and {} within runs over one second, less over longer spans", cov(within))
+        });
+        let origin = match (one.origin, &pilot.id) {
+            (Origin::Pilot { runs }, Some(id)) => format!("{runs} runs each of {id}"),
+            (Origin::Pilot { runs }, None) => format!("{runs} runs each"),
+            (Origin::NoiseHistory { experiments: 1 }, _) => {
+                "one earlier experiment on this machine".to_owned()
+            }
+            (Origin::NoiseHistory { experiments }, _) => {
+                format!("{experiments} earlier experiments on this machine")
+            }
+            (Origin::Assumed, _) => "assumed: no history".to_owned(),
+        };
+        vec![
+            format!("noise     {}", place(one)),
+            one.variant.clone(),
+            format!("{} between runs{seconds}", cov(one.between)),
+            format!("({origin})"),
+        ]
+    };
+    let mut lines = columns(&noisiest(noise).iter().map(row).collect::<Vec<_>>());
+    if pilot.is_elsewhere {
+        lines.push("noise     the pilot was run on another machine".to_owned());
+    }
+    if noise.iter().any(|one| one.origin == Origin::Assumed) {
+        lines.push(
+            "noise     run a pilot with --repetitions 5 to measure it, then repeat this command"
+                .to_owned(),
+        );
+    }
+    lines
+}
+
+/// Returns the noisiest comparison of each step and level, in order.
+fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
+    let mut worst: Vec<&StepNoise> = Vec::new();
+    let place = |one: &StepNoise| (one.clients, one.index);
+    for one in noise {
+        match worst.iter_mut().find(|known| place(known) == place(one)) {
+            Some(known) if known.variance() < one.variance() => *known = one,
+            Some(_) => {}
+            None => worst.push(one),
+        }
+    }
+    worst
+}
+
+/// Formats a step with its number of clients.
+fn place(one: &StepNoise) -> String {
+    format!("{} with {}", one.step, clients(one.clients))
+}
+
+/// Formats the overhead of a run.
+fn overhead(budget: &Budget<'_>, pilot: &Pilot) -> String {
+    let run = Nanos(budget.overhead.0 / u64::from(budget.runs.max(1)));
+    let source = if pilot.overhead("", 0).is_some() { "as in the pilot" } else { "estimated" };
+    format!("overhead  {run} per run outside its timed steps ({source})")
+}
+
+/// Formats a design with the widest expected interval per step and level.
+fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
+    let widest = design.worst().map_or(0.0, |worst| worst.half_width);
+    let mut lines = vec![format!(
+        "propose   {} repetitions, {}: every ratio to the base within about {}",
+        design.repetitions,
+        design.cost,
+        within(widest)
+    )];
+    let mut rows = Vec::new();
+    for one in noisiest(budget.noise) {
+        let own = design.expected.iter().filter(|expected| {
+            let noise = &budget.noise[expected.noise];
+            (noise.index, noise.clients) == (one.index, one.clients)
+        });
+        let Some(widest) = own.max_by(|a, b| a.half_width.total_cmp(&b.half_width)) else {
+            continue;
+        };
+        rows.push(vec![
+            format!("expect    {}", place(one)),
+            within(widest.half_width),
+            format!("a difference of {} is detected with 80 % power", percent(widest.detectable)),
+            one.length.map_or(String::new(), |length| format!("measured for {length}")),
+        ]);
+    }
+    lines.extend(columns(&rows));
+    lines
+}
+
+/// Formats alternative designs, and the sensitivity to the noise.
+fn alternatives(proposal: &Proposal) -> Vec<String> {
+    let row = |design: &Design| {
+        let best = if design.repetitions == proposal.best.repetitions { "  (best)" } else { "" };
+        let widest = design.worst().map_or(0.0, |worst| worst.half_width);
+        vec![
+            format!("or        {} repetitions", design.repetitions),
+            format!("{}, {}{best}", within(widest), design.cost),
+        ]
+    };
+    let mut lines = columns(&proposal.alternatives.iter().map(row).collect::<Vec<_>>());
+    lines.push(format!(
+        "if        the noise between runs is half as large: {}; twice as large: {}",
+        within(proposal.if_half),
+        within(proposal.if_double)
+    ));
+    lines
+}
+
+/// Formats the design as a file setting and a flag.
+fn settings_lines(design: &Design) -> [String; 2] {
+    let repetitions = design.repetitions;
+    [
+        format!("write     repetitions = {repetitions} in [factors]"),
+        format!("or type   --repetitions {repetitions}"),
+    ]
+}
+
+fn percent(share: f64) -> String {
+    figure(Unit::Share, share)
+}
+
+/// Formats rows with aligned columns.
+fn columns(rows: &[Vec<String>]) -> Vec<String> {
+    let wide = |text: &String| text.chars().count();
+    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(wide).max();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(at, text)| {
+            let padding = width(at).unwrap_or(0) - wide(text);
+            format!("{text}{}", " ".repeat(padding))
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}

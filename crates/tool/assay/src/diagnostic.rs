@@ -1,0 +1,19 @@
+//! Library errors as miette reports.
+
+use std::fmt::Display;
+
+use miette::{Report, Result, miette};
+
+/// Results whose error text includes the causes.
+pub(crate) trait IntoReport<T> {
+    /// Turns the error into a report of its text.
+    ///
+    /// `into_diagnostic` would print the cause a second time below it.
+    fn into_report(self) -> Result<T>;
+}
+
+impl<T, E: Display> IntoReport<T> for Result<T, E> {
+    fn into_report(self) -> Result<T> {
+        self.map_err(|error| -> Report { miette!("{error}") })
+    }
+}

@@ -1,0 +1,41 @@
+//! The disk floor is checked before and during every run.
+
+use assert_cmd::assert::OutputAssertExt;
+use model::RunEnd;
+
+use crate::sandbox::{NAME, Sandbox, joined_text, on_disk_of, output_text};
+
+#[test]
+fn floor_above_the_free_space_is_rejected_before_the_run() {
+    let sandbox = Sandbox::reading("100ms", &[("only", "memory", "")]);
+    let mut run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "9000TiB"]);
+    let output = run.assert().failure().get_output().clone();
+    let message = joined_text(&output);
+    assert!(
+        message.contains("9000 TiB stay free") && message.contains("nothing was run"),
+        "{message}"
+    );
+    assert!(sandbox.experiment().is_none());
+    assert_eq!(sandbox.data_left(), Vec::<String>::new());
+}
+
+/// Goal: a run that crosses the floor is stopped and recorded, and its data removed.
+/// Method: the data directory is a file system of 8 GiB, and the floor is 64 MiB below that; few
+/// rows, so that the plan fits, are overwritten by an engine whose log is never truncated.
+#[test]
+fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
+    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"10k\"\nduration = \"100s\"";
+    let unbounded_log = "wal_autocheckpoint = 0".to_owned();
+    let sandbox = Sandbox::with_options(benchmark, &[("big", "sqlite", unbounded_log)]);
+    let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "8128MiB"]);
+    let list = "echo \"left: $(ls -A data | tr '\\n' ' ')\"";
+    let Some(output) = on_disk_of("8g", "data", &run, list) else { return };
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    let record = &sandbox.records()["big.c1.r1"];
+    let RunEnd::DiskFloor { step, free_bytes } = &record.end else { panic!("{:?}", record.end) };
+    assert_eq!(step, "overwrite");
+    assert!((1 << 30..8128 << 20).contains(&free_bytes.0), "{free_bytes}");
+    assert_eq!(record.steps.len(), 1);
+    assert!(output_text(&output).contains("left: .assay-data \n"), "{}", output_text(&output));
+    assert!(sandbox.result_of(&["list", NAME]).contains("stopped in overwrite: only 7."));
+}

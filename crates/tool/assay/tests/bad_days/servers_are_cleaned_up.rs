@@ -1,0 +1,211 @@
+//! Started servers are measured and always cleaned up.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Output};
+use std::time::Duration;
+
+use assert_cmd::assert::OutputAssertExt;
+use model::{Endpoint, Options, RunEnd, RunRecord, Settings};
+use rustix::process::Signal;
+use server::{Running, ServerPlacement, Start};
+
+use crate::sandbox::{Sandbox, joined_text, note, output_text, send, wait_until};
+
+/// The server that is measured.
+const BUILD: &str = "postgres@15.10";
+/// Longest time for anything here.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Makes a sandbox that reads from Postgres; prints why without one.
+fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
+    if let Err(reason) = supply::testing::server(BUILD) {
+        note(&format!("skipped: {reason}"));
+        return None;
+    }
+    let benchmark = format!(
+        "steps = [\"fillseq\", \"readrandom\"]\nrows = \"2k\"\nduration = \"{duration}\"\n\
+         warmup = \"0s\""
+    );
+    Some(Sandbox::with_options(&benchmark, &[("pg", BUILD, options.to_owned())]))
+}
+
+/// Returns the server processes: their working directory is in the data directory.
+fn processes(sandbox: &Sandbox) -> Vec<u32> {
+    let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
+    let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();
+    let is_inside = |path: PathBuf| {
+        fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data) && cwd != data)
+    };
+    let inside = all.filter(|entry| is_inside(entry.path()));
+    inside.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Returns the server's main process, the parent of the others.
+fn server(sandbox: &Sandbox) -> u32 {
+    let all = processes(sandbox);
+    let parent = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<u32>().ok()
+    };
+    let first = all.iter().find(|pid| parent(pid).is_some_and(|parent| !all.contains(&parent)));
+    *first.expect("a server runs")
+}
+
+/// Returns the private directories of the sandbox's servers.
+fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
+    let data = fs::canonicalize(sandbox.path("data")).unwrap_or_default();
+    let data = data.to_string_lossy().into_owned();
+    let all = fs::read_dir("/tmp").expect("there is a /tmp").flatten().map(|entry| entry.path());
+    let is_its = |path: &PathBuf| {
+        fs::read_to_string(path.join("note.json")).is_ok_and(|note| note.contains(&data))
+    };
+    all.filter(is_its).collect()
+}
+
+/// Checks that no server process or directory is left.
+fn assert_clean(sandbox: &Sandbox) {
+    assert_eq!(processes(sandbox), Vec::<u32>::new());
+    assert_eq!(private(sandbox), Vec::<PathBuf>::new());
+    assert_eq!(sandbox.data_left(), Vec::<String>::new());
+}
+
+/// Starts the experiment and waits until it measures.
+fn measuring(sandbox: &Sandbox) -> Child {
+    let child = sandbox.run(&[]).spawn().expect("it runs");
+    let log = || {
+        let dir = sandbox.experiment()?;
+        let steps = dir.runs(&dir.manifest().ok()?).ok()?.first()?.steps.len();
+        (steps == 1).then_some(())
+    };
+    assert!(wait_until(LONG, || log().is_some()), "the first step does not end");
+    child
+}
+
+fn record(sandbox: &Sandbox) -> RunRecord {
+    sandbox.records().into_values().next().expect("a run was begun")
+}
+
+#[test]
+fn server_is_measured_and_its_files_are_stored() {
+    let Some(sandbox) = sandbox("300ms", "work_mem = \"5MB\"") else { return };
+    let output = sandbox.run(&["--placement", "same-cpu"]).output().unwrap();
+    output.clone().assert().success();
+    let run = record(&sandbox);
+    assert_eq!(run.end, RunEnd::Complete, "{}", output_text(&output));
+    assert_eq!(run.effective_options.get("work_mem"), Some("5MB"));
+    let facts = &run.identity.as_ref().unwrap().facts;
+    assert!(facts["server_program"].ends_with("bin/postgres"), "{facts:?}");
+    assert!(facts["placement"].starts_with("same-cpu: "), "{facts:?}");
+    let counters = &run.steps[1].counters;
+    match facts.get("server_not_counted") {
+        Some(why) => note(&format!("skipped: CPU of the server: {why}")),
+        None => assert!(counters["server_cpu_user_us"] > 0.0, "{counters:?}"),
+    }
+    assert!(run.steps[1].gauges_end["log_bytes"] > 0.0);
+    let dir = sandbox.experiment().unwrap();
+    let stored = dir.path().join("runs").join(&run.cell.id).join("engine");
+    for name in ["server.log", "postgresql.conf"] {
+        assert!(stored.join(name).is_file(), "{name}");
+    }
+    assert_clean(&sandbox);
+}
+
+#[test]
+fn killed_server_is_a_recorded_crash() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    let child = measuring(&sandbox);
+    send(server(&sandbox), Signal::KILL);
+    let output: Output = child.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let RunEnd::Crashed { step, reason } = record(&sandbox).end else {
+        panic!("{:?}\n{}", record(&sandbox).end, output_text(&output));
+    };
+    assert_eq!(step, "readrandom");
+    assert!(reason.starts_with("the server died: signal 9 (KILL); last log line: "), "{reason}");
+    assert_clean(&sandbox);
+}
+
+/// Goal: a running server is measured and left running; its costs are not reported.
+/// Method: it is started here; its password, which it does not require, must be stored nowhere.
+#[test]
+fn foreign_server_is_measured_and_left_running() {
+    let Some(sandbox) = sandbox("300ms", "") else { return };
+    let program = supply::testing::server(BUILD).expect("it was there").library;
+    let place = tempfile::tempdir().unwrap();
+    let start = Start {
+        kind: &driver_postgres::KIND,
+        program: &program,
+        fingerprint: "",
+        dir: place.path(),
+        settings: &Settings::default(),
+        options: &Options::new(),
+        user: None,
+        placement: ServerPlacement::default(),
+        templates: None,
+        ready_within: LONG,
+    };
+    let mut foreign = Running::start(&start, &|| false).unwrap();
+    let Endpoint { address, user, database, .. } = foreign.endpoint();
+    let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
+    let file = sandbox.path("experiment.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let with_dsn = format!("engine = \"postgres\"\ndsn = \"{dsn}\"");
+    fs::write(&file, text.replace(&format!("engine = \"{BUILD}\""), &with_dsn)).unwrap();
+
+    let output = sandbox.run(&[]).output().unwrap();
+    assert!(joined_text(&output).contains("PASSWORD_OF_PG"), "{}", output_text(&output));
+    let output = sandbox.run(&[]).env("PASSWORD_OF_PG", "hush-hush").output().unwrap();
+    output.clone().assert().success();
+    let run = record(&sandbox);
+    let facts = &run.identity.as_ref().unwrap().facts;
+    assert!(facts["server"].starts_with("foreign, not started by Assay: "), "{facts:?}");
+    let names = run.steps[1].counters.keys().chain(run.steps[1].gauges_end.keys());
+    let message: Vec<_> =
+        names.filter(|name| name.starts_with("server_") || *name == "data_dir_bytes").collect();
+    assert!(message.is_empty(), "{message:?}");
+    assert!(foreign.death().is_none(), "a foreign server is left running");
+    let grep = std::process::Command::new("grep")
+        .args(["-r", "hush-hush"])
+        .arg(sandbox.path("results"))
+        .output()
+        .unwrap();
+    assert!(!grep.status.success() && !output_text(&output).contains("hush-hush"), "{grep:?}");
+}
+
+#[test]
+fn invalid_server_option_is_rejected_before_the_run() {
+    let Some(sandbox) = sandbox("300ms", "shared_bufers = \"64MB\"") else { return };
+    let output = sandbox.run(&[]).output().unwrap();
+    assert!(!output.status.success());
+    let message = joined_text(&output);
+    assert!(message.contains("shared_bufers") && message.contains("nothing was run"), "{message}");
+    assert!(sandbox.experiment().is_none());
+    assert_clean(&sandbox);
+}
+
+#[test]
+fn interrupted_run_stops_its_server() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    let child = measuring(&sandbox);
+    send(child.id(), Signal::INT);
+    child.wait_with_output().unwrap();
+    let end = record(&sandbox).end;
+    assert!(matches!(end, RunEnd::Interrupted { .. }), "{end:?}");
+    assert_clean(&sandbox);
+}
+
+/// Goal: a server ends when Assay is killed, and the next run removes its leftovers.
+/// Method: the next run measures another engine in the same data directory.
+#[test]
+fn server_leftovers_of_a_killed_assay_are_removed() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    let child = measuring(&sandbox);
+    send(child.id(), Signal::KILL);
+    child.wait_with_output().unwrap();
+    assert!(wait_until(LONG, || processes(&sandbox).is_empty()), "the server ends with Assay");
+    assert!(!private(&sandbox).is_empty(), "leftovers remain");
+    let quick = ["run", "fillseq", "--engine", "null", "--rows", "1k", "--disk-floor", "1MiB"];
+    sandbox.assay(&quick).assert().success();
+    assert_clean(&sandbox);
+}

@@ -1,0 +1,118 @@
+//! `assay run --until` runs a pilot and one extension.
+//!
+//! An interruption loses nothing and causes no third stage.
+
+use std::time::Duration;
+
+use archive::ExperimentDir;
+use assert_cmd::assert::OutputAssertExt;
+use model::Manifest;
+use rustix::process::Signal;
+
+use crate::sandbox::{NAME, Sandbox, joined_text, output_text, send, wait_until};
+
+/// Longest time for anything here to begin.
+const LONG: Duration = Duration::from_secs(30);
+/// A precision that no machine reaches with four repetitions of a fifth of a second.
+const UNREACHABLE_PRECISION: [&str; 4] = ["--until", "0.01%", "--max-repetitions", "4"];
+
+/// Two identical simulated servers and a reading step.
+fn sandbox() -> Sandbox {
+    let server = || "\"server.work\" = \"1ms\"".to_owned();
+    let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 100\nduration = \"200ms\"\n\
+                     warmup = \"50ms\"\n[factors]\nrepetitions = 3";
+    Sandbox::with_options(benchmark, &[("a", "faulty", server()), ("b", "faulty", server())])
+}
+
+fn manifest(sandbox: &Sandbox) -> (ExperimentDir, Manifest) {
+    let dir = sandbox.experiment().expect("the experiment was begun");
+    let manifest = dir.manifest().expect("a manifest is always readable");
+    (dir, manifest)
+}
+
+/// Returns the cells in the order in which they were run.
+fn order(dir: &ExperimentDir, manifest: &Manifest) -> Vec<String> {
+    let mut runs = dir.runs(manifest).expect("records are always readable");
+    assert!(runs.iter().all(|run| run.end.is_complete()));
+    runs.sort_by(|a, b| a.started_at.cmp(&b.started_at));
+    runs.into_iter().map(|run| run.cell.id).collect()
+}
+
+fn planned(manifest: &Manifest) -> Vec<String> {
+    manifest.plan.cells.iter().map(|cell| cell.id.clone()).collect()
+}
+
+#[test]
+fn pilot_is_extended_once() {
+    let sandbox = sandbox();
+    let output = sandbox.run(&UNREACHABLE_PRECISION).output().expect("it runs");
+    assert!(output.status.success(), "{}", output_text(&output));
+    let message = joined_text(&output);
+    assert!(message.contains("--max-repetitions limits it to 4, where"), "{message}");
+    assert!(message.contains("4 runs each; noise from the pilot's 3 repetitions"), "{message}");
+    let (dir, manifest) = manifest(&sandbox);
+    assert_eq!(manifest.plan.pilot_repetitions, Some(3));
+    assert_eq!(manifest.plan.experiment.repetitions, 4);
+    assert_eq!(manifest.plan.cells.len(), 8);
+    assert_eq!(order(&dir, &manifest), planned(&manifest));
+    // Resumed with a larger limit: both stages are over.
+    let again = ["run", "--resume", NAME, "--until", "0.01%", "--max-repetitions", "9"];
+    sandbox.assay(&again).assert().success();
+    assert_eq!(dir.manifest().expect("readable"), manifest);
+}
+
+#[test]
+fn precise_pilot_is_not_extended() {
+    let sandbox = sandbox();
+    let output = sandbox.run(&["--until", "100%"]).output().expect("it runs");
+    assert!(output.status.success(), "{}", output_text(&output));
+    let (_, manifest) = manifest(&sandbox);
+    assert_eq!((manifest.plan.pilot_repetitions, manifest.plan.cells.len()), (None, 6));
+    assert!(
+        joined_text(&output).contains("in every step needs 3 repetitions"),
+        "{}",
+        output_text(&output)
+    );
+}
+
+#[test]
+fn interrupted_extension_is_completed_by_resume() {
+    let sandbox = sandbox();
+    let child = sandbox.run(&UNREACHABLE_PRECISION).spawn().expect("it runs");
+    let has_gone_on = || {
+        let dir = sandbox.experiment();
+        let manifest = dir.and_then(|dir| dir.manifest().ok());
+        manifest.is_some_and(|manifest| manifest.plan.pilot_repetitions.is_some())
+    };
+    assert!(wait_until(LONG, has_gone_on));
+    send(child.id(), Signal::INT);
+    let output = child.wait_with_output().expect("own child");
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(joined_text(&output).contains("of 8 runs are complete"), "{}", output_text(&output));
+    let (dir, before) = manifest(&sandbox);
+    sandbox.assay(&["run", "--resume", NAME, "--until", "0.01%"]).assert().success();
+    let (_, after) = manifest(&sandbox);
+    assert_eq!(after, before);
+    assert_eq!(order(&dir, &after), planned(&after));
+}
+
+#[test]
+fn interrupted_pilot_is_extended_by_resume() {
+    let sandbox = sandbox();
+    let child = sandbox.run(&UNREACHABLE_PRECISION).spawn().expect("it runs");
+    assert!(wait_until(LONG, || !sandbox.records().is_empty()));
+    send(child.id(), Signal::INT);
+    let output = child.wait_with_output().expect("own child");
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    assert!(
+        joined_text(&output).contains(" --until 0.01% --max-repetitions 4"),
+        "{}",
+        output_text(&output)
+    );
+    assert_eq!(manifest(&sandbox).1.plan.pilot_repetitions, None);
+    let resumed = [&["run", "--resume", NAME], &UNREACHABLE_PRECISION[..]].concat();
+    sandbox.assay(&resumed).assert().success();
+    let (dir, manifest) = manifest(&sandbox);
+    assert_eq!((manifest.plan.pilot_repetitions, manifest.plan.cells.len()), (Some(3), 8));
+    assert_eq!(order(&dir, &manifest), planned(&manifest));
+}

@@ -1,0 +1,250 @@
+//! Engine errors are quoted at their line, before any run.
+
+use insta::assert_snapshot;
+
+use crate::rejection::{TINY, rejected, rejection, rejection_of};
+use crate::workspace::Workspace;
+
+/// Returns the error of `engine` for options.
+fn options(engine: &str, text: &str) -> String {
+    rejection("\"sqlite\"", &format!("\"{engine}\"\n[variant.options]\n{text}"))
+}
+
+#[test]
+fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
+    assert_snapshot!(options("sqlite", "journl_mode = \"wal\""), @r#"
+     × variant one: option `journl_mode` is refused
+       ╭─[mine.toml:14:1]
+    13 │ [variant.options]
+    14 │ journl_mode = "wal"
+       · ─────┬─────
+       ·      ╰── refused by the engine
+       ╰────
+     help: the engine reports: not an option of SQLite here; known: busy_timeout, page_size,
+           auto_vacuum, journal_mode, synchronous, cache_size, mmap_size, temp_store,
+           wal_autocheckpoint, journal_size_limit, secure_delete, assay.table
+           did you mean `journal_mode`?
+     nothing was run
+    "#);
+    assert_snapshot!(options("lmdb", "max_reader = 3"), @"
+     × variant one: option `max_reader` is refused
+       ╭─[mine.toml:14:1]
+    13 │ [variant.options]
+    14 │ max_reader = 3
+       · ─────┬────
+       ·      ╰── refused by the engine
+       ╰────
+     help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
+           MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
+           did you mean `max_readers`?
+     nothing was run
+    ");
+    assert_snapshot!(options("redb", "cache_sise = 3"), @"
+     × variant one: option `cache_sise` is refused
+       ╭─[mine.toml:14:1]
+    13 │ [variant.options]
+    14 │ cache_sise = 3
+       · ─────┬────
+       ·      ╰── refused by the engine
+       ╰────
+     help: the engine reports: not an option of redb here; known: cache_size, two_phase_commit,
+           quick_repair
+           did you mean `cache_size`?
+     nothing was run
+    ");
+    assert_snapshot!(options("fjall", "blobs = 3"), @"
+     × variant one: option `blobs` is refused
+       ╭─[mine.toml:14:1]
+    13 │ [variant.options]
+    14 │ blobs = 3
+       · ──┬──
+       ·   ╰── refused by the engine
+       ╰────
+     help: the engine reports: not an option of fjall here; known: cache_size, worker_threads,
+           max_cached_files, max_journaling_size, journal_compression, max_memtable_size,
+           data_block_size_policy, data_block_compression_policy, index_block_compression_policy,
+           data_block_hash_ratio_policy, data_block_restart_interval_policy, expect_point_read_hits,
+           filter_policy, index_block_pinning_policy, filter_block_pinning_policy,
+           index_block_partitioning_policy, filter_block_partitioning_policy, l0_threshold,
+           table_target_size, level_ratio_policy, kv_separation, separation_threshold,
+           file_target_size, staleness_threshold, age_cutoff, blob_compression
+     nothing was run
+    ");
+}
+
+#[test]
+fn invalid_value_is_rejected_with_the_engine_error() {
+    assert_snapshot!(options("sqlite", "page_size = 4096\njournal_mode = \"waal\""), @r#"
+     × variant one: option `journal_mode` is refused
+       ╭─[mine.toml:15:1]
+    14 │ page_size = 4096
+    15 │ journal_mode = "waal"
+       · ──────┬─────
+       ·       ╰── refused by the engine
+       ╰────
+     help: the engine reports: requested `waal`, SQLite uses `delete`
+     nothing was run
+    "#);
+    assert_snapshot!(options("memory", "speed = \"fast\""), @r#"
+     × variant one: option `speed` is refused
+       ╭─[mine.toml:14:1]
+    13 │ [variant.options]
+    14 │ speed = "fast"
+       · ──┬──
+       ·   ╰── refused by the engine
+       ╰────
+     help: the engine reports: memory has no options: remove it
+     nothing was run
+    "#);
+    assert_snapshot!(options("sqlite", "page_size = [1]"), @"
+     × expected text, a number, true or false, found a list
+       ╭─[mine.toml:14:13]
+    13 │ [variant.options]
+    14 │ page_size = [1]
+       ·             ─┬─
+       ·              ╰── here
+       ╰────
+     nothing was run
+    ");
+}
+
+#[test]
+fn option_of_another_engine_is_identified() {
+    let output = options("sqlite", "write_buffer_size = 1048576");
+    assert!(output.contains("it is an option of rocksdb"), "{output}");
+    let output = options("lmdb", "page_size = 4096");
+    assert!(output.contains("it is an option of sqlite"), "{output}");
+}
+
+#[test]
+fn oversized_keys_and_values_are_rejected_at_their_setting() {
+    let long = |text: &str| rejection_of(&TINY.replace("\"2k\"", text).replace("sqlite", "lmdb"));
+    assert_snapshot!(long("10\nkey_bytes = 512"), @r#"
+     × variant one: keys of 512 bytes: lmdb 0.9.70 takes at most 511
+      ╭─[mine.toml:8:13]
+    7 │ rows = 10
+    8 │ key_bytes = 512
+      ·             ─┬─
+      ·              ╰── requested here
+    9 │ duration = "300ms"
+      ╰────
+     help: set `key_bytes` to 511 or less, or remove this variant
+     nothing was run
+    "#);
+    let workspace = Workspace::new();
+    workspace.write("mine.toml", TINY.replace("sqlite", "lmdb"));
+    assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--key-bytes", "600"]), @"
+    × variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
+    help: set `key_bytes` to 511 or less, or remove this variant
+    nothing was run
+    ");
+}
+
+#[test]
+fn command_line_option_is_rejected_without_a_location() {
+    let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
+    assert_snapshot!(rejected(&Workspace::new(), &typed), @"
+    × variant lmdb: option `x` is refused
+    help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
+          MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
+    nothing was run
+    ");
+}
+
+#[test]
+fn unsupported_setting_is_rejected_at_its_line() {
+    let setting = |engine: &str, text: &str| {
+        rejection("engine = \"sqlite\"", &format!("engine = \"{engine}\"\n{text}"))
+    };
+    assert_snapshot!(setting("sqlite", "direct_io = true"), @r#"
+     × variant one: not supported: direct_io: SQLite: reads and writes through the page cache
+       ╭─[mine.toml:13:13]
+    12 │ engine = "sqlite"
+    13 │ direct_io = true
+       ·             ──┬─
+       ·               ╰── requested here
+       ╰────
+     help: leave it out, or use a build that has it (`assay engine show`)
+     nothing was run
+    "#);
+    assert_snapshot!(setting("lmdb", "compression = \"lz4\""), @r#"
+     × variant one: not supported: compression `lz4`: LMDB: rows are stored as given
+       ╭─[mine.toml:13:15]
+    12 │ engine = "lmdb"
+    13 │ compression = "lz4"
+       ·               ──┬──
+       ·                 ╰── requested here
+       ╰────
+     help: leave it out, or use a build that has it (`assay engine show`)
+     nothing was run
+    "#);
+    let shared = TINY.replace("\"2k\"", "10\ncompression = \"zstd\"");
+    assert_snapshot!(rejection_of(&shared), @r#"
+     × variant one: not supported: compression `zstd`: SQLite: rows are stored as given
+      ╭─[mine.toml:8:15]
+    7 │ rows = 10
+    8 │ compression = "zstd"
+      ·               ───┬──
+      ·                  ╰── requested here
+    9 │ duration = "300ms"
+      ╰────
+     help: leave it out, or use a build that has it (`assay engine show`)
+     nothing was run
+    "#);
+}
+
+#[test]
+fn rocksdb_errors_are_quoted() {
+    let Some(cache) = rocksdb_cache() else {
+        eprintln!("skipped: rocksdb@9.10.0 is not in the user's cache of builds");
+        return;
+    };
+    let workspace = Workspace::new();
+    let options = "[variant.options]\nwrite_buffer_size = 8388608\nmax_backgroud_jobs = 4\n";
+    let engine = "\"rocksdb@9.10.0\"\nprofile = \"rocksdb-leveled\"\n";
+    workspace.write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}{options}")));
+    let arguments = ["run", "mine.toml", "--cache", &cache];
+    assert_snapshot!(rejected(&workspace, &arguments), @"
+     × variant one: option `max_backgroud_jobs` is refused
+       ╭─[mine.toml:16:1]
+    15 │ write_buffer_size = 8388608
+    16 │ max_backgroud_jobs = 4
+       · ─────────┬────────
+       ·          ╰── refused by the engine
+    17 │ 
+       ╰────
+     help: the engine reports: Invalid argument: Could not find option: : max_backgroud_jobs
+           did you mean `max_background_jobs`?
+     nothing was run
+    ");
+    let foreign = format!("{engine}[variant.options]\npage_size = 4096");
+    workspace.write("mine.toml", TINY.replace("\"sqlite\"", &foreign));
+    let output = rejected(&workspace, &arguments);
+    assert!(output.contains("it is an option of sqlite"), "{output}");
+    workspace
+        .write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}compression = \"lzx\"")));
+    assert_snapshot!(rejected(&workspace, &arguments), @r#"
+     × variant one: option `compression` is refused
+       ╭─[mine.toml:14:15]
+    13 │ profile = "rocksdb-leveled"
+    14 │ compression = "lzx"
+       ·               ──┬──
+       ·                 ╰── refused by the engine
+       ╰────
+     help: the engine reports: Invalid argument: Error parsing:: compression
+     nothing was run
+    "#);
+}
+
+/// Returns the user's own cache of builds when it has the release above.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the only access to the user's environment in this test"
+)]
+fn rocksdb_cache() -> Option<String> {
+    let variable = |name| std::env::var(name).ok();
+    let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
+    let cache = xdg.or_else(|| home.map(|home| format!("{home}/.cache")))? + "/assay";
+    let library = format!("{cache}/engines/rocksdb/9.10.0/librocksdb.so");
+    std::path::Path::new(&library).is_file().then_some(cache)
+}

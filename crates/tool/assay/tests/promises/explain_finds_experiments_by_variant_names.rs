@@ -1,0 +1,89 @@
+//! `assay explain` finds experiments by variant names.
+
+use std::sync::LazyLock;
+
+use crate::workspace::Workspace;
+
+/// Two variants, once each, in half a second.
+const PAIR: &str = r#"[experiment]
+name = "pair"
+question = "Do twins differ?"
+
+[benchmark]
+steps = ["fillseq", "readrandom"]
+rows = 500
+duration = "50ms"
+
+[[variant]]
+name = "one"
+engine = "memory"
+
+[[variant]]
+name = "two"
+engine = "memory"
+
+[[variant]]
+name = "other"
+engine = "null"
+"#;
+
+/// The experiment, run once for all tests of this file.
+static RUN: LazyLock<Workspace> = LazyLock::new(|| {
+    let workspace = Workspace::new();
+    workspace.write("pair.toml", PAIR);
+    let output = workspace.assay(&["run", "pair.toml"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    workspace
+});
+
+/// Returns the stderr of a failed command, its lines joined.
+fn rejection(arguments: &[&str]) -> String {
+    let output = RUN.assay(arguments);
+    assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
+    output.err.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn newest_experiment_with_both_variants_is_explained() {
+    let output = RUN.assay(&["explain", "one", "two"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.starts_with("Verdict: "), "{}", output.out);
+    // Too short, or one run each: there is a reason either way.
+    assert!(output.out.contains("Not explained: "), "{}", output.out);
+    let one = RUN.assay(&["explain", "one", "two", "readrandom", "--in", "pair"]);
+    assert!(
+        one.out.contains("readrandom, 1 client") && !one.out.contains("fillseq, "),
+        "{}",
+        one.out
+    );
+    let json = RUN.assay(&["explain", "one", "two", "readrandom", "--format", "json"]).out;
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["explanations"][0]["rung"], "nothing");
+}
+
+#[test]
+fn unknown_names_are_rejected_with_suggestions() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["explain", "one", "one"], "`one` does not differ from itself"),
+        (&["explain", "one", "tow"], "no experiment has both variants, `one` and `tow`"),
+        (&["explain", "one", "tow"], "the newest, pair, has one, two, other; did you mean `two`?"),
+        (&["explain", "onne", "two", "--in", "pair"], "`pair` has no variant `onne`"),
+        (&["explain", "onne", "two", "--in", "pair"], "did you mean `one`?"),
+        (&["explain", "one", "two", "readrandm"], "no run has a step `readrandm`"),
+        (
+            &["explain", "one", "two", "readrandm"],
+            "fillseq, readrandom; did you mean `readrandom`?",
+        ),
+        (&["explain", "one", "two", "--clients", "7"], "no run had 7 clients"),
+        (&["explain", "one", "two", "--clients", "7"], "levels of clients: 1"),
+        (&["explain", "one", "two", "--in", "nothing"], "nothing"),
+        (&["explain", "one", "two", "--format", "csv"], "explanations have no CSV format"),
+    ];
+    for (arguments, expected) in cases {
+        let output = rejection(arguments);
+        assert!(output.contains(expected), "{arguments:?}: {output}");
+    }
+    let nowhere = Workspace::new();
+    let output = nowhere.assay(&["explain", "one", "two"]);
+    assert!(output.code == 1 && output.err.contains("run one first"), "{}", output.err);
+}

@@ -1,0 +1,260 @@
+//! Invalid amounts and impossible orders of steps are rejected.
+
+use insta::assert_snapshot;
+
+use crate::rejection::{TINY, rejected_at_once, rejection, rejection_of};
+use crate::workspace::Workspace;
+
+#[test]
+fn wrong_unit_is_rejected_with_examples() {
+    assert_snapshot!(rejection("\"2k\"", "\"2x\""), @r#"
+     × `2x` is not a count: write 1000, 200k, 4M or 2B
+      ╭─[mine.toml:7:8]
+    6 │ steps = ["fillseq", "readrandom"]
+    7 │ rows = "2x"
+      ·        ──┬─
+      ·          ╰── here
+    8 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"2k\"", "-2"), @r#"
+     × `-2` does not start with a number
+      ╭─[mine.toml:7:8]
+    6 │ steps = ["fillseq", "readrandom"]
+    7 │ rows = -2
+      ·        ─┬
+      ·         ╰── here
+    8 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"300ms\"", "\"300\""), @r#"
+     × `300` is not a duration: write 500ms, 60s, 10m or 2h
+      ╭─[mine.toml:8:12]
+    7 │ rows = "2k"
+    8 │ duration = "300"
+      ·            ──┬──
+      ·              ╰── here
+    9 │ 
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"2k\"", "10\ncache = \"1 parsec\""), @r#"
+     × `1 parsec` is not a size: write 4096, 64KiB, 512MiB or 2GiB
+      ╭─[mine.toml:8:9]
+    7 │ rows = 10
+    8 │ cache = "1 parsec"
+      ·         ─────┬────
+      ·              ╰── here
+    9 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+}
+
+#[test]
+fn zero_amounts_are_rejected() {
+    assert_snapshot!(rejection("\"2k\"", "0"), @r#"
+     × the number of rows is zero: nothing would be measured
+      ╭─[mine.toml:7:8]
+    6 │ steps = ["fillseq", "readrandom"]
+    7 │ rows = 0
+      ·        ┬
+      ·        ╰── must be more than zero
+    8 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"300ms\"", "\"0s\""), @r#"
+     × the duration is zero: nothing would be measured
+      ╭─[mine.toml:8:12]
+    7 │ rows = "2k"
+    8 │ duration = "0s"
+      ·            ──┬─
+      ·              ╰── must be more than zero
+    9 │ 
+      ╰────
+     nothing was run
+    "#);
+    let factors = |toml: &str| rejection_of(&format!("{TINY}\n[factors]\n{toml}\n"));
+    assert_snapshot!(factors("clients = [1, 0]"), @"
+     × the number of clients is zero: nothing would be measured
+       ╭─[mine.toml:15:11]
+    14 │ [factors]
+    15 │ clients = [1, 0]
+       ·           ───┬──
+       ·              ╰── must be more than zero
+       ╰────
+     nothing was run
+    ");
+    assert_snapshot!(factors("repetitions = 0"), @"
+     × repetitions is zero: nothing would be measured
+       ╭─[mine.toml:15:15]
+    14 │ [factors]
+    15 │ repetitions = 0
+       ·               ┬
+       ·               ╰── must be more than zero
+       ╰────
+     nothing was run
+    ");
+    assert_snapshot!(factors("clients = []"), @"
+     × the factor `clients` has no level
+       ╭─[mine.toml:15:11]
+    14 │ [factors]
+    15 │ clients = []
+       ·           ─┬
+       ·            ╰── for instance [1, 2]
+       ╰────
+     nothing was run
+    ");
+    let workspace = Workspace::new();
+    let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--duration", "0s"];
+    assert_snapshot!(rejected_at_once(&workspace, &typed), @"
+    × the duration is zero: nothing would be measured
+    nothing was run
+    ");
+}
+
+#[test]
+fn rows_must_be_given_and_fit_the_disk() {
+    assert_snapshot!(rejection("rows = \"2k\"", ""), @"
+    × how many rows?
+    help: give `rows` in [benchmark] (or --rows), or a `workload` preset that derives them from the
+          machine
+    nothing was run
+    ");
+    // The free space differs between machines.
+    let output = rejection("\"2k\"", "\"900B\"");
+    assert!(output.contains("one run may take 1031 TiB of disk, but only"), "{output}");
+    assert!(output.contains("fewer rows, a data directory on a larger file system"), "{output}");
+}
+
+#[test]
+fn key_and_value_sizes_have_limits() {
+    assert_snapshot!(rejection("\"2k\"", "10\nkey_bytes = 7"), @r#"
+     × keys of 7 bytes cannot hold a row number
+      ╭─[mine.toml:8:13]
+    7 │ rows = 10
+    8 │ key_bytes = 7
+      ·             ┬
+      ·             ╰── at least 8
+    9 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"2k\"", "10\nvalue_bytes = 2000000"), @r#"
+     × values of 2000000 bytes are too large
+      ╭─[mine.toml:8:15]
+    7 │ rows = 10
+    8 │ value_bytes = 2000000
+      ·               ───┬───
+      ·                  ╰── at most 1048576
+    9 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"2k\"", "10\ncompressible_to = 2"), @r#"
+     × compressible_to is a share of a value's size
+      ╭─[mine.toml:8:19]
+    7 │ rows = 10
+    8 │ compressible_to = 2
+      ·                   ┬
+      ·                   ╰── between 0.01 and 1
+    9 │ duration = "300ms"
+      ╰────
+     nothing was run
+    "#);
+    let missing = TINY.replace("readrandom", "readmissing").replace("\"2k\"", "10\nkey_bytes = 8");
+    assert_snapshot!(rejection_of(&missing), @r#"
+     × step `readmissing`: key_bytes must be at least 9: an absent key differs from a present one
+     │ behind its id
+      ╭─[mine.toml:6:21]
+    5 │ [benchmark]
+    6 │ steps = ["fillseq", "readmissing"]
+      ·                     ──────┬──────
+      ·                           ╰── here
+    7 │ rows = 10
+      ╰────
+     nothing was run
+    "#);
+}
+
+#[test]
+fn benchmark_begins_with_exactly_one_load_step() {
+    assert_snapshot!(rejection("\"fillseq\", ", ""), @r#"
+     × readrandom needs rows, but nothing fills them
+      ╭─[mine.toml:6:10]
+    5 │ [benchmark]
+    6 │ steps = ["readrandom"]
+      ·          ──────┬─────
+      ·                ╰── here
+    7 │ rows = "2k"
+      ╰────
+     help: begin with fillseq, fillrandom or filluniquerandom
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("readrandom", "fillrandom"), @r#"
+     × fillrandom fills an empty engine
+      ╭─[mine.toml:6:21]
+    5 │ [benchmark]
+    6 │ steps = ["fillseq", "fillrandom"]
+      ·                     ──────┬─────
+      ·                           ╰── here
+    7 │ rows = "2k"
+      ╰────
+     help: put it first, or use overwrite
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"fillseq\", \"readrandom\"", ""), @r#"
+    × the benchmark has no steps
+    help: for instance steps = ["fillseq", "readrandom"]
+    nothing was run
+    "#);
+    let typed = ["run", "readrandom", "fillseq", "--rows", "10", "--engine", "lmdb"];
+    assert_snapshot!(rejected_at_once(&Workspace::new(), &typed), @"
+    × fillseq fills an empty engine
+    help: put it first, or use overwrite
+    nothing was run
+    ");
+}
+
+#[test]
+fn step_rejects_settings_it_does_not_use() {
+    let step = |toml: &str| rejection("\"readrandom\"", &format!("{{ {toml} }}"));
+    assert_snapshot!(step("step = \"overwritesome\", duration = \"1s\""), @r#"
+     × overwritesome ends by rows, it takes no duration
+      ╭─[mine.toml:6:21]
+    5 │ [benchmark]
+    6 │ steps = ["fillseq", { step = "overwritesome", duration = "1s" }]
+      ·                     ─────────────────────┬─────────────────────
+      ·                                          ╰── here
+    7 │ rows = "2k"
+      ╰────
+     nothing was run
+    "#);
+    assert_snapshot!(step("step = \"readrandom\", load = \"open\""), @r#"
+     × unknown load `open`
+      ╭─[mine.toml:6:51]
+    5 │ [benchmark]
+    6 │ steps = ["fillseq", { step = "readrandom", load = "open" }]
+      ·                                                   ───┬──
+      ·                                                      ╰── here
+    7 │ rows = "2k"
+      ╰────
+     help: write "closed", { rate = "50k/s" } for an open loop, { sla = "p99.9 < 2ms" } for the
+           highest rate within a limit, or { pipeline = 16 } for a closed loop with 16 in flight
+     nothing was run
+    "#);
+    assert_snapshot!(rejection("\"fillseq\"", "{ step = \"fillseq\", operations = 5 }"), @r#"
+     × fillseq ends by rows: set `rows` instead
+      ╭─[mine.toml:6:10]
+    5 │ [benchmark]
+    6 │ steps = [{ step = "fillseq", operations = 5 }, "readrandom"]
+      ·          ──────────────────┬─────────────────
+      ·                            ╰── here
+    7 │ rows = "2k"
+      ╰────
+     nothing was run
+    "#);
+}

@@ -1,0 +1,60 @@
+//! Invalid command lines are rejected like files, without a location.
+
+use insta::assert_snapshot;
+
+use crate::rejection::{TINY, rejected_at_once};
+use crate::workspace::Workspace;
+
+#[test]
+fn command_line_is_rejected_with_the_same_messages() {
+    let workspace = Workspace::new();
+    workspace.write("mine.toml", TINY);
+    let output = |arguments: &[&str]| rejected_at_once(&workspace, arguments);
+    assert_snapshot!(output(&["run"]), @"
+    × no experiment given
+    help: give an experiment file, or steps such as `readrandom --engine lmdb`
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "yours.toml"]), @"
+    × cannot read the experiment file yours.toml
+    ╰─▶ No such file or directory (os error 2)
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "readrandom"]), @"
+    × how many rows?
+    help: give `rows` in [benchmark] (or --rows), or a `workload` preset that derives them from the
+          machine
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "readrandom", "--rows", "10"]), @"
+    × nothing to compare: the experiment has no variant
+    help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "mine.toml", "--engine", "lmdb"]), @"
+    × --engine, --profile and --option go with steps, not with a file
+    help: add a [[variant]] to the file, or give steps instead of the file
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "mine.toml", "mine.toml"]), @"
+    × one experiment file at a time, without further steps
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "mine.toml", "--rows", "many"]), @"
+    × `many` does not start with a number
+    nothing was run
+    ");
+    assert_snapshot!(output(&["run", "readrandom", "--engine", "lmdb", "--option", "a"]), @"
+    × `--option a` is not NAME=VALUE
+    nothing was run
+    ");
+}
+
+#[test]
+fn plan_rejects_an_invalid_experiment_too() {
+    let workspace = Workspace::new();
+    workspace.write("mine.toml", TINY.replace("readrandom", "raedrandom"));
+    let output = workspace.assay(&["plan", "mine.toml"]);
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert!(output.err.contains("did you mean `readrandom`?"), "{}", output.err);
+}

@@ -1,0 +1,99 @@
+//! `assay plan --budget` proposes designs for a machine-time budget.
+
+use insta::assert_snapshot;
+
+use crate::workspace::Workspace;
+
+/// Two engines without history.
+const TYPED: [&str; 10] = [
+    "plan",
+    "readrandom",
+    "--engine",
+    "lmdb",
+    "--engine",
+    "redb",
+    "--rows",
+    "10k",
+    "--duration",
+    "10s",
+];
+
+fn planned(workspace: &Workspace, more: &[&str]) -> String {
+    let output = workspace.assay(&[&TYPED, more].concat());
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    output.out
+}
+
+#[test]
+fn noise_is_assumed_without_history() {
+    assert_snapshot!(planned(&Workspace::new(), &["--budget", "1h"]), @r#"
+    quick-readrandom: How do the engines compare on readrandom?
+    noise     filluniquerandom with 1 client  redb  2.50 % between runs  (assumed: no history)
+    noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
+    noise     run a pilot with --repetitions 5 to measure it, then repeat this command
+    overhead  1.77 s per run outside its timed steps (estimated)
+    propose   152 repetitions, 59m37s: every ratio to the base within about ±0.57 %
+    expect    filluniquerandom with 1 client  ±0.57 %  a difference of 0.81 % is detected with 80 % power
+    expect    readrandom with 1 client        ±0.57 %  a difference of 0.81 % is detected with 80 % power  measured for 10.0 s
+    or        2 repetitions    ±11.4 %, 47.1 s
+    or        3 repetitions    ±5.83 %, 1m10s
+    or        5 repetitions    ±4.49 %, 1m57s
+    or        10 repetitions   ±2.56 %, 3m55s
+    or        20 repetitions   ±1.67 %, 7m50s
+    or        50 repetitions   ±1.01 %, 19m36s
+    or        152 repetitions  ±0.57 %, 59m37s  (best)
+    if        the noise between runs is half as large: ±0.28 %; twice as large: ±1.14 %
+    write     repetitions = 152 in [factors]
+    or type   --repetitions 152
+    "#);
+    assert_snapshot!(planned(&Workspace::new(), &["--half-width", "2%"]), @r#"
+    quick-readrandom: How do the engines compare on readrandom?
+    noise     filluniquerandom with 1 client  redb  2.50 % between runs  (assumed: no history)
+    noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
+    noise     run a pilot with --repetitions 5 to measure it, then repeat this command
+    overhead  1.77 s per run outside its timed steps (estimated)
+    propose   15 repetitions, 5m52s: every ratio to the base within about ±1.98 %
+    expect    filluniquerandom with 1 client  ±1.98 %  a difference of 2.79 % is detected with 80 % power
+    expect    readrandom with 1 client        ±1.98 %  a difference of 2.79 % is detected with 80 % power  measured for 10.0 s
+    write     repetitions = 15 in [factors]
+    or type   --repetitions 15
+    "#);
+}
+
+#[test]
+fn insufficient_budget_is_rejected_with_the_minimum() {
+    let workspace = Workspace::new();
+    let output = workspace.assay(&[&TYPED[..], &["--budget", "30s"]].concat());
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert_snapshot!(output.err, @r#"
+      × 30.0 s of machine time is too short for three repetitions
+      help: give at least 1m10s, or remove variants, levels or steps
+    "#);
+    let output = workspace.assay(&[&TYPED[..], &["--half-width", "0.01%"]].concat());
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert_snapshot!(output.err, @r#"
+      × a thousand repetitions do not make every interval as narrow as ±0.010 %
+      help: give a wider interval, or reduce the noise: a longer warm-up, a quieter machine
+    "#);
+}
+
+/// Goal: the noise comes from runs of this experiment, of a named one, or of earlier ones with
+/// steps of the same name.
+#[test]
+fn noise_comes_from_earlier_runs() {
+    let workspace = Workspace::new();
+    let run = |text: &[&str]| {
+        let output =
+            workspace.assay(&[&["run"], text, &["--rows", "1k", "--duration", "300ms"]].concat());
+        assert_eq!(output.code, 0, "{}", output.err);
+    };
+    run(&["fillseq", "readrandom", "--engine", "memory", "--repetitions", "3"]);
+    let earlier = planned(&workspace, &["--budget", "1h"]);
+    assert!(earlier.contains("(one earlier experiment on this machine)"), "{earlier}");
+    let named = planned(&workspace, &["--budget", "1h", "--pilot", "quick-fillseq-readrandom"]);
+    assert!(named.contains("3 runs each of quick-fillseq-readrandom/"), "{named}");
+    run(&["readrandom", "--engine", "memory", "--engine", "lmdb", "--repetitions", "3"]);
+    let own = planned(&workspace, &["--budget", "1h"]);
+    assert!(own.contains("3 runs each of quick-readrandom/"), "{own}");
+    assert!(own.contains("overhead") && own.contains("\nwrite     repetitions = "), "{own}");
+}

@@ -1,0 +1,213 @@
+//! Published findings are compared with results, in every format.
+
+use std::fs;
+use std::sync::LazyLock;
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::rejection::rejected_at_once;
+use crate::workspace::Workspace;
+
+/// Two simulated servers, one with twice the work per operation.
+const EXPERIMENT: &str = r#"[experiment]
+name = "held"
+question = "Does twice the work take twice as long?"
+margin = "10%"
+
+[benchmark]
+steps = ["fillseq", "readrandom"]
+rows = 20
+duration = "150ms"
+warmup = "10ms"
+
+[factors]
+repetitions = 3
+
+[[variant]]
+name = "quick"
+engine = "faulty"
+[variant.options]
+"server.work" = "2ms"
+
+[[variant]]
+name = "slow"
+engine = "faulty"
+[variant.options]
+"server.work" = "4ms"
+
+[[published]]
+source = "Example, 2026, A planted truth"
+setup = "the script of this test"
+scaled = "20 rows"
+
+[[published.finding]]
+claim = "Twice the work takes twice as long"
+variant = "slow"
+step = "readrandom"
+metric = "service_ns_p50"
+value = 4e6
+base_value = 2e6
+
+[[published.finding]]
+claim = "Half the work takes longer"
+variant = "quick"
+base = "slow"
+step = "readrandom"
+metric = "service_ns_p50"
+expect = "higher"
+reasons = ["it was made up"]
+
+[[published.finding]]
+claim = "Twice the work takes as long"
+variant = "slow"
+step = "readrandom"
+metric = "service_ns_p50"
+clients = 1
+expect = "same"
+"#;
+
+/// The experiment, run once for all tests of this file.
+static RUN: LazyLock<Workspace> = LazyLock::new(|| {
+    let workspace = Workspace::new();
+    workspace.write("held.toml", EXPERIMENT);
+    let output = workspace.assay(&["run", "held.toml", "--report"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    workspace.write("output.txt", output.out);
+    workspace
+});
+
+fn result_of(arguments: &[&str]) -> String {
+    let output = RUN.assay(arguments);
+    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    output.out
+}
+
+const COUNT: &str = "Of 3 published findings, 1 reproduces, 1 is the opposite here and 1 differs \
+                     here, published as the same.";
+
+/// Goal: a planted truth reproduces and wrong findings do not, in every output format.
+#[test]
+fn planted_findings_get_the_right_verdicts() {
+    let text = fs::read_to_string(RUN.path("output.txt")).expect("the output of the run");
+    for text in [text, result_of(&["compare", "held"]), result_of(&["show", "held"])] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(COUNT), "{text}");
+        assert!(text.contains("it was made up"), "{text}");
+    }
+    let one = result_of(&["show", "held", "slow.c1.r1"]);
+    assert!(!one.contains("Published"), "one run is not compared: {one}");
+    let markdown = result_of(&["compare", "held", "--format", "markdown"]);
+    assert!(markdown.contains("## Published and here") && markdown.contains(COUNT), "{markdown}");
+    let json = result_of(&["compare", "held", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let findings = json["published"][0]["findings"].as_array().expect("findings");
+    let verdicts: Vec<_> = findings.iter().filter_map(|one| one["verdict"].as_str()).collect();
+    assert_eq!(verdicts, ["reproduces", "opposite", "differs"]);
+    let csv = result_of(&["compare", "held", "--format", "csv"]);
+    let outcomes = [",reproduces,", ",opposite,", ",differs,"];
+    let lines = csv.lines().filter(|line| line.starts_with("published,"));
+    assert!(lines.zip(outcomes).all(|(line, outcome)| line.contains(outcome)), "{csv}");
+    let page = result_of(&["report", "held"]);
+    let page = fs::read_to_string(RUN.path(page.trim())).expect("the page");
+    assert!(page.contains("id=\"published\"") && page.contains(COUNT));
+}
+
+/// Goal: another base changes the tables but no published finding.
+#[test]
+fn another_base_changes_no_published_finding() {
+    let section = |more: &[&str]| {
+        let text = result_of(&[&["compare", "held"], more].concat());
+        let (_, section) = text.split_once("Published and here").expect("a section");
+        section.split("Reproduces:").next().map(str::to_owned)
+    };
+    assert_eq!(section(&[]), section(&["--base", "slow"]));
+}
+
+#[test]
+fn two_single_runs_leave_findings_undecided() {
+    let both = result_of(&["compare", "held/quick.c1.r1", "held/slow.c1.r1"]);
+    assert!(both.contains("All 3 published findings are undecided."), "{both}");
+    assert!(both.contains("one run has no noise estimate"), "{both}");
+}
+
+#[test]
+fn one_repetition_leaves_findings_undecided() {
+    let workspace = Workspace::new();
+    let options = "[variant.options]\n\"server.work\" = ";
+    let quick = EXPERIMENT.replace(&format!("\"faulty\"\n{options}\"2ms\""), "\"memory\"");
+    let quick = quick.replace(&format!("\"faulty\"\n{options}\"4ms\""), "\"sqlite\"");
+    let other = "[[variant]]\nname = \"other\"\nengine = \"sqlite\"\n\n[[published]]";
+    let quick = quick.replace("[[published]]\nsource", &format!("{other}\nsource"));
+    // The client costs more than the memory engine, which is irrelevant here.
+    let quick = quick + "\n[[waive]]\ncode = \"A008\"\nreason = \"nothing is concluded\"\n";
+    workspace.write("held.toml", quick);
+    let output = workspace.assay(&["plan", "held.toml", "--repetitions", "1"]);
+    assert!(
+        output.out.contains("\nundecided one repetition decides no published finding: run three\n"),
+        "{}{}",
+        output.out,
+        output.err
+    );
+    let output = workspace.assay(&["run", "held.toml", "--repetitions", "1"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("All 3 published findings are undecided."), "{}", output.out);
+    // Runs of variants without findings show none.
+    let other = workspace.assay(&["compare", "held/slow.c1.r1", "held/other.c1.r1"]);
+    assert!(other.code == 0 && !other.out.contains("Published"), "{}{}", other.out, other.err);
+}
+
+#[test]
+fn plan_shows_how_many_findings_will_be_tested() {
+    let workspace = Workspace::new();
+    workspace.write("held.toml", EXPERIMENT);
+    let lines = |more: &[&str]| {
+        let output = workspace.assay(&[&["plan", "held.toml"], more].concat());
+        assert_eq!((output.code, output.err.as_str()), (0, ""));
+        let is_ours = |line: &&str| {
+            ["published", "scaled", "not tested"].iter().any(|word| line.starts_with(word))
+        };
+        output.out.lines().filter(is_ours).collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(lines(&[]), @"
+    published Example, 2026, A planted truth: all 3 findings will be tested
+    scaled    20 rows
+    ");
+    assert_snapshot!(lines(&["--clients", "2"]), @"
+    published Example, 2026, A planted truth: 2 of 3 findings will be tested
+    scaled    20 rows
+    not tested Twice the work takes as long: there is no level of 1 client
+    ");
+}
+
+#[test]
+fn invalid_published_finding_is_rejected_at_its_line() {
+    let workspace = Workspace::new();
+    workspace
+        .write("held.toml", EXPERIMENT.replacen("variant = \"slow\"", "variant = \"slwo\"", 1));
+    assert_snapshot!(rejected_at_once(&workspace, &["run", "held.toml"]), @r#"
+     × the experiment has no variant `slwo`
+       ╭─[held.toml:34:11]
+    33 │ claim = "Twice the work takes twice as long"
+    34 │ variant = "slwo"
+       ·           ───┬──
+       ·              ╰── no such variant
+    35 │ step = "readrandom"
+       ╰────
+     help: did you mean `slow`?
+     nothing was run
+    "#);
+    workspace.write("held.toml", EXPERIMENT.replacen("base_value = 2e6\n", "", 1));
+    assert_snapshot!(rejected_at_once(&workspace, &["run", "held.toml"]), @r#"
+     × a ratio needs `base_value` too
+       ╭─[held.toml:37:9]
+    36 │ metric = "service_ns_p50"
+    37 │ value = 4e6
+       ·         ─┬─
+       ·          ╰── only this
+    38 │ 
+       ╰────
+     help: write `value` and `base_value`, or `ratio`, or `expect`
+     nothing was run
+    "#);
+}

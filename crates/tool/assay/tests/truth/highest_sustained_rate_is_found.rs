@@ -1,0 +1,84 @@
+//! The highest sustained rate is found within 3 %.
+//!
+//! The engine is a simulated server of known capacity and debt. Precision is tested in `search`, on
+//! a simulated clock; here the whole chain is tested, from the arguments to the record.
+
+use assert_cmd::assert::OutputAssertExt;
+use model::validity::{Outcome, Purpose};
+
+use crate::host::take_turn;
+use crate::measured::Run;
+use crate::sandbox::{Sandbox, note};
+
+/// Four servers of 2 ms: bursts of 2,000/s. Each operation adds debt, and the pay rate sustains
+/// 1,540/s. Too much debt slows the server down, as it does engines; no short probe reaches it.
+const SERVER: &str = "\"server.work\" = \"2ms\", \"server.parallel\" = 4, \
+                      \"server.debt_per_op\" = \"1MiB\", \"server.pays\" = \"1540MiB/s\", \
+                      \"server.debt_limit\" = \"1GiB\", \"server.slowdown\" = 8";
+const CAPACITY_OPS_PER_S: f64 = 1_540.0;
+/// Allowed relative error of the middle between the rate found and the lowest that failed.
+const ERROR: f64 = 0.03;
+/// Allowed excess of a rate over the capacity: no probe detects a smaller growth of debt.
+const SLACK: f64 = 0.01;
+
+/// Searches with an initial debt and checks the result.
+///
+/// `paid_within` is the longest wait before a probe, enough to pay the debt: other processes may
+/// dirty pages faster than they are written.
+fn check_from(initial_debt: &str, paid_within: &str) {
+    let _turn = take_turn();
+    // The shortest probes: the confirmations, ten times as long, detect the growth of debt.
+    let benchmark = format!(
+        "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"500\"\n\
+         duration = \"500ms\"\nwarmup = \"100ms\"\nsettle_cap = \"{paid_within}\""
+    );
+    let options = format!("{SERVER}, \"server.initial_debt\" = \"{initial_debt}\"");
+    let sandbox = Sandbox::with_options(&benchmark, &[("server", "faulty", options)]);
+    // Twice as many clients as servers: a busy server always has a queue.
+    let mut run = sandbox.run(&["--clients", "8", "--sla", "p75 < 30ms"]);
+    run.args(["--arrivals", "constant"]).assert().success();
+    check(&Run::of(&sandbox, "server.c8.r1"));
+}
+
+/// Checks that the capacity was found, and that the record has the probes.
+fn check(run: &Run) {
+    let search = run.step().search.as_ref().expect("a search stores its probes");
+    let diagnosis = format!("{search:#?}\n{}", run.diagnosis());
+    let Some(found) = &search.found else {
+        assert!(run.is_disturbed(), "nothing was found: {diagnosis}");
+        return;
+    };
+    let passed = found.ops_per_s;
+    let failed = found.failed_ops_per_s.unwrap_or_else(|| panic!("nothing failed: {diagnosis}"));
+    let error = (passed * failed).sqrt() / CAPACITY_OPS_PER_S - 1.0;
+    note(&format!(
+        "{passed:.0}/s sustained, {failed:.0}/s not; the capacity is {CAPACITY_OPS_PER_S}/s, \
+         {:+.1} % off their middle; {} probes",
+        error * 100.0,
+        search.probes.len()
+    ));
+    let is_right = passed <= CAPACITY_OPS_PER_S * (1.0 + SLACK)
+        && failed >= CAPACITY_OPS_PER_S * (1.0 - SLACK)
+        && error.abs() <= ERROR;
+    assert!(is_right || run.is_disturbed(), "{diagnosis}");
+    let confirmed =
+        search.confirmed().unwrap_or_else(|| panic!("nothing is confirmed: {diagnosis}"));
+    assert_eq!(confirmed.purpose, Purpose::Confirm, "{diagnosis}");
+    assert_eq!(confirmed.outcome, Outcome::Passed, "{diagnosis}");
+    assert_eq!(confirmed.offered_ops_per_s, Some(passed), "{diagnosis}");
+    // Every probe has its intervals; the confirmation's are those of the step.
+    let probes = run.intervals.iter().filter_map(|interval| interval.probe);
+    let last = search.probes.last().map(|probe| probe.number);
+    assert_eq!(probes.max(), last, "{diagnosis}");
+    assert!(run.reads().counts.done > 0, "{diagnosis}");
+}
+
+#[test]
+fn rate_without_initial_debt_matches_capacity() {
+    check_from("0", "2s");
+}
+
+#[test]
+fn rate_with_large_initial_debt_matches_capacity() {
+    check_from("16GiB", "12s");
+}

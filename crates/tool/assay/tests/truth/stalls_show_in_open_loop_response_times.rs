@@ -1,0 +1,51 @@
+//! A stall is charged to the response time of every late arrival.
+
+use assert_cmd::assert::OutputAssertExt;
+use model::Nanos;
+
+use crate::host::take_turn;
+use crate::measured::Run;
+use crate::sandbox::Sandbox;
+
+/// The engine stalls for a second during the reads that follow 2,000 puts.
+const STALL: &[(&str, &str, &str)] = &[("stalls", "faulty", "stall 1s at 17k")];
+
+/// Shortest maximum response time, with a margin for the clock.
+const ALMOST_A_SECOND: u64 = 990_000_000;
+
+/// Reads for four seconds.
+fn read(more: &[&str]) -> Run {
+    let _turn = take_turn();
+    let sandbox = Sandbox::reading("4s", STALL);
+    sandbox.run(&["--clients", "2"]).args(more).assert().success();
+    Run::of(&sandbox, "stalls.c2.r1")
+}
+
+/// Goal: a stall of 1 s at 10,000/s is in the response time of every delayed arrival.
+/// Method: a quarter of the arrivals of four seconds are due during the stall.
+#[test]
+fn open_loop_stall_is_in_p999_and_max_response_time() {
+    let run = read(&["--rate", "10k/s"]);
+    let (reads, diagnosis) = (run.reads(), run.diagnosis());
+    assert!(reads.response.max_ns >= ALMOST_A_SECOND, "{diagnosis}");
+    assert!(reads.response.p999_ns > ALMOST_A_SECOND * 9 / 10, "{diagnosis}");
+    assert!(reads.response.p90_ns > ALMOST_A_SECOND / 10, "{diagnosis}");
+    // Two operations were in the stall; every other one was served at once.
+    assert!(reads.service.max_ns >= ALMOST_A_SECOND, "{diagnosis}");
+    assert!(reads.service.p50_ns < 1_000_000, "{diagnosis}");
+    assert!(reads.service.p999_ns < reads.response.p999_ns / 4, "{diagnosis}");
+    // The stall is not charged to the client.
+    let is_blamed = !run.causes().is_empty() || run.is_client_bound();
+    assert!(!is_blamed || run.is_disturbed(), "{diagnosis}");
+}
+
+/// Goal: the same stall is nearly invisible in a closed loop, which sends nothing meanwhile.
+#[test]
+fn closed_loop_misses_the_stall() {
+    let run = read(&[]);
+    let (reads, diagnosis) = (run.reads(), run.diagnosis());
+    assert!(reads.response.max_ns >= ALMOST_A_SECOND, "{diagnosis}");
+    assert!(reads.response.p999_ns < Nanos::from_millis(100).0, "{diagnosis}");
+    assert_eq!(reads.response, reads.service, "{diagnosis}");
+    assert!(run.step().arrivals.is_none() && run.step().load_status.is_none(), "{diagnosis}");
+}

@@ -1,0 +1,55 @@
+//! Warm-up is detected and trimmed; stalls are detected and count.
+
+use assert_cmd::assert::OutputAssertExt;
+use model::Nanos;
+use model::time_profile::TrendClass;
+
+use crate::host::take_turn;
+use crate::measured::{Run, STEP};
+use crate::sandbox::{NAME, Sandbox};
+
+/// A server that takes 2 ms for an operation, and twice that until it has paid 7 MiB of debt, 7 s
+/// after it was opened; some 14 s later, in its steady part, it stalls.
+const SERVER: &str = "\"server.work\" = \"2ms\", \"server.initial_debt\" = \"7MiB\", \
+                      \"server.pays\" = \"1MiB/s\", \"server.debt_limit\" = \"1KiB\", \
+                      \"server.slowdown\" = 2, \"fault\" = \"stall 3s at 5k\"";
+const BENCHMARK: &str = "steps = [\"filluniquerandom\", \"readrandom\"]\nrows = \"100\"\n\
+                         duration = \"24s\"\nwarmup = \"0s\"";
+
+/// Goal: a slow start is reported as warm-up, its end is found, and figures begin there.
+/// Method: one run of 24 s; the server's script defines when it is slow and when it stalls.
+#[test]
+fn warm_up_is_trimmed_and_a_stall_is_reported() {
+    let _turn = take_turn();
+    let sandbox = Sandbox::with_options(BENCHMARK, &[("server", "faulty", SERVER.to_owned())]);
+    sandbox.run(&[]).assert().success();
+    let run = Run::of(&sandbox, "server.c1.r1");
+    let (step, diagnosis) = (run.step(), run.diagnosis());
+    let time_profile = step.time_profile.as_ref().expect("24 s of operations");
+    if time_profile.class != TrendClass::WarmUp && run.is_disturbed() {
+        return;
+    }
+    let from_s = time_profile.steady_from_ns.as_secs_f64();
+    assert_eq!(time_profile.class, TrendClass::WarmUp, "{time_profile:?}{diagnosis}");
+    assert!((5.0..=9.0).contains(&from_s), "{time_profile:?}{diagnosis}");
+    // Three seconds cover at least two whole intervals, joined with parts of others.
+    let stalls = time_profile.stalls;
+    assert_eq!(stalls.count, 1, "{time_profile:?}{diagnosis}");
+    assert!(stalls.longest_ns >= Nanos::from_secs(2), "{time_profile:?}{diagnosis}");
+
+    let shown = |more: &[&str]| sandbox.result_of(&[&["show", NAME], more].concat());
+    let message = format!("measured from {:.0} s on: warm-up before", from_s.ceil());
+    assert!(shown(&[]).contains(&message), "{}", shown(&[]));
+    assert!(!shown(&["--whole"]).contains("measured from"));
+    let rate = |more: &[&str]| -> f64 {
+        let csv = sandbox.result_of(&[&["compare", NAME, "--format", "csv"], more].concat());
+        let line =
+            csv.lines().find(|line| line.contains(STEP) && line.contains("throughput_ops_per_s"));
+        let fields: Vec<&str> = line.unwrap_or_else(|| panic!("{csv}")).split(',').collect();
+        let heads: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
+        let at = heads.iter().position(|head| *head == "median").expect("a median");
+        fields[at].parse().expect("a number")
+    };
+    // 250/s for a third of the time, 500/s else: 15 % more without it.
+    assert!(rate(&[]) > 1.08 * rate(&["--whole"]), "{} {}", rate(&[]), rate(&["--whole"]));
+}
