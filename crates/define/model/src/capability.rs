@@ -155,7 +155,7 @@ pub enum Feature {
 /// Capability: bypasses the page cache for reads and background writes.
 pub const DIRECT_IO: &str = "direct_io";
 /// Capability: has its own cache of configurable size.
-pub const CACHE_SIZE: &str = "cache_size";
+pub const CACHE_SIZE: &str = "cache";
 /// Capability: stored blocks can be compressed.
 pub const COMPRESSION: &str = "compression";
 /// Capability: reads and writes may come from several client threads at once.

@@ -32,7 +32,7 @@ pub fn check_settings(
     let compression = settings.compression.as_deref().filter(|name| *name != "none");
     let requested = [
         (settings.direct_io, DIRECT_IO, DIRECT_IO.to_owned()),
-        (settings.cache_bytes.is_some(), CACHE_SIZE, "cache_bytes".to_owned()),
+        (settings.cache_bytes.is_some(), CACHE_SIZE, CACHE_SIZE.to_owned()),
         (
             compression.is_some(),
             COMPRESSION,

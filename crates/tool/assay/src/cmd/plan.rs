@@ -69,7 +69,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let checked = args.experiment_args.check(machine(environment))?;
+    let checked = args.experiment_args.check(machine(environment), ui)?;
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let lines = match args.budget.lines(experiment, environment)? {
@@ -110,7 +110,11 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 /// Returns the machine's size.
 pub(crate) fn machine(environment: &Environment) -> Machine {
     let host = sampler::host_facts(nearest_dir(environment));
-    Machine { cpus: host.cpus, memory_bytes: host.memory_bytes }
+    Machine {
+        cpus: host.cpus,
+        memory_bytes: host.memory_bytes,
+        free_bytes: disk_free(environment),
+    }
 }
 
 /// Returns the free disk space for data.

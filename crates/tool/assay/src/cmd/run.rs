@@ -84,7 +84,7 @@ fn execute(
     let fresh = match &args.resume {
         Some(_) => None,
         None => {
-            let mut checked = args.experiment_args.check(planning::machine(environment))?;
+            let mut checked = args.experiment_args.check(planning::machine(environment), ui)?;
             args.until.prepare(&mut checked.experiment, ui)?;
             let planned =
                 planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;

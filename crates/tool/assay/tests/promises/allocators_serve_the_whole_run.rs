@@ -28,7 +28,7 @@ fn library(allocator: Allocator) -> Option<String> {
 fn run_of(allocator: Allocator) -> (Workspace, RunRecord) {
     let workspace = Workspace::new();
     let mut args = vec!["run", "fillseq", "readrandom", "--engine", "memory", "--rows", "50k"];
-    args.extend(["--value-bytes", "200", "--duration", "300ms", "--cache-size", "16MiB"]);
+    args.extend(["--value-bytes", "200", "--duration", "300ms", "--cache", "16MiB"]);
     args.extend(["--allocator", allocator.name()]);
     let output = workspace.assay(&args);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
