@@ -26,7 +26,7 @@ const FLAGS: &str = "give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for
 
 /// The checked fields of a load, with their places.
 #[derive(Debug, Clone, Default)]
-struct LoadFields {
+pub(crate) struct LoadFields {
     rate: Option<(Rate, Range<usize>)>,
     limit: Option<(Limit, Range<usize>)>,
     pace: Pace,
@@ -144,7 +144,7 @@ impl Resolver<'_> {
         Ok(requested)
     }
 
-    fn load_fields(&self, table: &Section) -> Result<LoadFields, PlanError> {
+    pub(crate) fn load_fields(&self, table: &Section) -> Result<LoadFields, PlanError> {
         let place = table.place.clone();
         match table.load_word() {
             None => {}

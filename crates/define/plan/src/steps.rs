@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use model::sql::{CallMix, Copies};
+use model::units::parse_span;
 use model::{DataShape, Load, Step, StepInfo, StepRole, StopRule};
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
+use crate::settings::{DURATION, SETTLE_CAP, WARMUP};
 use crate::spec::Section;
 use crate::step_load::is_timed;
 
@@ -26,6 +28,13 @@ impl Resolver<'_> {
     ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
         let tables = self.requested_steps(benchmark);
         let (mut steps, mut loads, mut errors) = (Vec::new(), Vec::new(), Errors::default());
+        // Whichever step takes them, the benchmark's own values must be valid.
+        for setting in [DURATION, WARMUP, SETTLE_CAP] {
+            errors.ok(self.value(&[benchmark], setting, parse_span));
+        }
+        if let Some(load) = &benchmark.load {
+            errors.ok(self.load_fields(load));
+        }
         for (index, table) in tables.iter().enumerate() {
             let rows = data.map_or(ROWS_ASSUMED, |data| data.rows);
             let Some((step, info)) = errors.ok(self.step(table, benchmark, rows)) else { continue };

@@ -110,11 +110,7 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 /// Returns the machine's size.
 pub(crate) fn machine(environment: &Environment) -> Machine {
     let host = sampler::host_facts(nearest_dir(environment));
-    Machine {
-        cpus: host.cpus,
-        memory_bytes: host.memory_bytes,
-        free_bytes: disk_free(environment),
-    }
+    Machine { cpus: host.cpus, memory_bytes: host.memory_bytes, free_bytes: disk_free(environment) }
 }
 
 /// Returns the free disk space for data.

@@ -82,9 +82,7 @@ impl Args for SettingArgs {
 impl FromArgMatches for SettingArgs {
     fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
         let text = |setting: &'static Setting| match setting.value_name {
-            None | Some("") => {
-                matches.get_flag(setting.key).then(|| (setting, "true".to_owned()))
-            }
+            None | Some("") => matches.get_flag(setting.key).then(|| (setting, "true".to_owned())),
             Some(_) => Some((setting, matches.get_one::<String>(setting.key)?.clone())),
         };
         Ok(Self(plan::flags().filter_map(text).collect()))

@@ -67,15 +67,15 @@ fn waiver_needs_a_known_rule_and_a_reason() {
     "#);
     workspace.write("mine.toml", format!("{TINY}[[waive]]\ncode = \"A001\"\nreason = \"\"\n"));
     assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @r#"
-      × why does A001 not matter here?
-        ╭─[mine.toml:15:10]
-     14 │ code = "A001"
-     15 │ reason = ""
-        ·          ─┬
-        ·           ╰── no reason
-        ╰────
-      help: give the reason: it is shown in the first line of every result
-      nothing was run
+     × the waiver of A001 has no reason
+       ╭─[mine.toml:15:10]
+    14 │ code = "A001"
+    15 │ reason = ""
+       ·          ─┬
+       ·           ╰── no reason
+       ╰────
+     help: give the reason: it is shown in the first line of every result
+     nothing was run
     "#);
     workspace.write("mine.toml", TINY);
     let output = workspace.assay(&["run", "mine.toml", "--waive", "A001"]);

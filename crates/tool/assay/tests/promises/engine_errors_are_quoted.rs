@@ -13,12 +13,12 @@ fn options(engine: &str, text: &str) -> String {
 #[test]
 fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
     assert_snapshot!(options("sqlite", "journl_mode = \"wal\""), @r#"
-     × variant one: option `journl_mode` is refused
+     × variant one: option `journl_mode` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ journl_mode = "wal"
        · ─────┬─────
-       ·      ╰── refused by the engine
+       ·      ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of SQLite here; known: busy_timeout, page_size,
            auto_vacuum, journal_mode, synchronous, cache_size, mmap_size, temp_store,
@@ -27,12 +27,12 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
      nothing was run
     "#);
     assert_snapshot!(options("lmdb", "max_reader = 3"), @"
-     × variant one: option `max_reader` is refused
+     × variant one: option `max_reader` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ max_reader = 3
        · ─────┬────
-       ·      ╰── refused by the engine
+       ·      ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
            MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
@@ -40,12 +40,12 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
      nothing was run
     ");
     assert_snapshot!(options("redb", "cache_sise = 3"), @"
-     × variant one: option `cache_sise` is refused
+     × variant one: option `cache_sise` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ cache_sise = 3
        · ─────┬────
-       ·      ╰── refused by the engine
+       ·      ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of redb here; known: cache_size, two_phase_commit,
            quick_repair
@@ -53,12 +53,12 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
      nothing was run
     ");
     assert_snapshot!(options("fjall", "blobs = 3"), @"
-     × variant one: option `blobs` is refused
+     × variant one: option `blobs` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ blobs = 3
        · ──┬──
-       ·   ╰── refused by the engine
+       ·   ╰── rejected by the engine
        ╰────
      help: the engine reports: not an option of fjall here; known: cache_size, worker_threads,
            max_cached_files, max_journaling_size, journal_compression, max_memtable_size,
@@ -75,23 +75,23 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
 #[test]
 fn invalid_value_is_rejected_with_the_engine_error() {
     assert_snapshot!(options("sqlite", "page_size = 4096\njournal_mode = \"waal\""), @r#"
-     × variant one: option `journal_mode` is refused
+     × variant one: option `journal_mode` is rejected
        ╭─[mine.toml:15:1]
     14 │ page_size = 4096
     15 │ journal_mode = "waal"
        · ──────┬─────
-       ·       ╰── refused by the engine
+       ·       ╰── rejected by the engine
        ╰────
-     help: the engine reports: requested `waal`, SQLite uses `delete`
+     help: the engine reports: requested `waal`, SQLite has `delete`
      nothing was run
     "#);
     assert_snapshot!(options("memory", "speed = \"fast\""), @r#"
-     × variant one: option `speed` is refused
+     × variant one: option `speed` is rejected
        ╭─[mine.toml:14:1]
     13 │ [variant.options]
     14 │ speed = "fast"
        · ──┬──
-       ·   ╰── refused by the engine
+       ·   ╰── rejected by the engine
        ╰────
      help: the engine reports: memory has no options: remove it
      nothing was run
@@ -128,14 +128,14 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
       ·              ╰── requested here
     9 │ duration = "300ms"
       ╰────
-     help: set `key_bytes` to 511 or less, or remove this variant
+     help: set `key_bytes` to 511 or less, or leave this variant out
      nothing was run
     "#);
     let workspace = Workspace::new();
     workspace.write("mine.toml", TINY.replace("sqlite", "lmdb"));
     assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--key-bytes", "600"]), @"
     × variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
-    help: set `key_bytes` to 511 or less, or remove this variant
+    help: set `key_bytes` to 511 or less, or leave this variant out
     nothing was run
     ");
 }
@@ -144,7 +144,7 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
 fn command_line_option_is_rejected_without_a_location() {
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
     assert_snapshot!(rejected(&Workspace::new(), &typed), @"
-    × variant lmdb: option `x` is refused
+    × variant lmdb: option `x` is rejected
     help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
           MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
     nothing was run
@@ -164,7 +164,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
        ·             ──┬─
        ·               ╰── requested here
        ╰────
-     help: leave it out, or use a build that has it (`assay engine show`)
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
     assert_snapshot!(setting("lmdb", "compression = \"lz4\""), @r#"
@@ -175,7 +175,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
        ·               ──┬──
        ·                 ╰── requested here
        ╰────
-     help: leave it out, or use a build that has it (`assay engine show`)
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
     let shared = TINY.replace("\"2k\"", "10\ncompression = \"zstd\"");
@@ -188,7 +188,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
       ·                  ╰── requested here
     9 │ duration = "300ms"
       ╰────
-     help: leave it out, or use a build that has it (`assay engine show`)
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
 }
@@ -205,12 +205,12 @@ fn rocksdb_errors_are_quoted() {
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}{options}")));
     let arguments = ["run", "mine.toml", "--cache-dir", &cache];
     assert_snapshot!(rejected(&workspace, &arguments), @"
-     × variant one: option `max_backgroud_jobs` is refused
+     × variant one: option `max_backgroud_jobs` is rejected
        ╭─[mine.toml:16:1]
     15 │ write_buffer_size = 8388608
     16 │ max_backgroud_jobs = 4
        · ─────────┬────────
-       ·          ╰── refused by the engine
+       ·          ╰── rejected by the engine
     17 │ 
        ╰────
      help: the engine reports: Invalid argument: Could not find option: : max_backgroud_jobs
@@ -224,12 +224,12 @@ fn rocksdb_errors_are_quoted() {
     workspace
         .write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}compression = \"lzx\"")));
     assert_snapshot!(rejected(&workspace, &arguments), @r#"
-     × variant one: option `compression` is refused
+     × variant one: option `compression` is rejected
        ╭─[mine.toml:14:15]
     13 │ profile = "rocksdb-leveled"
     14 │ compression = "lzx"
        ·               ──┬──
-       ·                 ╰── refused by the engine
+       ·                 ╰── rejected by the engine
        ╰────
      help: the engine reports: Invalid argument: Error parsing:: compression
      nothing was run

@@ -88,9 +88,9 @@ fn history_help_shows_file_format_and_exit_code() {
           --import <FILE>  Read the histories from a CSV or JSON file instead of the archive
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay history --engine rocksdb                    throughput of every step, over all experiments
@@ -128,7 +128,7 @@ fn text_starts_with_a_summary_then_each_history() {
 
     rss  40 points, 2026-01-01 to 2026-02-12
       █▇▇▅▇▃▂▂▄▃▁▄█▅▇█▅▇█▄▂▅▇▁▂▆▂▁█▄▂▁█▄▂█▁▅▆▇  99.1 .. 101
-      no change found: a lasting step of 0.98 % half-way, or of 1.48 % at the last points, would be detected with 80 % power
+      no change found; detectable (80 % power): a lasting step of 0.98 % half-way, of 1.48 % at the last points
 
     size  40 points, 2026-01-01 to 2026-02-12
       ▁▁▁▁▂▂▂▂▂▃▃▃▃▃▄▃▄▄▄▅▄▄▅▅▅▆▅▆▆▆▇▇▇▇▇█▇███  49.6 .. 58.2

@@ -55,12 +55,12 @@ fn invalid_history_file_is_rejected_with_its_line() {
 #[test]
 fn too_few_values_are_rejected_with_the_minimum() {
     assert_snapshot!(rejected("time,ops\n1,10\n", &[]), @"
-    × ops has one value: a change needs at least 4 values, two before it and two after; 25 and more
-    │ distinguish changes from the noise that runs share
+    × ops has one value: a change needs at least 4 values, two before it and two after; from 25 on
+    │ autocorrelated noise is allowed for
     ");
     assert_snapshot!(rejected("time,ops\n1,10\n2,\n3,\n4,11\n5,\n", &[]), @"
-    × ops has 2 values in 5 rows: a change needs at least 4 values, two before it and two after; 25
-    │ and more distinguish changes from the noise that runs share
+    × ops has 2 values in 5 rows: a change needs at least 4 values, two before it and two after;
+    │ from 25 on autocorrelated noise is allowed for
     ");
 }
 
@@ -75,7 +75,7 @@ fn metric_and_direction_must_be_known() {
     help: columns: ops
     ");
     assert_snapshot!(rejected(FIVE, &["--fail-on-regression"]), @"
-    × which way is `ops` better? a regression needs a direction: add --higher-is-better ops or
+    × `ops` has no better direction, so it has no regressions: add --higher-is-better ops or
     │ --lower-is-better ops, or choose metrics with --metric
     ");
     assert_snapshot!(rejected(FIVE, &["--higher-is-better", "qps"]), @"

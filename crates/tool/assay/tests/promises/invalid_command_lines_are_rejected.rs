@@ -21,9 +21,8 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"
-    × how many rows?
-    help: give `rows` in [benchmark] (or --rows), or a `workload` preset that derives them from the
-          machine
+    × nothing to compare: the experiment has no variant
+    help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--rows", "10"]), @"
@@ -41,7 +40,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--rows", "many"]), @"
-    × `many` does not start with a number
+    × --rows: `many` does not start with a number
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--engine", "lmdb", "--option", "a"]), @"

@@ -71,7 +71,7 @@ fn limit_is_a_percentile_and_a_time_with_unit() {
      nothing was run
     "#);
     assert_snapshot!(limit("p99 < 20s"), @r#"
-     × step readrandom: 20.0 s cannot be broken in the 10.0 s that are measured
+     × step readrandom: 20.0 s cannot be exceeded in the 10.0 s that are measured
        ╭─[mine.toml:9:16]
      8 │ duration = "10s"
      9 │ load = { sla = "p99 < 20s" }
@@ -79,7 +79,7 @@ fn limit_is_a_percentile_and_a_time_with_unit() {
        ·                     ╰── here
     10 │ 
        ╰────
-     help: give a lower limit, or measure for longer
+     help: use a shorter limit, or measure for longer
      nothing was run
     "#);
 }
@@ -146,7 +146,7 @@ fn arrivals_and_pacing_require_a_rate() {
        ·                                     ╰── here
     10 │ 
        ╰────
-     help: pacing: auto, spin, hybrid
+     help: How a free client waits for an arrival: auto, spin or hybrid
      nothing was run
     "#);
     assert_snapshot!(load("{ arrivals = \"constant\" }"), @r#"
@@ -220,7 +220,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
 fn load_needs_a_step_that_supports_it() {
     let step = |text: &str| rejection("\"readrandom\"", &format!("{{ {text} }}"));
     assert_snapshot!(step("step = \"overwritesome\", load = { sla = \"p99 < 2ms\" }"), @r#"
-     × step overwritesome: it ends by count, and a search needs spans of time
+     × step overwritesome: it ends by count, and a search needs timed steps
       ╭─[mine.toml:6:62]
     5 │ [benchmark]
     6 │ steps = ["fillseq", { step = "overwritesome", load = { sla = "p99 < 2ms" } }]
@@ -330,16 +330,17 @@ fn command_line_is_rejected_with_the_same_messages() {
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10"];
     let output = |text: &[&str]| rejected_at_once(&Workspace::new(), &[&typed[..], text].concat());
     assert_snapshot!(output(&["--rate", "-5k/s"]), @"
-    × the rate `-5k/s` is negative: did you mean 5k/s?
+    × --rate: the rate `-5k/s` is negative: did you mean 5k/s?
     nothing was run
     ");
     assert_snapshot!(output(&["--sla", "p99 < 2"]), @"
-    × `2` has no unit of time: write 2ms or 2us
+    × --sla: `2` has no unit of time: write 2ms or 2us
     nothing was run
     ");
     assert_snapshot!(output(&["--pacing", "spin"]), @"
     × arrivals and pacing belong to a rate, and none is given
-    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate within a limit, or --pipeline 16 for 16 in flight
+    help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate within a
+          limit, or --pipeline 16 for 16 in flight
     nothing was run
     ");
     assert_snapshot!(output(&["--clients", "1,x"]), @"
@@ -353,7 +354,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     "#);
     assert_snapshot!(output(&["--rate", "file gone.csv"]), @"
-    × cannot read the rate file gone.csv: No such file or directory (os error 2)
+    × --rate: cannot read the rate file gone.csv: No such file or directory (os error 2)
     nothing was run
     ");
 }
