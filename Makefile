@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test bench bench-peers tidy setup
+.PHONY: run test bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -8,7 +8,7 @@ run: setup
 	./target/release/assay run experiments/quickstart.toml --report
 
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
-# mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or say why they
+# mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
 # are skipped; other engines and allocators are installed where the distribution has them. The last
 # line tries the client threads in many orders.
 test:
@@ -20,13 +20,21 @@ test:
 bench: setup
 	cargo bench --workspace --bench '*'
 
-# What our clients cost beside db_bench, pgbench and sysbench, and how late rate-limited peers are
-# beside ours; the peers are installed where apt has them. `./target/release/bench-peers --sql`
+# What our clients cost next to db_bench, pgbench and sysbench, and how late rate-limited peers and ours
+# are; the peers are installed where apt has them. `./target/release/bench-peers --sql`
 # prints the SQL clients alone, `--lag` the lateness.
 bench-peers: setup
 	-@./scripts/setup.sh peers
 	cargo build --release --package assay
 	cargo run --release --package bench-peers
+
+# Renews docs/reference and builds docs/ as a site with search in target/book; installs mdBook if absent.
+docs: setup
+	./scripts/docs.sh
+
+# Renews docs/validation.md: simulations and what the client costs; a quarter of an hour, on a quiet machine.
+validation: setup
+	./scripts/validation.sh
 
 # The definition of done.
 tidy: setup

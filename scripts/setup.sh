@@ -50,6 +50,7 @@ if [ "${1-}" = test ]; then
         lacks "g++" "tests compile engines with it" g++
     # MySQL's servers, which tests start, need these; other missing libraries are reported by name.
     would_try libaio.so.1 libaio1
+    would_try libzstd.so.1 libzstd1
     would_try libnuma.so.1 libnuma1
     # A server that root starts runs as another user.
     command -v setpriv >/dev/null || lacks "setpriv" "it starts servers as another user" util-linux

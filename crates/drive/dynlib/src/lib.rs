@@ -15,5 +15,5 @@ mod image;
 mod loaded;
 
 /// The loader's handle, for the code that [`functions!`] writes.
-pub use libloading::os::unix::Library;
+pub use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 pub use loaded::{Loaded, load_once};

@@ -4,20 +4,17 @@ use lint::{LintFinding, Rule, label};
 use model::record::Severity;
 use serde_json::{Value, json};
 
-use crate::comparison::fill;
-use crate::format::Style;
+use crate::document::{Document, Part, Table};
+use crate::format::{Format, Style};
 use crate::sentence::capital;
 use crate::trust::{many, place};
-
-/// Columns before the text of a part: `  Trigger  `.
-const INDENT: usize = 11;
 
 /// Returns findings grouped by severity below the label they leave.
 ///
 /// Each has code, name, evidence and remedy; the first line lists every waiver.
 #[must_use]
 pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> String {
-    let mut parts = vec![fill(&headline(what, found), style.width)];
+    let mut document = Document::from([vec![Part::Text(headline(what, found))]]);
     let groups = [
         ("Blocking", Some(Severity::Blocking)),
         ("Warnings", Some(Severity::Warning)),
@@ -29,16 +26,16 @@ pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> Strin
             Some(severity) => one.waived.is_none() && one.severity == severity,
             None => one.waived.is_some(),
         };
-        let own: Vec<String> = found.iter().filter(is_own).map(|one| entry(one, style)).collect();
-        if !own.is_empty() {
-            parts.push(format!("{heading}\n{}", own.join("\n")));
+        let mut own = found.iter().filter(is_own).flat_map(entry).peekable();
+        if own.peek().is_some() {
+            document.add([Part::Heading(2, heading.to_owned())].into_iter().chain(own));
         }
     }
-    let first = found.first();
-    parts.extend(first.map(|one| {
+    let hint = found.first().map(|one| {
         format!("Each rule's trigger, reason and source: assay lint --explain {}", one.code)
-    }));
-    parts.join("\n\n") + "\n"
+    });
+    document.add(hint.map(Part::Text));
+    document.render(Format::Text, style)
 }
 
 /// Returns the label and the number of findings, in one line.
@@ -63,53 +60,43 @@ fn headline(what: &str, found: &[LintFinding]) -> String {
     format!("{what}: {label}, {}. {}.", label.meaning(), capital(&found))
 }
 
-fn entry(one: &LintFinding, style: Style) -> String {
-    let head = format!("  {} {}", one.code, one.name);
-    let mut parts = vec![("Evidence", format!("{}{}", one.evidence, place(one)))];
-    parts.push(("Remedy", one.remedy.clone()));
-    parts.extend(one.waived.clone().map(|reason| ("Waived", reason)));
-    let lines = parts.iter().map(|(name, text)| part(name, text, 2, style));
-    std::iter::once(head).chain(lines).collect::<Vec<_>>().join("\n")
+fn entry(one: &LintFinding) -> [Part; 2] {
+    let facts = [
+        ("Evidence", format!("{}{}", one.evidence, place(one))),
+        ("Remedy", one.remedy.clone()),
+        ("Waived", one.waived.clone().unwrap_or_default()),
+    ];
+    [Part::Strong(format!("{} {}", one.code, one.name)), Part::facts(facts)]
 }
 
 /// Returns one rule with its texts and its findings.
 #[must_use]
 pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
     let moments = rule.moments().join(", ");
-    let mut lines = vec![format!(
-        "{} {} ({}; checked on {moments})",
-        rule.code,
-        rule.name,
-        severity_name(rule.severity)
-    )];
+    let severity = severity_name(rule.severity);
+    let title = format!("{} {} ({severity}; checked on {moments})", rule.code, rule.name);
     let own = found.iter().filter(|one| one.code == rule.code);
-    let evidence =
-        own.map(|one| part("Evidence", &format!("{}{}", one.evidence, place(one)), 0, style));
-    lines.extend(evidence);
+    let evidence = own.map(|one| ("Evidence", format!("{}{}", one.evidence, place(one))));
     let texts = [
         ("Trigger", rule.trigger),
         ("Why", rule.why),
         ("Remedy", rule.remedy),
         ("Source", rule.source),
     ];
-    lines.extend(texts.iter().map(|(name, text)| part(name, text, 0, style)));
-    lines.join("\n") + "\n"
+    let facts = evidence.chain(texts.map(|(name, text)| (name, text.to_owned())));
+    let parts = vec![Part::Heading(1, title), Part::facts(facts)];
+    Document::from([parts]).render(Format::Text, style)
 }
 
 /// Returns every rule in a line.
 #[must_use]
 pub fn render_rules(rules: &[&Rule]) -> String {
-    let width = rules.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
-    let line = |rule: &&Rule| {
-        format!(
-            "{}  {:<8}  {:<width$}  {}",
-            rule.code,
-            severity_name(rule.severity),
-            rule.name,
-            rule.moments().join(", ")
-        )
-    };
-    rules.iter().map(line).collect::<Vec<_>>().join("\n") + "\n"
+    let mut table = Table::new(["", "<", "<", "<"]);
+    for rule in rules {
+        let (severity, moments) = (severity_name(rule.severity), rule.moments().join(", "));
+        table.push([rule.code, severity, rule.name, &moments]);
+    }
+    Document::from([vec![Part::Table(table)]]).render(Format::Text, Style::default())
 }
 
 /// Returns the findings of each checked item with its label, as JSON.
@@ -128,14 +115,6 @@ const fn severity_name(severity: Severity) -> &'static str {
         Severity::Warning => "warning",
         Severity::Blocking => "blocking",
     }
-}
-
-/// Returns a named text whose lines stand below each other, `before` columns further in.
-fn part(name: &str, text: &str, before: usize, style: Style) -> String {
-    let indent = INDENT + before;
-    let filled = fill(text, style.width.saturating_sub(indent).max(20));
-    let filled = filled.replace('\n', &format!("\n{}", " ".repeat(indent)));
-    format!("{:before$}  {name:<9}{filled}", "")
 }
 
 #[cfg(test)]

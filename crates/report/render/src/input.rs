@@ -8,9 +8,9 @@ use model::record::IntervalRecord;
 use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
 use stats::{Effect, Verdict};
 
+use crate::document::Tone;
 use crate::figure;
 use crate::meta::Meta;
-use crate::table::Tone;
 
 /// One experiment's records with their comparison.
 #[derive(Debug, Clone, Copy)]

@@ -3,9 +3,9 @@
 use analysis::{Comparison, IncompleteRun, Measured, StepComparison};
 use model::{Better, Label, OpUnit};
 
+use crate::document::Cell;
 use crate::input::Compared;
 use crate::pipeline::pipelined_steps;
-use crate::table::Cell;
 use crate::{figure, method, trust};
 
 /// The metric that answers most questions.
@@ -127,10 +127,9 @@ pub(crate) fn versus_cell(
     better: Better,
     measured: Option<&Measured>,
 ) -> Cell {
-    let Some(measured) = measured else { return Cell::plain(figure::MISSING) };
-    measured.versus_base.as_ref().map_or_else(Cell::default, |versus| Cell {
-        text: compared.versus(versus),
-        tone: compared.tone(better, versus),
+    let Some(measured) = measured else { return figure::MISSING.into() };
+    measured.versus_base.as_ref().map_or_else(Cell::default, |versus| {
+        Cell::new(compared.versus(versus), compared.tone(better, versus))
     })
 }
 

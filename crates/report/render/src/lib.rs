@@ -1,16 +1,18 @@
 //! Reports of an experiment: tables, pictures, a page, a post.
 //!
-//! Metrics, medians and ratios come from `analysis`, names and units from `model`. It stands last in the flow before the programs, and returns text and bytes:
-//! it reads no file, no clock and no environment, and writes none.
+//! Metrics, medians and ratios come from `analysis`, names and units from `model`. It stands last
+//! in the flow before the programs, and returns text and bytes: it reads no file, no clock and no
+//! environment, and writes none.
 //!
 //! Invariants: the same input gives the same bytes; the base, the number of runs, the durability
 //! class, incomplete runs and warnings go wherever the numbers go; colour is never the only sign;
 //! an unknown value is written `NA`, never 0; a page needs neither network nor script.
 //!
-//! To add a format of the comparison, see [`comparison`]; a picture, `plot`; a section of the
-//! page, [`html`].
+//! To add a format, see `document`; a section of the comparison, [`comparison`]; a picture, `plot`;
+//! a section of the page, [`html`].
 
 pub mod comparison;
+mod document;
 pub mod explain;
 pub mod figure;
 pub mod findings;
@@ -31,7 +33,6 @@ pub mod post;
 pub mod published;
 pub mod run;
 mod sentence;
-mod table;
 mod trust;
 mod validity;
 

@@ -2,9 +2,9 @@
 
 use model::RunRecord;
 
-use crate::format::Style;
+use crate::document::{Cell, Document, Part, Table, Tone};
+use crate::format::{Format, Style};
 use crate::label::run_name;
-use crate::table::{Cell, Table, Tone};
 
 /// One run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,27 +51,26 @@ pub fn render_list(runs: &[RunSummary], style: Style) -> String {
     if runs.is_empty() {
         return "No runs are stored here yet: `assay run` makes some.\n".to_owned();
     }
-    let mut parts = Vec::new();
+    let mut document = Document::default();
     for group in runs.chunk_by(|one, next| experiment(&one.id) == experiment(&next.id)) {
         let complete = group.iter().filter(|run| run.is_complete).count();
-        let mut table = Table::new(["run", "build", "begun", "steps", "end"]);
+        let mut table = Table::new(["run", "<build", "<begun", "steps", "<end"]);
         for run in group {
             let tone = if run.is_complete { Tone::Plain } else { Tone::Worse };
-            table.push(vec![
-                Cell::plain(run_name(&run.id)),
-                Cell::plain(&run.build),
-                Cell::plain(&run.started_at),
-                Cell::plain(run.steps.to_string()),
-                Cell { text: run.end.clone(), tone },
+            table.push([
+                Cell::from(run_name(&run.id)),
+                run.build.as_str().into(),
+                run.started_at.as_str().into(),
+                run.steps.to_string().into(),
+                Cell::new(run.end.as_str(), tone),
             ]);
         }
-        table.align_left(&[1, 2, 4]);
-        // The phrase of how a run ended may be long; a list is never split into blocks.
-        let rows = table.text(usize::MAX, style.has_colour);
         let head = experiment(&group[0].id);
-        parts.push(format!("{head}  {complete} of {} runs complete\n{rows}", group.len()));
+        let head = format!("{head}  {complete} of {} runs complete", group.len());
+        document.add([Part::Text(head), Part::Table(table)]);
     }
-    parts.join("\n\n") + "\n"
+    // The phrase of how a run ended may be long; a list is never split into blocks.
+    document.render(Format::Text, Style { width: usize::MAX, ..style })
 }
 
 fn experiment(id: &str) -> &str {

@@ -5,7 +5,7 @@ use model::Unit;
 use model::units::clients;
 use model::validity::{Calibration, InvalidIntervals, LoadStatus, Purpose, SearchRecord};
 
-use crate::figure::{MISSING, count, figure};
+use crate::figure::{MISSING, count, figure, float};
 
 /// Placeholder of a withheld time.
 pub(crate) const WITHHELD: &str = "withheld";
@@ -17,8 +17,7 @@ pub(crate) fn rate(ops_per_s: f64) -> String {
 
 /// Returns nanoseconds in a readable unit.
 pub(crate) fn span(ns: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "written with three digits")]
-    figure(Unit::Nanos, ns as f64)
+    figure(Unit::Nanos, float(ns))
 }
 
 /// Returns a percentile: a time, a lower limit, or a placeholder.

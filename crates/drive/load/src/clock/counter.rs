@@ -3,6 +3,7 @@
 use model::Nanos;
 use nix::time::{ClockId, clock_gettime};
 
+use super::ffi_counter::{EXISTS, read};
 use crate::traits::Ticks;
 
 /// Bits of the fraction in a scale factor.
@@ -10,9 +11,6 @@ const SCALE_BITS: u32 = 32;
 
 /// Readings of which the tightest counts: one in a few tens runs without an interrupt.
 const PAIR_TRIES: u32 = 64;
-
-/// A counter this close to 1 GHz is the kernel's clock in disguise (the crate's own fallback).
-const GIGAHERTZ_TOLERANCE: f64 = 1e-5;
 
 /// Returns the kernel's monotonic clock.
 ///
@@ -30,6 +28,9 @@ pub(super) fn kernel_now() -> Nanos {
 /// verifies the counter from boot on, must itself keep time by it.
 pub(super) fn trust(cpuinfo: &str, clocksource: &str) -> Result<(), String> {
     let clocksource = clocksource.trim();
+    if !EXISTS {
+        return Err("this kind of processor has no counter that Assay reads".to_owned());
+    }
     if cfg!(target_arch = "aarch64") {
         return match clocksource {
             "arch_sys_counter" => Ok(()),
@@ -56,13 +57,8 @@ pub(super) struct Pair {
 }
 
 /// The counter with its calibration.
-///
-/// Read with plain `rdtsc`: neither `rdtscp` nor a fence. The processor may thus move the reading
-/// by the few instructions in flight (tens of nanoseconds at most, the same for every engine); a
-/// fence would empty the pipeline twice per operation, and slow down the measured engine.
 #[derive(Debug)]
 pub(super) struct Counter {
-    source: quanta::Clock,
     origin: Pair,
     /// Nanoseconds per tick, fixed point with `SCALE_BITS` of fraction.
     scale: u64,
@@ -70,32 +66,29 @@ pub(super) struct Counter {
 
 impl Counter {
     /// Starts a calibration: the second pair must follow some time later.
-    pub(super) fn begin() -> (quanta::Clock, Pair) {
-        let source = quanta::Clock::new();
-        let pair = pair(&source);
-        (source, pair)
+    pub(super) fn begin() -> Pair {
+        pair()
     }
 
     /// Ends a calibration; `None` when the counter's rate makes no sense.
     #[expect(clippy::cast_precision_loss, reason = "spans of a calibration are far below 2^53")]
-    pub(super) fn end(source: quanta::Clock, origin: Pair) -> Option<Self> {
-        let later = pair(&source);
+    pub(super) fn end(origin: Pair) -> Option<Self> {
+        let later = pair();
         let ticks = later.ticks.checked_sub(origin.ticks).filter(|ticks| *ticks > 0)?;
         let span = later.kernel.since(origin.kernel);
         let ns_per_tick = span.0 as f64 / ticks as f64;
         // 100 MHz to 20 GHz: every counter there is, and a scale that fits its fixed point.
-        if !(0.05..=40.0).contains(&ns_per_tick) || (ns_per_tick - 1.0).abs() < GIGAHERTZ_TOLERANCE
-        {
+        if !(0.05..=40.0).contains(&ns_per_tick) {
             return None;
         }
         let scale = u64::try_from((u128::from(span.0) << SCALE_BITS) / u128::from(ticks)).ok()?;
-        Some(Self { source, origin: later, scale })
+        Some(Self { origin: later, scale })
     }
 
     /// Reads the counter.
     #[inline(always)]
-    pub(super) fn ticks(&self) -> Ticks {
-        Ticks(self.source.raw())
+    pub(super) fn ticks() -> Ticks {
+        Ticks(read())
     }
 
     /// Returns a reading on the kernel's scale.
@@ -126,19 +119,19 @@ impl Counter {
 
     /// Returns one moment as this clock and as the kernel's clock see it.
     pub(super) fn compare(&self) -> (Nanos, Nanos) {
-        let pair = pair(&self.source);
+        let pair = pair();
         (self.time_of(Ticks(pair.ticks)), pair.kernel)
     }
 }
 
 /// Reads both clocks at one moment: the try in which they were read closest together.
-fn pair(source: &quanta::Clock) -> Pair {
-    let mut best = Pair { ticks: source.raw(), kernel: kernel_now() };
+fn pair() -> Pair {
+    let mut best = Pair { ticks: read(), kernel: kernel_now() };
     let mut tightest = u64::MAX;
     for _ in 0..PAIR_TRIES {
-        let before = source.raw();
+        let before = read();
         let kernel = kernel_now();
-        let width = source.raw().saturating_sub(before);
+        let width = read().saturating_sub(before);
         if width < tightest {
             tightest = width;
             best = Pair { ticks: before + width / 2, kernel };

@@ -8,6 +8,7 @@
 //! checked against the kernel's clock at the end of each run.
 
 mod counter;
+mod ffi_counter;
 mod manual;
 mod steady;
 

@@ -82,9 +82,9 @@ impl SteadyClock {
         let clocksource = fs::read_to_string(path).unwrap_or_default();
         let mut margin = MARGIN_MAX;
         let counter = trust(&cpuinfo, &clocksource).and_then(|()| {
-            let (source, origin) = Counter::begin();
+            let origin = Counter::begin();
             margin = measured_margin(origin.kernel);
-            Counter::end(source, origin).ok_or_else(|| "the counter's rate is odd".to_owned())
+            Counter::end(origin).ok_or_else(|| "the counter's rate is odd".to_owned())
         });
         Self { counter, margin }
     }
@@ -127,7 +127,7 @@ impl Clock for SteadyClock {
     #[inline(always)]
     fn ticks(&self) -> Ticks {
         match &self.counter {
-            Ok(counter) => counter.ticks(),
+            Ok(_) => Counter::ticks(),
             Err(_) => Ticks(kernel_now().0),
         }
     }

@@ -1,26 +1,24 @@
-//! The kernels of Rust crates.
+//! The kernels of Rust crates, and the distribution's Zstandard.
 
 use model::Kernel;
 use twox_hash::XxHash3_64;
-use zstd::bulk::{Compressor, Decompressor};
 
+use super::ffi::{Contexts, Exports, system_zstd};
 use super::set::Work;
 
-/// Level of Zstandard: its own default, and RocksDB's.
-const ZSTD_LEVEL: i32 = 3;
-
-/// Compressor and decompressor, reused as RocksDB reuses its contexts.
-#[derive(Default)]
+/// Kernels of linked crates; Zstandard is the library of the distribution.
 pub(super) struct Crates {
-    zstd: Option<(Compressor<'static>, Decompressor<'static>)>,
+    zstd: Result<(Exports, Contexts), String>,
 }
 
 impl Crates {
-    fn zstd(&mut self) -> Option<&mut (Compressor<'static>, Decompressor<'static>)> {
-        if self.zstd.is_none() {
-            self.zstd = Compressor::new(ZSTD_LEVEL).ok().zip(Decompressor::new().ok());
-        }
-        self.zstd.as_mut()
+    /// Returns the kernels, with Zstandard where it is installed.
+    pub(super) fn load() -> Self {
+        let with_contexts = |exports: Exports| {
+            let contexts = exports.contexts();
+            (exports, contexts)
+        };
+        Self { zstd: system_zstd().map(with_contexts) }
     }
 }
 
@@ -31,7 +29,9 @@ impl Work for Crates {
             Kernel::Xxh3 => "crate twox-hash 2.1".to_owned(),
             Kernel::Lz4Compress | Kernel::Lz4Uncompress => "crate lz4_flex 0.13".to_owned(),
             Kernel::ZstdCompress | Kernel::ZstdUncompress => {
-                format!("crate zstd 0.14 (Zstandard {})", zstd::zstd_safe::version_string())
+                let (exports, _) = self.zstd.as_ref().map_err(Clone::clone)?;
+                let version = exports.zstd_version().unwrap_or_default();
+                format!("Zstandard {version} of the system (libzstd.so.1)")
             }
         })
     }
@@ -52,13 +52,13 @@ impl Work for Crates {
             Kernel::Lz4Compress => lz4_flex::block::compress_into(input, output).unwrap_or(0),
             Kernel::Lz4Uncompress => lz4_flex::block::decompress_into(input, output).unwrap_or(0),
             Kernel::ZstdCompress => self
-                .zstd()
-                .and_then(|(compressor, _)| compressor.compress_to_buffer(input, output).ok())
-                .unwrap_or(0),
+                .zstd
+                .as_mut()
+                .map_or(0, |(exports, contexts)| exports.zstd_compress(contexts, input, output)),
             Kernel::ZstdUncompress => self
-                .zstd()
-                .and_then(|(_, decompressor)| decompressor.decompress_to_buffer(input, output).ok())
-                .unwrap_or(0),
+                .zstd
+                .as_mut()
+                .map_or(0, |(exports, contexts)| exports.zstd_uncompress(contexts, input, output)),
             Kernel::Crc32c | Kernel::Xxh3 => 0,
         }
     }

@@ -1,9 +1,9 @@
-//! Functions of a RocksDB library outside its C interface.
+//! Checksums and codecs that shared libraries export.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
-use dynlib::Library;
+use dynlib::{Library, RTLD_LOCAL, RTLD_NOW};
 
 dynlib::functions! {
     /// Checksums and codecs; every one may be absent.
@@ -19,6 +19,7 @@ dynlib::functions! {
             ZSTD_createDCtx: fn() -> *mut c_void;
             ZSTD_freeDCtx: fn(*mut c_void) -> usize;
             ZSTD_isError: fn(usize) -> c_uint;
+            ZSTD_versionString: fn() -> *const c_char;
             ZSTD_compressCCtx: fn(
                 *mut c_void, *mut c_void, usize, *const c_void, usize, c_int
             ) -> usize;
@@ -35,6 +36,19 @@ const ZSTD_LEVEL: c_int = 3;
 /// Returns the functions of a library.
 pub(super) fn exports_of(library: &Library) -> Exports {
     Exports::bind(library).expect("no function is required")
+}
+
+/// Loads the distribution's Zstandard, which stays loaded.
+///
+/// # Errors
+/// When it is not installed, with the remedy.
+pub(super) fn system_zstd() -> Result<Exports, String> {
+    const NAME: &str = "libzstd.so.1";
+    // SAFETY: the library has no initialisers that depend on this process.
+    let opened = unsafe { Library::open(Some(NAME), RTLD_NOW | RTLD_LOCAL) };
+    let library =
+        opened.map_err(|_| format!("{NAME} is not installed: apt-get install libzstd1"))?;
+    Ok(exports_of(Box::leak(Box::new(library))))
 }
 
 /// Zstandard's contexts, reused from block to block as in RocksDB.
@@ -176,6 +190,14 @@ impl Exports {
             )
         };
         self.without_error(bytes)
+    }
+
+    /// Returns the version of Zstandard, where the library reports it.
+    pub(super) fn zstd_version(&self) -> Option<String> {
+        // SAFETY: it returns a constant of the library, which stays loaded.
+        let text = self.ZSTD_versionString.map(|version| unsafe { version() })?;
+        // SAFETY: the constant ends with NUL.
+        Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 
     fn without_error(&self, bytes: usize) -> usize {

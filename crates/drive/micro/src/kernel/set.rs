@@ -38,10 +38,10 @@ const CRC32C_OF_DIGITS: u64 = 0xe306_9283;
 const XXH3_OF_NOTHING: u64 = 0x2d06_8005_38d3_94c2;
 
 impl Set {
-    /// Returns the kernels of Rust crates.
+    /// Returns the kernels of Rust crates and of the system's Zstandard.
     #[must_use]
     pub fn crates() -> Self {
-        Self { work: Box::new(Crates::default()) }
+        Self { work: Box::new(Crates::load()) }
     }
 
     /// Returns the kernels that a RocksDB library exports.

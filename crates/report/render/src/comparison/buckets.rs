@@ -8,11 +8,12 @@ use model::record::OpSummary;
 use model::{Nanos, OpKind, StepRecord};
 use serde::Serialize;
 
-use super::part::Part;
-use crate::figure::figure;
+use super::section::Section;
+use crate::document::Table;
+use crate::figure::float;
 use crate::input::Compared;
 use crate::label::{measured_steps, step_heading, variant_label};
-use crate::table::{Cell, Table};
+use crate::validity::span;
 
 /// Kinds of operation that share a histogram.
 const GROUPS: [(&str, &[OpKind]); 4] = [
@@ -47,10 +48,9 @@ pub(super) struct Histogram<'a> {
 
 impl Histogram<'_> {
     /// Returns the shares of the buckets; none when nothing was done.
-    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
     pub(super) fn shares(&self) -> [f64; BUCKETS] {
-        let all = self.counts.iter().sum::<u64>().max(1) as f64;
-        self.counts.map(|count| count as f64 / all)
+        let all = float(self.counts.iter().sum::<u64>().max(1));
+        self.counts.map(|count| float(count) / all)
     }
 }
 
@@ -117,7 +117,7 @@ fn short(bound: Nanos) -> String {
 }
 
 /// Returns a table for each group of operations, as one part; `None` without servers.
-pub(crate) fn part(compared: &Compared<'_>) -> Option<Part> {
+pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
     let all = histograms(compared);
     let mut tables = Vec::new();
     for (operations, _) in GROUPS {
@@ -127,7 +127,7 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Part> {
             tables.push(table(compared, operations, &own));
         }
     }
-    (!tables.is_empty()).then(|| Part {
+    (!tables.is_empty()).then(|| Section {
         title: "Service times in the ten buckets of insert benchmark reports".to_owned(),
         sentences: Vec::new(),
         tables,
@@ -141,21 +141,14 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Part> {
 }
 
 fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> Table {
-    let buckets = (0..BUCKETS).map(bucket_name);
-    let header = [operations.to_owned(), "variant".to_owned()].into_iter().chain(buckets);
-    let mut table = Table::new(header.chain(["max".to_owned()]));
-    table.align_left(&[1]);
-    for one in all {
-        let mut row = vec![
-            Cell::plain(&one.heading),
-            Cell::plain(variant_label(compared.comparison, one.variant)),
-        ];
-        let shares = one.counts.iter().zip(one.shares());
-        row.extend(shares.map(|(count, share)| Cell::plain(percent(*count, share))));
-        #[expect(clippy::cast_precision_loss, reason = "an operation is no longer than 73 min")]
-        row.push(Cell::plain(figure(model::Unit::Nanos, one.max_ns.0 as f64)));
-        table.push(row);
+    let mut table = Table::named(operations, all.iter().map(|one| one.heading.as_str()));
+    let variants = all.iter().map(|one| variant_label(compared.comparison, one.variant));
+    table.labels("variant", variants);
+    for bucket in 0..BUCKETS {
+        let shares = all.iter().map(|one| percent(one.counts[bucket], one.shares()[bucket]));
+        table.figures(bucket_name(bucket), shares);
     }
+    table.figures("max", all.iter().map(|one| span(one.max_ns.0)));
     table
 }
 

@@ -2,30 +2,30 @@
 
 use analysis::StepComparison;
 
-use super::part::Part;
-use super::tables::{bracketed_cell, relative_in};
+use super::section::Section;
+use super::tables::{bracketed_cell, of_variants, relative_in};
+use crate::document::Table;
 use crate::input::Compared;
-use crate::label::{SERVER_CPU, counts_rows, plain_steps, step_heading, variant_label};
-use crate::table::{Cell, Table};
+use crate::label::{SERVER_CPU, counts_rows, plain_steps, step_heading};
 
 /// The canary: what the client costs, which does the same work whatever the server.
 const CLIENT_CPU: &str = "client_cpu_us_per_op";
 
 /// Returns the server's CPU, the same relative to the base, and the client's; `None` where
 /// throughput answers.
-pub(super) fn part(compared: &Compared<'_>) -> Option<Part> {
+pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
     let comparison = compared.comparison;
     let mut steps = plain_steps(comparison);
     steps.retain(|step| step.primary == Some(SERVER_CPU));
     if steps.is_empty() {
         return None;
     }
-    let mut tables = vec![medians(compared, &steps, ("server", SERVER_CPU))];
+    let mut tables = vec![medians(compared, &steps, "server", SERVER_CPU)];
     if comparison.variants.len() > 1 {
         tables.push(relative_in(compared, &steps, SERVER_CPU));
     }
-    tables.push(medians(compared, &steps, ("client", CLIENT_CPU)));
-    Some(Part {
+    tables.push(medians(compared, &steps, "client", CLIENT_CPU));
+    Some(Section {
         title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
         sentences: Vec::new(),
         tables,
@@ -39,21 +39,12 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Part> {
 }
 
 /// Returns medians and ranges of one metric: a row per variant, a column per step.
-fn medians(
-    compared: &Compared<'_>,
-    steps: &[&StepComparison],
-    (whose, metric): (&str, &str),
-) -> Table {
-    let comparison = compared.comparison;
-    let heading = |step: &&StepComparison| {
+fn medians(compared: &Compared<'_>, steps: &[&StepComparison], whose: &str, metric: &str) -> Table {
+    let mut table = of_variants(compared.comparison, whose);
+    for step in steps {
         let unit = if counts_rows(step) { "per row" } else { "per op" };
-        format!("{}\n{unit}", step_heading(comparison, step))
-    };
-    let mut table = Table::new(std::iter::once(whose.to_owned()).chain(steps.iter().map(heading)));
-    for (index, variant) in comparison.variants.iter().enumerate() {
-        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        row.extend(steps.iter().map(|step| bracketed_cell(metric, &step.cells[index])));
-        table.push(row);
+        let heading = format!("{}\n{unit}", step_heading(compared.comparison, step));
+        table.figures(heading, step.cells.iter().map(|cell| bracketed_cell(metric, cell)));
     }
     table
 }

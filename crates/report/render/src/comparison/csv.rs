@@ -5,6 +5,7 @@ use model::{Unit, metric};
 use stats::{Effect, Interval, Spread};
 
 use super::buckets::{bucket_name, histograms};
+use crate::document::{csv, number, snake};
 use crate::figure::unit_name;
 use crate::input::Compared;
 use crate::published;
@@ -59,107 +60,98 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("reasons", "why it differs by the experiment file, or why it was not measured"),
 ];
 
-/// Columns of the ratio.
-const RATIO_FIELDS: usize = 16;
+/// Number of columns up to the label of the comparison.
+const BEFORE_LABEL: usize = 29;
 
 /// Returns every metric of every step and of whole runs, then the published findings.
 pub(super) fn render(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
-    let header: Vec<&str> = CSV_COLUMNS.iter().map(|(name, _)| *name).collect();
-    let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
-    let label = format!("{},{}", snake(compared.label), field(&codes.join(" ")));
-    let none = ",".repeat(published::FIELDS);
-    let mut lines = vec![header.join(",")];
-    let write = |scope: &str, cell: &CellComparison| -> Vec<String> {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let of_cell = |place: &Place<'_>, cell: &CellComparison| -> Vec<Vec<String>> {
         let role = role(comparison, &cell.variant);
-        let lines = cell.metrics.iter().map(|(metric, one)| {
-            let row = Row { scope, variant: &cell.variant, role, metric };
-            let line = row.line(compared, Some(&one.spread), one.versus_base.as_ref());
-            format!("{line},{label}{none}")
+        let metrics = cell.metrics.iter().map(|(metric, one)| {
+            let row = Row { place, variant: &cell.variant, role, metric };
+            row.fields(compared, Some(&one.spread), one.versus_base.as_ref())
         });
-        lines.collect()
+        metrics.collect()
     };
     for step in &comparison.steps {
-        let scope = format!("step,{},{},{}", step.clients, step.index, field(&step.name));
-        lines.extend(step.cells.iter().flat_map(|cell| write(&scope, cell)));
+        let place = ("step", step.clients.to_string(), step.index.to_string(), &*step.name);
+        rows.extend(step.cells.iter().flat_map(|cell| of_cell(&place, cell)));
     }
     for runs in &comparison.runs {
-        let scope = format!("run,{},,", runs.clients);
-        lines.extend(runs.cells.iter().flat_map(|cell| write(&scope, cell)));
+        let place = ("run", runs.clients.to_string(), String::new(), "");
+        rows.extend(runs.cells.iter().flat_map(|cell| of_cell(&place, cell)));
     }
     for one in histograms(compared) {
-        let scope = format!("histogram,{},{},{}", one.clients, one.step_index, field(one.step));
+        let place = ("histogram", one.clients.to_string(), one.step_index.to_string(), one.step);
         for (bucket, share) in one.shares().into_iter().enumerate() {
             let name = format!("{} {}", one.operations, bucket_name(bucket));
             let role = role(comparison, one.variant);
-            let row = Row { scope: &scope, variant: one.variant, role, metric: &name };
-            let line = row.share(compared, one.runs, share);
-            lines.push(format!("{line},{label}{none}"));
+            let row = Row { place: &place, variant: one.variant, role, metric: &name };
+            let figures =
+                [unit_name(Unit::Share).to_owned(), one.runs.to_string(), share.to_string()];
+            rows.push(row.with(compared, figures));
         }
     }
     for (finding, more) in published::lines(compared) {
-        let place = finding.here.map(|here| format!("{},{}", here.clients, here.step_index));
-        let place = place.unwrap_or_else(|| ",".to_owned());
-        let scope = format!("published,{place},{}", field(finding.step));
-        let row = Row { scope: &scope, variant: finding.variant, role: "", metric: finding.metric };
+        let [clients, index] = finding.here.map_or([String::new(), String::new()], |here| {
+            [here.clients.to_string(), here.step_index.to_string()]
+        });
+        let place = ("published", clients, index, finding.step);
+        let row = Row { place: &place, variant: finding.variant, role: "", metric: finding.metric };
         let spread = finding.spreads.as_ref().map(|[variant, _]| variant);
-        let line = row.line(compared, spread, finding.here.map(|it| &it.effect));
-        lines.push(format!("{line},{label},{}", more.join(",")));
+        let mut row = row.fields(compared, spread, finding.here.map(|it| &it.effect));
+        row.extend(more);
+        rows.push(row);
     }
-    lines.join("\n") + "\n"
+    for row in &mut rows {
+        row.resize(CSV_COLUMNS.len(), String::new());
+    }
+    csv(CSV_COLUMNS.iter().map(|(name, _)| name), rows)
 }
+
+/// Scope, clients, position and name of the step.
+type Place<'a> = (&'static str, String, String, &'a str);
 
 /// What a line is about.
 struct Row<'a> {
-    /// The first four fields.
-    scope: &'a str,
+    place: &'a Place<'a>,
     variant: &'a str,
     role: &'a str,
     metric: &'a str,
 }
 
 impl Row<'_> {
-    /// Returns the fields up to the verdict on the ratio.
-    fn line(
+    /// Returns the fields up to the label, with what is known of the runs and the ratio.
+    fn fields(
         &self,
         compared: &Compared<'_>,
         spread: Option<&Spread>,
         effect: Option<&Effect>,
-    ) -> String {
+    ) -> Vec<String> {
         let unit = metric::find(self.metric).map_or("", |metric| unit_name(metric.unit));
-        let mut fields = vec![
-            self.scope.to_owned(),
-            field(self.variant),
-            self.role.to_owned(),
-            self.metric.to_owned(),
-            unit.to_owned(),
-            compared.comparison.repetitions.to_string(),
-        ];
-        fields.push(spread.map(|it| it.n.to_string()).unwrap_or_default());
-        let of = |value: fn(&Spread) -> f64| spread.map(|it| value(it).to_string());
-        let values = [of(|it| it.median), of(|it| it.min), of(|it| it.max)];
-        fields.extend(values.map(Option::unwrap_or_default));
-        fields.extend(
-            effect
-                .map_or_else(|| vec![String::new(); RATIO_FIELDS], |it| ratio_fields(compared, it)),
-        );
-        fields.join(",")
+        let n = spread.map(|it| it.n.to_string()).unwrap_or_default();
+        let of = |value: fn(&Spread) -> f64| number(spread.map(value));
+        let mut rest =
+            vec![unit.to_owned(), n, of(|it| it.median), of(|it| it.min), of(|it| it.max)];
+        rest.extend(effect.into_iter().flat_map(|effect| ratio_fields(compared, effect)));
+        self.with(compared, rest)
     }
 
-    /// Returns the fields of a share of the operations of all runs.
-    fn share(&self, compared: &Compared<'_>, runs: usize, share: f64) -> String {
-        let mut fields = vec![
-            self.scope.to_owned(),
-            field(self.variant),
-            self.role.to_owned(),
-            field(self.metric),
-            unit_name(Unit::Share).to_owned(),
-            compared.comparison.repetitions.to_string(),
-            runs.to_string(),
-            share.to_string(),
-        ];
-        fields.extend(vec![String::new(); 2 + RATIO_FIELDS]);
-        fields.join(",")
+    /// Returns the fields up to the label; `rest` has the unit, the number of runs and figures.
+    fn with(&self, compared: &Compared<'_>, rest: impl IntoIterator<Item = String>) -> Vec<String> {
+        let (scope, clients, index, step) = self.place;
+        let names = [scope, clients.as_str(), index, step, self.variant, self.role, self.metric];
+        let mut fields: Vec<String> = names.map(str::to_owned).into();
+        let mut rest = rest.into_iter();
+        fields.extend(rest.next());
+        fields.push(compared.comparison.repetitions.to_string());
+        fields.extend(rest);
+        fields.resize(BEFORE_LABEL, String::new());
+        let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
+        fields.extend([snake(compared.label), codes.join(" ")]);
+        fields
     }
 }
 
@@ -174,7 +166,6 @@ fn role(comparison: &Comparison, variant: &str) -> &'static str {
 }
 
 fn ratio_fields(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
-    let number = |value: Option<f64>| value.map(|one| one.to_string()).unwrap_or_default();
     let limits = |of: Option<Interval>| [number(of.map(|it| it.low)), number(of.map(|it| it.high))];
     let mut fields = vec![effect.ratio.to_string()];
     fields.extend(limits(effect.interval));
@@ -191,41 +182,15 @@ fn ratio_fields(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
     fields
 }
 
-/// Returns an enum value of the model as records write it.
-pub(crate) fn snake(word: impl serde::Serialize) -> String {
-    let value = serde_json::to_value(word);
-    value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
-}
-
-/// Returns `text` as a field, quoted where it must be.
-///
-/// Source: [RFC 4180], section 2, rules 5 to 7.
-pub(crate) fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_line_without_a_ratio_has_as_many_fields_as_one_with() {
-        let first = CSV_COLUMNS.iter().position(|(name, _)| *name == "ratio").unwrap();
-        let last = CSV_COLUMNS.iter().position(|(name, _)| *name == "why").unwrap();
-        assert_eq!(last - first + 1, RATIO_FIELDS);
+    fn columns_are_named_once_and_the_label_follows_the_ratio() {
+        let place = |wanted: &str| CSV_COLUMNS.iter().position(|(name, _)| *name == wanted);
+        assert_eq!(place("label"), Some(BEFORE_LABEL));
         let names: std::collections::BTreeSet<_> = CSV_COLUMNS.iter().map(|one| one.0).collect();
         assert_eq!(names.len(), CSV_COLUMNS.len(), "a name stands twice");
-        let own = CSV_COLUMNS.iter().position(|(name, _)| *name == "against").unwrap();
-        assert_eq!(CSV_COLUMNS.len() - own, published::FIELDS);
-    }
-
-    #[test]
-    fn fields_with_commas_and_quotes_are_quoted() {
-        assert_eq!(field("plain"), "plain");
-        assert_eq!(field("a, \"b\""), "\"a, \"\"b\"\"\"");
     }
 }

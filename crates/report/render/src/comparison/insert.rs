@@ -6,12 +6,12 @@
 use analysis::{CellComparison, StepComparison};
 use model::{Label, Unit};
 
-use super::part::Part;
-use super::tables::median_cell;
+use super::section::Section;
+use super::tables::{median_cell, of_variants};
+use crate::document::{Cell, Table, Tone, known};
 use crate::figure::{MISSING, digits, figure, percent};
 use crate::input::Compared;
 use crate::label::{THROUGHPUT, counts_rows, plain_steps, step_heading, variant_label};
-use crate::table::{Cell, Table, Tone};
 
 /// The rate that background writers reached.
 const REACHED: &str = "writer_rows_per_s";
@@ -26,7 +26,7 @@ pub(crate) const BRACKETS: &str = "In brackets: the background writers reached l
 
 /// Returns the rates that were reached, then throughput as insert benchmark reports have it;
 /// nothing for experiments without rows to count.
-pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
     [rates(compared), relative(compared)].into_iter().flatten().collect()
 }
 
@@ -46,25 +46,22 @@ pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
 }
 
 /// Returns target and reached rate of the background writers of each step.
-fn rates(compared: &Compared<'_>) -> Option<Part> {
+fn rates(compared: &Compared<'_>) -> Option<Section> {
     let comparison = compared.comparison;
     let is_known = |step: &&StepComparison| target(step).is_some();
     let steps: Vec<&StepComparison> = comparison.steps.iter().filter(is_known).collect();
     if steps.is_empty() {
         return None;
     }
-    let headings = steps.iter().map(|step| step_heading(comparison, step));
-    let mut table = Table::new(std::iter::once(String::new()).chain(headings));
-    let targets = steps.iter().map(|step| target(step).map_or(MISSING.to_owned(), whole));
-    let target_row = std::iter::once("target".to_owned()).chain(targets);
-    table.push(target_row.map(Cell::plain).collect());
-    for (index, variant) in comparison.variants.iter().enumerate() {
-        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        row.extend(steps.iter().map(|step| reached(&step.cells[index])));
-        table.push(row);
+    let names = comparison.variants.iter().map(|one| variant_label(comparison, &one.name));
+    let mut table = Table::named("", ["target".to_owned()].into_iter().chain(names));
+    for step in &steps {
+        let target = Cell::from(known(target(step).map(whole)));
+        let cells = [target].into_iter().chain(step.cells.iter().map(reached));
+        table.figures(step_heading(comparison, step), cells);
     }
     let missed = steps.iter().flat_map(|step| missed(compared, step));
-    Some(Part {
+    Some(Section {
         title: "Rows per second of the background writers".to_owned(),
         sentences: missed.collect(),
         tables: vec![table],
@@ -86,11 +83,11 @@ fn target(step: &StepComparison) -> Option<f64> {
 }
 
 fn reached(cell: &CellComparison) -> Cell {
-    let Some(measured) = cell.metric(REACHED) else { return Cell::plain(MISSING) };
+    let Some(measured) = cell.metric(REACHED) else { return MISSING.into() };
     let text = whole(measured.spread.median);
     match cell.has_missed_rate() {
-        true => Cell { text: format!("{text} missed"), tone: Tone::Worse },
-        false => Cell::plain(format!("{text} met   ")),
+        true => Cell::new(format!("{text} missed"), Tone::Worse),
+        false => format!("{text} met   ").into(),
     }
 }
 
@@ -117,7 +114,7 @@ fn missed(compared: &Compared<'_>, step: &StepComparison) -> Vec<String> {
 }
 
 /// Returns medians relative to those of the base, in two decimals and one line per variant.
-fn relative(compared: &Compared<'_>) -> Option<Part> {
+fn relative(compared: &Compared<'_>) -> Option<Section> {
     let comparison = compared.comparison;
     let steps = plain_steps(comparison);
     let is_of_rows = steps.iter().any(|step| counts_rows(step) || target(step).is_some());
@@ -125,18 +122,14 @@ fn relative(compared: &Compared<'_>) -> Option<Part> {
         return None;
     }
     let base = comparison.variants.iter().position(|it| it.name == comparison.base)?;
-    let headings = steps.iter().map(|step| step_heading(comparison, step));
-    let mut table = Table::new(std::iter::once(String::new()).chain(headings));
-    for (index, variant) in comparison.variants.iter().enumerate() {
-        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        let ratio =
-            |step: &&StepComparison| ratio(compared, (&step.cells[base], &step.cells[index]));
-        row.extend(steps.iter().map(ratio));
-        table.push(row);
+    let mut table = of_variants(comparison, "");
+    for step in &steps {
+        let cells = step.cells.iter().map(|cell| ratio(compared, &step.cells[base], cell));
+        table.figures(step_heading(comparison, step), cells);
     }
     let marks = "Ratios of medians, however noisy: < below 0.95, > above 1.05. Whether a difference \
                  is more than noise is shown by intervals and signs.";
-    Some(Part {
+    Some(Section {
         title: format!(
             "Throughput relative to {} as insert benchmark reports have it",
             comparison.base
@@ -147,14 +140,14 @@ fn relative(compared: &Compared<'_>) -> Option<Part> {
     })
 }
 
-fn ratio(compared: &Compared<'_>, (base, own): (&CellComparison, &CellComparison)) -> Cell {
+fn ratio(compared: &Compared<'_>, base: &CellComparison, own: &CellComparison) -> Cell {
     let median = |cell: &CellComparison| Some(cell.metric(THROUGHPUT)?.spread.median);
     let Some((base_rate, rate)) = median(base).zip(median(own)) else {
         return median_cell(THROUGHPUT, None);
     };
     let value = rate / base_rate;
     if !value.is_finite() {
-        return Cell::plain(MISSING);
+        return MISSING.into();
     }
     let text = if value < 10.0 { format!("{value:.2}") } else { digits(value) };
     let (sign, tone) = match value {
@@ -163,10 +156,10 @@ fn ratio(compared: &Compared<'_>, (base, own): (&CellComparison, &CellComparison
         _ => (" ", Tone::Plain),
     };
     if base.has_missed_rate() || own.has_missed_rate() {
-        Cell::plain(text).set_aside()
+        Cell::from(text).set_aside()
     } else if compared.label == Label::Bogus {
-        Cell::plain(text)
+        text.into()
     } else {
-        Cell { text: format!("{text} {sign}"), tone }
+        Cell::new(format!("{text} {sign}"), tone)
     }
 }

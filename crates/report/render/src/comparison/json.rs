@@ -8,13 +8,14 @@ use model::{Label, Waiver};
 use serde::Serialize;
 
 use super::buckets::{Histogram, histograms};
+use crate::document::json;
 use crate::input::Compared;
 use crate::meta::Meta;
 use crate::published::{Publication, publications};
 use crate::trust::waived;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct Data<'a> {
     label: Label,
     waived: Vec<Waiver>,
     experiment: &'a Meta,
@@ -29,7 +30,7 @@ struct Document<'a> {
 
 /// Returns label, findings, the comparison and its curves, as one JSON object.
 pub(super) fn render(compared: &Compared<'_>) -> String {
-    let document = Document {
+    json(&Data {
         label: compared.label,
         waived: waived(compared),
         experiment: compared.meta,
@@ -39,7 +40,5 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         rate_curves: &compared.curves,
         scalability: &compared.scalings,
         histograms: histograms(compared),
-    };
-    let text = serde_json::to_string_pretty(&document);
-    text.expect("its maps have text keys and its numbers are finite") + "\n"
+    })
 }

@@ -5,12 +5,11 @@ use model::{Better, Metric, metric};
 use stats::{Effect, Verdict};
 
 use super::tables::{ratio_cell, spread_cell};
-use super::text::fill;
+use crate::document::{Cell, Document, Part, Table};
 use crate::figure;
-use crate::format::Style;
+use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{level_suffix, step_heading, variant_label};
-use crate::table::{Cell, Table};
 use crate::trust::headline;
 
 /// Returns a metric's figures and verdicts by step, then over whole runs.
@@ -44,10 +43,9 @@ pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Optio
         Better::Neither => "neither more nor less is better",
     };
     let head = format!("{name}: {}; {better}", metric.meaning);
-    let mut parts =
-        vec![[headline(compared), head].map(|line| fill(&line, style.width)).join("\n")];
-    parts.extend(tables.iter().map(|table| table.text(style.width, style.has_colour)));
-    Some(parts.join("\n\n") + "\n")
+    let mut document = Document::from([vec![Part::Text(headline(compared)), Part::Text(head)]]);
+    document.add(tables.into_iter().map(Part::Table));
+    Some(document.render(Format::Text, style))
 }
 
 fn table(
@@ -57,22 +55,22 @@ fn table(
     cells: &[CellComparison],
 ) -> Table {
     let name = metric.name;
-    let mut table = Table::new([heading, "n", "median [min..max]", "ratio [95 %]", "q", "verdict"]);
+    let mut table =
+        Table::new([heading, "n", "median [min..max]", "ratio [95 %]", "q", "<verdict"]);
     for cell in cells {
         let measured = cell.metric(name);
         let n = measured.map_or(0, |one| one.spread.n);
         let effect = measured.and_then(|one: &Measured| one.versus_base);
         let q = effect.and_then(|effect| effect.q).map(figure::digits);
-        table.push(vec![
-            Cell::plain(variant_label(compared.comparison, &cell.variant)),
-            Cell::plain(n.to_string()),
+        table.push([
+            Cell::from(variant_label(compared.comparison, &cell.variant)),
+            n.to_string().into(),
             spread_cell(name, cell),
             effect.map_or_else(Cell::default, |_| ratio_cell(compared, name, cell)),
-            Cell::plain(q.unwrap_or_default()),
-            Cell::plain(effect.map(|effect| verdict(compared, &effect)).unwrap_or_default()),
+            q.unwrap_or_default().into(),
+            effect.map(|effect| verdict(compared, &effect)).unwrap_or_default().into(),
         ]);
     }
-    table.align_left(&[5]);
     table
 }
 
@@ -96,7 +94,7 @@ mod tests {
     use stats::Why;
 
     use super::*;
-    use crate::sentence::sample::{Sample, effect, open};
+    use crate::sentence::testing::{Sample, effect, open};
 
     fn shown(sample: &Sample, name: &str) -> Option<String> {
         let style = Style { width: 100, has_colour: false, has_costs: false };

@@ -1,16 +1,18 @@
 //! Open-loop steps: rates served, response and service times.
 
-use analysis::{Percentile, StepComparison, Time, Withheld, response_time, service_time};
+use analysis::{
+    CellComparison, Percentile, StepComparison, Time, Withheld, response_time, service_time,
+};
 use model::validity::LoadStatus;
 use model::{Label, Limit, StepRecord};
 
-use super::part::Part;
-use super::tables::{find, median_cell, ratio_cell};
+use super::section::Section;
+use super::tables::{find, median_cell, not_base, of_variants, ratio_cell};
+use crate::document::Table;
 use crate::figure::{MISSING, figure};
 use crate::input::Compared;
-use crate::label::{GOODPUT, OFFERED, THROUGHPUT, step_heading, variant_label};
+use crate::label::{GOODPUT, OFFERED, THROUGHPUT, step_heading};
 use crate::sentence::{Claim, list, step_sentence};
-use crate::table::{Cell, Table};
 use crate::validity::{rate, status_word, time};
 
 /// Metrics with a ratio to the base: name and heading.
@@ -24,15 +26,25 @@ const RELATIVE: [(&str, &str); 7] = [
     ("service_ns_p999", "\np99.9"),
 ];
 
-/// The percentiles of the table of times, with the names of their metrics.
-const SHOWN: [(Percentile, &str, &str); 5] = [
-    (Percentile::P50, "response_ns_p50", "service_ns_p50"),
-    (Percentile::P99, "response_ns_p99", "service_ns_p99"),
-    (Percentile::P999, "response_ns_p999", "service_ns_p999"),
-    (Percentile::P9999, "response_ns_p9999", "service_ns_p9999"),
+/// The percentiles of the table of times, with their headings.
+const SHOWN: [(Percentile, &str); 5] = [
+    (Percentile::P50, "p50"),
+    (Percentile::P99, "p99"),
+    (Percentile::P999, "p99.9"),
+    (Percentile::P9999, "p99.99"),
     // The longest is shown where the highest percentile could be.
-    (Percentile::P9999, "response_ns_max", "service_ns_max"),
+    (Percentile::P9999, "max"),
 ];
+/// Their metrics, of response and of service times.
+const RESPONSE: [&str; 5] = [
+    "response_ns_p50",
+    "response_ns_p99",
+    "response_ns_p999",
+    "response_ns_p9999",
+    "response_ns_max",
+];
+const SERVICE: [&str; 5] =
+    ["service_ns_p50", "service_ns_p99", "service_ns_p999", "service_ns_p9999", "service_ns_max"];
 
 /// Share of the intervals that are invalid.
 const INVALID_SHARE: &str = "invalid_share";
@@ -49,12 +61,12 @@ const RATES: [(&str, &str); 7] = [
 ];
 
 /// Returns a part for each step at a given rate.
-pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
     let given = compared.comparison.steps.iter().filter(|step| step.is_rate_given);
     given.map(|step| part(compared, step)).collect()
 }
 
-fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
+fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let comparison = compared.comparison;
     let mut tables = vec![rates(compared, step), times(compared, step)];
     if comparison.variants.len() > 1 {
@@ -79,7 +91,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
         }
         sentences.extend(claims.iter().filter_map(|claim| step_sentence(compared, step, claim)));
     }
-    Part { title, sentences, tables, remarks }
+    Section { title, sentences, tables, remarks }
 }
 
 /// Returns which variants sustained the rate, and which stayed within the limit.
@@ -143,50 +155,40 @@ pub(super) fn limit(compared: &Compared<'_>, step: &StepComparison) -> Option<Li
 }
 
 fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
-    let headings = RATES.iter().map(|(_, heading)| *heading);
-    let mut table = Table::new([""].into_iter().chain(headings).chain(["load"]));
-    table.align_left(&[RATES.len() + 1]);
-    for cell in &step.cells {
-        let mut row = vec![Cell::plain(variant_label(compared.comparison, &cell.variant))];
-        row.extend(RATES.iter().map(|(name, _)| match cell.metric(name) {
+    let mut table = of_variants(compared.comparison, "");
+    for (name, heading) in RATES {
+        let cell = |cell: &CellComparison| match cell.metric(name) {
             // A median would hide the only run that lost seconds.
-            Some(measured) if *name == INVALID_SHARE => {
-                Cell::plain(figure(find(name).unit, measured.spread.max))
+            Some(measured) if name == INVALID_SHARE => {
+                figure(find(name).unit, measured.spread.max).into()
             }
             measured => median_cell(name, measured),
-        }));
-        row.push(Cell::plain(load_status(&compared.records(step, &cell.variant))));
-        table.push(row);
+        };
+        table.figures(heading, step.cells.iter().map(cell));
     }
+    let status = |cell: &CellComparison| load_status(&compared.records(step, &cell.variant));
+    table.labels("load", step.cells.iter().map(status));
     table
 }
 
 /// Returns response and service times side by side.
 pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
-    let mut table = Table::new([
-        "",
-        "response\np50",
-        "\np99",
-        "\np99.9",
-        "\np99.99",
-        "\nmax",
-        "service\np50",
-        "\np99",
-        "\np99.9",
-        "\np99.99",
-        "\nmax",
-    ]);
-    for cell in &step.cells {
-        let records = compared.records(step, &cell.variant);
-        let shown = |name: &str, of: &dyn Fn(&StepRecord) -> Time| match cell.metric(name) {
-            Some(measured) => median_cell(name, Some(measured)),
-            None => Cell::plain(placeholder(&records, of)),
-        };
-        let mut row = vec![Cell::plain(variant_label(compared.comparison, &cell.variant))];
-        row.extend(SHOWN.map(|(one, name, _)| shown(name, &|record| response_time(record, one))));
-        row.extend(SHOWN.map(|(one, _, name)| shown(name, &|record| service_time(record, one))));
-        table.push(row);
-    }
+    let mut table = of_variants(compared.comparison, "");
+    let mut add = |what: &str, names: [&str; 5], of: fn(&StepRecord, Percentile) -> Time| {
+        for ((percentile, heading), name) in SHOWN.iter().zip(names) {
+            let cell = |cell: &CellComparison| match cell.metric(name) {
+                Some(measured) => median_cell(name, Some(measured)),
+                None => {
+                    let records = compared.records(step, &cell.variant);
+                    placeholder(&records, &|record| of(record, *percentile)).into()
+                }
+            };
+            let first = if *percentile == Percentile::P50 { what } else { "" };
+            table.figures(format!("{first}\n{heading}"), step.cells.iter().map(cell));
+        }
+    };
+    add("response", RESPONSE, response_time);
+    add("service", SERVICE, service_time);
     table
 }
 
@@ -219,18 +221,13 @@ fn relative(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
         let mut cells = step.cells.iter().filter_map(|cell| cell.metric(name));
         cells.any(|measured| measured.versus_base.is_some())
     };
-    let known: Vec<_> = RELATIVE.into_iter().filter(|(name, _)| has_ratio(name)).collect();
-    if known.is_empty() {
-        return None;
-    }
+    let mut known = RELATIVE.into_iter().filter(|(name, _)| has_ratio(name)).peekable();
+    known.peek()?;
     let base = &compared.comparison.base;
-    let first = format!("relative to\n{base}");
-    let mut table =
-        Table::new(std::iter::once(first).chain(known.iter().map(|one| one.1.to_owned())));
-    for cell in step.cells.iter().filter(|cell| cell.variant != *base) {
-        let mut row = vec![Cell::plain(variant_label(compared.comparison, &cell.variant))];
-        row.extend(known.iter().map(|(name, _)| ratio_cell(compared, name, cell)));
-        table.push(row);
+    let mut table = Table::named(format!("relative to\n{base}"), not_base(compared.comparison));
+    for (name, heading) in known {
+        let others = step.cells.iter().filter(|cell| cell.variant != *base);
+        table.figures(heading, others.map(|cell| ratio_cell(compared, name, cell)));
     }
     Some(table)
 }

@@ -6,21 +6,21 @@ use model::validity::SearchRecord;
 use stats::Spread;
 
 use super::open::{limit, times};
-use super::part::Part;
+use super::section::Section;
 use super::tables::{ratio_cell, spread_cell};
-use crate::figure::{MISSING, figure, range};
+use crate::document::{Cell, Table, known};
+use crate::figure::{figure, range};
 use crate::input::Compared;
 use crate::label::{SUSTAINABLE, step_heading, variant_label};
 use crate::sentence::{Claim, step_sentence};
-use crate::table::{Cell, Table};
 use crate::validity::rate;
 
 /// Returns a part for each step in which a rate was searched.
-pub(super) fn parts(compared: &Compared<'_>) -> Vec<Part> {
+pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
     compared.searched_steps().into_iter().map(|step| part(compared, step)).collect()
 }
 
-fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
+fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let heading = step_heading(compared.comparison, step);
     let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
     let sentences = vec![sentence(compared, step)];
@@ -35,7 +35,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Part {
         remarks.push("Times are those at each variant's own highest rate: no ratio.".to_owned());
     }
     let title = format!("{heading}: highest rate{}", limit.unwrap_or_default());
-    Part { title, sentences, tables, remarks }
+    Section { title, sentences, tables, remarks }
 }
 
 /// Returns what was found, as a sentence.
@@ -82,27 +82,26 @@ fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {
             .filter_map(|search| search.found.and_then(|found| found.failed_ops_per_s))
             .collect();
         let probes: usize = searches.iter().map(|search| search.probes.len()).sum();
-        table.push(vec![
-            Cell::plain(variant_label(compared.comparison, &cell.variant)),
-            Cell::plain(searches.len().to_string()),
-            Cell::plain(nothing.to_string()),
+        table.push([
+            Cell::from(variant_label(compared.comparison, &cell.variant)),
+            searches.len().to_string().into(),
+            nothing.to_string().into(),
             spread_cell(SUSTAINABLE, cell),
             ratio_cell(compared, SUSTAINABLE, cell),
-            Cell::plain(spread(&failed)),
-            Cell::plain(probes.to_string()),
+            spread(&failed),
+            probes.to_string().into(),
         ]);
     }
     table
 }
 
 /// Returns median and range of rates.
-fn spread(rates: &[f64]) -> String {
+fn spread(rates: &[f64]) -> Cell {
     let unit = Unit::OpsPerSecond;
-    match Spread::of(rates) {
-        Some(spread) if spread.n > 1 => {
-            format!("{} [{}]", figure(unit, spread.median), range(unit, &spread))
-        }
-        Some(spread) => figure(unit, spread.median),
-        None => MISSING.to_owned(),
+    let spread = Spread::of(rates);
+    let shown = Cell::from(known(spread.map(|spread| figure(unit, spread.median))));
+    match spread.filter(|spread| spread.n > 1) {
+        Some(spread) => shown.with(format!("[{}]", range(unit, &spread))),
+        None => shown,
     }
 }

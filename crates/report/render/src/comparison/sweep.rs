@@ -7,15 +7,15 @@ use analysis::{
 };
 use model::Unit;
 
-use super::part::Part;
+use super::section::Section;
 use super::tables::{ratio_cell, spread_cell};
-use crate::figure::{self, MISSING, digits, figure};
+use crate::document::{Table, known};
+use crate::figure::{self, digits, figure};
 use crate::input::Compared;
 use crate::label::{
     Loading, THROUGHPUT, counts_rows, is_sweep, loading, measured_steps, rate_unit, variant_label,
 };
 use crate::sentence::levels;
-use crate::table::{Cell, Table};
 use crate::validity::rate;
 use model::units::clients;
 
@@ -27,7 +27,7 @@ const GAIN: f64 = 0.05;
 const MISFIT: f64 = 0.01;
 
 /// Returns a part for each step of a sweep, and for each search for a number of clients.
-pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Part> {
+pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
     let comparison = compared.comparison;
     let mut parts = Vec::new();
     if is_sweep(comparison) {
@@ -42,7 +42,7 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Part> {
         swept.sort_by_key(|(_, scalings)| scalings.is_empty());
         parts.extend(swept.iter().map(|(steps, scalings)| {
             let laws = scalings.iter().map(|one| summary(one));
-            Part {
+            Section {
                 title: title(steps, !scalings.is_empty()),
                 sentences: laws.chain(levels(compared, steps)).collect(),
                 tables: vec![table(compared, steps, scalings)],
@@ -89,33 +89,23 @@ fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
 
 fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
     let comparison = compared.comparison;
-    let is_swept = !scalings.is_empty();
     let unit = rate_unit(steps[0]);
-    let mut header = vec![format!("{}\nclients", steps[0].name)];
-    for variant in &comparison.variants {
-        header.push(format!("{}\n{unit}", variant_label(comparison, &variant.name)));
-        if is_swept {
-            header.extend(["\nefficiency".to_owned(), "\nCPUs".to_owned()]);
+    let levels = steps.iter().map(|step| step.clients.to_string());
+    let mut table = Table::named(format!("{}\nclients", steps[0].name), levels);
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        let cells = || steps.iter().map(|step| &step.cells[index]);
+        let heading = format!("{}\n{unit}", variant_label(comparison, &variant.name));
+        table.figures(heading, cells().map(|cell| spread_cell(THROUGHPUT, cell)));
+        if !scalings.is_empty() {
+            let shares = steps.iter().map(|step| efficiency(steps, step, &step.cells[index]));
+            table.figures("\nefficiency", shares);
+            let busy =
+                |cell: &CellComparison| Some(digits(cell.metric("busy_threads")?.spread.median));
+            table.figures("\nCPUs", cells().map(|cell| known(busy(cell))));
         }
         if variant.name != comparison.base {
-            header.push("\nvs base".to_owned());
+            table.figures("\nvs base", cells().map(|cell| ratio_cell(compared, THROUGHPUT, cell)));
         }
-    }
-    let mut table = Table::new(header);
-    for step in steps {
-        let mut row = vec![Cell::plain(step.clients.to_string())];
-        for cell in &step.cells {
-            row.push(spread_cell(THROUGHPUT, cell));
-            if is_swept {
-                row.push(Cell::plain(efficiency(steps, step, cell)));
-                let busy = cell.metric("busy_threads").map(|it| digits(it.spread.median));
-                row.push(Cell::plain(busy.unwrap_or_else(|| MISSING.to_owned())));
-            }
-            if cell.variant != comparison.base {
-                row.push(ratio_cell(compared, THROUGHPUT, cell));
-            }
-        }
-        table.push(row);
     }
     table
 }
@@ -127,38 +117,26 @@ fn efficiency(steps: &[&StepComparison], step: &StepComparison, cell: &CellCompa
         one.cells.iter().find(|single| single.variant == cell.variant).and_then(median)
     });
     let share = median(cell).zip(single).filter(|(_, single)| *single > 0.0);
-    share.map_or_else(
-        || MISSING.to_owned(),
-        |(all, single)| figure(Unit::Share, all / (f64::from(step.clients) * single)),
-    )
+    known(share.map(|(all, single)| figure(Unit::Share, all / (f64::from(step.clients) * single))))
 }
 
 /// Returns the part of a search for a number of clients.
-fn searched(scaling: &Scaling) -> Part {
-    let mut table = Table::new([
-        format!("{}\nclients", scaling.step),
-        format!("{}\nops/s", scaling.variant),
-        "\ngoodput/s".to_owned(),
-        "\nefficiency".to_owned(),
-    ]);
-    let single = scaling.levels.iter().find(|level| level.clients == 1);
+fn searched(scaling: &Scaling) -> Section {
+    let levels = || scaling.levels.iter();
+    let single = levels().find(|level| level.clients == 1);
     let ops = |value: f64| figure(Unit::OpsPerSecond, value);
-    for level in &scaling.levels {
-        let median = level.throughput.median;
-        let share = single.map(|single| {
-            let all = f64::from(level.clients) * single.throughput.median;
-            figure(Unit::Share, median / all)
-        });
-        let good = level.goodput.map(|good| ops(good.median));
-        let known = |text: Option<String>| Cell::plain(text.unwrap_or_else(|| MISSING.to_owned()));
-        table.push(vec![
-            Cell::plain(level.clients.to_string()),
-            Cell::plain(ops(median)),
-            known(good),
-            known(share),
-        ]);
-    }
-    Part {
+    let share = |level: &Level| {
+        let all = f64::from(level.clients) * single?.throughput.median;
+        Some(figure(Unit::Share, level.throughput.median / all))
+    };
+    let good = |level: &Level| level.goodput.map(|good| ops(good.median));
+    let clients = levels().map(|level| level.clients.to_string());
+    let mut table = Table::named(format!("{}\nclients", scaling.step), clients);
+    let medians = levels().map(|level| ops(level.throughput.median));
+    table.figures(format!("{}\nops/s", scaling.variant), medians);
+    table.figures("\ngoodput/s", levels().map(|level| known(good(level))));
+    table.figures("\nefficiency", levels().map(|level| known(share(level))));
+    Section {
         title: format!("{} of {}: clients searched", scaling.step, scaling.variant),
         sentences: vec![summary(scaling)],
         tables: vec![table],

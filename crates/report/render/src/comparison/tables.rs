@@ -5,13 +5,13 @@ use model::{Metric, metric};
 use stats::Verdict;
 
 use super::insert::{MISSED, is_missed};
+use crate::document::{Cell, Table, Tone, known};
 use crate::figure;
 use crate::input::Compared;
 use crate::label::{
     GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, answer, counts_rows, is_sweep, level_suffix,
-    loading, measured_steps, plain_steps, step_heading, variant_label, versus_cell,
+    loading, plain_steps, step_heading, variant_label, versus_cell,
 };
-use crate::table::{Cell, Table, Tone};
 
 /// What one operation costs: metric and heading.
 pub(crate) const COSTS: &[(&str, &str)] = &[
@@ -54,20 +54,22 @@ pub(crate) const OF_RUNS: &[(&str, &str)] = &[
     ("space_amplification", "size on\ndisk/data"),
 ];
 
+/// Returns a table with a row per variant, without columns.
+pub(super) fn of_variants(comparison: &Comparison, heading: impl Into<String>) -> Table {
+    let names = comparison.variants.iter().map(|one| variant_label(comparison, &one.name));
+    Table::named(heading, names)
+}
+
 /// Returns medians and ranges of throughput: a row per variant, a column per measured step.
 pub(crate) fn absolute(comparison: &Comparison) -> Table {
     let steps = plain_steps(comparison);
-    let heading = |step: &&StepComparison| {
+    let mut table = of_variants(comparison, "");
+    let variants = 0..comparison.variants.len();
+    table.figures("n", variants.map(|variant| runs_counted(&steps, variant)));
+    for step in &steps {
         let rows = if counts_rows(step) { "\nrows/s" } else { "" };
-        format!("{}{rows}", step_heading(comparison, step))
-    };
-    let headings = steps.iter().map(heading);
-    let mut table = Table::new(["".to_owned(), "n".to_owned()].into_iter().chain(headings));
-    for (index, variant) in comparison.variants.iter().enumerate() {
-        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        row.push(Cell::plain(runs_counted(&steps, index)));
-        row.extend(steps.iter().map(|step| bracketed_cell(THROUGHPUT, &step.cells[index])));
-        table.push(row);
+        let cells = step.cells.iter().map(|cell| bracketed_cell(THROUGHPUT, cell));
+        table.figures(format!("{}{rows}", step_heading(comparison, step)), cells);
     }
     table
 }
@@ -84,26 +86,26 @@ pub(super) fn relative_in(
     metric: &str,
 ) -> Table {
     let comparison = compared.comparison;
-    let headings = steps.iter().map(|step| step_heading(comparison, step));
-    let mut table = Table::new(std::iter::once(String::new()).chain(headings));
-    for (index, variant) in comparison.variants.iter().enumerate() {
-        if variant.name == comparison.base {
-            continue;
-        }
-        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        let ratio = |step: &&StepComparison| match &step.cells[index] {
-            cell if is_missed(step, &comparison.base, cell) => missed_cell(),
-            cell => ratio_cell(compared, metric, cell),
+    let mut table = Table::named("", not_base(comparison));
+    for step in steps {
+        let others = step.cells.iter().filter(|cell| cell.variant != comparison.base);
+        let ratio = |cell: &CellComparison| match is_missed(step, &comparison.base, cell) {
+            true => missed_cell(),
+            false => ratio_cell(compared, metric, cell),
         };
-        row.extend(steps.iter().map(ratio));
-        table.push(row);
+        table.figures(step_heading(comparison, step), others.map(ratio));
     }
     table
 }
 
+/// Returns the labels of all variants but the base.
+pub(super) fn not_base(comparison: &Comparison) -> impl Iterator<Item = String> {
+    let others = comparison.variants.iter().filter(|one| one.name != comparison.base);
+    others.map(|one| variant_label(comparison, &one.name))
+}
+
 /// Returns the medians of what an operation of `step` costs; `None` when no cost is known.
 pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
-    let comparison = compared.comparison;
     let has = |name: &str| step.cells.iter().any(|cell| cell.metric(name).is_some());
     let is_all_served = step
         .cells
@@ -111,60 +113,49 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
         .all(|cell| cell.metrics.is_empty() || cell.metric("server_cpu_us_per_op").is_some());
     let is_shown = |name: &str| has(name) && !(is_all_served && REPLACED_BY_SERVER.contains(&name));
     let known: Vec<&(&str, &str)> = COSTS.iter().filter(|(name, _)| is_shown(name)).collect();
-    if known.is_empty() {
-        return None;
+    let mut table = of_variants(compared.comparison, step_heading(compared.comparison, step));
+    for (name, heading) in &known {
+        table.figures(*heading, step.cells.iter().map(|cell| cost_cell(compared, name, cell)));
     }
-    let headings = known.iter().map(|(_, heading)| (*heading).to_owned());
-    let first = step_heading(comparison, step);
-    let mut table = Table::new(std::iter::once(first).chain(headings));
-    for cell in &step.cells {
-        let mut row = vec![Cell::plain(variant_label(comparison, &cell.variant))];
-        row.extend(known.iter().map(|(name, _)| cost_cell(compared, name, cell)));
-        table.push(row);
-    }
-    Some(table)
+    (!known.is_empty()).then_some(table)
 }
 
 /// Returns each step's figure and ratio side by side, then the costs of whole runs.
 ///
-/// The levels of a sweep have their own table.
-pub(crate) fn runs_table(compared: &Compared<'_>) -> Table {
+/// Ranges and intervals are details. The levels of a sweep have their own table.
+pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> Table {
     let comparison = compared.comparison;
-    let columns: Vec<Column<'_>> =
-        measured_steps(comparison).into_iter().flat_map(|step| columns(comparison, step)).collect();
-    let mut header = vec![String::new()];
-    for column in &columns {
-        header.extend([column.heading.clone(), "\nvs base".to_owned()]);
+    let mut table = of_variants(comparison, "");
+    for column in steps.iter().flat_map(|step| columns(comparison, step)) {
+        let Column { step, metric, heading } = column;
+        let count = |cell: &CellComparison| {
+            let is_single = cell.metric(metric).is_some_and(|one| one.spread.n == 1);
+            if is_single { "n=1" } else { "" }
+        };
+        let median = |cell: &CellComparison| match spread_cell(metric, cell) {
+            shown if cell.has_missed_rate() => {
+                Cell::new(format!("({})", shown.text), Tone::Grey).with(shown.detail)
+            }
+            shown if shown.detail.is_empty() => shown.with(count(cell)),
+            shown => shown,
+        };
+        table.figures(heading, step.cells.iter().map(median));
+        let versus = |cell: &CellComparison| match is_missed(step, &comparison.base, cell) {
+            true => missed_cell(),
+            false => ratio_cell(compared, metric, cell),
+        };
+        table.figures("\nvs base", step.cells.iter().map(versus));
     }
     let several = comparison.runs.len() > 1;
-    let is_known = |name: &str| {
-        let mut cells = comparison.runs.iter().flat_map(|runs| &runs.cells);
-        cells.any(|cell| cell.metric(name).is_some())
-    };
-    let is_wanted = |name: &str| is_known(name) && !is_sweep(comparison);
-    let of_runs: Vec<_> = OF_RUNS.iter().filter(|(name, _)| is_wanted(name)).collect();
-    for runs in &comparison.runs {
+    for runs in comparison.runs.iter().filter(|_| !is_sweep(comparison)) {
         let suffix = if several { level_suffix(runs.clients) } else { String::new() };
-        header.extend(of_runs.iter().map(|(_, heading)| format!("{heading}{suffix}")));
-    }
-    let mut table = Table::new(header);
-    for (index, variant) in comparison.variants.iter().enumerate() {
-        let mut row = vec![Cell::plain(variant_label(comparison, &variant.name))];
-        for column in &columns {
-            let measured = column.step.cells[index].metric(column.metric);
-            let shown = median_cell(column.metric, measured);
-            let cell = &column.step.cells[index];
-            row.push(if cell.has_missed_rate() { shown.set_aside() } else { shown });
-            row.push(match is_missed(column.step, &comparison.base, cell) {
-                true => missed_cell(),
-                false => versus_cell(compared, find(column.metric).better, measured),
-            });
+        for (name, heading) in OF_RUNS {
+            let is_known = |cell: &CellComparison| cell.metric(name).is_some();
+            if comparison.runs.iter().flat_map(|runs| &runs.cells).any(is_known) {
+                let cells = runs.cells.iter().map(|cell| median_cell(name, cell.metric(name)));
+                table.figures(format!("{heading}{suffix}"), cells);
+            }
         }
-        for runs in &comparison.runs {
-            let cell = &runs.cells[index];
-            row.extend(of_runs.iter().map(|(name, _)| median_cell(name, cell.metric(name))));
-        }
-        table.push(row);
     }
     table
 }
@@ -203,7 +194,7 @@ pub(super) fn find(name: &str) -> &'static Metric {
 }
 
 fn missed_cell() -> Cell {
-    Cell { text: MISSED.to_owned(), tone: Tone::Grey }
+    Cell::new(MISSED, Tone::Grey)
 }
 
 /// Returns a median with its range, in brackets where the insert rate was missed.
@@ -222,28 +213,25 @@ fn runs_counted(steps: &[&StepComparison], variant: usize) -> String {
 }
 
 pub(super) fn median_cell(name: &str, measured: Option<&Measured>) -> Cell {
-    let text = measured.map(|one| figure::figure(find(name).unit, one.spread.median));
-    Cell::plain(text.unwrap_or_else(|| figure::MISSING.to_owned()))
+    known(measured.map(|one| figure::figure(find(name).unit, one.spread.median))).into()
 }
 
+/// Returns a median with its range.
 pub(super) fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
-    let Some(measured) = cell.metric(name) else { return Cell::plain(figure::MISSING) };
-    let unit = find(name).unit;
-    let median = figure::figure(unit, measured.spread.median);
-    if measured.spread.n < 2 {
-        return Cell::plain(median);
+    let measured = cell.metric(name);
+    let shown = median_cell(name, measured);
+    match measured.filter(|one| one.spread.n > 1) {
+        Some(one) => shown.with(format!("[{}]", figure::range(find(name).unit, &one.spread))),
+        None => shown,
     }
-    Cell::plain(format!("{median} [{}]", figure::range(unit, &measured.spread)))
 }
 
 /// Returns a ratio to the base with its 95 % interval.
 pub(super) fn ratio_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
     let measured = cell.metric(name);
-    let mut shown = versus_cell(compared, find(name).better, measured);
-    if let Some(interval) = measured.and_then(|one| one.versus_base?.interval) {
-        shown.text.push_str(&format!(" {}", figure::interval(&interval)));
-    }
-    shown
+    let interval = measured.and_then(|one| one.versus_base?.interval);
+    let shown = versus_cell(compared, find(name).better, measured);
+    shown.with(interval.as_ref().map(figure::interval).unwrap_or_default())
 }
 
 /// Returns a median with a sign only where the verdict is that it is above or below the base's.

@@ -5,8 +5,8 @@ use analysis::explain::{Rule, Rung, Subject};
 use stats::MeanDifference;
 
 use super::label::percent;
+use crate::document::Table;
 use crate::figure;
-use crate::table::{Cell, Table};
 
 /// Cells of a bar for the whole of a difference.
 const BAR: f64 = 20.0;
@@ -35,16 +35,15 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
         "difference",
         "95 % interval",
         "share",
-        "",
+        "<",
     ]);
-    table.align_left(&[6]);
     let mut push = |name: String, us: &MeanDifference, is_part: bool| {
         let is_shown = is_part && explanation.rung > Rung::Nothing;
         let share = account.share(us).filter(|_| is_shown);
         let interval = us.interval.map_or_else(String::new, |(low, high)| {
             figure::limits(scale.signed(low), scale.signed(high))
         });
-        let cells = [
+        table.push([
             name,
             scale.plain(us.base),
             scale.plain(us.variant),
@@ -52,8 +51,7 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
             interval,
             share.map_or_else(String::new, percent),
             share.map_or_else(String::new, bar),
-        ];
-        table.push(cells.map(Cell::plain).to_vec());
+        ]);
     };
     push(whole.to_owned(), &account.total, false);
     for component in &account.components {

@@ -11,6 +11,6 @@ mod render;
 mod sentence;
 mod untested;
 
-pub(crate) use chosen::{Chosen, chosen};
+pub(crate) use chosen::chosen;
 pub(crate) use render::Block;
 pub use render::render_explanations;

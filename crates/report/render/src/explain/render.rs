@@ -7,11 +7,10 @@ use serde::Serialize;
 
 use super::account::table;
 use super::sentence::{headline, sentences};
-use crate::comparison::fill;
+use crate::document::{Document, Part, Table, json};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::meta::Meta;
-use crate::table::Table;
 use crate::trust;
 
 /// Returns the explanations of one or more steps below the label.
@@ -24,18 +23,27 @@ pub fn render_explanations(
     format: Format,
     style: Style,
 ) -> String {
-    match format {
-        Format::Text | Format::Csv => text(compared, explanations, style),
-        Format::Markdown => markdown(compared, explanations),
-        Format::Json => json(compared, explanations),
+    if format == Format::Json {
+        let (experiment, label) = (compared.meta, compared.label);
+        return json(&Data { experiment, label, explanations });
     }
+    let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
+    blocks(compared, explanations).into_iter().for_each(|block| document.add(block.parts()));
+    document.render(format, style)
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    experiment: &'a Meta,
+    label: Label,
+    explanations: &'a [Explanation],
 }
 
 /// The explanation of one step.
 pub(crate) struct Block {
-    pub(crate) headline: String,
-    pub(crate) table: Option<Table>,
-    pub(crate) sentences: Vec<String>,
+    headline: String,
+    table: Option<Table>,
+    pub(super) sentences: Vec<String>,
     is_refused: bool,
 }
 
@@ -55,13 +63,17 @@ impl Block {
         Some(format!("{} {why}", self.headline))
     }
 
-    /// Returns the block as Markdown.
-    pub(crate) fn markdown(&self) -> String {
-        let mut parts = vec![format!("**{}**", self.headline)];
-        parts.extend(self.table.as_ref().map(Table::markdown));
-        let lines: Vec<String> = self.sentences.iter().map(|line| format!("- {line}")).collect();
-        parts.push(lines.join("\n"));
-        parts.join("\n\n")
+    /// Returns headline, account and sentences.
+    pub(crate) fn parts(self) -> Vec<Part> {
+        let mut parts = vec![Part::Strong(self.headline)];
+        parts.extend(self.table.map(Part::Table));
+        parts.push(Part::Items(self.sentences));
+        parts
+    }
+
+    /// Returns the block in a report: one line where the difference is not explained.
+    pub(crate) fn in_report(self) -> Vec<Part> {
+        self.refusal().map_or_else(|| self.parts(), |line| vec![Part::Strong(line)])
     }
 }
 
@@ -79,35 +91,4 @@ fn blocks(compared: &Compared<'_>, explanations: &[Explanation]) -> Vec<Block> {
         }
     }
     blocks
-}
-
-fn text(compared: &Compared<'_>, explanations: &[Explanation], style: Style) -> String {
-    let mut parts = vec![fill(&trust::headline(compared), style.width)];
-    for block in blocks(compared, explanations) {
-        let mut lines = vec![fill(&block.headline, style.width)];
-        lines.extend(block.table.map(|table| table.text(style.width, style.has_colour)));
-        lines.extend(block.sentences.iter().map(|line| fill(line, style.width)));
-        parts.push(lines.join("\n"));
-    }
-    parts.join("\n\n") + "\n"
-}
-
-fn markdown(compared: &Compared<'_>, explanations: &[Explanation]) -> String {
-    let blocks = blocks(compared, explanations);
-    let texts = blocks.iter().map(Block::markdown);
-    let parts: Vec<String> = std::iter::once(trust::headline(compared)).chain(texts).collect();
-    parts.join("\n\n") + "\n"
-}
-
-#[derive(Serialize)]
-struct Document<'a> {
-    experiment: &'a Meta,
-    label: Label,
-    explanations: &'a [Explanation],
-}
-
-fn json(compared: &Compared<'_>, explanations: &[Explanation]) -> String {
-    let document = Document { experiment: compared.meta, label: compared.label, explanations };
-    let text = serde_json::to_string_pretty(&document);
-    text.expect("its maps have text keys and its numbers are finite") + "\n"
 }

@@ -1,7 +1,7 @@
 //! The sentences around a time account.
 //!
-//! Three levels of wording, chosen by rule. Accounting: "is". Association: "in the same runs". Cause:
-//! "makes", only of one thing that was set on purpose.
+//! Three levels of wording, chosen by rule. Accounting: "is". Association: "in the same runs".
+//! Cause: "makes", only of one thing that was set on purpose.
 
 use analysis::Explanation;
 use analysis::explain::{

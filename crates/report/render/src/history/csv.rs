@@ -1,50 +1,42 @@
 //! Changes as comma-separated values: one line per change or drift.
 
-use analysis::history::Studied;
+use analysis::history::{Studied, Study};
 
-use super::input::HistoryInput;
-use super::sentence::trend;
-use crate::comparison::field;
+use super::sentence::{drift_trend, trend};
+use crate::document::{csv, number};
 
 const HEADER: &str = "metric,subject,what,index,label,before,after,effect,low,high,p,q,points,trend,\
                       is_relevant";
 
-/// Returns every change and drift; what is not known is an empty field.
-pub(super) fn render(input: &HistoryInput<'_>) -> String {
-    let lines = input.study.histories.iter().flat_map(history);
-    std::iter::once(HEADER.to_owned()).chain(lines).collect::<Vec<_>>().join("\n") + "\n"
+/// Returns every change and drift.
+pub(super) fn render(study: &Study) -> String {
+    csv(HEADER.split(','), study.histories.iter().flat_map(history))
 }
 
-fn history(one: &Studied) -> Vec<String> {
+fn history(one: &Studied) -> impl Iterator<Item = Vec<String>> {
     let history = &one.history;
-    let known = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let name = field(&history.name);
-    let subject = field(history.subject.as_deref().unwrap_or_default());
-    let changes = one.changes.iter().map(|classified| {
+    let line = |what: &str, at: usize, levels: [f64; 2], rest: [String; 8]| {
+        let subject = history.subject.clone().unwrap_or_default();
+        let place = [history.name.clone(), subject, what.to_owned(), at.to_string()];
+        let levels = levels.map(|level| level.to_string());
+        let label = history.labels[at].clone();
+        place.into_iter().chain([label]).chain(levels).chain(rest).collect()
+    };
+    let changes = one.changes.iter().map(move |classified| {
         let change = &classified.change;
-        let label = field(&history.labels[change.index]);
-        let (effect, low, high) = (known(change.effect), known(change.low), known(change.high));
-        format!(
-            "{name},{subject},change,{},{label},{},{},{effect},{low},{high},{:e},{:e},{},{},{}",
-            change.index,
-            change.before,
-            change.after,
-            change.p,
-            classified.q,
-            change.points,
-            trend(classified.trend),
-            classified.is_relevant
-        )
+        let [effect, low, high] = [change.effect, change.low, change.high].map(number);
+        let [p, q] = [change.p, classified.q].map(|chance| format!("{chance:e}"));
+        let (trend, is_relevant) = (trend(classified.trend), classified.is_relevant);
+        let points = change.points.to_string();
+        let rest = [effect, low, high, p, q, points, trend.to_owned(), is_relevant.to_string()];
+        line("change", change.index, [change.before, change.after], rest)
     });
-    let drifts = one.found.drifts.iter().map(|drift| {
-        let label = field(&history.labels[drift.from]);
-        let effect = known(drift.effect);
-        let is_good = drift.effect.map(|effect| trend(history.trend(effect))).unwrap_or_default();
-        let points = drift.to - drift.from;
-        format!(
-            "{name},{subject},drift,{},{label},{},{},{effect},,,,,{points},{is_good},",
-            drift.from, drift.before, drift.after
-        )
+    let drifts = one.found.drifts.iter().map(move |drift| {
+        let mut rest = [const { String::new() }; 8];
+        rest[0] = number(drift.effect);
+        rest[5] = (drift.to - drift.from).to_string();
+        rest[6] = drift_trend(drift, history).to_owned();
+        line("drift", drift.from, [drift.before, drift.after], rest)
     });
-    changes.chain(drifts).collect()
+    changes.chain(drifts)
 }

@@ -5,7 +5,8 @@ use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
 
-use super::input::HistoryInput;
+use super::render::HistoryInput;
+use crate::document::json;
 use crate::figure::unit_name;
 
 #[derive(Serialize)]
@@ -76,8 +77,7 @@ pub(super) fn render(input: &HistoryInput<'_>) -> String {
         points_of_other_questions: input.gathered.map(|gathered| gathered.other_questions),
         histories_too_short: input.gathered.map(|gathered| gathered.too_short),
     };
-    let text = serde_json::to_string_pretty(&document);
-    text.expect("its maps have text keys") + "\n"
+    json(&document)
 }
 
 fn metric(one: &Studied) -> Metric<'_> {

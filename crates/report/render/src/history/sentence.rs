@@ -36,6 +36,11 @@ pub(super) const fn trend(trend: Trend) -> &'static str {
     }
 }
 
+/// Returns whether a drift is good, in a word; nothing where it began at 0.
+pub(super) fn drift_trend(drift: &Drift, history: &History) -> &'static str {
+    drift.effect.map_or("", |effect| trend(history.trend(effect)))
+}
+
 /// Returns the answer in one line: how many regressions count.
 pub(super) fn answer(study: &Study) -> String {
     let metrics = match study.histories.len() {

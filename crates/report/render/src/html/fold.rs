@@ -3,143 +3,104 @@
 use std::collections::BTreeSet;
 
 use analysis::{CellComparison, Comparison, StepComparison};
-use maud::{Markup, html};
 use model::{Metric, metric};
 use stats::Effect;
 
 use super::options;
-use super::table::table;
-use crate::comparison::{absolute, bucket_tables, relative};
+use crate::comparison::{Section, absolute, bucket_tables, relative};
+use crate::document::{Cell, Part, Table, Tone};
 use crate::figure;
-use crate::input::Compared;
-use crate::input::ReportInput;
+use crate::input::{Compared, ReportInput};
 use crate::label::{plain_steps, step_heading, variant_label};
 use crate::run::probe_tables;
 
 /// Returns the section.
-pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
+pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let comparison = input.comparison;
-    html! {
-        section id="more" {
-            h2 { "Everything else" }
-            @if !plain_steps(comparison).is_empty() {
-                details {
-                    summary {
-                        "Throughput as tables: absolute, then relative to " (comparison.base)
-                    }
-                    (table(&absolute(comparison)))
-                    (table(&relative(compared)))
-                }
-            }
-            @if let Some(buckets) = bucket_tables(compared) {
-                details {
-                    summary { (buckets.title) }
-                    @for one in &buckets.tables { (table(one)) }
-                    @for remark in &buckets.remarks { p.legend { (remark) } }
-                }
-            }
-            @for run in input.runs {
-                @for (title, probes) in probe_tables(run) {
-                    details { summary { (title) } (table(&probes)) }
-                }
-            }
-            @for step in &comparison.steps {
-                details {
-                    summary { "All metrics of " (step_heading(comparison, step)) }
-                    p.legend {
-                        "Median; below it the ratio of geometric means with its verdict, its 95 % \
-                         interval, the chance p of such a difference without any, and q, the same \
-                         among all comparisons of its family."
-                    }
-                    (metrics(compared, step))
-                }
-            }
-            details {
-                summary { "Order of the runs, their seeds and how they ended" }
-                (order(input))
-            }
-            (options::all(input))
-            details {
-                summary { "What the metrics mean" }
-                dl.facts.metrics { @for metric in used(comparison) {
-                    div { dt { (metric.name) } dd { (metric.meaning) } }
-                } }
-            }
-        }
+    let mut parts = Vec::new();
+    let mut fold = |summary: String, inner: Vec<Part>| parts.push(Part::Folded(summary, inner));
+    if !plain_steps(comparison).is_empty() {
+        let tables = [absolute(comparison), relative(compared)];
+        let base = &comparison.base;
+        let summary = format!("Throughput as tables: absolute, then relative to {base}");
+        fold(summary, tables.map(Part::Table).into());
     }
+    if let Some(mut buckets) = bucket_tables(compared) {
+        let title = std::mem::take(&mut buckets.title);
+        fold(title, Section::parts(buckets).collect());
+    }
+    parts.extend(input.runs.iter().flat_map(probe_tables));
+    for step in &comparison.steps {
+        let legend = "Median; below it the ratio of geometric means with its verdict, its 95 % \
+                      interval, the chance p of such a difference without any, and q, the same \
+                      among all comparisons of its family.";
+        let inner = vec![Part::Note(legend.to_owned()), Part::Table(metrics(compared, step))];
+        parts.push(Part::Folded(
+            format!("All metrics of {}", step_heading(comparison, step)),
+            inner,
+        ));
+    }
+    let order = Part::Table(order(input));
+    parts.push(Part::Folded(
+        "Order of the runs, their seeds and how they ended".to_owned(),
+        vec![order],
+    ));
+    parts.extend(options::all(input));
+    let used = used(comparison);
+    let mut meanings = Table::named("metric", used.iter().map(|metric| metric.name));
+    meanings.labels("meaning", used.iter().map(|metric| metric.meaning));
+    parts.push(Part::Folded("What the metrics mean".to_owned(), vec![Part::Table(meanings)]));
+    parts
 }
 
 /// Returns every metric of a step: a row per metric, a column per variant.
-fn metrics(compared: &Compared<'_>, step: &StepComparison) -> Markup {
-    let comparison = compared.comparison;
+fn metrics(compared: &Compared<'_>, step: &StepComparison) -> Table {
     let names: BTreeSet<&String> = step.cells.iter().flat_map(|cell| cell.metrics.keys()).collect();
     let known = metric::METRICS.iter().filter(|metric| names.iter().any(|it| **it == metric.name));
-    html! {
-        div.wide { table.metrics {
-            thead { tr {
-                th {}
-                @for cell in &step.cells { th { (variant_label(comparison, &cell.variant)) } }
-            } }
-            tbody { @for metric in known {
-                tr {
-                    th scope="row" title=(metric.meaning) { (metric.name) }
-                    @for cell in &step.cells { (value(compared, metric, cell)) }
-                }
-            } }
-        } }
+    let known: Vec<&Metric> = known.collect();
+    let mut table = Table::named("", known.iter().map(|metric| metric.name));
+    for cell in &step.cells {
+        let cells = known.iter().map(|metric| value(compared, metric, cell));
+        table.figures(variant_label(compared.comparison, &cell.variant), cells);
     }
+    table
 }
 
-fn value(compared: &Compared<'_>, metric: &Metric, cell: &CellComparison) -> Markup {
+fn value(compared: &Compared<'_>, metric: &Metric, cell: &CellComparison) -> Cell {
     let Some(measured) = cell.metric(metric.name) else {
-        return html! { td.none { (figure::MISSING) } };
+        return Cell::new(figure::MISSING, Tone::Grey);
     };
-    html! {
-        td {
-            (figure::figure(metric.unit, measured.spread.median))
-            @if let Some(versus) = &measured.versus_base {
-                small { (compared.versus(versus)) }
-                @if let Some(interval) = versus.interval { small { (figure::interval(&interval)) } }
-                @if let Some(chance) = chance(versus) { small { (chance) } }
-            }
-        }
-    }
+    let versus = measured.versus_base.as_ref();
+    let lines = versus.map(|versus| {
+        let interval = versus.interval.as_ref().map(figure::interval);
+        let lines = [Some(compared.versus(versus)), interval, chance(versus)];
+        lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    });
+    Cell::from(figure::figure(metric.unit, measured.spread.median)).with(lines.unwrap_or_default())
 }
 
 /// Returns the chance of such a difference without any, alone and among its family.
 fn chance(versus: &Effect) -> Option<String> {
-    let written = |chance: f64| figure::digits(chance);
-    let p = versus.p.map(|p| format!("p {}", written(p)))?;
-    let q = versus.q.map(|q| format!(", q {}", written(q)));
+    let p = versus.p.map(|p| format!("p {}", figure::digits(p)))?;
+    let q = versus.q.map(|q| format!(", q {}", figure::digits(q)));
     Some(p + &q.unwrap_or_default())
 }
 
-fn order(input: &ReportInput<'_>) -> Markup {
-    let run_of = |id: &str| input.runs.iter().find(|run| run.cell.id == id);
-    html! {
-        table {
-            thead { tr {
-                th { "#" } th.text { "run" } th { "seed" } th.text { "begun" } th.text { "end" }
-            } }
-            tbody { @for (index, cell) in input.manifest.plan.cells.iter().enumerate() {
-                tr {
-                    td { (index + 1) }
-                    th.text scope="row" { (cell.id) }
-                    td { (cell.seed) }
-                    @match run_of(&cell.id) {
-                        Some(run) => {
-                            td.text { (run.started_at) }
-                            td.text { (run.end.phrase()) }
-                        },
-                        None => {
-                            td.none { "" }
-                            td.none { "no record" }
-                        },
-                    }
-                }
-            } }
-        }
+fn order(input: &ReportInput<'_>) -> Table {
+    let mut table = Table::new(["#", "<run", "seed", "<begun", "<end"]);
+    for (index, cell) in input.manifest.plan.cells.iter().enumerate() {
+        let run = input.runs.iter().find(|run| run.cell.id == cell.id);
+        let end =
+            run.map_or_else(|| Cell::new("no record", Tone::Grey), |run| run.end.phrase().into());
+        table.push([
+            Cell::from((index + 1).to_string()),
+            cell.id.as_str().into(),
+            cell.seed.to_string().into(),
+            run.map(|run| run.started_at.clone()).unwrap_or_default().into(),
+            end,
+        ]);
     }
+    table
 }
 
 /// Returns the metrics that appear in the comparison, in the model's order.

@@ -1,9 +1,9 @@
 //! How it was done: machine, durability, builds, options that differ, the command.
 
-use maud::{Markup, html};
 use model::{DataShape, Host, Identity, Manifest};
 
 use super::options;
+use crate::document::{Cell, Part, Table, Tone};
 use crate::figure::count;
 use crate::input::ReportInput;
 use crate::meta::Meta;
@@ -12,21 +12,15 @@ use crate::meta::Meta;
 const HASH_DIGITS: usize = 12;
 
 /// Returns the section; `method` is the part on verdicts.
-pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Markup) -> Markup {
-    let manifest = input.manifest;
-    html! {
-        section id="how" {
-            h2 { "How it was done" }
-            h3 { "Command" }
-            pre { code { (command(&manifest.command_line)) } }
-            (method)
-            h3 { "Machine and settings" }
-            (facts(&settings(manifest, meta)))
-            h3 { "Builds" }
-            (builds(input))
-            (options::section(input))
-        }
-    }
+pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Vec<Part>) -> Vec<Part> {
+    let title = |title: &str| Part::Heading(3, title.to_owned());
+    let mut parts = vec![title("Command"), Part::Command(command(&input.manifest.command_line))];
+    parts.extend(method);
+    let settings = Part::facts(settings(input.manifest, meta));
+    parts.extend([title("Machine and settings"), settings]);
+    parts.extend([title("Builds"), Part::Table(builds(input))]);
+    parts.extend(options::section(input));
+    parts
 }
 
 /// Returns the command line as it can be pasted into a shell.
@@ -102,34 +96,18 @@ fn host(host: &Host) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-fn facts(facts: &[Fact]) -> Markup {
-    html! {
-        dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+fn builds(input: &ReportInput<'_>) -> Table {
+    let headings = ["", "<engine", "<version", "<origin", "<SHA-256", "<build facts"];
+    let mut table = Table::new(headings);
+    for variant in &input.comparison.variants {
+        let name = Cell::from(variant.name.as_str());
+        let facts = match identity(input, &variant.name) {
+            Some(identity) => build(identity).map(Cell::from).into(),
+            None => vec![Cell::new("never opened", Tone::Grey)],
+        };
+        table.push([name].into_iter().chain(facts));
     }
-}
-
-fn builds(input: &ReportInput<'_>) -> Markup {
-    html! {
-        div.wide { table {
-            thead { tr {
-                th {}
-                @for heading in ["engine", "version", "origin", "SHA-256", "build facts"] {
-                    th.text { (heading) }
-                }
-            } }
-            tbody {
-                @for variant in &input.comparison.variants {
-                    tr {
-                        th scope="row" { (variant.name) }
-                        @match identity(input, &variant.name) {
-                            Some(identity) => (build(identity)),
-                            None => td.none colspan="5" { "never opened" },
-                        }
-                    }
-                }
-            }
-        } }
-    }
+    table
 }
 
 /// Returns what a variant's build turned out to be: from a run, else from the manifest.
@@ -138,16 +116,13 @@ fn identity<'a>(input: &ReportInput<'a>, variant: &str) -> Option<&'a Identity> 
     own.find_map(|run| run.identity.as_ref()).or_else(|| input.manifest.builds.get(variant))
 }
 
-fn build(identity: &Identity) -> Markup {
+fn build(identity: &Identity) -> [String; 5] {
     let prefix = |hash: &String| hash.chars().take(HASH_DIGITS).collect::<String>();
     let facts = identity.facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
-    html! {
-        td.text { (identity.engine) }
-        td.text { (identity.version) }
-        td.text { (identity.origin) }
-        td.text { code { (identity.sha256.as_ref().map_or_else(|| "linked".to_owned(), prefix)) } }
-        td.text { small { (facts.collect::<Vec<_>>().join("; ")) } }
-    }
+    let hash = identity.sha256.as_ref().map_or_else(|| "linked".to_owned(), prefix);
+    let Identity { engine, version, origin, .. } = identity;
+    let facts = facts.collect::<Vec<_>>().join("; ");
+    [engine.to_string(), version.clone(), origin.to_string(), format!("`{hash}`"), facts]
 }
 
 #[cfg(test)]

@@ -1,32 +1,28 @@
 //! How verdicts were reached: margin, intervals, noise, families.
 
-use maud::{Markup, html};
 use model::Label;
 
+use crate::document::Part;
 use crate::figure::{declared, percent};
 use crate::input::Compared;
 use crate::method::{self, family, methods, primary_effects};
 use crate::trust::waived;
 
 /// Returns the part; nothing for a single variant.
-pub(super) fn section(compared: &Compared<'_>) -> Markup {
-    let comparison = compared.comparison;
-    let waived = waived(compared);
-    let facts = facts(compared);
-    html! {
-        @if comparison.variants.len() > 1 {
-            h3 { "How it was compared" }
-            p {
-                "A run is one observation; seconds within it are not. Runs are compared as \
-                 logarithms: an effect is the ratio of geometric means, variant to base."
-            }
-            dl.facts { @for (name, value) in &facts { div { dt { (name) } dd { (value) } } } }
-        }
-        @if !waived.is_empty() {
-            h3 { "Rules set aside by the author" }
-            dl.warnings { @for one in &waived { dt { b { (one.code) } } dd { (one.reason) } } }
-        }
+pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    if compared.comparison.variants.len() > 1 {
+        let how = "A run is one observation; seconds within it are not. Runs are compared as \
+                   logarithms: an effect is the ratio of geometric means, variant to base.";
+        parts.push(Part::Heading(3, "How it was compared".to_owned()));
+        parts.extend([Part::Text(how.to_owned()), Part::facts(facts(compared))]);
     }
+    let waived = waived(compared);
+    if !waived.is_empty() {
+        parts.push(Part::Heading(3, "Rules set aside by the author".to_owned()));
+        parts.push(Part::facts(waived.into_iter().map(|one| (one.code, one.reason))));
+    }
+    parts
 }
 
 fn facts(compared: &Compared<'_>) -> Vec<(&'static str, String)> {

@@ -14,9 +14,7 @@ mod memory;
 mod method;
 mod options;
 mod page;
-mod published;
 mod shape;
-mod table;
 mod warnings;
 
 pub(crate) use how::command;

@@ -2,78 +2,74 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use maud::{Markup, html};
 use model::{Options, RunRecord};
 
+use crate::document::{Cell, Part, Table, Tone};
 use crate::input::ReportInput;
 
 /// Returns a table per engine of the options that differ between its variants.
-pub(super) fn section(input: &ReportInput<'_>) -> Markup {
-    let engines = by_engine(input);
-    html! {
-        (settings(input))
-        h3 { "Options" }
-        p { "Read back from the engines after open. Shown are those that differ between variants \
-             of one engine; all others of that engine are the same in all its variants." }
-        @for (engine, variants) in &engines {
-            @let differing = differing(variants);
-            @if variants.len() < 2 {
-                p { b { (engine) } ": one variant, nothing to differ. Requested: "
-                    (requested(variants)) }
-            } @else if differing.is_empty() {
-                p { b { (engine) } ": nothing differs between its " (variants.len()) " variants." }
-            } @else {
-                (table(engine, variants, &differing))
+pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
+    let mut parts = settings(input);
+    let about = "Read back from the engines after open. Shown are those that differ between variants \
+                 of one engine; all others of that engine are the same in all its variants.";
+    parts.extend([Part::Heading(3, "Options".to_owned()), Part::Text(about.to_owned())]);
+    for (engine, variants) in &by_engine(input) {
+        let differing = differing(variants);
+        parts.push(if variants.len() < 2 {
+            let requested = requested(variants);
+            Part::Strong(format!(
+                "{engine}: one variant, nothing to differ. Requested: {requested}"
+            ))
+        } else if differing.is_empty() {
+            let count = variants.len();
+            Part::Strong(format!("{engine}: nothing differs between its {count} variants."))
+        } else {
+            let mut table = Table::named(*engine, differing.iter().copied());
+            for variant in variants {
+                let value = |name: &&str| code(variant.effective.get(name), "not known to it");
+                table.labels(variant.name, differing.iter().map(value));
             }
-        }
+            Part::Table(table)
+        });
     }
+    parts
 }
 
 /// Returns the settings common to all engines that differ between variants.
-fn settings(input: &ReportInput<'_>) -> Markup {
+fn settings(input: &ReportInput<'_>) -> Vec<Part> {
     let variants = &input.manifest.plan.experiment.variants;
     let mut all: BTreeMap<&str, Vec<Option<String>>> = BTreeMap::new();
     for (name, value) in variants.iter().flat_map(|variant| variant.settings.labels()) {
         all.entry(name).or_default().push(value);
     }
     all.retain(|_, values| values.windows(2).any(|pair| pair[0] != pair[1]));
-    html! {
-        @if !all.is_empty() {
-            h3 { "Settings" }
-            p { "Those that differ between variants." }
-            div.wide { table {
-                thead { tr {
-                    th {}
-                    @for variant in variants { th.text { (variant.name) } }
-                } }
-                tbody { @for (name, values) in &all {
-                    tr {
-                        th.text scope="row" { (name) }
-                        @for value in values {
-                            td.text { @match value {
-                                Some(value) => code { (value) },
-                                None => span.none { "left to the engine" },
-                            } }
-                        }
-                    }
-                } }
-            } }
-        }
+    if all.is_empty() {
+        return Vec::new();
     }
+    let mut table = Table::named("", all.keys().copied());
+    for (index, variant) in variants.iter().enumerate() {
+        let value =
+            |values: &Vec<Option<String>>| code(values[index].as_ref(), "left to the engine");
+        table.labels(&variant.name, all.values().map(value));
+    }
+    let about = "Those that differ between variants.".to_owned();
+    vec![Part::Heading(3, "Settings".to_owned()), Part::Text(about), Part::Table(table)]
+}
+
+/// Returns a value as code.
+fn code(value: Option<impl std::fmt::Display>, unknown: &str) -> Cell {
+    value.map_or_else(|| Cell::new(unknown, Tone::Grey), |value| format!("`{value}`").into())
 }
 
 /// Returns every effective option of each variant, each variant folded.
-pub(super) fn all(input: &ReportInput<'_>) -> Markup {
-    html! {
-        @for variant in by_engine(input).values().flatten() {
-            details {
-                summary { "Effective options of " (variant.name) }
-                table { tbody { @for (name, value) in variant.effective.iter() {
-                    tr { th.text scope="row" { (name) } td.text { code { (value) } } }
-                } } }
-            }
-        }
-    }
+pub(super) fn all(input: &ReportInput<'_>) -> Vec<Part> {
+    let folded = |variant: &Variant<'_>| {
+        let mut table = Table::named("", variant.effective.iter().map(|(name, _)| name));
+        table.labels("", variant.effective.iter().map(|(_, value)| code(Some(value), "")));
+        let summary = format!("Effective options of {}", variant.name);
+        Part::Folded(summary, vec![Part::Table(table)])
+    };
+    by_engine(input).values().flatten().map(folded).collect()
 }
 
 /// One variant's options.
@@ -114,26 +110,4 @@ fn requested(variants: &[Variant<'_>]) -> String {
     let options = variants.iter().flat_map(|one| one.requested.iter());
     let texts: Vec<String> = options.map(|(name, value)| format!("{name} = {value}")).collect();
     if texts.is_empty() { "nothing, its defaults.".to_owned() } else { texts.join(", ") + "." }
-}
-
-fn table(engine: &str, variants: &[Variant<'_>], differing: &BTreeSet<&str>) -> Markup {
-    html! {
-        div.wide { table {
-            thead { tr {
-                th.text { (engine) }
-                @for variant in variants { th.text { (variant.name) } }
-            } }
-            tbody { @for name in differing {
-                tr {
-                    th.text scope="row" { (name) }
-                    @for variant in variants {
-                        td.text { @match variant.effective.get(name) {
-                            Some(value) => code { (value) },
-                            None => span.none { "not known to it" },
-                        } }
-                    }
-                }
-            } }
-        } }
-    }
 }

@@ -3,10 +3,12 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, explained, fold, how, memory, method, published, shape, warnings};
+use super::{answer, explained, fold, how, memory, method, shape, warnings};
+use crate::document::{self, Document, Part};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
+use crate::published;
 use crate::trust::{headline, many};
 
 const PAGE_STYLE: &str = include_str!("page.css");
@@ -17,7 +19,6 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
     let meta = Meta::of(input.manifest);
     let compared =
         Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
-    let pictures = gallery(&Subject::of(*input, &compared));
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -30,17 +31,11 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
             body {
                 (header(input, &compared))
                 main {
-                    (answer::section(&compared))
-                    (published::section(&compared, pictures.published.as_ref()))
-                    (figures("pictures", "The evidence", &pictures.answer))
-                    (warnings::section(input))
-                    (explained::section(input, &compared))
-                    (figures("evidence", "More evidence", &pictures.more))
-                    (figures("costs", "What it costs", &pictures.costs))
-                    (shape::section(input))
-                    (memory::section(input))
-                    (how::section(input, &meta, method::section(&compared)))
-                    (fold::section(input, &compared))
+                    @for (id, title, parts) in sections(input, &compared) {
+                        @if !parts.is_empty() {
+                            section id=(id) { h2 { (title) } (document::html(&parts)) }
+                        }
+                    }
                 }
                 footer {
                     "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) }
@@ -82,15 +77,36 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
     }
 }
 
-fn figures(id: &str, title: &str, pictures: &[Picture]) -> Markup {
-    html! {
-        @if !pictures.is_empty() {
-            section id=(id) {
-                h2 { (title) }
-                @for picture in pictures { (picture.figure()) }
-            }
-        }
-    }
+/// Returns the sections in order, each with its identifier and title.
+fn sections(
+    input: &ReportInput<'_>,
+    compared: &Compared<'_>,
+) -> [(&'static str, &'static str, Vec<Part>); 11] {
+    let pictures = gallery(&Subject::of(*input, compared));
+    let figures = |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect();
+    let published = below(published::TITLE, published::document(compared));
+    let published = published.chain(pictures.published.map(Part::Picture)).collect();
+    let how = how::section(input, compared.meta, method::section(compared));
+    let warnings = below("Warnings", warnings::section(compared)).collect();
+    [
+        ("answer", "The answer", answer::section(compared)),
+        ("published", published::TITLE, published),
+        ("pictures", "The evidence", figures(pictures.answer)),
+        ("warnings", "Warnings", warnings),
+        ("explained", "Explained", explained::section(input, compared)),
+        ("evidence", "More evidence", figures(pictures.more)),
+        ("costs", "What it costs", figures(pictures.costs)),
+        ("shape", "Shape of the trees", shape::section(input)),
+        ("memory", "Memory", memory::section(input)),
+        ("how", "How it was done", how),
+        ("more", "Everything else", fold::section(input, compared)),
+    ]
+}
+
+/// Returns the parts below a section's title, which is not repeated.
+fn below(title: &str, document: Document) -> impl Iterator<Item = Part> {
+    let is_title = move |part: &Part| matches!(part, Part::Heading(_, text) if text == title);
+    document.into_parts().filter(move |part| !is_title(part))
 }
 
 /// Returns the CSS class of a label.

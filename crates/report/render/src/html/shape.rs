@@ -1,39 +1,31 @@
 //! Final tree shapes: levels of an LSM, height of a B-tree.
 
-use maud::{Markup, html};
 use model::state::LevelShape;
 use model::{Bytes, EngineState, RunRecord};
 
+use crate::document::{Cell, Part, Table, Tone};
+use crate::figure::float;
 use crate::input::ReportInput;
 
 /// Returns the section; nothing when no engine reports its shape.
-pub(super) fn section(input: &ReportInput<'_>) -> Markup {
-    let shapes: Vec<Shape<'_>> = input
-        .comparison
-        .variants
-        .iter()
-        .filter_map(|variant| Shape::of(input.runs, &variant.name))
-        .collect();
-    let depth = shapes.iter().map(Shape::depth).max().unwrap_or(0);
-    html! {
-        @if !shapes.is_empty() {
-            section id="shape" {
-                h2 { "Shape of the trees" }
-                p { "As the first complete run of each variant left them after its last step. A \
-                     bar is the level's share of the tree's bytes; engines that report no \
-                     tree have no row." }
-                div.wide { table.shape {
-                    thead { tr {
-                        th {}
-                        th.text { "after" }
-                        th { "tree" }
-                        @for level in 0..depth { th { "L" (level) } }
-                    } }
-                    tbody { @for shape in &shapes { (row(shape, depth)) } }
-                } }
-            }
-        }
+pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
+    let variants = input.comparison.variants.iter();
+    let shapes: Vec<Shape<'_>> =
+        variants.filter_map(|variant| Shape::of(input.runs, &variant.name)).collect();
+    if shapes.is_empty() {
+        return Vec::new();
     }
+    let depth = shapes.iter().map(Shape::depth).max().unwrap_or(0);
+    let mut table = Table::named("", shapes.iter().map(|shape| shape.variant));
+    table.labels("after", shapes.iter().map(|shape| shape.step));
+    table.figures("tree", shapes.iter().map(Shape::tree));
+    for level in 0..depth {
+        table.figures(format!("L{level}"), shapes.iter().map(|shape| shape.level(level)));
+    }
+    let about = "As the first complete run of each variant left them after its last step. A bar is \
+                 the level's share of the tree's bytes; engines that report no tree have no row, \
+                 B-trees no levels.";
+    vec![Part::Text(about.to_owned()), Part::Table(table)]
 }
 
 /// One variant's tree.
@@ -61,38 +53,33 @@ impl<'a> Shape<'a> {
     fn depth(&self) -> u32 {
         self.levels().iter().map(|level| level.level + 1).max().unwrap_or(0)
     }
-}
 
-fn row(shape: &Shape<'_>, depth: u32) -> Markup {
-    let total: u64 = shape.levels().iter().map(|level| level.bytes).sum();
-    let files: u64 = shape.levels().iter().map(|level| level.files).sum();
-    let at = |number: u32| shape.levels().iter().find(|level| level.level == number);
-    html! {
-        tr {
-            th scope="row" { (shape.variant) }
-            td.text { (shape.step) }
-            @if let Some(height) = shape.state.tree_height {
-                td { "height " (height) }
-                @if depth > 0 { td.text colspan=(depth) { "B-tree: no levels" } }
-            } @else {
-                td { (Bytes(total)) small { (files) " files" } }
-                @for number in 0..depth { (level(at(number), total)) }
+    fn bytes(&self) -> u64 {
+        self.levels().iter().map(|level| level.bytes).sum()
+    }
+
+    /// Returns the height of a B-tree, or the size of an LSM tree.
+    fn tree(&self) -> Cell {
+        match self.state.tree_height {
+            Some(height) => format!("height {height}").into(),
+            None => {
+                let files: u64 = self.levels().iter().map(|level| level.files).sum();
+                Cell::from(Bytes(self.bytes()).to_string()).with(format!("{files} files"))
             }
         }
     }
-}
 
-fn level(level: Option<&LevelShape>, total: u64) -> Markup {
-    let Some(level) = level.filter(|level| level.files > 0 || level.bytes > 0) else {
-        return html! { td.none { "\u{2013}" } };
-    };
-    let tenths = u128::from(level.bytes) * 1_000 / u128::from(total.max(1));
-    let width = format!("width:{}.{}%", tenths / 10, tenths % 10);
-    html! {
-        td {
-            (Bytes(level.bytes))
-            small { (level.files) @if level.files == 1 { " file" } @else { " files" } }
-            span.bar { span style=(width) {} }
-        }
+    fn level(&self, number: u32) -> Cell {
+        let mut levels = self.levels().iter().filter(|level| level.files > 0 || level.bytes > 0);
+        let Some(level) = levels.find(|level| level.level == number) else {
+            return Cell::new("\u{2013}", Tone::Grey);
+        };
+        let share = float(level.bytes) / float(self.bytes().max(1));
+        let files = match level.files {
+            1 => "1 file".to_owned(),
+            files => format!("{files} files"),
+        };
+        let cell = Cell::from(Bytes(level.bytes).to_string()).with(files);
+        Cell { bar: Some(share), ..cell }
     }
 }

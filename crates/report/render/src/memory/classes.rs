@@ -2,8 +2,8 @@
 
 use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit};
 
-use crate::figure::{figure, percent};
-use crate::table::{Cell, Table};
+use crate::document::Table;
+use crate::figure::{figure, float, percent};
 
 /// Classes with a row of their own; the others share one.
 const SHOWN: usize = 8;
@@ -30,12 +30,12 @@ pub(crate) fn classes(bins: &[Bin]) -> Table {
     let all = Sum::of(bins);
     let mut table = Table::new(["size class", "mapped", "share", "used", "unused"]);
     let mut row = |name: String, sum: &Sum| {
-        table.push(vec![
-            Cell::plain(name),
-            Cell::plain(figure(Unit::Bytes, sum.mapped)),
-            Cell::plain(percent(sum.mapped / all.mapped)),
-            Cell::plain(percent(sum.used_share())),
-            Cell::plain(figure(Unit::Bytes, sum.unused)),
+        table.push([
+            name,
+            figure(Unit::Bytes, sum.mapped),
+            percent(sum.mapped / all.mapped),
+            percent(sum.used_share()),
+            figure(Unit::Bytes, sum.unused),
         ]);
     };
     for bin in &bins[..SHOWN.min(bins.len())] {
@@ -49,9 +49,8 @@ pub(crate) fn classes(bins: &[Bin]) -> Table {
 }
 
 /// Returns a size, in bytes up to four digits.
-#[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^53")]
 fn size(bytes: u64) -> String {
-    if bytes < 10_000 { format!("{bytes} B") } else { figure(Unit::Bytes, bytes as f64) }
+    if bytes < 10_000 { format!("{bytes} B") } else { figure(Unit::Bytes, float(bytes)) }
 }
 
 /// Bytes that some classes map, and those of them that no allocation uses.
@@ -61,11 +60,10 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    #[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
     pub(super) fn of<'a>(bins: impl IntoIterator<Item = &'a Bin>) -> Self {
         let mut sum = Self { mapped: 0.0, unused: 0.0 };
         for bin in bins {
-            let mapped = bin.mapped_bytes() as f64;
+            let mapped = float(bin.mapped_bytes());
             sum.mapped += mapped;
             sum.unused += mapped * (1.0 - bin.utilisation().unwrap_or(1.0));
         }

@@ -1,7 +1,7 @@
 //! Memory: kernel counters, allocator totals, utilisation of size classes.
 //!
-//! Source: [Callaghan 2022-09-19]: bins sorted by mapped bytes, their utilisation, RSS over the size
-//! of the block cache.
+//! Source: [Callaghan 2022-09-19]: bins sorted by mapped bytes, their utilisation, RSS over the
+//! size of the block cache.
 //!
 //! To add a column, add its line in `table::GAUGES`.
 

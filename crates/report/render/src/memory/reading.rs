@@ -15,7 +15,8 @@ const NAMED_MAX: usize = 4;
 
 /// Returns the utilisation at a step's end as a clause after a comma.
 ///
-/// Of the size classes where they are recorded, else allocated of mapped bytes; `None` without both.
+/// Of the size classes where they are recorded, else allocated of mapped bytes; `None` without
+/// both.
 ///
 /// Source: [Callaghan 2022-09-19].
 pub(crate) fn reading(step: &StepRecord) -> Option<String> {

@@ -3,8 +3,8 @@
 use analysis::{step_metrics, with_memory};
 use model::{DataShape, MallocRecord, Readings, RunRecord, StepRecord, Unit};
 
-use crate::figure::{MISSING, digits, figure};
-use crate::table::{Cell, Table};
+use crate::document::{Table, known};
+use crate::figure::{digits, figure};
 
 /// Gauges at a step's end: metric and heading. The first three make up the resident memory.
 const GAUGES: &[(&str, &str)] = &[
@@ -45,20 +45,17 @@ pub(crate) fn table(headings: &[&str], rows: &[Row<'_>], data: &DataShape) -> Ta
     let gauges: Vec<_> = GAUGES.iter().filter(|(name, _)| is_known(name)).collect();
     let peaks: Vec<Readings> = rows.iter().map(|row| peak(row, data)).collect();
     let has_cache = peaks.iter().any(|peak| peak.contains_key("rss_per_cache"));
-    let mut header: Vec<&str> = headings.to_vec();
-    header.push("rss peak");
-    header.extend(has_cache.then_some("/cache"));
-    header.extend(gauges.iter().map(|(_, heading)| *heading));
-    let mut table = Table::new(header);
-    table.align_left(&(1..headings.len()).collect::<Vec<_>>());
-    for (row, peak) in rows.iter().zip(&peaks) {
-        let mut cells: Vec<Cell> = row.names.iter().map(|name| Cell::plain(*name)).collect();
-        cells.push(bytes(peak.get("rss_peak_bytes")));
-        let per_cache = peak.get("rss_per_cache").copied();
-        let per_cache = per_cache.map_or_else(|| MISSING.to_owned(), digits);
-        cells.extend(has_cache.then(|| Cell::plain(per_cache)));
-        cells.extend(gauges.iter().map(|(name, _)| bytes(row.step.gauges_end.get(*name))));
-        table.push(cells);
+    let mut table = Table::default();
+    for (index, heading) in headings.iter().enumerate() {
+        table.labels(*heading, rows.iter().map(|row| row.names[index]));
+    }
+    table.figures("rss peak", peaks.iter().map(|peak| bytes(peak.get("rss_peak_bytes"))));
+    if has_cache {
+        let per_cache = peaks.iter().map(|peak| peak.get("rss_per_cache").copied().map(digits));
+        table.figures("/cache", per_cache.map(known));
+    }
+    for (name, heading) in gauges {
+        table.figures(*heading, rows.iter().map(|row| bytes(row.step.gauges_end.get(*name))));
     }
     table
 }
@@ -67,8 +64,8 @@ fn peak(row: &Row<'_>, data: &DataShape) -> Readings {
     with_memory(step_metrics(row.step, data), &row.run.variant.settings)
 }
 
-fn bytes(value: Option<&f64>) -> Cell {
-    Cell::plain(value.map_or_else(|| MISSING.to_owned(), |value| figure(Unit::Bytes, *value)))
+fn bytes(value: Option<&f64>) -> String {
+    known(value.map(|value| figure(Unit::Bytes, *value)))
 }
 
 /// Returns an allocator with version, settings and environment variables.

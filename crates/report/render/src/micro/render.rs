@@ -1,15 +1,13 @@
 //! The tables of a microbenchmark in every format.
 
-use std::fmt::Write as _;
-
 use analysis::{KernelCell, kernel_cells};
 use model::{Bytes, Kernel, MicroRecord};
 use serde_json::json;
 
 use super::published::{PUBLISHED, SOURCE};
+use crate::document::{Document, Part, Table, csv, json, number};
 use crate::figure::{MISSING, digits, interval, limits, ratio, sign};
 use crate::format::{Format, Style};
-use crate::table::{Cell, Table};
 
 /// Columns of the CSV format.
 const CSV: &str = "kernel,block_bytes,implementation,rounds,ns_per_block,ns_low,ns_high,mb_per_s,\
@@ -20,48 +18,35 @@ const CSV: &str = "kernel,block_bytes,implementation,rounds,ns_per_block,ns_low,
 pub fn render_micro(record: &MicroRecord, format: Format, style: Style) -> String {
     let cells = kernel_cells(record);
     match format {
-        Format::Text => {
-            let table = |table: &Table| table.text(style.width, style.has_colour);
-            document(record, &cells, &table)
-        }
-        Format::Markdown => document(record, &cells, &Table::markdown),
-        Format::Csv => csv(&cells),
+        Format::Text | Format::Markdown => document(record, &cells).render(format, style),
+        Format::Csv => csv(CSV.split(','), cells.iter().map(fields)),
         Format::Json => json_of(record, &cells),
     }
 }
 
-/// Returns the tables with their captions, as text or Markdown.
-fn document(
-    record: &MicroRecord,
-    cells: &[KernelCell],
-    table: &dyn Fn(&Table) -> String,
-) -> String {
-    let mut text = String::new();
+/// Returns the tables with their captions.
+fn document(record: &MicroRecord, cells: &[KernelCell]) -> Document {
     let first = record.implementations.first().map_or(MISSING, |one| one.name.as_str());
     let rounds = cells.iter().map(|cell| cell.rounds).max().unwrap_or(0);
-    push(
-        &mut text,
+    let about = [
+        "CPU time of one block, in a loop over 16 blocks that compress to half".to_owned(),
+        format!("{rounds} interleaved rounds, intervals of 95 %; MB of uncompressed block"),
         format!(
-            "CPU time of one block, in a loop over 16 blocks that compress to half\n\
-             {rounds} interleaved rounds, intervals of 95 %; MB of uncompressed block\n\
-             ratios are times over those of {first}: \u{25b2} slower, \u{25bc} faster, \u{2248} the \
+            "ratios are times over those of {first}: \u{25b2} slower, \u{25bc} faster, \u{2248} the \
              same within 2 %, ? inconclusive"
         ),
-    );
+    ];
+    let mut document = Document::default();
+    document.add(about.map(Part::Text));
+    let titled = |title: String| Part::Heading(2, title);
     for block_bytes in sizes(cells) {
-        push(&mut text, format!("\nBlocks of {}\n", Bytes(u64::from(block_bytes))));
-        push(&mut text, table(&times(cells, block_bytes)));
+        let title = titled(format!("Blocks of {}", Bytes(u64::from(block_bytes))));
+        document.add([title, Part::Table(times(cells, block_bytes))]);
     }
-    push(&mut text, "\nServed by\n".to_owned());
-    push(&mut text, table(&served(record, cells)));
-    push(&mut text, format!("\nPublished\n{SOURCE}\n"));
-    push(&mut text, table(&published(cells)));
-    text
-}
-
-fn push(text: &mut String, line: String) {
-    text.push_str(&line);
-    text.push('\n');
+    document.add([titled("Served by".to_owned()), Part::Table(served(record, cells))]);
+    let source = Part::Sentences(SOURCE.lines().map(str::to_owned).collect());
+    document.add([titled("Published".to_owned()), source, Part::Table(published(cells))]);
+    document
 }
 
 /// Returns the block sizes, in the order of the record.
@@ -77,24 +62,20 @@ fn sizes(cells: &[KernelCell]) -> Vec<u32> {
 
 fn times(cells: &[KernelCell], block_bytes: u32) -> Table {
     let mut table =
-        Table::new(["kernel", "from", "ns/block", "interval", "MB/s", "ratio", "interval", ""]);
-    table.align_left(&[1]);
+        Table::new(["kernel", "<from", "ns/block", "interval", "MB/s", "ratio", "interval", ""]);
     for cell in cells.iter().filter(|cell| cell.block_bytes == block_bytes) {
-        let within = |of: Option<&stats::Interval>| {
-            of.map_or(String::new(), |of| limits(digits(of.low), digits(of.high)))
-        };
+        let within = cell.interval.as_ref().map(|of| limits(digits(of.low), digits(of.high)));
         let versus = cell.versus_first.as_ref();
-        let row = [
+        table.push([
             cell.kernel.name().to_owned(),
             cell.implementation.clone(),
             digits(cell.ns_per_block),
-            within(cell.interval.as_ref()),
+            within.unwrap_or_default(),
             digits(cell.mb_per_s),
-            versus.map_or(String::new(), |effect| ratio(effect.ratio)),
-            versus.and_then(|effect| effect.interval.as_ref()).map_or(String::new(), interval),
+            versus.map(|effect| ratio(effect.ratio)).unwrap_or_default(),
+            versus.and_then(|effect| effect.interval.as_ref()).map(interval).unwrap_or_default(),
             versus.map_or("", sign).to_owned(),
-        ];
-        table.push(row.into_iter().map(Cell::plain).collect());
+        ]);
     }
     table
 }
@@ -107,62 +88,49 @@ fn measured(cells: &[KernelCell]) -> impl Iterator<Item = Kernel> {
 
 /// Returns what served each kernel, and why one is missing.
 fn served(record: &MicroRecord, cells: &[KernelCell]) -> Table {
-    let names = record.implementations.iter().map(|one| one.name.clone());
-    let mut table = Table::new(std::iter::once("kernel".to_owned()).chain(names));
-    let columns: Vec<usize> = (1..=record.implementations.len()).collect();
-    table.align_left(&columns);
-    for kernel in measured(cells) {
-        let cell = |one: &model::Implementation| match one.serves.get(&kernel) {
-            Some(Ok(what)) => Cell::plain(what),
-            Some(Err(why)) => Cell::plain(format!("none: {why}")),
-            None => Cell::plain(MISSING),
-        };
-        let mut row = vec![Cell::plain(kernel.name())];
-        row.extend(record.implementations.iter().map(cell));
-        table.push(row);
+    let mut table = Table::named("kernel", measured(cells).map(Kernel::name));
+    for one in &record.implementations {
+        let served = measured(cells).map(|kernel| match one.serves.get(&kernel) {
+            Some(Ok(what)) => what.clone(),
+            Some(Err(why)) => format!("none: {why}"),
+            None => MISSING.to_owned(),
+        });
+        table.labels(&one.name, served);
     }
     table
 }
 
 /// Returns the published findings of the kernels that were measured.
 fn published(cells: &[KernelCell]) -> Table {
-    let mut table = Table::new(["kernel", "machine", "found there"]);
-    table.align_left(&[1, 2]);
+    let mut table = Table::new(["kernel", "<machine", "<found there"]);
     let measured: Vec<Kernel> = measured(cells).collect();
     for one in PUBLISHED.iter().filter(|one| measured.contains(&one.kernel)) {
-        table.push([one.kernel.name(), one.machine, one.found].map(Cell::plain).into());
+        table.push([one.kernel.name(), one.machine, one.found]);
     }
     table
 }
 
-fn csv(cells: &[KernelCell]) -> String {
-    let mut text = format!("{CSV}\n");
-    for cell in cells {
-        let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
-        let effect = cell.versus_first.as_ref();
-        let of = |pick: fn(&stats::Interval) -> f64| {
-            number(effect.and_then(|effect| effect.interval.as_ref()).map(pick))
-        };
-        let own = |pick: fn(&stats::Interval) -> f64| number(cell.interval.as_ref().map(pick));
-        writeln!(
-            text,
-            "{},{},{},{},{},{},{},{},{},{},{},{}",
-            cell.kernel,
-            cell.block_bytes,
-            cell.implementation,
-            cell.rounds,
-            cell.ns_per_block,
-            own(|of| of.low),
-            own(|of| of.high),
-            cell.mb_per_s,
-            number(effect.map(|effect| effect.ratio)),
-            of(|of| of.low),
-            of(|of| of.high),
-            effect.map_or("", sign),
-        )
-        .expect("a string takes every text");
-    }
-    text
+/// Returns a cell in the order of [`CSV`].
+fn fields(cell: &KernelCell) -> Vec<String> {
+    let effect = cell.versus_first.as_ref();
+    let limits =
+        |of: Option<stats::Interval>| [number(of.map(|it| it.low)), number(of.map(|it| it.high))];
+    let [low, high] = limits(cell.interval);
+    let [ratio_low, ratio_high] = limits(effect.and_then(|effect| effect.interval));
+    vec![
+        cell.kernel.to_string(),
+        cell.block_bytes.to_string(),
+        cell.implementation.clone(),
+        cell.rounds.to_string(),
+        cell.ns_per_block.to_string(),
+        low,
+        high,
+        cell.mb_per_s.to_string(),
+        number(effect.map(|effect| effect.ratio)),
+        ratio_low,
+        ratio_high,
+        effect.map_or("", sign).to_owned(),
+    ]
 }
 
 fn json_of(record: &MicroRecord, cells: &[KernelCell]) -> String {
@@ -170,14 +138,11 @@ fn json_of(record: &MicroRecord, cells: &[KernelCell]) -> String {
         .iter()
         .map(|one| json!({ "kernel": one.kernel, "machine": one.machine, "found": one.found }))
         .collect();
-    let all = json!({
+    json(&json!({
         "record": record,
         "cells": cells,
         "published": { "source": SOURCE, "findings": published },
-    });
-    let mut text = serde_json::to_string_pretty(&all).expect("plain data");
-    text.push('\n');
-    text
+    }))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Pictures: SVG panels in a matrix of variants by steps.
 //!
-//! A row is named at its left and a column at its head, so colour only repeats the labels. Every bar
-//! starts at zero; other axes are logarithmic and labelled so. A picture holds no fact that its
+//! A row is named at its left and a column at its head, so colour only repeats the labels. Every
+//! bar starts at zero; other axes are logarithmic and labelled so. A picture holds no fact that its
 //! tables lack.
 //!
 //! To add a picture, add a file with a function from [`Subject`] to [`Picture`] and its line in

@@ -64,6 +64,16 @@ impl Plane {
         (self.x(x), self.y(y))
     }
 
+    /// Draws a value across with its interval, `low` to `high`.
+    pub(crate) fn found(&self, low: f64, value: f64, high: f64) -> Markup {
+        let (low, x, high) = (self.x(low), self.x(value), self.x(high));
+        html! {
+            rect x=(px(low)) y=(px(self.top)) width=(px(high - low))
+                height=(px(self.bottom - self.top)) class="found" {}
+            (line((x, self.top), (x, self.bottom), "mark"))
+        }
+    }
+
     /// Returns grid, numbers and the name of the axis across.
     pub(crate) fn axes(&self, units: (Unit, Unit), name: &str) -> Markup {
         let marks: Vec<f64> = match self.up {
@@ -148,16 +158,19 @@ impl Stroke {
 
 /// Returns a line through places; a lone place is a dot.
 pub(crate) fn path(places: &[(f64, f64)], stroke: Stroke, colour: &str) -> Markup {
-    let [(x, y)] = places else {
-        let joined: Vec<String> =
-            places.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
-        return html! {
-            @if !joined.is_empty() {
-                polyline points=(joined.join(" ")) class=(stroke.class()) stroke=(colour) {}
-            }
-        };
-    };
+    let [(x, y)] = places else { return polyline(places, stroke.class(), Some(colour)) };
     html! { circle cx=(px(*x)) cy=(px(*y)) r="1.5" fill=(colour) {} }
+}
+
+/// Returns a line through places; nothing without any.
+pub(crate) fn polyline(places: &[(f64, f64)], class: &str, colour: Option<&str>) -> Markup {
+    let places: Vec<String> =
+        places.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
+    html! {
+        @if !places.is_empty() {
+            polyline points=(places.join(" ")) class=(class) stroke=[colour] {}
+        }
+    }
 }
 
 /// Returns a legend's entry: a piece of the line and its name.

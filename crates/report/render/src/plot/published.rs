@@ -9,8 +9,8 @@ use super::matrix::{WIDTH, float};
 use super::palette::INK;
 use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
-use super::verdicts::{ratio_mark, tick};
-use crate::comparison::fill;
+use super::verdicts::{ratio_axis, ratio_mark};
+use crate::document::fill;
 use crate::figure::{declared, ratio};
 use crate::published::{Finding, Publication, publications, verdict};
 
@@ -79,7 +79,7 @@ pub(crate) fn published(subject: &Subject<'_>) -> Option<Picture> {
         height: y + FOOT,
         body: html! {
             (legend())
-            (back(axis, (LEGEND + HEADING, y), margin))
+            (ratio_axis(axis, START, (LEGEND + HEADING, y), margin, ["a less than b", "a more than b"]))
             @for one in body { (one) }
         },
     })
@@ -106,24 +106,6 @@ fn legend() -> Markup {
             stroke-width="2.4" {}
         circle cx=(px(START + 115.0)) cy="8" r="3.4" fill=(INK) {}
         (text(START + 138.0, 12.0, "", "here, in the colour of a's engine"))
-    }
-}
-
-/// Returns the margin and the axis behind all rows.
-fn back(axis: Ratios, (top, bottom): (f64, f64), margin: f64) -> Markup {
-    let x = |value: f64| START + axis.at(value);
-    let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
-    let right = START + axis.length();
-    html! {
-        rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
-            class="margin" {}
-        @for value in axis.ticks() {
-            (line((x(value), top), (x(value), bottom + 3.0), "grid"))
-            (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
-        }
-        (line((x(1.0), top), (x(1.0), bottom + 3.0), "mark"))
-        (text(START, bottom + 29.0, "axis", "\u{2190} a less than b"))
-        (text(right, bottom + 29.0, "axis end", "a more than b \u{2192}"))
     }
 }
 

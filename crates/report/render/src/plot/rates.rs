@@ -9,10 +9,10 @@ use super::axis::{Linear, Log};
 use super::mark::{Mark, legend};
 use super::matrix::{Area, Matrix, UNNAMED};
 use super::palette::INK;
-use super::picture::{Labels, Picture, line, px, text};
+use super::picture::{Labels, Picture, line, text};
 use super::plane::{LEFT, Plane, Stroke, Up, apart, path, sample};
 use super::subject::Subject;
-use crate::figure::figure;
+use crate::figure::{figure, float};
 use crate::validity::rate;
 use model::units::clients;
 
@@ -227,14 +227,10 @@ fn found(plane: &Plane, curve: &RateCurve) -> Markup {
     let Some(spread) = found.sustainable else {
         return text(plane.right, plane.bottom - 6.0, "alarm end", "no rate found");
     };
-    let (low, high) = (plane.x(spread.min), plane.x(spread.max));
-    let x = plane.x(spread.median);
-    let label = rate(spread.median);
+    let place = (plane.x(spread.median) - 5.0, plane.bottom - 6.0);
     html! {
-        rect x=(px(low)) y=(px(plane.top)) width=(px(high - low))
-            height=(px(plane.bottom - plane.top)) class="found" {}
-        (line((x, plane.top), (x, plane.bottom), "mark"))
-        (text(x - 5.0, plane.bottom - 6.0, "base end halo", &label))
+        (plane.found(spread.min, spread.median, spread.max))
+        (text(place.0, place.1, "base end halo", &rate(spread.median)))
     }
 }
 
@@ -272,9 +268,4 @@ fn marks_and_lines() -> Markup {
             (sample(place(index), *stroke, INK, name))
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times stay far below 2^53 ns")]
-fn float(ns: u64) -> f64 {
-    ns as f64
 }

@@ -160,16 +160,11 @@ fn cpus(plane: &Plane, scaling: &Scaling) -> Markup {
 /// Returns where the peak is, with its interval; nothing when none was measured.
 fn peak(plane: &Plane, fit: &Fit) -> Markup {
     let Peak::At(at) = fit.peak else { return html! {} };
-    let most = plane.across.max();
-    let (low, high) = (plane.x(at.low), plane.x(at.high.unwrap_or(most)));
-    let x = plane.x(at.value);
     let label = format!("peak {}", figure(Unit::Count, at.value.round()));
     let label = label.split('.').next().unwrap_or(&label).to_owned();
     html! {
-        rect x=(px(low)) y=(px(plane.top)) width=(px(high - low))
-            height=(px(plane.bottom - plane.top)) class="found" {}
-        (line((x, plane.top), (x, plane.bottom), "mark"))
-        (text(x + 4.0, plane.bottom - 6.0, "base halo", &label))
+        (plane.found(at.low, at.value, at.high.unwrap_or(plane.across.max())))
+        (text(plane.x(at.value) + 4.0, plane.bottom - 6.0, "base halo", &label))
     }
 }
 

@@ -8,12 +8,13 @@ use stats::median;
 use stats::time_profile::StallSpan;
 
 use super::axis::Linear;
+use super::mark::Mark;
 use super::matrix::{Area, Matrix};
-use super::palette::ALARM;
 use super::picture::{Labels, Picture, line, px, text};
+use super::plane::polyline;
 use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
-use crate::figure::figure;
+use crate::figure::{figure, float};
 
 const ROW: f64 = 58.0;
 /// Space between the panels of neighbouring rows.
@@ -160,34 +161,13 @@ fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup 
         @for trace in traces {
             (marks(&trace.stalls, |second| left + across.at(second), bottom + 1.0))
             @let points: Vec<(f64, f64)> = trace.points.iter().map(place).collect();
-            (polyline(&points, colour))
+            @match points[..] {
+                [(x, y)] => { circle cx=(px(x)) cy=(px(y)) r="2" fill=(colour) {} },
+                _ => { (polyline(&points, "second", Some(colour))) },
+            }
             @if let Some((x, y)) = points.last().filter(|_| trace.is_unfinished) {
-                (cross(*x, *y))
+                (Mark::Cross.draw((*x, *y), colour, None))
             }
         }
     }
-}
-
-/// Returns a line through the points; a lone point is a dot.
-fn polyline(points: &[(f64, f64)], colour: &str) -> Markup {
-    let [(x, y)] = points else {
-        let joined: Vec<String> =
-            points.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
-        return html! {
-            @if !joined.is_empty() {
-                polyline points=(joined.join(" ")) class="second" stroke=(colour) {}
-            }
-        };
-    };
-    html! { circle cx=(px(*x)) cy=(px(*y)) r="2" fill=(colour) {} }
-}
-
-fn cross(x: f64, y: f64) -> Markup {
-    let path = format!("M{0},{1}l8,8m0,-8l-8,8", px(x - 4.0), px(y - 4.0));
-    html! { path d=(path) stroke=(ALARM) stroke-width="2" fill="none" {} }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "operations of one second stay below 2^53")]
-fn float(count: u64) -> f64 {
-    count as f64
 }

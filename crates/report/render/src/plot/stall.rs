@@ -8,6 +8,7 @@ use stats::time_profile::{Second, StallSpan, stall_spans};
 
 use super::palette::ALARM;
 use super::picture::px;
+use crate::figure::float;
 
 /// Height of a stall's mark below the foot of a panel.
 const MARK: f64 = 3.5;
@@ -29,7 +30,7 @@ pub(super) fn stalls<'a>(
         let is_whole = length_ns.0 >= Nanos::SECOND.0 / 10 * 9;
         let is_counted = is_whole && (counts_invalid || interval.invalid.is_none());
         let done = interval_operations(&step.step, interval);
-        let ops_per_s = ops(done) / length_ns.as_secs_f64();
+        let ops_per_s = float(done) / length_ns.as_secs_f64();
         is_counted.then_some(Second { start_ns, length_ns, ops_per_s })
     };
     stall_spans(&intervals.filter_map(second).collect::<Vec<_>>())
@@ -47,11 +48,6 @@ pub(super) fn marks(stalls: &[StallSpan], x: impl Fn(f64) -> f64, foot: f64) -> 
             }
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "operations of one second stay below 2^53")]
-fn ops(count: u64) -> f64 {
-    count as f64
 }
 
 /// Returns what was left out of a step, in seconds, with the reason.

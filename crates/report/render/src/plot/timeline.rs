@@ -12,10 +12,10 @@ use super::axis::{Linear, Log};
 use super::matrix::{Area, Matrix, Row, float};
 use super::palette::INK;
 use super::picture::{Labels, Picture, line, px, text};
-use super::plane::{LEFT, Stroke, path, round, sample};
+use super::plane::{LEFT, Stroke, path, polyline, round, sample};
 use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
-use crate::figure::figure;
+use crate::figure::{figure, float as count};
 use crate::label::run_name;
 
 const ROW: f64 = 156.0;
@@ -55,16 +55,16 @@ impl Second<'_> {
         let clients = &self.interval.clients;
         let timed: Vec<_> =
             clients.values().map(|one| &one.response).filter(|times| times.count > 0).collect();
-        let longest = timed.iter().map(|times| times.max_ns).max().map(ns);
+        let longest = timed.iter().map(|times| times.max_ns).max().map(count);
         match timed[..] {
-            [only] => [Some(ns(only.p50_ns)), Some(ns(only.p99_ns)), longest],
+            [only] => [Some(count(only.p50_ns)), Some(count(only.p99_ns)), longest],
             _ => [None, None, longest],
         }
     }
 
     fn throughput(&self) -> Option<f64> {
         let done: u64 = self.interval.clients.values().map(|one| one.counts.done).sum();
-        (self.length >= SHORTEST_S).then(|| ns(done) / self.length)
+        (self.length >= SHORTEST_S).then(|| count(done) / self.length)
     }
 
     fn middle(&self) -> f64 {
@@ -283,7 +283,7 @@ impl<'a> Column<'a> {
             @for (which, (_, stroke)) in LINES.iter().enumerate() {
                 (path(&times(which), *stroke, colour))
             }
-            @if offered.len() > 1 { (thin(&offered)) }
+            @if offered.len() > 1 { (polyline(&offered, "offered", None)) }
             (path(&done, Stroke::Solid, colour))
         }
     }
@@ -379,12 +379,6 @@ fn invalid_about(second: &Second<'_>) -> String {
     )
 }
 
-fn thin(places: &[(f64, f64)]) -> Markup {
-    let joined: Vec<String> =
-        places.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
-    html! { polyline points=(joined.join(" ")) class="offered" {} }
-}
-
 /// Returns the lines and the causes of invalid seconds.
 fn legend(runs: &Runs<'_>) -> Markup {
     let intervals = runs.iter().flat_map(|(_, intervals)| intervals.iter());
@@ -405,11 +399,6 @@ fn legend(runs: &Runs<'_>) -> Markup {
 
 fn length_label(seconds: f64) -> String {
     if seconds == 0.0 { "0 s".to_owned() } else { figure(Unit::Seconds, seconds) }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts and times stay far below 2^53")]
-fn ns(value: u64) -> f64 {
-    value as f64
 }
 
 #[cfg(test)]

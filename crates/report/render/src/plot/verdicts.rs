@@ -93,22 +93,9 @@ fn effect<'a>(step: &'a StepComparison, row: usize, claim: &Claim) -> Option<&'a
 impl Column<'_> {
     /// Returns the margin, the axis and which way is more.
     fn back(&self, area: &Area, margin: f64) -> Markup {
-        let x = |value: f64| area.x + self.axis.at(value);
-        let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
-        let bottom = area.y + area.height;
-        let right = area.x + self.axis.length();
         let word = |phrase: &'static str| phrase.split(' ').next().unwrap_or(phrase);
-        html! {
-            rect x=(px(low)) y=(px(area.y)) width=(px(high - low)) height=(px(area.height))
-                class="margin" {}
-            @for value in self.axis.ticks() {
-                (line((x(value), area.y), (x(value), bottom + 3.0), "grid"))
-                (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
-            }
-            (line((x(1.0), area.y), (x(1.0), bottom + 3.0), "mark"))
-            (text(area.x, bottom + 29.0, "axis", &format!("\u{2190} {}", word(self.claim.less))))
-            (text(right, bottom + 29.0, "axis end", &format!("{} \u{2192}", word(self.claim.more))))
-        }
+        let ends = [word(self.claim.less), word(self.claim.more)];
+        ratio_axis(self.axis, area.x, (area.y, area.y + area.height), margin, ends)
     }
 
     fn cell(
@@ -160,8 +147,31 @@ pub(crate) fn ratio_mark(
     }
 }
 
+/// Draws the margin and an axis of ratios with the names of its two directions.
+pub(crate) fn ratio_axis(
+    axis: Ratios,
+    left: f64,
+    (top, bottom): (f64, f64),
+    margin: f64,
+    [less, more]: [&str; 2],
+) -> Markup {
+    let x = |value: f64| left + axis.at(value);
+    let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
+    html! {
+        rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
+            class="margin" {}
+        @for value in axis.ticks() {
+            (line((x(value), top), (x(value), bottom + 3.0), "grid"))
+            (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
+        }
+        (line((x(1.0), top), (x(1.0), bottom + 3.0), "mark"))
+        (text(left, bottom + 29.0, "axis", &format!("\u{2190} {less}")))
+        (text(left + axis.length(), bottom + 29.0, "axis end", &format!("{more} \u{2192}")))
+    }
+}
+
 /// Returns a mark of the axis without trailing zeros.
-pub(crate) fn tick(value: f64) -> String {
+fn tick(value: f64) -> String {
     let text = format!("{value:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,19 +1,17 @@
 //! Published findings next to ours, with the outcome of each.
 //!
-//! Outcomes come from `analysis::published`. Every format shows the same [`Publication`]s: text and
-//! Markdown here, the page's section in `html::published`, the picture in `plot::published`.
+//! Outcomes come from `analysis::published`. Every format shows the same [`Publication`]s; the
+//! picture is in `plot::published`.
 
 mod csv;
-mod markdown;
+mod document;
 mod outcome;
 mod publication;
 mod sentence;
-mod text;
 
-pub(crate) use csv::{FIELDS, lines};
-pub(crate) use markdown::markdown;
+pub(crate) use csv::lines;
+pub use document::render_published;
+pub(crate) use document::{TITLE, document};
 pub use outcome::unmeasured;
-pub(crate) use outcome::{legend, verdict};
+pub(crate) use outcome::verdict;
 pub(crate) use publication::{Finding, Publication, publications};
-pub(crate) use sentence::sentence;
-pub use text::render_published;

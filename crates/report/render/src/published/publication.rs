@@ -6,10 +6,10 @@ use serde::Serialize;
 use stats::Spread;
 
 use super::outcome::unmeasured;
-use crate::figure::{MISSING, figure, interval, ratio};
+use crate::document::{Tone, known, snake};
+use crate::figure::{figure, interval, ratio};
 use crate::input::Compared;
 use crate::label::{THROUGHPUT, level_suffix, step_heading};
-use crate::table::Tone;
 
 /// A publication next to our results.
 #[derive(Debug, Serialize)]
@@ -161,20 +161,16 @@ impl Finding<'_> {
         let There { value, base_value, expected } = self.published;
         let expected = match expected {
             Expected::Ratio(value) => ratio(value),
-            Expected::Higher => "higher".to_owned(),
-            Expected::Lower => "lower".to_owned(),
-            Expected::Same => "same".to_owned(),
+            Expected::Higher | Expected::Lower | Expected::Same => snake(expected),
         };
         [write(value).unwrap_or_default(), write(base_value).unwrap_or_default(), expected]
     }
 
     /// Returns our figures: medians and the ratio of geometric means.
     pub(crate) fn here_cells(&self) -> [String; 3] {
-        let missing = || MISSING.to_owned();
-        let known = self.spreads.map(|both| both.map(|it| figure(self.unit(), it.median)));
-        let [variant, base] = known.unwrap_or_else(|| [missing(), missing()]);
-        let ratio = self.here.map_or_else(missing, |here| ratio(here.effect.ratio));
-        [variant, base, ratio]
+        let median =
+            |index: usize| self.spreads.map(|both| figure(self.unit(), both[index].median));
+        [median(0), median(1), self.here.map(|here| ratio(here.effect.ratio))].map(known)
     }
 
     /// Returns the interval of the ratio here; empty without one.

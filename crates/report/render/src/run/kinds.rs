@@ -1,13 +1,13 @@
 //! Response times by kind of operation, of clients and of background writers.
 
 use model::record::{OpSummary, Percentiles};
-use model::{Nanos, OpKind, StepRecord, Unit};
+use model::{Nanos, OpKind, StepRecord};
 
 use analysis::metrics::Percentile;
 
-use crate::figure::{MISSING, count, figure};
-use crate::format::Style;
-use crate::table::{Cell, Table};
+use crate::document::{Part, Table, known};
+use crate::figure::count;
+use crate::validity;
 
 /// Percentiles that are shown.
 const SHOWN: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P999];
@@ -15,17 +15,25 @@ const SHOWN: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P9
 /// Returns a row for each kind of operation of each step.
 ///
 /// `None` where every step has one kind and no writers: its times are in the table before.
-pub(super) fn kinds(steps: &[&StepRecord], style: Style) -> Option<String> {
+pub(super) fn kinds(steps: &[&StepRecord]) -> Option<[Part; 2]> {
     let has_several = |step: &&&StepRecord| step.clients.len() > 1 || !step.writers.is_empty();
     let of_server = |step: &&&StepRecord| analysis::is_of_server(step);
     if !steps.iter().any(|step| has_several(&step) && of_server(&step)) {
         return None;
     }
-    let percentiles = SHOWN.iter().map(|one| format!("response\n{}", one.name()));
-    let header = ["step", "by", "kind", "done", "failed", "rows"].map(str::to_owned);
-    let longest = ["response\nmax", "service\np99"].map(str::to_owned);
-    let mut table = Table::new(header.into_iter().chain(percentiles).chain(longest));
-    table.align_left(&[1, 2]);
+    let mut table = Table::new([
+        "step",
+        "<by",
+        "<kind",
+        "done",
+        "failed",
+        "rows",
+        "response\np50",
+        "\np99",
+        "\np99.9",
+        "\nmax",
+        "service\np99",
+    ]);
     for step in steps {
         let all = [("clients", &step.clients), ("writers", &step.writers)];
         for (by, (kind, summary)) in
@@ -34,18 +42,18 @@ pub(super) fn kinds(steps: &[&StepRecord], style: Style) -> Option<String> {
             table.push(row(&step.step.name, by, *kind, summary));
         }
     }
-    let table = table.text(style.width, style.has_colour);
-    Some(format!("By kind of operation; writers are those in the background\n{table}"))
+    let title = "By kind of operation; writers are those in the background";
+    Some([Part::Text(title.to_owned()), Part::Table(table)])
 }
 
-fn row(step: &str, by: &str, kind: OpKind, summary: &OpSummary) -> Vec<Cell> {
+fn row(step: &str, by: &str, kind: OpKind, summary: &OpSummary) -> Vec<String> {
     let counts = &summary.counts;
     let mut row = vec![step.to_owned(), by.to_owned(), kind.to_string()];
     row.extend([counts.done, counts.failed, counts.rows].map(count));
     row.extend(SHOWN.iter().map(|one| shown(*one, &summary.response)));
     row.push(span((summary.response.count > 0).then_some(Nanos(summary.response.max_ns))));
     row.push(shown(Percentile::P99, &summary.service));
-    row.into_iter().map(Cell::plain).collect()
+    row
 }
 
 /// Returns a percentile with enough operations beyond it.
@@ -53,7 +61,6 @@ fn shown(percentile: Percentile, times: &Percentiles) -> String {
     span(percentile.shown(times))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a time is no longer than 73 min")]
 fn span(time: Option<Nanos>) -> String {
-    time.map_or_else(|| MISSING.to_owned(), |time| figure(Unit::Nanos, time.0 as f64))
+    known(time.map(|time| validity::span(time.0)))
 }

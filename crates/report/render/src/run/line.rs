@@ -10,7 +10,7 @@ use analysis::{is_of_server, primary_operations};
 use model::record::OpSummary;
 use model::{Manifest, OpKind, OpUnit, RunRecord, StepRecord};
 
-use crate::figure::MISSING;
+use crate::figure::{MISSING, float};
 
 /// The columns with their meanings, in order.
 pub const COLUMNS: &[(&str, &str)] = &[
@@ -233,9 +233,4 @@ fn decimals(count: usize, value: Option<f64>) -> String {
 
 fn ratio(part: Option<f64>, whole: f64) -> Option<f64> {
     part.filter(|_| whole > 0.0).map(|part| part / whole)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-fn float(count: u64) -> f64 {
-    count as f64
 }

@@ -5,29 +5,19 @@ use model::metric::Readings;
 use model::record::Percentiles;
 use model::{Nanos, OpKind, RunRecord, StepRecord};
 
-use crate::comparison::fill;
+use crate::document::{Part, Table};
 use crate::figure::MISSING;
-use crate::format::Style;
-use crate::table::{Cell, Table};
 use crate::validity::{censored, invalid, rate, span, status, time};
 use model::units::clients;
 
 /// Returns the step's part: rates, load status, invalid intervals, times.
-pub(super) fn open_loop(
-    run: &RunRecord,
-    step: &StepRecord,
-    metrics: &Readings,
-    style: Style,
-) -> String {
+pub(super) fn open_loop(run: &RunRecord, step: &StepRecord, metrics: &Readings) -> Vec<Part> {
     let mut lines = vec![heading(step)];
     lines.extend(step.load_status.as_ref().map(|load_status| status(load_status) + "."));
     lines.push(rates(step, metrics));
     lines.extend(step.invalid_intervals.as_ref().map(invalid));
-    let mut parts: Vec<String> = lines.iter().map(|line| fill(line, style.width)).collect();
     let (table, remarks) = times(run, step);
-    parts.push(table.text(style.width, style.has_colour));
-    parts.extend(remarks.iter().map(|line| fill(line, style.width)));
-    parts.join("\n")
+    vec![Part::Sentences(lines), Part::Table(table), Part::Sentences(remarks)]
 }
 
 fn heading(step: &StepRecord) -> String {
@@ -68,10 +58,8 @@ fn times(run: &RunRecord, step: &StepRecord) -> (Table, Vec<String>) {
     let mut table = Table::new([""].into_iter().chain(names).chain(["max"]));
     let mut shown: Vec<Time> = Vec::new();
     let mut push = |name: String, times: Vec<Time>| {
-        let mut row = vec![Cell::plain(name)];
-        row.extend(times.iter().map(|one| Cell::plain(time(*one))));
+        table.push([name].into_iter().chain(times.iter().map(|one| time(*one))));
         shown.extend(times);
-        table.push(row);
     };
     for (suffix, part) in by_kind(step) {
         let longest = |which: fn(&model::record::OpSummary) -> &Percentiles| {

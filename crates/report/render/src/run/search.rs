@@ -3,15 +3,13 @@
 use model::validity::{ProbeRecord, SearchRecord};
 use model::{RunRecord, StepRecord, Unit};
 
-use crate::comparison::fill;
-use crate::figure::{MISSING, digits, figure, limits};
-use crate::format::Style;
+use crate::document::{Part, Table, known};
+use crate::figure::{digits, figure, limits};
 use crate::label::run_name;
-use crate::table::{Cell, Table};
 use crate::validity::{answer, is_of_clients, span};
 
 /// Returns the search's part.
-pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -> String {
+pub(super) fn searched(step: &StepRecord, search: &SearchRecord) -> Vec<Part> {
     let mut lines = vec![format!("{}: {}", step.step.name, answer(search))];
     if !search.ended.is_empty() {
         lines.push(format!("The search ended: {}.", search.ended.trim_end_matches('.')));
@@ -23,26 +21,24 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord, style: Style) -
                 .to_owned(),
         );
     }
-    let mut parts: Vec<String> = lines.iter().map(|line| fill(line, style.width)).collect();
-    parts.push(table(search).text(style.width, style.has_colour));
     let reason = |probe: &ProbeRecord| {
-        let line = format!("  #{} {}: {}", probe.number, probe.outcome.phrase(), probe.reason);
-        fill(&line, style.width)
+        format!("#{} {}: {}", probe.number, probe.outcome.phrase(), probe.reason)
     };
-    parts.extend(search.probes.iter().map(reason));
-    parts.join("\n")
+    let reasons = search.probes.iter().map(reason).collect();
+    vec![Part::Sentences(lines), Part::Table(table(search)), Part::Items(reasons)]
 }
 
-/// Returns the titled probe tables of every search of a run.
-pub(crate) fn probe_tables(run: &RunRecord) -> Vec<(String, Table)> {
+/// Returns the probe tables of every search of a run, folded.
+pub(crate) fn probe_tables(run: &RunRecord) -> Vec<Part> {
     let searches = run.steps.iter().filter_map(|step| Some((step, step.search.as_ref()?)));
-    let titled = |(step, search): (&StepRecord, &SearchRecord)| {
+    let folded = |(step, search): (&StepRecord, &SearchRecord)| {
         let mut table = table(search);
-        table.add_column("why", search.probes.iter().map(|probe| probe.reason.clone()));
+        table.labels("why", search.probes.iter().map(|probe| probe.reason.as_str()));
         let (run, name) = (run_name(&run.id), &step.step.name);
-        (format!("Probes of {run}, {name}: {}", answer(search)), table)
+        let summary = format!("Probes of {run}, {name}: {}", answer(search));
+        Part::Folded(summary, vec![Part::Table(table)])
     };
-    searches.map(titled).collect()
+    searches.map(folded).collect()
 }
 
 fn table(search: &SearchRecord) -> Table {
@@ -52,7 +48,7 @@ fn table(search: &SearchRecord) -> Table {
         if of_clients { ("clients", "service") } else { ("offered\nops/s", "response") };
     let mut table = Table::new([
         "probe",
-        "purpose",
+        "<purpose",
         what,
         "through-\nput/s",
         "good-\nput/s",
@@ -62,7 +58,6 @@ fn table(search: &SearchRecord) -> Table {
         "late [95 %]",
         "debt\ngrew by",
     ]);
-    table.align_left(&[1]);
     for probe in &search.probes {
         let load = if of_clients {
             probe.clients.to_string()
@@ -70,22 +65,18 @@ fn table(search: &SearchRecord) -> Table {
             probe.offered_ops_per_s.map_or_else(|| "closed".to_owned(), ops)
         };
         let times = if of_clients { &probe.service } else { &probe.response };
-        table.push(
-            [
-                format!("#{} {}", probe.number, probe.outcome.phrase()),
-                probe.purpose.phrase().to_owned(),
-                load,
-                ops(probe.throughput_ops_per_s),
-                ops(probe.goodput_ops_per_s),
-                span(times.p50_ns),
-                span(times.p99_ns),
-                span(times.p999_ns),
-                late(probe),
-                debt(probe),
-            ]
-            .map(Cell::plain)
-            .to_vec(),
-        );
+        table.push([
+            format!("#{} {}", probe.number, probe.outcome.phrase()),
+            probe.purpose.phrase().to_owned(),
+            load,
+            ops(probe.throughput_ops_per_s),
+            ops(probe.goodput_ops_per_s),
+            span(times.p50_ns),
+            span(times.p99_ns),
+            span(times.p999_ns),
+            late(probe),
+            debt(probe),
+        ]);
     }
     table
 }
@@ -103,11 +94,8 @@ fn late(probe: &ProbeRecord) -> String {
 
 /// Returns by how much the engine's debt grew.
 fn debt(probe: &ProbeRecord) -> String {
-    probe.debt_bytes.map_or_else(
-        || MISSING.to_owned(),
-        |(before, after)| {
-            let sign = if after < before { "-" } else { "" };
-            format!("{sign}{}", figure(Unit::Bytes, (after - before).abs()))
-        },
-    )
+    known(probe.debt_bytes.map(|(before, after)| {
+        let sign = if after < before { "-" } else { "" };
+        format!("{sign}{}", figure(Unit::Bytes, (after - before).abs()))
+    }))
 }

@@ -10,12 +10,11 @@ use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
 use super::search::searched;
 use super::time_profile::time_profiles;
-use crate::comparison::fill;
-use crate::figure::{MISSING, figure};
-use crate::format::Style;
+use crate::document::{Document, Part, Table, known};
+use crate::figure::figure;
+use crate::format::{Format, Style};
 use crate::memory::memory;
 use crate::pipeline::run_pipelined_steps;
-use crate::table::{Cell, Table};
 use crate::trust::finding_lines;
 use crate::validity::calibration;
 
@@ -44,101 +43,84 @@ const CLOSED: &str = "Closed loops: service time only, a closed loop does not me
 /// Returns one run: head, one-line summaries with glossary, times and costs.
 #[must_use]
 pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
-    let mut parts = vec![head(run)];
+    let mut document = Document::from([head(run)]);
     if run.steps.is_empty() {
-        parts.push("No step was finished.".to_owned());
-        return parts.join("\n\n") + "\n";
+        document.add([Part::Text("No step was finished.".to_owned())]);
+    } else {
+        steps(&mut document, manifest, run);
     }
+    document.render(Format::Text, style)
+}
+
+fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
+    let data = &manifest.plan.experiment.data;
     let measured: Vec<&StepRecord> =
         run.steps.iter().filter(|step| !step.clients.is_empty()).collect();
     if !measured.is_empty() {
-        let lines = lines(manifest, run, &measured).text(style.width, style.has_colour);
-        parts.push(format!("{lines}\n{}", fill(scope(&measured), style.width)));
+        let scope = Part::Text(scope(&measured).to_owned());
+        document.add([Part::Table(lines(manifest, run, &measured)), scope]);
     }
-    let of_steps: Vec<Readings> =
-        run.steps.iter().map(|step| step_metrics(step, &manifest.plan.experiment.data)).collect();
-    parts.push(times_and_costs(run, &of_steps).text(style.width, style.has_colour));
-    parts.extend(measured.iter().any(|step| step.arrivals.is_none()).then(|| CLOSED.to_owned()));
-    parts.extend(run_pipelined_steps(measured.iter().copied()));
-    parts.extend(kinds(&measured, style));
-    parts.extend(time_profiles(run, style));
-    parts.extend(memory(run, &manifest.plan.experiment.data, style));
-    parts.extend(run.calibration.as_ref().map(|it| fill(&calibration(it), style.width)));
+    let of_steps: Vec<Readings> = run.steps.iter().map(|step| step_metrics(step, data)).collect();
+    document.add([Part::Table(times_and_costs(run, &of_steps))]);
+    let has_closed = measured.iter().any(|step| step.arrivals.is_none());
+    document.add(has_closed.then(|| Part::Text(CLOSED.to_owned())));
+    document.add(run_pipelined_steps(measured.iter().copied()).map(Part::Text));
+    document.add(kinds(&measured).into_iter().flatten());
+    document.add(time_profiles(run).into_iter().flatten());
+    document.append(memory(run, data));
+    document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
-        parts.extend(step.search.as_ref().map(|search| searched(step, search, style)));
-        parts.extend(step.arrivals.as_ref().map(|_| open_loop(run, step, metrics, style)));
+        document.add(step.search.iter().flat_map(|search| searched(step, search)));
+        document.add(step.arrivals.iter().flat_map(|_| open_loop(run, step, metrics)));
     }
     if !measured.is_empty() {
-        parts.push(glossary());
+        let unknown = "not known; an operation is a query where clients read, else a row written";
+        let meanings = COLUMNS.iter().copied().chain([("NA", unknown)]);
+        document.add([Part::facts(meanings.map(|(name, meaning)| (name, meaning.to_owned())))]);
     }
     let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
     let found = check_run(&RunContext { experiment, host, run, peers: 0 });
-    let warnings = finding_lines(&found).into_iter().map(|line| hanging(&line, style.width));
-    let warnings: Vec<String> = warnings.collect();
-    if !warnings.is_empty() {
-        parts.push(format!("Warnings\n{}", warnings.join("\n")));
+    if !found.is_empty() {
+        document.add([Part::Heading(2, "Warnings".to_owned()), Part::Items(finding_lines(&found))]);
     }
-    parts.join("\n\n") + "\n"
 }
 
-/// Returns an entry of a list with a hanging indent.
-fn hanging(line: &str, width: usize) -> String {
-    format!("  {}", fill(line, width.saturating_sub(2)).replace('\n', "\n  "))
-}
-
-fn head(run: &RunRecord) -> String {
+fn head(run: &RunRecord) -> Vec<Part> {
     let build = run.identity.as_ref().map_or_else(
         || format!("{} (never opened)", run.variant.build),
         |identity| format!("{} {} ({})", identity.engine, identity.version, identity.origin),
     );
     let class = run.variant.settings.durability;
-    let mut head = format!(
-        "{}\n{build} \u{b7} durability class {class} ({}) \u{b7} begun {}\n{}",
-        run.id,
+    let facts = format!(
+        "{build} \u{b7} durability class {class} ({}) \u{b7} begun {}",
         class.guarantee(),
-        run.started_at,
-        run.end.phrase()
+        run.started_at
     );
-    if let Some(reason) = &run.invalid {
-        head.push_str(&format!("\nINVALID, must not be used: {reason}"));
-    }
-    head
+    let mut lines = vec![facts, run.end.phrase()];
+    lines.extend(run.invalid.as_ref().map(|why| format!("INVALID, must not be used: {why}")));
+    vec![Part::Heading(1, run.id.clone()), Part::Sentences(lines)]
 }
 
 fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {
-    let names = COLUMNS.iter().map(|(name, _)| *name);
-    let mut table = Table::new(std::iter::once("step").chain(names));
+    let mut table = Table::new(["step"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name)));
     for step in steps {
-        let mut row = vec![Cell::plain(&step.step.name)];
-        row.extend(one_line(manifest, run, step).into_iter().map(|(_, value)| Cell::plain(value)));
-        table.push(row);
+        let values = one_line(manifest, run, step).into_iter().map(|(_, value)| value);
+        table.push([step.step.name.clone()].into_iter().chain(values));
     }
     table
 }
 
 fn times_and_costs(run: &RunRecord, of_steps: &[Readings]) -> Table {
-    let is_known = |name: &str| of_steps.iter().any(|metrics| metrics.contains_key(name));
-    let known: Vec<&(&str, &str)> = SHOWN.iter().filter(|(name, _)| is_known(name)).collect();
-    let headings = known.iter().map(|(_, heading)| *heading);
-    let mut table = Table::new(std::iter::once("step").chain(headings));
-    for (step, metrics) in run.steps.iter().zip(of_steps) {
-        let mut row = vec![Cell::plain(&step.step.name)];
-        row.extend(known.iter().map(|(name, _)| Cell::plain(value(metrics, name))));
-        table.push(row);
+    let mut table = Table::named("step", run.steps.iter().map(|step| step.step.name.as_str()));
+    for (name, heading) in SHOWN {
+        if of_steps.iter().any(|metrics| metrics.contains_key(*name)) {
+            table.figures(*heading, of_steps.iter().map(|metrics| value(metrics, name)));
+        }
     }
     table
 }
 
 fn value(metrics: &Readings, name: &str) -> String {
     let shown = metrics.get(name).zip(metric::find(name));
-    shown.map_or_else(|| MISSING.to_owned(), |(value, metric)| figure(metric.unit, *value))
-}
-
-fn glossary() -> String {
-    let line = |(name, meaning): &(&str, &str)| format!("  {name:<6} {meaning}");
-    let lines: Vec<String> = COLUMNS.iter().map(line).collect();
-    format!(
-        "{}\n  NA     not known; an operation is a query where clients read, else a row written",
-        lines.join("\n")
-    )
+    known(shown.map(|(value, metric)| figure(metric.unit, *value)))
 }

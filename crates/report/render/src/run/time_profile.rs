@@ -4,22 +4,19 @@ use analysis::{moment, warmup_trim_phrase};
 use model::time_profile::{Drift, TimeProfile, TrendClass};
 use model::{Nanos, RunRecord, StepRecord};
 
-use crate::comparison::fill;
+use crate::document::Part;
 use crate::figure::digits;
-use crate::format::Style;
 
 /// The slope that belongs to the class.
 const THROUGHPUT: &str = "throughput_ops_per_s";
 
 /// Returns the part on the steps' time profiles; `None` without any.
-pub(super) fn time_profiles(run: &RunRecord, style: Style) -> Option<String> {
-    let lines = run.steps.iter().filter_map(|step| Some((step, notes(step)?)));
-    let lines = lines.map(|(step, notes)| {
-        let line = format!("  {}: {}", step.step.name, notes.join("; "));
-        fill(&line, style.width)
-    });
-    let lines: Vec<String> = lines.collect();
-    (!lines.is_empty()).then(|| format!("Over time\n{}", lines.join("\n")))
+pub(super) fn time_profiles(run: &RunRecord) -> Option<[Part; 2]> {
+    let of_step =
+        |step: &StepRecord| Some(format!("{}: {}", step.step.name, notes(step)?.join("; ")));
+    let items: Vec<String> = run.steps.iter().filter_map(of_step).collect();
+    let title = Part::Heading(2, "Over time".to_owned());
+    (!items.is_empty()).then_some([title, Part::Sentences(items)])
 }
 
 /// Returns the notes on a step; one too short to classify has its stalls alone.

@@ -68,7 +68,7 @@ fn grown(cell: &CellComparison) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{Sample, effect};
+    use super::super::testing::{Sample, effect};
     use super::*;
 
     #[test]

@@ -25,4 +25,4 @@ pub(crate) use step::{capital, list, step_sentence, step_sentences};
 pub(crate) use warmup_trim::warmup_trims;
 
 #[cfg(test)]
-pub(crate) mod sample;
+pub(crate) mod testing;

@@ -153,9 +153,9 @@ pub(crate) fn list(names: &[&str]) -> String {
 mod tests {
     use stats::{Method, Verdict, Why};
 
-    use super::super::sample::{Sample, effect, one_run, open};
+    use super::super::testing::{Sample, effect, one_run, open};
     use super::*;
-    use crate::comparison::fill;
+    use crate::document::fill;
 
     fn text_of(sample: &Sample) -> String {
         sample.with(|compared| fill(&step_sentences(compared).join("\n"), 76))

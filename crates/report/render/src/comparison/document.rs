@@ -1,0 +1,142 @@
+//! The comparison as a document, and its answer on one screen.
+
+use super::section::{Section, sections};
+use super::tables::{absolute, costs, relative, runs_table};
+use super::{BRACKETS, bucket_tables, cpu, csv, has_brackets, json, open, search, sweep};
+use crate::document::{Document, Part};
+use crate::format::{Format, Style};
+use crate::input::Compared;
+use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
+use crate::published;
+use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
+use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
+
+/// Entries of a list of text that are shown before the rest is only counted.
+const SHOWN: usize = 6;
+
+/// Returns the comparison in `format`.
+///
+/// `style` matters to text; its `has_costs` to Markdown too. CSV and JSON hold every metric.
+#[must_use]
+pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) -> String {
+    match format {
+        Format::Text | Format::Markdown => {
+            document(compared, format, style.has_costs).render(format, style)
+        }
+        Format::Csv => csv::render(compared),
+        Format::Json => json::render(compared),
+    }
+}
+
+/// Returns label, step sentences, sections, legends, costs on request, warnings.
+pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool) -> Document {
+    let (comparison, meta) = (compared.comparison, compared.meta);
+    let base = &comparison.base;
+    let has_several = comparison.variants.len() > 1;
+    let mut document = Document::default();
+    document.add([
+        Part::Strong(headline(compared)),
+        Part::Heading(1, format!("{}: {}", meta.name, meta.question)),
+        Part::Text(meta.host.clone()),
+        Part::Text(meta.durability.clone()),
+    ]);
+    let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
+    document.add([Part::Sentences(sentences.collect())]);
+    let mut parts: Vec<Section> = cpu::part(compared).into_iter().collect();
+    if !plain_steps(comparison).is_empty() {
+        parts.push(Section {
+            title: "Operations per second: median of n runs [min..max], a range and no interval"
+                .to_owned(),
+            tables: vec![absolute(comparison)],
+            remarks: has_brackets(compared).then(|| BRACKETS.to_owned()).into_iter().collect(),
+            ..Section::default()
+        });
+        parts.extend(has_several.then(|| Section {
+            title: format!("Relative to {base}: ratio of geometric means [95 % interval]"),
+            tables: vec![relative(compared)],
+            ..Section::default()
+        }));
+    }
+    parts.extend(sections(compared));
+    let has_signs = has_several && !parts.is_empty();
+    parts.into_iter().for_each(|one| document.add(one.parts()));
+    let mut notes = notes(compared, has_signs);
+    notes.push(runs_legend(compared));
+    document.add(notes.into_iter().map(Part::Note));
+    if has_costs {
+        let steps = measured_steps(comparison);
+        let costs = Section {
+            title: format!(
+                "Costs per operation: medians, marked where the verdict is above or below {base}"
+            ),
+            tables: steps.iter().filter_map(|step| costs(compared, step)).collect(),
+            ..Section::default()
+        };
+        document.add(costs.parts());
+        document.add(bucket_tables(compared).into_iter().flat_map(Section::parts));
+    }
+    document.append(published::document(compared));
+    document.append(problems(compared, format == Format::Text));
+    document
+}
+
+/// Returns the legend of the signs and the notes on what differences show.
+pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
+    let mut notes: Vec<String> = has_signs.then(|| sign_legend(compared)).into_iter().collect();
+    notes.extend(detectable(compared).into_iter().chain(control(compared)));
+    notes.extend(warmup_trims(compared));
+    notes
+}
+
+/// Returns the one-screen answer: label, figures, ratios, legends and warnings.
+///
+/// Bytes written per byte put are those of the whole process over all steps, log included: the
+/// one definition that is the same for every engine.
+#[must_use]
+pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
+    let mut document = Document::default();
+    document.add([Part::Text(headline(compared))]);
+    for section in sweep::parts(compared) {
+        let tables = section.tables.into_iter().map(Part::Table);
+        document.add([Part::Sentences(section.sentences)].into_iter().chain(tables));
+    }
+    let steps = measured_steps(compared.comparison);
+    document.add([Part::Table(runs_table(compared, &steps).without_details())]);
+    let loads = open::parts(compared).into_iter().chain(search::parts(compared));
+    let sentences = loads.flat_map(|part| part.sentences).chain(hidden(compared));
+    document.add([Part::Sentences(sentences.collect())]);
+    let mut notes = notes(compared, compared.comparison.variants.len() > 1);
+    notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
+    notes.extend([compared.meta.durability.clone(), runs_legend(compared)]);
+    document.add(notes.into_iter().map(Part::Note));
+    document.append(published::document(compared));
+    document.append(problems(compared, true));
+    document.render(Format::Text, style)
+}
+
+/// Returns incomplete runs and warnings; short lists leave out notes and only count the rest.
+pub(crate) fn problems(compared: &Compared<'_>, is_short: bool) -> Document {
+    let limited = |mut entries: Vec<String>| {
+        let rest = entries.len().saturating_sub(if is_short { SHOWN } else { usize::MAX });
+        if rest > 0 {
+            entries.truncate(SHOWN);
+            entries.push(format!("and {rest} more"));
+        }
+        entries
+    };
+    let titled = |title: &str, entries: Vec<String>| {
+        let title = (!entries.is_empty()).then(|| Part::Heading(2, title.to_owned()));
+        title.into_iter().chain([Part::Items(entries)])
+    };
+    let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
+    let findings = compared.findings;
+    let shown = findings.iter().filter(|one| !(is_short && is_note(one)));
+    let mut warnings = limited(finding_lines(shown));
+    let title = if warnings.is_empty() { "No warning" } else { "Warnings" };
+    warnings.extend(notes_line(findings).filter(|_| is_short));
+    let hint = explain_hint(findings).map(Part::Text);
+    let mut document = Document::default();
+    document.add(titled("Incomplete runs", limited(incomplete)));
+    document.add(titled(title, warnings).chain(hint));
+    document
+}

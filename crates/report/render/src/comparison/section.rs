@@ -1,0 +1,34 @@
+//! A section of a comparison: title, sentences, tables, remarks.
+
+use super::{insert, open, search, sweep};
+use crate::document::{Part, Table};
+use crate::input::Compared;
+
+/// A title with its sentences, tables and remarks.
+#[derive(Default)]
+pub(crate) struct Section {
+    pub(crate) title: String,
+    /// What comes before the tables.
+    pub(crate) sentences: Vec<String>,
+    pub(crate) tables: Vec<Table>,
+    /// What comes after them.
+    pub(crate) remarks: Vec<String>,
+}
+
+impl Section {
+    /// Returns all of it.
+    pub(crate) fn parts(self) -> impl Iterator<Item = Part> {
+        let title = [Part::Heading(2, self.title), Part::Sentences(self.sentences)];
+        let tables = self.tables.into_iter().map(Part::Table);
+        title.into_iter().chain(tables).chain(self.remarks.into_iter().map(Part::Note))
+    }
+}
+
+/// Returns the sections of open loops, searches, sweeps and background writers.
+pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
+    let mut sections = open::parts(compared);
+    sections.extend(search::parts(compared));
+    sections.extend(sweep::parts(compared));
+    sections.extend(insert::parts(compared));
+    sections
+}

@@ -1,0 +1,20 @@
+//! A document: headings, sentences, tables and pictures, in no format yet.
+//!
+//! Subjects build [`Document`]s; each format has one file here and writes every [`Part`] once.
+//!
+//! To add a part, add it to [`Part`] and to each format; a format, add a file.
+
+mod csv;
+mod html;
+mod json;
+mod markdown;
+mod part;
+mod table;
+mod text;
+
+pub(crate) use csv::{csv, number, snake};
+pub(crate) use html::html;
+pub(crate) use json::json;
+pub(crate) use part::{Document, Part};
+pub(crate) use table::{Cell, Table, Tone, known};
+pub(crate) use text::fill;

@@ -1,0 +1,98 @@
+//! The parts of a document, grouped into blocks.
+
+use super::table::Table;
+use crate::format::{Format, Style};
+use crate::plot::Picture;
+
+/// One part of a document.
+pub(crate) enum Part {
+    /// A heading with its level: 1 is the document's.
+    Heading(u8, String),
+    /// A line that stands out.
+    Strong(String),
+    /// A paragraph.
+    Text(String),
+    /// Sentences, each an entry of a list.
+    Sentences(Vec<String>),
+    /// Entries below a heading or a line.
+    Items(Vec<String>),
+    /// Names with their values; those without a value are left out.
+    Facts(Vec<(String, String)>),
+    Table(Table),
+    /// A legend or remark; three spaces separate its entries.
+    Note(String),
+    Picture(Picture),
+    /// A command line.
+    Command(String),
+    /// Details below their summary.
+    Folded(String, Vec<Part>),
+}
+
+impl Part {
+    /// Returns the facts that are known.
+    pub(crate) fn facts<N: Into<String>>(facts: impl IntoIterator<Item = (N, String)>) -> Self {
+        Self::Facts(facts.into_iter().map(|(name, value)| (name.into(), value)).collect())
+    }
+
+    /// Returns whether nothing would be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Heading(_, text) | Self::Strong(text) | Self::Text(text) | Self::Note(text) => {
+                text.is_empty()
+            }
+            Self::Sentences(lines) | Self::Items(lines) => lines.is_empty(),
+            Self::Facts(facts) => facts.iter().all(|(_, value)| value.is_empty()),
+            Self::Table(table) => table.is_empty(),
+            Self::Picture(_) | Self::Command(_) | Self::Folded(..) => false,
+        }
+    }
+}
+
+/// Blocks of parts; text has an empty line between blocks and none within them.
+#[derive(Default)]
+pub(crate) struct Document {
+    pub(super) blocks: Vec<Vec<Part>>,
+}
+
+impl Document {
+    /// Adds a block; empty parts are left out.
+    pub(crate) fn add(&mut self, parts: impl IntoIterator<Item = Part>) {
+        let parts: Vec<Part> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        if !parts.is_empty() {
+            self.blocks.push(parts);
+        }
+    }
+
+    /// Adds the blocks of another document.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.blocks.extend(other.blocks);
+    }
+
+    /// Returns all parts in order.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.blocks.iter().flatten()
+    }
+
+    /// Takes all parts, in order.
+    pub(crate) fn into_parts(self) -> impl Iterator<Item = Part> {
+        self.blocks.into_iter().flatten()
+    }
+
+    /// Returns the document as Markdown, or as text.
+    pub(crate) fn render(&self, format: Format, style: Style) -> String {
+        let text = match format {
+            Format::Markdown => self.markdown(),
+            Format::Text | Format::Csv | Format::Json => self.text(style),
+        };
+        text + "\n"
+    }
+}
+
+/// A document of one block for each list of parts.
+impl<const N: usize> From<[Vec<Part>; N]> for Document {
+    fn from(blocks: [Vec<Part>; N]) -> Self {
+        let mut document = Self::default();
+        blocks.into_iter().for_each(|block| document.add(block));
+        document
+    }
+}

@@ -1,0 +1,234 @@
+//! A table: columns of words or figures, with their details.
+
+use crate::figure::MISSING;
+
+/// Emphasis of a cell; colour is never the only sign.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    Better,
+    Worse,
+    /// Set aside: it stands in brackets too.
+    Grey,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// Range, interval or count: next to the text, or below it.
+    pub(crate) detail: String,
+    pub(crate) tone: Tone,
+    /// Share drawn as a bar on a page.
+    pub(crate) bar: Option<f64>,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+        Self { text: text.into(), tone, ..Self::default() }
+    }
+
+    /// Returns it with this detail.
+    pub(crate) fn with(self, detail: impl Into<String>) -> Self {
+        Self { detail: detail.into(), ..self }
+    }
+
+    /// Returns it in brackets and greyed.
+    pub(crate) fn set_aside(self) -> Self {
+        let text = self.in_line();
+        Self::new(format!("({})", text.trim_end()), Tone::Grey)
+    }
+
+    /// Returns text and detail in one line.
+    pub(super) fn in_line(&self) -> String {
+        if self.detail.is_empty() {
+            self.text.clone()
+        } else {
+            format!("{} {}", self.text, self.detail)
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(text, Tone::Plain)
+    }
+}
+
+/// Returns the text of a cell, `NA` for an unknown value.
+pub(crate) fn known(text: Option<String>) -> String {
+    text.unwrap_or_else(|| MISSING.to_owned())
+}
+
+/// A column with its heading; a heading that begins with a line break continues the one before.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Column {
+    pub(super) heading: String,
+    /// Whether it holds words, which stand to the left.
+    pub(super) is_text: bool,
+    pub(super) cells: Vec<Cell>,
+}
+
+/// A table; the first column names the row and is repeated in every block.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Table {
+    pub(super) columns: Vec<Column>,
+    /// Column whose text is broken into lines where the table is too wide.
+    pub(super) broken: Option<usize>,
+}
+
+/// Spaces between columns.
+pub(super) const GAP: usize = 2;
+/// Narrowest column of broken text.
+const BROKEN_MIN: usize = 16;
+
+impl Table {
+    /// Returns a table without rows; a heading that begins with `<` is that of words.
+    pub(crate) fn new(headings: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let mut table = Self::default();
+        for heading in headings {
+            let heading = heading.as_ref();
+            let label = heading.strip_prefix('<');
+            let is_text = label.is_some() || table.columns.is_empty();
+            let heading = label.unwrap_or(heading).to_owned();
+            table.columns.push(Column { heading, is_text, cells: Vec::new() });
+        }
+        table
+    }
+
+    /// Returns a table of one column, the names of its rows.
+    pub(crate) fn named<C: Into<Cell>>(
+        heading: impl Into<String>,
+        names: impl IntoIterator<Item = C>,
+    ) -> Self {
+        let mut table = Self::default();
+        table.labels(heading, names);
+        table
+    }
+
+    /// Adds a column of words.
+    pub(crate) fn labels<C: Into<Cell>>(
+        &mut self,
+        heading: impl Into<String>,
+        cells: impl IntoIterator<Item = C>,
+    ) {
+        let cells = cells.into_iter().map(Into::into).collect();
+        self.columns.push(Column { heading: heading.into(), is_text: true, cells });
+    }
+
+    /// Adds a column of figures.
+    pub(crate) fn figures<C: Into<Cell>>(
+        &mut self,
+        heading: impl Into<String>,
+        cells: impl IntoIterator<Item = C>,
+    ) {
+        let cells = cells.into_iter().map(Into::into).collect();
+        self.columns.push(Column { heading: heading.into(), is_text: false, cells });
+    }
+
+    /// Adds a row.
+    pub(crate) fn push<C: Into<Cell>>(&mut self, row: impl IntoIterator<Item = C>) {
+        let mut row = row.into_iter();
+        for column in &mut self.columns {
+            column.cells.push(row.next().map(Into::into).unwrap_or_default());
+        }
+        debug_assert!(row.next().is_none(), "a row has one cell per column");
+    }
+
+    /// Breaks the text of a column where the table is too wide.
+    pub(crate) const fn broken(mut self, column: usize) -> Self {
+        self.broken = Some(column);
+        self
+    }
+
+    /// Drops every detail.
+    pub(crate) fn without_details(mut self) -> Self {
+        let cells = self.columns.iter_mut().flat_map(|column| &mut column.cells);
+        cells.for_each(|cell| cell.detail.clear());
+        self
+    }
+
+    /// Returns whether there is no column next to the names.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.columns.len() < 2
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.cells.len())
+    }
+
+    /// Returns a heading in one line, with that which it continues.
+    pub(super) fn heading(&self, index: usize) -> String {
+        let own = &self.columns[index].heading;
+        let before = self.columns[..index].iter().rev().map(|column| &column.heading);
+        match own.strip_prefix('\n') {
+            Some(rest) => {
+                let whole =
+                    before.filter(|it| !it.starts_with('\n')).find_map(|it| it.split('\n').next());
+                format!("{} {rest}", whole.unwrap_or_default()).trim().to_owned()
+            }
+            None => own.replace("-\n", "").replace('\n', " "),
+        }
+    }
+
+    /// Returns the columns of each block that is at most `width` wide; details may be stacked.
+    ///
+    /// A block has the first column and at least one other; columns of one heading stay together.
+    pub(super) fn blocks(&self, width: usize, is_stacked: bool) -> Vec<Vec<usize>> {
+        let of = |column: usize| match is_stacked {
+            true => self.columns[column].stacked_width(),
+            false => self.columns[column].width(),
+        };
+        let wide = |column: &usize| of(*column) + GAP;
+        let others: Vec<usize> = (1..self.columns.len()).collect();
+        let continues = |_: &usize, next: &usize| self.columns[*next].heading.starts_with('\n');
+        let mut blocks: Vec<Vec<usize>> = Vec::new();
+        let mut used = 0;
+        for group in others.chunk_by(continues) {
+            let needed: usize = group.iter().map(wide).sum();
+            if blocks.is_empty() || used + needed > width {
+                blocks.push(vec![0]);
+                used = of(0);
+            }
+            used += needed;
+            blocks.last_mut().expect("the first group begins a block").extend(group);
+        }
+        blocks
+    }
+
+    /// Returns the table with its broken column as wide as the others leave room.
+    pub(super) fn fitted(&self, width: usize) -> Self {
+        let mut table = self.clone();
+        if let Some(broken) = self.broken {
+            let others = (0..self.columns.len()).filter(|other| *other != broken);
+            let others: usize = others.map(|other| self.columns[other].width() + GAP).sum();
+            let room = width.saturating_sub(others).max(BROKEN_MIN);
+            for cell in &mut table.columns[broken].cells {
+                let lines = cell.text.lines().map(|line| super::fill(line, room));
+                cell.text = lines.collect::<Vec<_>>().join("\n");
+            }
+        }
+        table
+    }
+}
+
+impl Column {
+    /// Returns the width: that of the longest line.
+    pub(super) fn width(&self) -> usize {
+        longest(self.cells.iter().map(Cell::in_line).chain([self.heading.clone()]))
+    }
+
+    /// Returns the width with details below their cells.
+    fn stacked_width(&self) -> usize {
+        let cells = self.cells.iter().flat_map(|cell| [cell.text.clone(), cell.detail.clone()]);
+        longest(cells.chain([self.heading.clone()]))
+    }
+}
+
+/// Returns the characters of the longest line.
+fn longest(texts: impl Iterator<Item = String>) -> usize {
+    let width = |text: String| text.lines().map(|line| line.chars().count()).max();
+    texts.filter_map(width).max().unwrap_or(0)
+}
