@@ -18,6 +18,7 @@ pub mod label;
 pub mod load;
 pub mod metric;
 pub mod micro;
+mod names;
 pub mod operation;
 pub mod options;
 pub mod published;

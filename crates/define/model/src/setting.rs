@@ -133,8 +133,8 @@ value!(Bytes, parse_size);
 value!(String, |text: &str| Ok(text.to_owned()));
 value!(bool, |text: &str| text.parse().map_err(|_| format!("`{text}` is neither true nor false")));
 value!(u32, parse_whole);
-value!(Durability, |text: &str| named(text, &Self::ALL, Self::name));
-value!(Allocator, |text: &str| named(text, &Self::ALL, Self::name));
+value!(Durability, str::parse);
+value!(Allocator, str::parse);
 
 /// Parses a whole number.
 ///
@@ -142,15 +142,6 @@ value!(Allocator, |text: &str| named(text, &Self::ALL, Self::name));
 /// When the text is none, or it is too large.
 pub fn parse_whole(text: &str) -> Result<u32, String> {
     text.trim().parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^32"))
-}
-
-/// Returns the item of that name.
-///
-/// # Errors
-/// When there is none.
-pub fn named<T: Copy>(text: &str, all: &[T], name: fn(T) -> &'static str) -> Result<T, String> {
-    let found = all.iter().copied().find(|item| name(*item) == text);
-    found.ok_or_else(|| format!("`{text}` is not one of the names"))
 }
 
 /// Declares the settings common to all engines: fields of the record, keys, flags and help.

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use crate::catalog::Machine;
 use crate::error::PlanError;
-use crate::nearest::nearest;
 use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
 use crate::spec::Section;
@@ -75,12 +74,9 @@ impl Resolver<'_> {
                 (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
             }
             (None, word) => {
-                let error = PlanError::new(format!("unknown levels of clients `{word}`"));
-                let error = error.at(self.source, place, "here");
-                return Err(match nearest(word, KEYWORDS) {
-                    Some(known) => error.remedy(format!("did you mean `{known}`?")),
-                    None => error.remedy("write counts such as 1,2,4, or sweep, or adaptive"),
-                });
+                return Err(PlanError::new(format!("unknown levels of clients `{word}`"))
+                    .at(self.source, place, "here")
+                    .meant(word, KEYWORDS, "write counts such as 1,2,4, or sweep, or adaptive"));
             }
         };
         Ok(ClientsFactor { levels, is_adaptive, place })

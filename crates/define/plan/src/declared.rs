@@ -40,8 +40,11 @@ impl Resolver<'_> {
         if let Some(code) = codes.iter().find(|known| known.eq_ignore_ascii_case(word)) {
             return Ok(code);
         }
-        let error = PlanError::new(format!("no rule has the code `{word}`"));
-        let error = error.at(self.source, code.span(), "unknown code");
+        let error = PlanError::new(format!("no rule has the code `{word}`")).at(
+            self.source,
+            code.span(),
+            "unknown code",
+        );
         Err(match nearest(&word.to_ascii_uppercase(), codes.iter().copied()) {
             Some(near) => error.remedy(format!("did you mean {near}?")),
             None => error.remedy(format!("rules: {}", codes.join(", "))),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
+use crate::nearest::nearest;
 use crate::secret::masked;
 
 /// An error in an experiment: message, place in its file, and remedy.
@@ -49,6 +50,20 @@ impl PlanError {
             self.label = label.into();
         }
         self
+    }
+
+    /// Adds the remedy of a wrong word: the nearest known one, or else `otherwise`.
+    #[must_use]
+    pub(crate) fn meant<'a>(
+        self,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        otherwise: impl Into<String>,
+    ) -> Self {
+        match nearest(word, known) {
+            Some(near) => self.remedy(format!("did you mean `{near}`?")),
+            None => self.remedy(otherwise),
+        }
     }
 
     /// Adds the remedy.

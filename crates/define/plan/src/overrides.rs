@@ -1,13 +1,13 @@
 //! Settings and variants typed on the command line.
 
 use model::Waiver;
+use model::options::Text;
 use model::setting::{Setting, Table};
 use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
 use crate::named::Named;
 use crate::spec::{File, WaiveTable};
-use crate::syntax::Text;
 
 /// Values that replace the file's, parsed in the same way.
 #[derive(Debug, Clone, Default)]

@@ -8,7 +8,6 @@ use toml::Spanned;
 
 use crate::clients::listed_levels;
 use crate::error::PlanError;
-use crate::nearest::nearest;
 use crate::overrides::Overrides;
 use crate::resolve::Resolver;
 use crate::settings::{BASE, CLIENTS, DISTRIBUTION};
@@ -172,12 +171,9 @@ impl Resolver<'_> {
         if names.contains(&word.as_str()) {
             return Ok(word.clone());
         }
-        let error = PlanError::new(format!("the experiment has no {what} `{word}`"));
-        let error = error.at(self.source, name.span(), format!("no such {what}"));
-        Err(match nearest(word, names.iter().copied()) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(format!("{what}s: {}", names.join(", "))),
-        })
+        Err(PlanError::new(format!("the experiment has no {what} `{word}`"))
+            .at(self.source, name.span(), format!("no such {what}"))
+            .meant(word, names.iter().copied(), format!("{what}s: {}", names.join(", "))))
     }
 
     /// Checks that the finding refers to exactly one step.
@@ -265,11 +261,11 @@ impl Resolver<'_> {
             Some(_) => format!("`{word}` is a raw reading, and has no ratio"),
             None => format!("no metric is named `{word}`"),
         };
-        let error = PlanError::new(message).at(self.source, name.span(), "here");
-        Err(match nearest(word, derived()) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy("GLOSSARY.md lists all; for instance cpu_us_per_op"),
-        })
+        Err(PlanError::new(message).at(self.source, name.span(), "here").meant(
+            word,
+            derived(),
+            "GLOSSARY.md lists all; for instance cpu_us_per_op",
+        ))
     }
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
@@ -318,15 +314,14 @@ impl Resolver<'_> {
         if let Some((_, found)) = EXPECTED.iter().find(|(name, _)| name == text) {
             return Ok(*found);
         }
-        let error = PlanError::new(format!("`{text}` is not a known expectation"));
-        let error = error.at(self.source, word.span(), "here");
-        Err(match nearest(text, EXPECTED.map(|(name, _)| name)) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(
+        Err(PlanError::new(format!("`{text}` is not a known expectation"))
+            .at(self.source, word.span(), "here")
+            .meant(
+                text,
+                EXPECTED.map(|(name, _)| name),
                 "write \"higher\", \"lower\" or \"same\"; \
                                   a number goes into `ratio`",
-            ),
-        })
+            ))
     }
 
     fn above_zero(&self, number: &Spanned<f64>, what: &str) -> Result<f64, PlanError> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::StepRole;
+use model::options::Text;
 
 use crate::catalog::{Catalog, Machine};
 use crate::check::check;
@@ -14,7 +15,6 @@ use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::preset::PRESETS;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
-use crate::syntax::Text;
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///

@@ -11,7 +11,6 @@ use toml::Spanned;
 use crate::application::Loaded;
 use crate::catalog::Catalog;
 use crate::error::{Errors, PlanError, Source};
-use crate::nearest::nearest;
 use crate::settings::{
     BATCH_KEYS, DISTRIBUTION, DURATION, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP, STEP_CLIENTS,
     WARMUP, WRITER_RATE,
@@ -88,12 +87,12 @@ impl Resolver<'_> {
     ) -> PlanError {
         let (word, place) = (text.get_ref(), text.span());
         if let Kind::Name(names) = setting.kind {
-            let error = PlanError::new(format!("unknown {} `{word}`", setting.key));
-            let error = error.at(self.source, place, "here");
-            return match nearest(word, names()) {
-                Some(known) => error.remedy(format!("did you mean `{known}`?")),
-                None => error.remedy(setting.help.trim()),
-            };
+            let error = PlanError::new(format!("unknown {} `{word}`", setting.key)).at(
+                self.source,
+                place,
+                "here",
+            );
+            return error.meant(word, names(), setting.help.trim());
         }
         let why = if place.is_empty() { format!("--{}: {why}", setting.flag()) } else { why };
         PlanError::new(why).at(self.source, place, "here")
@@ -196,10 +195,7 @@ impl Resolver<'_> {
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let error =
             PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");
-        Err(match nearest(name, names.iter().copied()) {
-            Some(word) => error.remedy(format!("did you mean `{word}`?")),
-            None => error.remedy(format!("steps: {}", names.join(", "))),
-        })
+        Err(error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))))
     }
 
     fn stop_rule(&self, written: &Written<'_>, rows: u64) -> Result<StopRule, PlanError> {

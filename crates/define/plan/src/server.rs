@@ -1,13 +1,12 @@
 //! Checks of variants that are SQL servers.
 
-use model::setting::{Scope, named};
+use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
 use model::{BuildRef, Dialect, Dsn, Placement};
 
 use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
-use crate::nearest::nearest;
 use crate::resolve::Resolver;
 use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
 use crate::spec::Section;
@@ -25,10 +24,11 @@ impl Resolver<'_> {
         let Some(info) = known.iter().find(|info| info.name == build.engine) else {
             let names: Vec<_> = known.iter().map(|info| info.name).collect();
             let error = at(PlanError::new(format!("unknown engine `{}`", build.engine)));
-            return Err(match nearest(&build.engine, names.iter().copied()) {
-                Some(word) => error.remedy(format!("did you mean `{word}`?")),
-                None => error.remedy(format!("engines: {}", names.join(", "))),
-            });
+            return Err(error.meant(
+                &build.engine,
+                names.iter().copied(),
+                format!("engines: {}", names.join(", ")),
+            ));
         };
         match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
             (_, true, true) => Err(at(PlanError::new(
@@ -143,8 +143,8 @@ impl Resolver<'_> {
         benchmark: &Section,
         variants: &[Section],
     ) -> Result<Placement, PlanError> {
-        let parse = |text: &str| named(text, &Placement::ALL, Placement::name);
-        let placement = self.value(&[benchmark], PLACEMENT, parse)?.unwrap_or_default();
+        let placement: Placement =
+            self.value(&[benchmark], PLACEMENT, str::parse)?.unwrap_or_default();
         if placement.is_free() {
             return Ok(placement);
         }

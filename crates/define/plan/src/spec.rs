@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use model::options::Text;
 use model::setting::{Kind, Scope, Setting, Table};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +13,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use crate::error::{Errors, PlanError, Source};
 use crate::named::Named;
 use crate::settings::{LOAD, STEP, of_table, required, settings};
-use crate::syntax::{Text, explain, unknown_key};
+use crate::syntax::{explain, unknown_key};
 
 /// A whole experiment file.
 #[derive(Debug, Clone, Default)]

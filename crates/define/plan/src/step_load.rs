@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use model::setting::{named, parse_whole};
+use model::setting::parse_whole;
 use model::{Arrivals, Limit, Load, Nanos, OpenLoad, Pace, Pacing, Rate, Step, StopRule};
 use toml::Spanned;
 
@@ -159,10 +159,10 @@ impl Resolver<'_> {
         let rate = table.get(RATE).and_then(|text| errors.ok(self.rate(text)));
         let limit = errors.ok(self.value(&[table], SLA, Limit::parse)).flatten();
         let pipeline = errors.ok(self.value(&[table], PIPELINE, parse_whole)).flatten();
-        let arrivals = |text: &str| named(text, &Arrivals::ALL, Arrivals::name);
-        let arrivals = errors.ok(self.value(&[table], ARRIVALS, arrivals)).flatten();
-        let pacing = |text: &str| named(text, &Pacing::ALL, Pacing::name);
-        let pacing = errors.ok(self.value(&[table], PACING, pacing)).flatten();
+        let pace = Pace {
+            arrivals: errors.or(self.value(&[table], ARRIVALS, str::parse), Arrivals::default()),
+            pacing: errors.or(self.value(&[table], PACING, str::parse), Pacing::default()),
+        };
         let pace_place = table.get(ARRIVALS).or(table.get(PACING)).map(Spanned::span);
         if let Some(depth) = pipeline {
             let is_paced = rate.is_some() || limit.is_some() || pace_place.is_some();
@@ -179,10 +179,7 @@ impl Resolver<'_> {
         errors.result(LoadFields {
             rate: rate.map(|rate| (rate, table.place_of(RATE))),
             limit: limit.map(|limit| (limit, table.place_of(SLA))),
-            pace: Pace {
-                arrivals: arrivals.unwrap_or_default(),
-                pacing: pacing.unwrap_or_default(),
-            },
+            pace,
             pace_place,
             pipeline: pipeline.map(|depth| (depth, table.place_of(PIPELINE))),
             place,

@@ -45,38 +45,6 @@ impl<'de, T: Deserialize<'de> + OrWord> Deserialize<'de> for WordOr<T> {
     }
 }
 
-/// A quantity written as text (`"4M"`) or as a bare number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Text(pub(crate) String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl Visitor<'_> for TextVisitor {
-            type Value = Text;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text, a number, true or false")
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
-                Ok(Text(value.to_owned()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-        }
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
 /// Keys of a load, often misplaced next to it.
 const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
 

@@ -8,7 +8,6 @@ use model::{DataShape, StepInfo, StepRole};
 
 use crate::application::{self, Loaded};
 use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
 use crate::settings::{ROWS, STEP, WORKLOAD};
@@ -56,16 +55,17 @@ impl Resolver<'_> {
         let applications = self.catalog.application_names();
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         let known = applications.iter().map(String::as_str).chain(presets.iter().copied());
-        let error = PlanError::new(format!("unknown workload `{word}`"));
-        let error = error.at(self.source, name.span(), "no such preset or application");
-        Err(match nearest(word, known) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(format!(
-                "presets: {}; applications: {}, or the path of your own (./mine.toml)",
-                presets.join(", "),
-                applications.join(", ")
-            )),
-        })
+        Err(PlanError::new(format!("unknown workload `{word}`"))
+            .at(self.source, name.span(), "no such preset or application")
+            .meant(
+                word,
+                known,
+                format!(
+                    "presets: {}; applications: {}, or the path of your own (./mine.toml)",
+                    presets.join(", "),
+                    applications.join(", ")
+                ),
+            ))
     }
 
     /// Reads the application that the workload names, for the benchmark's rows and parameters.

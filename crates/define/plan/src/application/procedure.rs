@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
+use model::options::Text;
 use model::sql::{Part, PerDialect, Procedure, Statement, Table};
 use toml::Spanned;
 
@@ -13,7 +14,6 @@ use super::statement::{SqlText, SqlTexts, Substitution};
 use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
-use crate::syntax::Text;
 
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;

@@ -31,7 +31,7 @@ fn invalid_micro_arguments_are_rejected() {
     for (arguments, expected) in [
         (["--engine", "sqlite"], "only RocksDB's libraries do"),
         (["--engine", "rocksdb"], "rocksdb names no version"),
-        (["--kernel", "md5"], "`md5` is no kernel"),
+        (["--kernel", "md5"], "`md5` is not a kernel"),
         (["--block", "5"], "not between 64 bytes and 1.00 MiB"),
     ] {
         let output = workspace.assay(&[&["micro"], &arguments[..]].concat());

@@ -216,7 +216,7 @@ fn recovered_regression_does_not_count() {
     workspace.write("nightly.csv", csv);
     let output = history(&workspace, &["--higher-is-better", "ops", "--fail-on-regression"]);
     assert_eq!(output.code, 0, "{}", output.out);
-    assert!(output.out.contains("worse, made good since"), "{}", output.out);
+    assert!(output.out.contains("worse, recovered since"), "{}", output.out);
 }
 
 #[test]
