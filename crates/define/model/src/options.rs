@@ -94,7 +94,7 @@ impl<'de> Deserialize<'de> for Options {
     }
 }
 
-/// A value as its text, whether it was written as text, number or truth value.
+/// The text of a scalar value, whatever its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text(pub String);
 

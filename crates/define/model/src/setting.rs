@@ -131,7 +131,9 @@ macro_rules! value {
 
 value!(Bytes, parse_size);
 value!(String, |text: &str| Ok(text.to_owned()));
-value!(bool, |text: &str| text.parse().map_err(|_| format!("`{text}` is neither true nor false")));
+value!(bool, |text: &str| {
+    text.parse().map_err(|_invalid| format!("`{text}` is neither true nor false"))
+});
 value!(u32, parse_whole);
 value!(Durability, str::parse);
 value!(Allocator, str::parse);

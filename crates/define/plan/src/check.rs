@@ -106,20 +106,19 @@ impl Checker<'_> {
         mut errors: Errors,
     ) -> Result<Checked, PlanError> {
         let (resolver, benchmark) = (&self.resolver, &file.benchmark);
-        let memory_bytes = errors.ok(resolver.value(&[benchmark], MEMORY, parse_size)).flatten();
+        let memory_bytes = errors.or_default(resolver.value(&[benchmark], MEMORY, parse_size));
         let machine = Machine {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine
         };
-        let sizes = self.is_known.then(|| errors.ok(self.data(benchmark, machine))).flatten();
-        let (data, derived) = sizes.unzip();
-        let factor = errors.ok(resolver.clients_factor(&file.factors, self.machine));
-        let factor = factor.unwrap_or_default();
-        let steps = self.is_known.then(|| {
-            errors.ok(resolver.steps(benchmark, data.as_ref(), &factor)).unwrap_or_default()
-        });
+        let sizes = self.is_known.then(|| errors.ok(self.data(benchmark, machine)));
+        let (data, derived) = sizes.flatten().unzip();
+        let factor = errors.or_default(resolver.clients_factor(&file.factors, self.machine));
+        let steps = self
+            .is_known
+            .then(|| errors.or_default(resolver.steps(benchmark, data.as_ref(), &factor)));
         let (steps, loads) = steps.unwrap_or_default();
-        let mut variants = errors.ok(self.variants(file, derived.flatten())).unwrap_or_default();
+        let mut variants = errors.or_default(self.variants(file, derived.flatten()));
         let base = errors.ok(self.base(file));
         let mut places = Places::of(file);
         if file.experiment.text(CONTROL) == "true"
@@ -132,18 +131,17 @@ impl Checker<'_> {
         let context =
             FindingContext { written, variants: &variants, steps: &steps, levels: &factor.levels };
         let is_valid = errors.len() == 0;
-        let published = is_valid.then(|| errors.ok(resolver.published(&file.published, &context)));
+        let published =
+            is_valid.then(|| errors.or_default(resolver.published(&file.published, &context)));
         let (experiment, of) = (&file.experiment, [&file.experiment]);
         let repetitions = (REPETITIONS, "repetitions");
         let repetitions = resolver.amount(&[&file.factors], repetitions, parse_whole);
         let checked = Experiment {
             application: resolver.application.map(|loaded| loaded.application.clone()),
-            placement: errors.ok(resolver.placement(benchmark, &file.variants)).unwrap_or_default(),
-            name: errors
-                .ok(self.file_name(experiment, "the experiment's name"))
-                .unwrap_or_default(),
+            placement: errors.or_default(resolver.placement(benchmark, &file.variants)),
+            name: errors.or_default(self.file_name(experiment, "the experiment's name")),
             margin: errors.or(resolver.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
-            waivers: errors.ok(resolver.waivers(&file.waivers)).unwrap_or_default(),
+            waivers: errors.or_default(resolver.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),
             workload: self.preset.map(|preset| preset.name.to_owned()),
@@ -153,7 +151,7 @@ impl Checker<'_> {
             clients: factor.levels,
             repetitions: errors.or(repetitions, 1),
             steps,
-            published: published.flatten().unwrap_or_default(),
+            published: published.unwrap_or_default(),
             variants,
         };
         errors.result(Checked {
@@ -247,14 +245,14 @@ impl Checker<'_> {
         let engine = errors.ok(resolver.engine(table));
         let dsn = engine.as_ref().and_then(|(_, info)| {
             errors.ok(resolver.check_dialect(table, info));
-            errors.ok(resolver.dsn(table, benchmark, info)).flatten()
+            errors.or_default(resolver.dsn(table, benchmark, info))
         });
         // A preset's sizes apply to engines that Assay configures.
         let (preset, derived) = if dsn.is_some() { (None, None) } else { (self.preset, derived) };
         let profile = table.get(PROFILE);
         let mut options = Options::new();
         if let (Some(name), Some((build, _))) = (profile, &engine) {
-            options = errors.ok(self.profile(name, build)).unwrap_or_default();
+            options = errors.or_default(self.profile(name, build));
         }
         for (name, value) in &table.pairs.0 {
             options.set(name.get_ref(), &value.get_ref().0);

@@ -16,7 +16,7 @@ use crate::spec::File;
 pub struct Checked {
     /// The experiment.
     pub experiment: Experiment,
-    /// Sizes chosen for this machine, in a line; `None` when all are given.
+    /// The sizes chosen for this machine, in one line.
     pub chosen: Option<String>,
     pub(crate) source: Source,
     pub(crate) places: Places,

@@ -19,9 +19,9 @@ pub struct PlanError {
     source_text: Arc<NamedSource<String>>,
     #[label("{label}")]
     place: Option<SourceSpan>,
-    label: String,
+    label: Box<str>,
     #[help]
-    remedy: Option<String>,
+    remedy: Option<Box<str>>,
     /// Further errors of the same experiment.
     #[related]
     others: Vec<PlanError>,
@@ -35,7 +35,7 @@ impl PlanError {
             message: masked(&message.into()),
             source_text: Arc::new(NamedSource::new("command line", String::new())),
             place: None,
-            label: String::new(),
+            label: "".into(),
             remedy: None,
             others: Vec::new(),
         }
@@ -47,7 +47,7 @@ impl PlanError {
         if !place.is_empty() && place.end <= source.text.len() {
             self.source_text = Arc::new(NamedSource::new(&source.name, masked(&source.text)));
             self.place = Some(place.into());
-            self.label = label.into();
+            self.label = label.into().into();
         }
         self
     }
@@ -69,7 +69,7 @@ impl PlanError {
     /// Adds the remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(masked(&remedy.into()));
+        self.remedy = Some(masked(&remedy.into()).into());
         self
     }
 }
@@ -104,7 +104,12 @@ impl Errors {
         result.map_err(|error| self.push(error)).ok()
     }
 
-    /// Returns a value or its default; adds the error, if it is one.
+    /// Returns a value or its type's default; adds the error, if it is one.
+    pub(crate) fn or_default<T: Default>(&mut self, result: Result<T, PlanError>) -> T {
+        self.ok(result).unwrap_or_default()
+    }
+
+    /// Returns an optional value or a default; adds the error, if it is one.
     pub(crate) fn or<T>(&mut self, result: Result<Option<T>, PlanError>, default: T) -> T {
         self.ok(result).flatten().unwrap_or(default)
     }

@@ -194,8 +194,8 @@ mod tests {
             [
                 "`--option size` is not NAME=VALUE",
                 "unknown levels of clients `swep`",
-                "unknown step `raedrandom`",
                 "--duration: `soon` does not start with a number",
+                "unknown step `raedrandom`",
                 "unknown engine `tre`",
                 "unknown durability `paper`",
                 "--cache: `big` does not start with a number",

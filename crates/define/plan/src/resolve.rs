@@ -128,7 +128,7 @@ impl Resolver<'_> {
         let written = Written { table, benchmark, info: &info };
         let mut errors = Errors::default();
         let stop = errors.ok(self.stop_rule(&written, rows)).unwrap_or(StopRule::Operations(1));
-        let warmup = errors.ok(self.value(&tables, WARMUP, parse_span)).flatten();
+        let warmup = errors.or_default(self.value(&tables, WARMUP, parse_span));
         let warmup = match stop {
             StopRule::Operations(_) => Nanos(0),
             StopRule::Duration(length) => {
@@ -140,21 +140,21 @@ impl Resolver<'_> {
             self.catalog.check_distribution(text, rows).map(|()| text.to_owned())
         });
         let mut count = |setting: &Setting| {
-            errors.ok(self.amount(&tables, (setting, setting.key), parse_whole)).flatten()
+            errors.or_default(self.amount(&tables, (setting, setting.key), parse_whole))
         };
         let range_rows = count(RANGE_ROWS).unwrap_or(RANGE_ROWS_DEFAULT);
         let batch_keys = count(BATCH_KEYS).unwrap_or(BATCH_KEYS_DEFAULT);
-        let settle_cap = errors.ok(self.value(&tables, SETTLE_CAP, parse_span)).flatten();
+        let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
         let step = Step {
             clients: errors.ok(self.step_clients(&written)).unwrap_or(1),
             stop,
             warmup,
             load: Load::Closed,
             limit: None,
-            distribution: errors.ok(distribution).flatten().unwrap_or(uniform),
+            distribution: errors.or_default(distribution).unwrap_or(uniform),
             range_rows,
             batch_keys,
-            writer_bytes_per_s: errors.ok(self.writer_rate(&written)).flatten(),
+            writer_bytes_per_s: errors.or_default(self.writer_rate(&written)),
             settle_cap: settle_cap.unwrap_or_else(|| self.settle_cap(rows)),
             unit: self
                 .traffic_spec(name)

@@ -1,4 +1,4 @@
-//! Reads experiment files by the declarations of settings, with the place of each value.
+//! Reads experiment files by the declarations of settings.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -176,7 +176,7 @@ impl Reader<'_> {
     fn tables<T: DeserializeOwned>(&mut self, value: Spanned<DeValue<'_>>) -> Vec<T> {
         let tables = Vec::deserialize(ValueDeserializer::from(value));
         let tables = tables.map_err(|error| explain(self.source, &error, TABLES));
-        self.errors.ok(tables).unwrap_or_default()
+        self.errors.or_default(tables)
     }
 
     /// Reads a list of tables, or of names in place of tables.

@@ -157,8 +157,8 @@ impl Resolver<'_> {
         }
         let mut errors = Errors::default();
         let rate = table.get(RATE).and_then(|text| errors.ok(self.rate(text)));
-        let limit = errors.ok(self.value(&[table], SLA, Limit::parse)).flatten();
-        let pipeline = errors.ok(self.value(&[table], PIPELINE, parse_whole)).flatten();
+        let limit = errors.or_default(self.value(&[table], SLA, Limit::parse));
+        let pipeline = errors.or_default(self.value(&[table], PIPELINE, parse_whole));
         let pace = Pace {
             arrivals: errors.or(self.value(&[table], ARRIVALS, str::parse), Arrivals::default()),
             pacing: errors.or(self.value(&[table], PACING, str::parse), Pacing::default()),

@@ -42,7 +42,7 @@ impl Resolver<'_> {
             errors.ok(self.check_needs(&tables[..index], &step.name, table.place.clone()));
             let own = table.load.as_deref();
             let requested = self.step_load(&step, own, benchmark.load.as_deref(), factor);
-            let requested = errors.ok(requested).unwrap_or_default();
+            let requested = errors.or_default(requested);
             let step = Step { load: requested.load, limit: requested.limit, ..step };
             if let Some(data) = data {
                 errors.ok(self.check_step(&step, data, table));

@@ -50,6 +50,16 @@ fn command_line_is_rejected_with_the_same_messages() {
 }
 
 #[test]
+fn independent_mistakes_are_reported_at_once() {
+    let workspace = Workspace::new();
+    let typed = ["run", "raedrandom", "--engine", "lmbd", "--duration", "soon"];
+    assert_snapshot!(rejected_at_once(&workspace, &typed), @"");
+    let file = TINY.replace("readrandom", "raedrandom").replace("\"sqlite\"", "\"sqlit\"");
+    workspace.write("mine.toml", file.replace("300ms", "soon"));
+    assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @"");
+}
+
+#[test]
 fn plan_rejects_an_invalid_experiment_too() {
     let workspace = Workspace::new();
     workspace.write("mine.toml", TINY.replace("readrandom", "raedrandom"));
