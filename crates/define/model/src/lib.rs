@@ -6,7 +6,7 @@
 //! Invariants: a quantity carries its unit in its type or last in its name; an unknown value is
 //! `None`, never 0; every archived type is declared here, once.
 //!
-//! To add a metric, add one line to [`metric::METRICS`].
+//! To add a metric, add one line to the table of [`metric`].
 
 pub mod allocator;
 pub mod buckets;
@@ -19,10 +19,13 @@ pub mod load;
 pub mod metric;
 pub mod micro;
 mod names;
+pub mod number;
 pub mod operation;
 pub mod options;
 pub mod published;
+mod readings;
 pub mod record;
+pub mod rule_code;
 pub mod server;
 pub mod setting;
 pub mod smoke_test;
@@ -41,11 +44,13 @@ pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
 pub use host::Host;
 pub use label::{Label, Waiver};
 pub use load::{Arrivals, Limit, Load, OpenLoad, PIPELINE_MAX, Pace, Pacing, Rate, RatePiece};
-pub use metric::{Better, Kind, Metric, Readings, Unit};
+pub use metric::{Better, Kind, Metric, Unit};
 pub use micro::{Implementation, Kernel, KernelTimes, MicroRecord};
+pub use number::{count, float, percent, whole};
 pub use operation::{Direction, EntryRef, Op, Outcome};
 pub use options::Options;
 pub use published::{Expected, Published, PublishedFinding};
+pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use server::{Address, Dsn, Endpoint, Password, Placement};
 pub use setting::{Setting, Settings};

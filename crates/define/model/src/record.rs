@@ -13,10 +13,10 @@ use crate::build::Identity;
 use crate::capability::OpKind;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::host::Host;
-use crate::metric::Readings;
 use crate::options::Options;
+use crate::readings::Readings;
 use crate::state::EngineState;
-use crate::step::Step;
+use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
 use crate::units::{Bytes, Nanos};
 use crate::validity::{
@@ -207,6 +207,9 @@ pub struct StepRecord {
     pub index: u32,
     /// The step as executed.
     pub step: Step,
+    /// What it does to the data; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<StepRole>,
     /// When the measured span began, UTC, RFC 3339.
     pub started_at: String,
     /// Length of the measured span.
@@ -279,6 +282,7 @@ impl StepRecord {
         Self {
             index,
             step,
+            role: None,
             started_at: String::new(),
             duration_ns: Nanos(0),
             clients: OpSummaries::new(),
@@ -302,6 +306,12 @@ impl StepRecord {
             malloc: None,
             findings: Vec::new(),
         }
+    }
+
+    /// Returns what the step does to the data; of an older record, by the step's name.
+    #[must_use]
+    pub fn role(&self) -> StepRole {
+        self.role.unwrap_or_else(|| self.step.role(None))
     }
 
     /// Returns whether an interval belongs to the step's own measured span.

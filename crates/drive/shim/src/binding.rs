@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, EngineError, OpenSpec};
+use engine::{Driver, EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity, Options};
 
 use crate::driver::ShimDriver;
@@ -21,6 +21,8 @@ pub struct Binding {
     ///
     /// Settings are checked against `capabilities` before; options must be checked here.
     pub translate: fn(&OpenSpec, &Identity) -> Result<Options, EngineError>,
+    /// Settings and the options that `translate` makes of them.
+    pub settings: &'static [(Setting, &'static str)],
     /// Files in the data directory to archive: logs, configuration.
     pub own_files: &'static [&'static str],
 }

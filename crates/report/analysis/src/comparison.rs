@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Durability, OpUnit};
+use model::{Durability, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Spread};
 
@@ -35,8 +35,8 @@ pub struct CellComparison {
 impl CellComparison {
     /// Returns the metric of that name.
     #[must_use]
-    pub fn metric(&self, name: &str) -> Option<&Measured> {
-        self.metrics.get(name)
+    pub fn metric(&self, name: impl AsRef<str>) -> Option<&Measured> {
+        self.metrics.get(name.as_ref())
     }
 
     /// Returns whether the background writers of most runs missed their rate.
@@ -46,7 +46,7 @@ impl CellComparison {
     /// Source: [`RATE_SUSTAINED`].
     #[must_use]
     pub fn has_missed_rate(&self) -> bool {
-        let reached = self.metric("writer_rate_share");
+        let reached = self.metric(metric::WRITER_RATE_SHARE);
         reached.is_some_and(|reached| reached.spread.median < RATE_SUSTAINED)
     }
 }
@@ -88,7 +88,7 @@ impl StepComparison {
 /// throughputs shows nothing of the engines.
 #[must_use]
 pub fn is_given(metric: &str) -> bool {
-    metric.starts_with("throughput_") || metric == "offered_ops_per_s"
+    metric.starts_with("throughput_") || metric == metric::OFFERED_OPS_PER_S.name
 }
 
 /// Complete runs at one level of the clients factor, by variant.

@@ -104,7 +104,7 @@ mod tests {
     use crate::fixture::{experiment, run};
     use crate::noise_history::NoiseHistory;
 
-    const METRIC: &str = "throughput_ops_per_s";
+    const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
     /// Goal: one difference that is significant alone is withdrawn among six, and the control is
     /// tested alone. Method: five variants like the base, whose runs are the base's in another
@@ -144,7 +144,9 @@ mod tests {
 
     #[test]
     fn neutral_metrics_are_in_no_family() {
-        assert!(has_direction("cpu_us_per_op") && !has_direction("busy_threads"));
+        assert!(
+            has_direction(metric::CPU_US_PER_OP.name) && !has_direction(metric::BUSY_THREADS.name)
+        );
         assert!(!has_direction("no_such_metric"));
     }
 }

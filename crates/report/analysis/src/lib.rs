@@ -44,7 +44,7 @@ pub use family::{Families, Family};
 pub use join::join;
 pub use metrics::{
     Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, interval_operations, is_of_server,
-    primary_operations, requests, response_time, run_metrics, service_time, step_metrics,
+    per_op, primary_operations, requests, response_time, run_metrics, service_time, step_metrics,
     with_memory, with_writers, writer_rate_target,
 };
 pub use micro::{KernelCell, kernel_cells};

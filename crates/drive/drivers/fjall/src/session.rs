@@ -38,7 +38,7 @@ impl<'e> FjallSession<'e> {
                 rows.push(key, &value);
             }
         }
-        Ok(outcome(rows))
+        Ok(rows.outcome())
     }
 }
 
@@ -48,7 +48,7 @@ impl Session for FjallSession<'_> {
         match *op {
             Op::Get { key } => self.keyspace.get(key).map(|found| {
                 found.iter().for_each(|value| rows.push(key, value));
-                outcome(rows)
+                rows.outcome()
             }),
             Op::Put { key, value } => {
                 self.keyspace.insert(key, value).and_then(|()| self.written())
@@ -88,9 +88,5 @@ fn push(range: impl Iterator<Item = Guard>, limit: u32, rows: &mut Rows) -> fjal
         let (key, value) = row.into_inner()?;
         rows.push(&key, &value);
     }
-    Ok(outcome(rows))
-}
-
-fn outcome(rows: &Rows) -> Outcome {
-    if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
+    Ok(rows.outcome())
 }

@@ -51,7 +51,7 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
     }
     spec.options.set(OPTION, "1");
     match open(&spec)? {
-        Some(EngineError::Option { option, .. }) if option.contains(OPTION) => Ok(()),
+        Some(error) if error.refused_option().is_some_and(|name| name.contains(OPTION)) => Ok(()),
         Some(error) => Err(format!("unknown option `{OPTION}`: {error:?} does not name it")),
         None => Err(format!("accepted the unknown option `{OPTION}`")),
     }?;

@@ -25,7 +25,7 @@ impl RocksDb {
     pub(super) fn load(path: &Path) -> Result<Self, EngineError> {
         let loaded = dynlib::load_once(path)?;
         if !loaded.has("rocksdb_open") {
-            return Err(EngineError::Unsupported(format!(
+            return Err(EngineError::build(format!(
                 "`{}` is not RocksDB: it lacks `rocksdb_open`",
                 path.display()
             )));

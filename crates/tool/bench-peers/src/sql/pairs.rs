@@ -76,7 +76,6 @@ impl Case<'_> {
     }
 
     /// Measures one side once: a short process, and a long one.
-    #[expect(clippy::cast_precision_loss, reason = "statements are below 2^53")]
     fn sample(&self, side: Side) -> Result<Sample, String> {
         let few = self.run_once(side, FEW)?;
         let many = self.run_once(side, self.work.many)?;

@@ -8,7 +8,7 @@ use engine::EngineError;
 ///
 /// `F` describes how an answer is read. No allocation once the queue has been at its longest.
 #[derive(Debug)]
-pub struct PipelineQueue<F> {
+pub(crate) struct PipelineQueue<F> {
     in_flight: VecDeque<F>,
     lost: usize,
 }
@@ -22,7 +22,7 @@ impl<F> Default for PipelineQueue<F> {
 impl<F> PipelineQueue<F> {
     /// Appends a statement.
     #[inline]
-    pub fn push(&mut self, statement: F) {
+    pub(crate) fn push(&mut self, statement: F) {
         self.in_flight.push_back(statement);
     }
 
@@ -31,7 +31,7 @@ impl<F> PipelineQueue<F> {
     /// # Errors
     /// When it was lost with its connection, or nothing is in flight.
     #[inline]
-    pub fn oldest(&mut self) -> Result<F, EngineError> {
+    pub(crate) fn oldest(&mut self) -> Result<F, EngineError> {
         if self.lost > 0 {
             self.lost -= 1;
             return Err(EngineError::Timeout("lost with its connection".to_owned()));
@@ -41,15 +41,14 @@ impl<F> PipelineQueue<F> {
     }
 
     /// Marks every statement in flight as lost with its connection.
-    pub fn lose_all(&mut self) {
+    pub(crate) fn lose_all(&mut self) {
         self.lost += self.in_flight.len();
         self.in_flight.clear();
     }
 
     /// Returns whether the oldest was lost: no answer will come.
-    #[must_use]
     #[inline]
-    pub const fn has_lost(&self) -> bool {
+    pub(crate) const fn has_lost(&self) -> bool {
         self.lost > 0
     }
 }

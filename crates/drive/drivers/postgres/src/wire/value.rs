@@ -1,9 +1,9 @@
 //! Encoding and decoding of values, binary and text.
 
-use model::Argument;
+use driver_sql::{Moment, Value};
 
-use crate::config::Protocol;
-use crate::wire::{Failure, oid, text};
+use super::failure::Failure;
+use super::{oid, text};
 
 /// Seconds from 1970 to 2000, the epoch of timestamps.
 ///
@@ -11,49 +11,6 @@ use crate::wire::{Failure, oid, text};
 const EPOCH_SECONDS: i64 = 946_684_800;
 /// Timestamps are in microseconds.
 const SECOND_MICROS: i64 = 1_000_000;
-
-/// A value of a key-value operation.
-pub(crate) enum Value<'a> {
-    /// Bytes: `bytea`.
-    Bytes(&'a [u8]),
-    /// A whole number: `bigint`.
-    Integer(i64),
-    /// Keys: `bytea[]`.
-    Keys(&'a [&'a [u8]]),
-}
-
-impl Value<'_> {
-    /// Appends the binary value, its length first.
-    ///
-    /// # Errors
-    /// When it is too long.
-    #[inline]
-    pub(crate) fn write_binary(&self, out: &mut Vec<u8>) -> Result<(), Failure> {
-        match *self {
-            Self::Bytes(bytes) => write_bytes(out, bytes),
-            Self::Integer(value) => write_bytes(out, &value.to_be_bytes()),
-            Self::Keys(keys) => write_keys(out, keys),
-        }
-    }
-
-    /// Writes the value as a literal.
-    pub(crate) fn write_text(&self, out: &mut Vec<u8>) {
-        match *self {
-            Self::Bytes(bytes) => text::bytea(out, bytes),
-            Self::Integer(value) => text::integer(out, value),
-            Self::Keys(keys) => {
-                out.extend_from_slice(b"ARRAY[");
-                for (number, key) in keys.iter().enumerate() {
-                    if number > 0 {
-                        out.push(b',');
-                    }
-                    text::bytea(out, key);
-                }
-                out.extend_from_slice(b"]::bytea[]");
-            }
-        }
-    }
-}
 
 #[inline]
 fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Failure> {
@@ -65,7 +22,7 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Failure> {
 
 #[cold]
 fn too_long(bytes: usize) -> Failure {
-    Failure::Impossible(format!("a value of {bytes} bytes: the limit is 2^31 - 1"))
+    Failure::Rejected(format!("a value of {bytes} bytes: the limit is 2^31 - 1"))
 }
 
 /// Writes a one-dimensional array of non-null values, from index 1.
@@ -90,26 +47,9 @@ fn write_keys(out: &mut Vec<u8>, keys: &[&[u8]]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the bytes of a `bytea` column; text is decoded into `scratch`.
-#[inline]
-pub(crate) fn bytes<'a>(
-    protocol: Protocol,
-    column: &'a [u8],
-    scratch: &'a mut Vec<u8>,
-) -> &'a [u8] {
-    match protocol {
-        Protocol::Prepared => column,
-        Protocol::Text => {
-            scratch.clear();
-            text::unhex(column, scratch);
-            scratch
-        }
-    }
-}
-
 /// Encoding of one parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Coder {
+pub(super) enum Coder {
     /// 2 bytes.
     Int2,
     /// 4 bytes.
@@ -122,6 +62,8 @@ pub(crate) enum Coder {
     Float8,
     /// Raw bytes.
     Bytes,
+    /// An array of `bytea`.
+    Keys,
     /// Microseconds since 2000.
     Timestamp,
     /// As text, which the server parses for any type.
@@ -129,54 +71,54 @@ pub(crate) enum Coder {
 }
 
 impl Coder {
-    /// Returns the encoding of `argument` for a parameter of type `oid`.
-    pub(crate) fn of(oid: u32, argument: Argument) -> Self {
-        let is_number = matches!(argument, Argument::Integer(_) | Argument::Real(_));
-        let is_text = matches!(argument, Argument::Text { .. });
+    /// Returns the encoding of `value` for a parameter of type `oid`.
+    pub(super) fn of(oid: u32, value: Value<'_>) -> Self {
+        let is_number = matches!(value, Value::Integer(_) | Value::Real(_));
         match oid {
             oid::INT2 if is_number => Self::Int2,
             oid::INT4 if is_number => Self::Int4,
             oid::INT8 if is_number => Self::Int8,
             oid::FLOAT4 if is_number => Self::Float4,
             oid::FLOAT8 if is_number => Self::Float8,
-            oid::TEXT | oid::VARCHAR | oid::BPCHAR | oid::BYTEA if is_text => Self::Bytes,
-            oid::TIMESTAMP | oid::TIMESTAMPTZ if matches!(argument, Argument::Moment(_)) => {
+            oid::TEXT | oid::VARCHAR | oid::BPCHAR | oid::BYTEA
+                if matches!(value, Value::Text(_) | Value::Bytes(_)) =>
+            {
+                Self::Bytes
+            }
+            oid::TIMESTAMP | oid::TIMESTAMPTZ if matches!(value, Value::Moment(_)) => {
                 Self::Timestamp
             }
+            _ if matches!(value, Value::Keys(_)) => Self::Keys,
             _ => Self::Text,
         }
     }
 
-    /// Appends a value, its length first; `text` is the bytes of a text argument.
+    /// Appends a value, its length first.
     ///
     /// # Errors
     /// When the value does not fit the parameter's type.
     #[inline]
-    pub(crate) fn write(
-        self,
-        out: &mut Vec<u8>,
-        argument: Argument,
-        text: &[u8],
-    ) -> Result<(), Failure> {
+    pub(super) fn write(self, out: &mut Vec<u8>, value: Value<'_>) -> Result<(), Failure> {
         match self {
-            Self::Int4 => write_bytes(out, &narrow::<i32>(argument)?.to_be_bytes()),
-            Self::Int8 => write_bytes(out, &whole(argument).to_be_bytes()),
-            Self::Int2 => write_bytes(out, &narrow::<i16>(argument)?.to_be_bytes()),
+            Self::Int4 => write_bytes(out, &narrow::<i32>(value)?.to_be_bytes()),
+            Self::Int8 => write_bytes(out, &whole(value).to_be_bytes()),
+            Self::Int2 => write_bytes(out, &narrow::<i16>(value)?.to_be_bytes()),
             Self::Float4 => {
                 #[expect(clippy::cast_possible_truncation, reason = "the column holds no more")]
-                let value = real(argument) as f32;
+                let value = real(value) as f32;
                 write_bytes(out, &value.to_be_bytes())
             }
-            Self::Float8 => write_bytes(out, &real(argument).to_be_bytes()),
-            Self::Bytes => write_bytes(out, text),
+            Self::Float8 => write_bytes(out, &real(value).to_be_bytes()),
+            Self::Bytes => write_bytes(out, bytes(value)),
+            Self::Keys => write_keys(out, if let Value::Keys(keys) = value { keys } else { &[] }),
             Self::Timestamp => {
-                let micros = (whole(argument) - EPOCH_SECONDS) * SECOND_MICROS;
+                let micros = (whole(value) - EPOCH_SECONDS) * SECOND_MICROS;
                 write_bytes(out, &micros.to_be_bytes())
             }
             Self::Text => {
                 let start = out.len();
                 out.extend_from_slice(&[0; 4]);
-                write_unquoted(out, argument, text);
+                write_unquoted(out, value);
                 let bytes = out.len() - start - 4;
                 let Ok(length) = i32::try_from(bytes) else { return Err(too_long(bytes)) };
                 out[start..start + 4].copy_from_slice(&length.to_be_bytes());
@@ -187,65 +129,85 @@ impl Coder {
 }
 
 /// Appends a value as text, unquoted.
-fn write_unquoted(out: &mut Vec<u8>, argument: Argument, text: &[u8]) {
-    match argument {
-        Argument::Integer(value) => text::integer(out, value),
-        Argument::Real(value) => text::real(out, value),
-        Argument::Moment(seconds) => text::moment(out, seconds),
-        Argument::Text { .. } => out.extend_from_slice(text),
+fn write_unquoted(out: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Integer(value) => text::integer(out, value),
+        Value::Real(value) => text::real(out, value),
+        Value::Moment(seconds) => Moment::of(seconds).write(out),
+        Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => out.extend_from_slice(bytes(value)),
     }
 }
 
 /// Appends a value as a literal.
-pub(crate) fn write_literal(out: &mut Vec<u8>, argument: Argument, text: &[u8]) {
-    match argument {
-        Argument::Integer(_) | Argument::Real(_) => write_unquoted(out, argument, text),
-        Argument::Moment(_) => {
+#[inline]
+pub(super) fn write_literal(out: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Integer(_) | Value::Real(_) => write_unquoted(out, value),
+        Value::Moment(_) => {
             out.push(b'\'');
-            write_unquoted(out, argument, text);
+            write_unquoted(out, value);
             out.push(b'\'');
         }
-        Argument::Text { .. } => text::quoted(out, text),
+        Value::Text(text) => text::quoted(out, text),
+        Value::Bytes(bytes) => text::bytea(out, bytes),
+        Value::Keys(keys) => {
+            out.extend_from_slice(b"ARRAY[");
+            for (number, key) in keys.iter().enumerate() {
+                if number > 0 {
+                    out.push(b',');
+                }
+                text::bytea(out, key);
+            }
+            out.extend_from_slice(b"]::bytea[]");
+        }
     }
 }
 
-/// Returns the argument as an integer; a text is 0, and never encoded as one.
+/// Returns the bytes of a text or of bytes; nothing of any other.
 #[inline]
-fn whole(argument: Argument) -> i64 {
-    match argument {
-        Argument::Integer(value) | Argument::Moment(value) => value,
+const fn bytes(value: Value<'_>) -> &[u8] {
+    match value {
+        Value::Text(bytes) | Value::Bytes(bytes) => bytes,
+        Value::Integer(_) | Value::Real(_) | Value::Moment(_) | Value::Keys(_) => &[],
+    }
+}
+
+/// Returns the value as an integer; a text is 0, and never encoded as one.
+#[inline]
+fn whole(value: Value<'_>) -> i64 {
+    match value {
+        Value::Integer(value) | Value::Moment(value) => value,
         #[expect(clippy::cast_possible_truncation, reason = "rounded; too large ones are clamped")]
-        Argument::Real(value) => value.round() as i64,
-        Argument::Text { .. } => 0,
+        Value::Real(value) => value.round() as i64,
+        Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => 0,
     }
 }
 
 #[inline]
-fn real(argument: Argument) -> f64 {
-    match argument {
-        Argument::Real(value) => value,
-        #[expect(clippy::cast_precision_loss, reason = "the column holds no more")]
-        Argument::Integer(value) | Argument::Moment(value) => value as f64,
-        Argument::Text { .. } => 0.0,
+fn real(value: Value<'_>) -> f64 {
+    match value {
+        Value::Real(value) => value,
+        Value::Integer(value) | Value::Moment(value) => value as f64,
+        Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => 0.0,
     }
 }
 
 #[inline]
-fn narrow<T: TryFrom<i64>>(argument: Argument) -> Result<T, Failure> {
-    let value = whole(argument);
+fn narrow<T: TryFrom<i64>>(value: Value<'_>) -> Result<T, Failure> {
+    let value = whole(value);
     T::try_from(value).map_err(|_error| out_of_range(value))
 }
 
 #[cold]
 fn out_of_range(value: i64) -> Failure {
-    Failure::Impossible(format!(
+    Failure::Rejected(format!(
         "{value} does not fit the type of its column: draw smaller values or cast the parameter"
     ))
 }
 
 /// Appends the first column of a row to `out` as text, for known types.
 #[cold]
-pub(crate) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
+pub(super) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
     let number = column.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
     let unused = 64 - 8 * column.len().min(8);
     // Sign extension.
@@ -254,7 +216,7 @@ pub(crate) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
         (oid::INT2, 2) | (oid::INT4, 4) | (oid::INT8, 8) => text::integer(out, signed),
         (oid::FLOAT8, 8) => text::real(out, f64::from_bits(number)),
         (oid::TIMESTAMP | oid::TIMESTAMPTZ, 8) => {
-            text::moment(out, signed.div_euclid(SECOND_MICROS) + EPOCH_SECONDS);
+            Moment::of(signed.div_euclid(SECOND_MICROS) + EPOCH_SECONDS).write(out);
         }
         _ => out.extend_from_slice(column),
     }
@@ -264,17 +226,15 @@ pub(crate) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    fn binary(oid: u32, argument: Argument, text: &[u8]) -> Result<Vec<u8>, String> {
+    fn binary(oid: u32, value: Value<'_>) -> Result<Vec<u8>, String> {
         let mut out = Vec::new();
-        let coder = Coder::of(oid, argument);
-        coder.write(&mut out, argument, text).map_err(|failure| failure.to_string())?;
+        Coder::of(oid, value).write(&mut out, value).map_err(|failure| failure.to_string())?;
         Ok(out)
     }
 
     #[test]
     fn values_are_encoded_for_the_parameter_type() {
-        let (integer, real) = (Argument::Integer(-2), Argument::Real(2.5));
-        let text = Argument::Text { start: 0, end: 2 };
+        let (integer, real, text) = (Value::Integer(-2), Value::Real(2.5), Value::Text(b"ab"));
         for (oid, argument, expected) in [
             (oid::INT2, integer, &b"\0\0\0\x02\xff\xfe"[..]),
             (oid::INT4, integer, b"\0\0\0\x04\xff\xff\xff\xfe"),
@@ -286,30 +246,26 @@ mod tests {
             (oid::BPCHAR, text, b"\0\0\0\x02ab"),
             (oid::TEXT, integer, b"\0\0\0\x02-2"),
             (1700, real, b"\0\0\0\x032.5"),
-            (
-                oid::TIMESTAMP,
-                Argument::Moment(EPOCH_SECONDS + 1),
-                b"\0\0\0\x08\0\0\0\0\0\x0f\x42\x40",
-            ),
-            (1082, Argument::Moment(0), b"\0\0\0\x131970-01-01 00:00:00"),
+            (oid::TIMESTAMP, Value::Moment(EPOCH_SECONDS + 1), b"\0\0\0\x08\0\0\0\0\0\x0f\x42\x40"),
+            (1082, Value::Moment(0), b"\0\0\0\x131970-01-01 00:00:00"),
         ] {
-            let found = binary(oid, argument, b"ab").unwrap();
+            let found = binary(oid, argument).unwrap();
             assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
         }
-        let error = binary(oid::INT4, Argument::Integer(1 << 40), b"").unwrap_err();
+        let error = binary(oid::INT4, Value::Integer(1 << 40)).unwrap_err();
         assert!(error.starts_with("1099511627776 does not fit"), "{error}");
     }
 
     #[test]
     fn literals_are_escaped() {
-        let literal = |argument| {
+        let literal = |value| {
             let mut out = Vec::new();
-            write_literal(&mut out, argument, b"o'c");
+            write_literal(&mut out, value);
             String::from_utf8(out).unwrap()
         };
-        assert_eq!(literal(Argument::Integer(7)), "7");
-        assert_eq!(literal(Argument::Moment(0)), "'1970-01-01 00:00:00'");
-        assert_eq!(literal(Argument::Text { start: 0, end: 3 }), "'o''c'");
+        assert_eq!(literal(Value::Integer(7)), "7");
+        assert_eq!(literal(Value::Moment(0)), "'1970-01-01 00:00:00'");
+        assert_eq!(literal(Value::Text(b"o'c")), "'o''c'");
     }
 
     #[test]
@@ -330,13 +286,12 @@ mod tests {
 
     #[test]
     fn key_array_equals_array_send() {
-        let mut out = Vec::new();
-        Value::Keys(&[b"a", b""]).write_binary(&mut out).unwrap();
+        let found = binary(1001, Value::Keys(&[b"a", b""])).unwrap();
         let expected = b"\0\0\0\x1d\0\0\0\x01\0\0\0\0\0\0\0\x11\0\0\0\x02\0\0\0\x01\
                          \0\0\0\x01a\0\0\0\0";
-        assert_eq!(out.escape_ascii().to_string(), expected.escape_ascii().to_string());
-        out.clear();
-        Value::Keys(&[b"a", b"\xff"]).write_text(&mut out);
+        assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        let mut out = Vec::new();
+        write_literal(&mut out, Value::Keys(&[b"a", b"\xff"]));
         assert_eq!(out, b"ARRAY['\\x61'::bytea,'\\xff'::bytea]::bytea[]");
     }
 }
