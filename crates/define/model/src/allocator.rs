@@ -1,8 +1,8 @@
 //! Memory allocators as a factor, and their statistics.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+use crate::names::names;
 
 /// The allocator that serves `malloc` in a run's process, engine and client alike.
 #[derive(
@@ -21,31 +21,14 @@ pub enum Allocator {
     Mimalloc,
 }
 
+names!(Allocator, "an allocator":
+    System "system", Jemalloc "jemalloc", Tcmalloc "tcmalloc", Mimalloc "mimalloc");
+
 impl Allocator {
-    /// Every allocator.
-    pub const ALL: [Self; 4] = [Self::System, Self::Jemalloc, Self::Tcmalloc, Self::Mimalloc];
-
-    /// Returns the allocator's name as written in experiment files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Jemalloc => "jemalloc",
-            Self::Tcmalloc => "tcmalloc",
-            Self::Mimalloc => "mimalloc",
-        }
-    }
-
     /// Returns whether it is the C library's own, which needs no preload.
     #[must_use]
     pub fn is_system(&self) -> bool {
         *self == Self::System
-    }
-}
-
-impl fmt::Display for Allocator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

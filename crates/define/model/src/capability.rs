@@ -1,9 +1,10 @@
 //! Capabilities of an engine, checked before a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::names::names;
 
 /// Durability class of an acknowledged write.
 ///
@@ -22,20 +23,9 @@ pub enum Durability {
     Sync,
 }
 
+names!(Durability, "a durability class": None "none", Os "os", Sync "sync");
+
 impl Durability {
-    /// Every class, weakest first.
-    pub const ALL: [Self; 3] = [Self::None, Self::Os, Self::Sync];
-
-    /// Returns the class's name as written in experiment files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Os => "os",
-            Self::Sync => "sync",
-        }
-    }
-
     /// Returns the class's guarantee, for a table's caption.
     #[must_use]
     pub const fn guarantee(self) -> &'static str {
@@ -44,12 +34,6 @@ impl Durability {
             Self::Os => "survives a process crash",
             Self::Sync => "survives a machine crash",
         }
-    }
-}
-
-impl fmt::Display for Durability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -75,37 +59,14 @@ pub enum OpKind {
     Define,
 }
 
-impl OpKind {
-    /// Every kind, in the order of [`OpKind::index`].
-    pub const ALL: [Self; 8] = [
-        Self::Get,
-        Self::Put,
-        Self::Delete,
-        Self::Scan,
-        Self::MultiGet,
-        Self::Insert,
-        Self::Transaction,
-        Self::Define,
-    ];
+names!(OpKind, "a kind of operation":
+    Get "get", Put "put", Delete "delete", Scan "scan", MultiGet "multi_get", Insert "insert",
+    Transaction "transaction", Define "define");
 
+impl OpKind {
     /// The kinds of key-value engines; SQL servers have the rest.
     pub const KEY_VALUE: [Self; 5] =
         [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
-
-    /// Returns the kind's name as written in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Get => "get",
-            Self::Put => "put",
-            Self::Delete => "delete",
-            Self::Scan => "scan",
-            Self::MultiGet => "multi_get",
-            Self::Insert => "insert",
-            Self::Transaction => "transaction",
-            Self::Define => "define",
-        }
-    }
 
     /// Returns the kind's position in [`OpKind::ALL`], for tables indexed by kind.
     #[must_use]
@@ -117,12 +78,6 @@ impl OpKind {
     #[must_use]
     pub const fn is_write(self) -> bool {
         matches!(self, Self::Put | Self::Delete | Self::Insert)
-    }
-}
-
-impl fmt::Display for OpKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 
@@ -155,7 +110,7 @@ pub enum Feature {
 /// Capability: bypasses the page cache for reads and background writes.
 pub const DIRECT_IO: &str = "direct_io";
 /// Capability: has its own cache of configurable size.
-pub const CACHE_SIZE: &str = "cache_size";
+pub const CACHE_SIZE: &str = "cache";
 /// Capability: stored blocks can be compressed.
 pub const COMPRESSION: &str = "compression";
 /// Capability: reads and writes may come from several client threads at once.

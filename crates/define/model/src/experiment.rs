@@ -2,14 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::allocator::Allocator;
 use crate::build::BuildRef;
-use crate::capability::Durability;
 use crate::finding::Finding;
 use crate::label::Waiver;
 use crate::options::Options;
 use crate::published::Published;
 use crate::server::{Dsn, Placement};
+use crate::setting::Settings;
 use crate::sql::Application;
 use crate::step::{Step, StopRule};
 use crate::units::{Bytes, Nanos};
@@ -38,41 +37,6 @@ impl DataShape {
     #[must_use]
     pub fn row_bytes(&self) -> u64 {
         u64::from(self.key_bytes) + u64::from(self.value_bytes)
-    }
-}
-
-/// Settings with the same meaning for every engine.
-///
-/// A driver translates those its engine has; the runner applies the allocator.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// Durability class of every write.
-    pub durability: Durability,
-    /// Size of the engine's own cache; `None` leaves the engine's default.
-    pub cache_bytes: Option<Bytes>,
-    /// Whether reads and background writes bypass the page cache.
-    pub direct_io: bool,
-    /// Block compression (`none`, `lz4`, `zstd`); `None` leaves profile and engine default.
-    pub compression: Option<String>,
-    /// Background threads the engine may use; `None` leaves profile and engine default.
-    pub background_jobs: Option<u32>,
-    /// The allocator that serves `malloc` in the run's process.
-    #[serde(default, skip_serializing_if = "Allocator::is_system")]
-    pub allocator: Allocator,
-}
-
-impl Settings {
-    /// Returns each setting's name and text; `None` leaves the engine's default.
-    #[must_use]
-    pub fn labels(&self) -> [(&'static str, Option<String>); 6] {
-        [
-            ("durability", Some(self.durability.to_string())),
-            ("cache", self.cache_bytes.map(|size| size.to_string())),
-            ("direct_io", Some(self.direct_io.to_string())),
-            ("compression", self.compression.clone()),
-            ("background_jobs", self.background_jobs.map(|jobs| jobs.to_string())),
-            ("allocator", Some(self.allocator.to_string())),
-        ]
     }
 }
 

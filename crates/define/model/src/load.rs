@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
 use crate::number::whole;
 use crate::units::{Nanos, parse_span, per_second};
 
@@ -79,46 +80,9 @@ pub enum Pacing {
     Hybrid,
 }
 
-impl Arrivals {
-    /// Every arrival process.
-    pub const ALL: [Self; 2] = [Self::Poisson, Self::Constant];
+names!(Arrivals, "an arrival process": Poisson "poisson", Constant "constant");
 
-    /// Returns the name as written in experiment files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Poisson => "poisson",
-            Self::Constant => "constant",
-        }
-    }
-}
-
-impl fmt::Display for Arrivals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl Pacing {
-    /// Every way to wait.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Spin, Self::Hybrid];
-
-    /// Returns the name as written in experiment files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Spin => "spin",
-            Self::Hybrid => "hybrid",
-        }
-    }
-}
-
-impl fmt::Display for Pacing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+names!(Pacing, "a way to wait": Auto "auto", Spin "spin", Hybrid "hybrid");
 
 impl fmt::Display for Pace {
     /// Writes the arrivals, and the pacing unless automatic.

@@ -1,12 +1,11 @@
 //! Microbenchmarks: time per block of a kernel.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
+use crate::names::names;
 
 /// A checksum, hash or codec applied to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -26,45 +25,9 @@ pub enum Kernel {
     ZstdUncompress,
 }
 
-impl Kernel {
-    /// Every kernel, in the order of tables.
-    pub const ALL: [Self; 6] = [
-        Self::Crc32c,
-        Self::Xxh3,
-        Self::Lz4Compress,
-        Self::Lz4Uncompress,
-        Self::ZstdCompress,
-        Self::ZstdUncompress,
-    ];
-
-    /// Returns the kernel's name as typed and in records.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Crc32c => "crc32c",
-            Self::Xxh3 => "xxh3",
-            Self::Lz4Compress => "lz4-compress",
-            Self::Lz4Uncompress => "lz4-uncompress",
-            Self::ZstdCompress => "zstd-compress",
-            Self::ZstdUncompress => "zstd-uncompress",
-        }
-    }
-}
-
-impl fmt::Display for Kernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for Kernel {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = Self::ALL.map(Self::name).join(", ");
-        let found = Self::ALL.into_iter().find(|kernel| kernel.name() == text);
-        found.ok_or_else(|| format!("`{text}` is not a kernel: write one of {names}"))
-    }
-}
+names!(Kernel, "a kernel":
+    Crc32c "crc32c", Xxh3 "xxh3", Lz4Compress "lz4-compress", Lz4Uncompress "lz4-uncompress",
+    ZstdCompress "zstd-compress", ZstdUncompress "zstd-uncompress");
 
 /// A set of libraries in one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Options {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Options, A::Error> {
                 let mut options = Options::new();
-                while let Some((name, Scalar(value))) = map.next_entry::<String, Scalar>()? {
+                while let Some((name, Text(value))) = map.next_entry::<String, Text>()? {
                     options.set(name, value);
                 }
                 Ok(options)
@@ -94,34 +94,35 @@ impl<'de> Deserialize<'de> for Options {
     }
 }
 
-/// An option's value as its text, whether it was written as text, number or truth value.
-struct Scalar(String);
+/// The text of a scalar value, whatever its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(pub String);
 
-impl<'de> Deserialize<'de> for Scalar {
+impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ScalarVisitor;
-        impl Visitor<'_> for ScalarVisitor {
-            type Value = Scalar;
+        struct TextVisitor;
+        impl Visitor<'_> for TextVisitor {
+            type Value = Text;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an option's value: text, a number, true or false")
+                f.write_str("text, a number, true or false")
             }
-            fn visit_str<E>(self, value: &str) -> Result<Scalar, E> {
-                Ok(Scalar(value.to_owned()))
+            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
+                Ok(Text(value.to_owned()))
             }
-            fn visit_bool<E>(self, value: bool) -> Result<Scalar, E> {
-                Ok(Scalar(value.to_string()))
+            fn visit_bool<E>(self, value: bool) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
             }
-            fn visit_i64<E>(self, value: i64) -> Result<Scalar, E> {
-                Ok(Scalar(value.to_string()))
+            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
             }
-            fn visit_u64<E>(self, value: u64) -> Result<Scalar, E> {
-                Ok(Scalar(value.to_string()))
+            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
             }
-            fn visit_f64<E>(self, value: f64) -> Result<Scalar, E> {
-                Ok(Scalar(value.to_string()))
+            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
             }
         }
-        deserializer.deserialize_any(ScalarVisitor)
+        deserializer.deserialize_any(TextVisitor)
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
+
 /// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -103,30 +105,13 @@ pub enum Placement {
     Split,
 }
 
+names!(Placement, "a placement": Free "free", SameCpu "same-cpu", Split "split");
+
 impl Placement {
-    /// Every placement.
-    pub const ALL: [Self; 3] = [Self::Free, Self::SameCpu, Self::Split];
-
-    /// Returns the name as written in experiment files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Free => "free",
-            Self::SameCpu => "same-cpu",
-            Self::Split => "split",
-        }
-    }
-
     /// Returns whether it is the kernel's choice.
     #[must_use]
     pub fn is_free(&self) -> bool {
         *self == Self::Free
-    }
-}
-
-impl fmt::Display for Placement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -66,11 +66,13 @@ pub trait Catalog {
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String>;
 }
 
-/// The size of the machine that presets derive their sizes from.
+/// The machine, for which presets and typed experiments derive sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
     /// Logical CPUs.
     pub cpus: u32,
     /// Physical memory.
     pub memory_bytes: Bytes,
+    /// Free space on the file system of the data.
+    pub free_bytes: Bytes,
 }

@@ -1,39 +1,52 @@
 //! Checks an experiment file and resolves its defaults.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
-use model::units::{parse_count, parse_size};
-use model::{DataShape, Experiment, Options, Settings, Variant};
+use model::experiment::MARGIN_DEFAULT;
+use model::setting::parse_whole;
+use model::units::{parse_count, parse_share, parse_size};
+use model::{BuildRef, DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
-use crate::checked::{Checked, SETTINGS};
-use crate::error::{PlanError, Source};
+use crate::checked::{Checked, Places};
+use crate::error::{Errors, PlanError, Source};
 use crate::nearest::nearest;
-use crate::overrides::{Overrides, apply};
+use crate::overrides::Overrides;
 use crate::preset::{Derived, Preset};
 use crate::profile;
 use crate::published::{AsWritten, FindingContext};
 use crate::resolve::Resolver;
-use crate::spec::{self, BenchmarkTable, File, VariantTable};
+use crate::settings::{
+    BASE, COMPRESSIBLE_TO, CONTROL, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE, QUESTION,
+    REPETITIONS, ROWS, SEED, VALUE_BYTES,
+};
+use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
 
 /// Default seed; its value does not matter, only that it is recorded.
 const SEED_DEFAULT: u64 = 1;
+/// Fewest bytes of a key, which holds a row number.
+const KEY_BYTES_MIN: u32 = 8;
 /// Bytes of a key. Source: benchmark.sh, `key_size`.
-const KEY_BYTES_DEFAULT: u32 = 20;
+pub(crate) const KEY_BYTES_DEFAULT: u32 = 20;
 /// Bytes of a value. Source: benchmark.sh, `value_size`.
-const VALUE_BYTES_DEFAULT: u32 = 400;
+pub(crate) const VALUE_BYTES_DEFAULT: u32 = 400;
 /// Compressibility of values. Source: db_bench, `compression_ratio`.
 const COMPRESSIBLE_TO_DEFAULT: f64 = 0.5;
 /// Largest value: bounds the client's buffers.
 const VALUE_BYTES_MAX: u32 = 1 << 20;
+/// Stands for rows that are invalid.
+const NO_DATA: DataShape =
+    DataShape { rows: 0, key_bytes: 8, value_bytes: 0, compressible_to: 1.0 };
+
+/// Parses a seed.
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
+}
 
 /// Reads and checks an experiment file.
 ///
 /// # Errors
-/// The first error, with its line and the remedy.
+/// Every independent error, with its line and the remedy.
 pub fn load(
     name: &str,
     text: &str,
@@ -54,231 +67,224 @@ pub(crate) fn check(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let mut file = file;
+    let mut errors = Errors::default();
     let written = AsWritten::of(&file, overrides);
-    apply(&mut file, overrides);
+    errors.ok(overrides.apply(&mut file));
     let resolver = Resolver { source, catalog, application: None };
-    let workload = resolver.workload(&file.benchmark)?;
-    let application = resolver.application_of(workload.as_ref(), &file.benchmark)?;
-    let resolver = Resolver { application: application.as_ref(), ..resolver };
-    Checker { resolver, machine }.check(file, workload.as_ref(), &written)
+    let workload = errors.ok(resolver.workload(&file.benchmark));
+    let application = workload.as_ref().and_then(|workload| {
+        errors.ok(resolver.application_of(workload.as_ref(), &file.benchmark))
+    });
+    let resolver =
+        Resolver { application: application.as_ref().and_then(Option::as_ref), ..resolver };
+    let preset = match workload {
+        Some(Some(Workload::Preset(preset))) => Some(preset),
+        Some(Some(Workload::Application(_)) | None) | None => None,
+    };
+    // Without a valid workload, it is unknown which steps and sizes there are.
+    let is_known = application.is_some();
+    Checker { resolver, machine, preset, is_known }.check(&file, &written, errors)
 }
 
 /// Shared context of the checks of one file.
 struct Checker<'a> {
     resolver: Resolver<'a>,
     machine: Machine,
+    preset: Option<&'static Preset>,
+    /// Whether the workload is valid.
+    is_known: bool,
 }
+
+/// The rows of a benchmark, and the sizes that its preset derives.
+type Sizes = (DataShape, Option<Derived>);
 
 impl Checker<'_> {
     fn check(
         &self,
-        file: File,
-        workload: Option<&Workload>,
+        file: &File,
         written: &AsWritten,
+        mut errors: Errors,
     ) -> Result<Checked, PlanError> {
-        let preset = match workload {
-            Some(Workload::Preset(preset)) => Some(*preset),
-            Some(Workload::Application(_)) | None => None,
-        };
-        let memory_bytes = self.resolver.quantity(file.benchmark.memory.as_ref(), parse_size)?;
+        let (resolver, benchmark) = (&self.resolver, &file.benchmark);
+        let memory_bytes = errors.or_default(resolver.value(&[benchmark], MEMORY, parse_size));
         let machine = Machine {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine
         };
-        let (data, derived) = self.data(&file.benchmark, preset, machine)?;
-        let factor = self.resolver.clients_factor(file.factors.clients.as_ref(), self.machine)?;
-        let (steps, loads) = self.resolver.steps(&file.benchmark, &data, &factor)?;
-        let (mut variants, mut option_places) = self.variants(&file, preset, derived.as_ref())?;
-        let base = self.base(file.experiment.base.as_ref(), &variants)?;
-        let mut places: BTreeMap<_, _> =
-            file.variant.iter().map(|v| (v.name.get_ref().clone(), v.name.span())).collect();
-        if file.experiment.control == Some(true) {
-            let control = self.resolver.add_control(&mut variants, &base, &places)?;
-            let inherited: Vec<_> = option_places
-                .iter()
-                .filter(|((variant, _), _)| *variant == base)
-                .map(|((_, word), place)| ((control.clone(), word.clone()), place.clone()))
-                .collect();
-            option_places.extend(inherited);
-            places.extend(places.get(&base).cloned().map(|place| (control, place)));
+        let sizes = self.is_known.then(|| errors.ok(self.data(benchmark, machine)));
+        let (data, derived) = sizes.flatten().unzip();
+        let factor = errors.or_default(resolver.clients_factor(&file.factors, self.machine));
+        let steps = self
+            .is_known
+            .then(|| errors.or_default(resolver.steps(benchmark, data.as_ref(), &factor)));
+        let (steps, loads) = steps.unwrap_or_default();
+        let mut variants = errors.or_default(self.variants(file, derived.flatten()));
+        let base = errors.ok(self.base(file));
+        let mut places = Places::of(file);
+        if file.experiment.text(CONTROL) == "true"
+            && let Some(base) = base.as_ref().filter(|_| !variants.is_empty())
+            && let Some(control) = errors.ok(resolver.add_control(&mut variants, base, file))
+        {
+            places.copy(base, &control);
         }
+        // Findings refer to steps and variants, which must be valid.
         let context =
             FindingContext { written, variants: &variants, steps: &steps, levels: &factor.levels };
-        let published = self.resolver.published(&file.published, &context)?;
-        let experiment = Experiment {
-            application: self.resolver.application.map(|loaded| loaded.application.clone()),
-            placement: self.resolver.placement(&file.benchmark, &file.variant)?,
-            name: self.file_name(&file.experiment.name, "the experiment's name")?,
-            margin: self.resolver.margin(file.experiment.margin.as_ref())?,
-            waivers: self.resolver.waivers(&file.waive)?,
-            question: file.experiment.question,
-            base,
-            workload: preset.map(|preset| preset.name.to_owned()),
-            data,
+        let is_valid = errors.len() == 0;
+        let published =
+            is_valid.then(|| errors.or_default(resolver.published(&file.published, &context)));
+        let (experiment, of) = (&file.experiment, [&file.experiment]);
+        let repetitions = (REPETITIONS, "repetitions");
+        let repetitions = resolver.amount(&[&file.factors], repetitions, parse_whole);
+        let checked = Experiment {
+            application: resolver.application.map(|loaded| loaded.application.clone()),
+            placement: errors.or_default(resolver.placement(benchmark, &file.variants)),
+            name: errors.or_default(self.file_name(experiment, "the experiment's name")),
+            margin: errors.or(resolver.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
+            waivers: errors.or_default(resolver.waivers(&file.waivers)),
+            question: experiment.text(QUESTION).to_owned(),
+            base: base.unwrap_or_default(),
+            workload: self.preset.map(|preset| preset.name.to_owned()),
+            data: data.unwrap_or(NO_DATA),
             memory_bytes,
-            seed: file.experiment.seed.unwrap_or(SEED_DEFAULT),
+            seed: errors.or(resolver.value(&of, SEED, parse_seed), SEED_DEFAULT),
             clients: factor.levels,
-            repetitions: match &file.factors.repetitions {
-                Some(n) => self.resolver.positive(*n.get_ref(), "repetitions", n.span())?,
-                None => 1,
-            },
+            repetitions: errors.or(repetitions, 1),
             steps,
-            published,
+            published: published.unwrap_or_default(),
             variants,
         };
-        Ok(Checked {
-            experiment,
-            source: self.resolver.source.clone(),
-            option_places,
-            variants: places,
+        errors.result(Checked {
+            experiment: checked,
+            chosen: None,
+            source: resolver.source.clone(),
+            places,
             loads,
             clients: factor.place,
         })
     }
 
-    fn data(
-        &self,
-        benchmark: &BenchmarkTable,
-        preset: Option<&Preset>,
-        machine: Machine,
-    ) -> Result<(DataShape, Option<Derived>), PlanError> {
-        if let Some(loaded) = self.resolver.application {
+    /// Checks the shape of the rows, and derives their number from a preset.
+    fn data(&self, benchmark: &Section, machine: Machine) -> Result<Sizes, PlanError> {
+        let resolver = &self.resolver;
+        if let Some(loaded) = resolver.application {
             return Ok((workload::shape(loaded), None));
         }
-        let source = self.resolver.source;
-        let place = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map_or(0..0, Spanned::span);
-        let number = |spanned: &Option<Spanned<u32>>| spanned.as_ref().map(|n| *n.get_ref());
-        let key_bytes = number(&benchmark.key_bytes).unwrap_or(KEY_BYTES_DEFAULT);
-        if key_bytes < 8 {
-            return Err(PlanError::new(format!(
-                "keys of {key_bytes} bytes cannot hold a row number"
-            ))
-            .at(source, place(&benchmark.key_bytes), "at least 8"));
-        }
-        let value_bytes = number(&benchmark.value_bytes).unwrap_or(VALUE_BYTES_DEFAULT);
-        if value_bytes > VALUE_BYTES_MAX {
-            return Err(PlanError::new(format!("values of {value_bytes} bytes are too large")).at(
-                source,
-                place(&benchmark.value_bytes),
-                format!("at most {VALUE_BYTES_MAX}"),
-            ));
-        }
-        let compressible_to =
-            benchmark.compressible_to.as_ref().map_or(COMPRESSIBLE_TO_DEFAULT, |c| *c.get_ref());
-        if !(0.01..=1.0).contains(&compressible_to) {
-            let at = benchmark.compressible_to.as_ref().map_or(0..0, Spanned::span);
-            return Err(PlanError::new("compressible_to is a share of a value's size").at(
-                source,
-                at,
-                "between 0.01 and 1",
-            ));
-        }
-        let mut data = DataShape { rows: 0, key_bytes, value_bytes, compressible_to };
-        let compression = benchmark.compression.as_ref().map(|text| text.get_ref().as_str());
-        let derived = preset.map(|preset| preset.derive(machine, &data, compression));
-        let rows = self.resolver.quantity(benchmark.rows.as_ref(), parse_count)?;
-        let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
-        data.rows = match (rows, &derived) {
-            (Some(rows), _) => self.resolver.positive(rows, "the number of rows", at)?,
-            (None, Some(derived)) => derived.rows,
-            (None, None) => {
-                return Err(PlanError::new("the number of rows is missing").remedy(
+        let mut errors = Errors::default();
+        let value_bytes = |text: &str| match parse_whole(text)? {
+            bytes if bytes > VALUE_BYTES_MAX => {
+                Err(format!("values of {bytes} bytes are too large: at most {VALUE_BYTES_MAX}"))
+            }
+            bytes => Ok(bytes),
+        };
+        let key_bytes = |text: &str| match parse_whole(text)? {
+            bytes if bytes < KEY_BYTES_MIN => Err(format!(
+                "keys of {bytes} bytes cannot hold a row number: at least {KEY_BYTES_MIN}"
+            )),
+            bytes => Ok(bytes),
+        };
+        let share = |text: &str| match text.parse() {
+            Ok(share) if (0.01..=1.0).contains(&share) => Ok(share),
+            _ => Err("compressible_to is a share of a value's size: between 0.01 and 1".to_owned()),
+        };
+        let of = [benchmark];
+        let mut data = DataShape {
+            rows: 0,
+            key_bytes: errors.or(resolver.value(&of, KEY_BYTES, key_bytes), KEY_BYTES_DEFAULT),
+            value_bytes: errors
+                .or(resolver.value(&of, VALUE_BYTES, value_bytes), VALUE_BYTES_DEFAULT),
+            compressible_to: errors
+                .or(resolver.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
+        };
+        let compression = benchmark.get(Settings::COMPRESSION).map(|text| text.get_ref().as_str());
+        let derived = self.preset.map(|preset| preset.derive(machine, &data, compression));
+        let rows = resolver.amount(&of, (ROWS, "the number of rows"), parse_count);
+        match (errors.ok(rows), &derived) {
+            (Some(Some(rows)), _) => data.rows = rows,
+            (Some(None), Some(derived)) => data.rows = derived.rows,
+            (Some(None), None) => {
+                errors.push(PlanError::new("the number of rows is missing").remedy(
                     "give `rows` in [benchmark] (or --rows), or a `workload` preset that derives \
                      them from the machine",
-                ));
+                ))
             }
-        };
-        Ok((data, derived))
+            (None, _) => {}
+        }
+        errors.result((data, derived))
     }
 
-    #[expect(clippy::type_complexity, reason = "a pair of plain collections, used once")]
-    fn variants(
-        &self,
-        file: &File,
-        preset: Option<&Preset>,
-        derived: Option<&Derived>,
-    ) -> Result<(Vec<Variant>, BTreeMap<(String, String), Range<usize>>), PlanError> {
+    fn variants(&self, file: &File, derived: Option<Derived>) -> Result<Vec<Variant>, PlanError> {
+        let mut errors = Errors::default();
         let mut variants: Vec<Variant> = Vec::new();
-        let mut places = BTreeMap::new();
-        for table in &file.variant {
-            let variant = self.variant(table, &file.benchmark, preset, derived)?;
-            if variants.iter().any(|other| other.name == variant.name) {
-                return Err(PlanError::new(format!("two variants are named `{}`", variant.name))
-                    .at(self.resolver.source, table.name.span(), "the second"));
+        for (index, table) in file.variants.iter().enumerate() {
+            variants.extend(errors.ok(self.variant(table, &file.benchmark, derived)));
+            let name = table.text(NAME);
+            if file.variants[..index].iter().any(|other| other.text(NAME) == name) {
+                let error = PlanError::new(format!("two variants are named `{name}`"));
+                errors.push(error.at(self.resolver.source, table.place_of(NAME), "the second"));
             }
-            for (name, place) in settings_places(table, &file.benchmark) {
-                places.insert((variant.name.clone(), name.to_owned()), place);
-            }
-            for (name, _) in &table.options.0 {
-                places.insert((variant.name.clone(), name.get_ref().clone()), name.span());
-            }
-            variants.push(variant);
         }
-        if variants.is_empty() {
-            return Err(PlanError::new("nothing to compare: the experiment has no variant")
-                .remedy("add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)"));
+        if file.variants.is_empty() {
+            errors.push(
+                PlanError::new("nothing to compare: the experiment has no variant").remedy(
+                    "add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)",
+                ),
+            );
         }
-        Ok((variants, places))
+        errors.result(variants)
     }
 
     fn variant(
         &self,
-        table: &VariantTable,
-        benchmark: &BenchmarkTable,
-        preset: Option<&Preset>,
-        derived: Option<&Derived>,
+        table: &Section,
+        benchmark: &Section,
+        derived: Option<Derived>,
     ) -> Result<Variant, PlanError> {
         let resolver = &self.resolver;
-        let build = table.engine.get_ref();
-        let info = resolver.engine(table)?;
-        resolver.check_dialect(table, &info)?;
-        let dsn = resolver.dsn(table, benchmark, &info)?;
+        let mut errors = Errors::default();
+        let engine = errors.ok(resolver.engine(table));
+        let dsn = engine.as_ref().and_then(|(_, info)| {
+            errors.ok(resolver.check_dialect(table, info));
+            errors.or_default(resolver.dsn(table, benchmark, info))
+        });
         // A preset's sizes apply to engines that Assay configures.
-        let (preset, derived) = if dsn.is_some() { (None, None) } else { (preset, derived) };
-        let mut options = match &table.profile {
-            None => Options::new(),
-            Some(name) => self.profile(name, build)?,
-        };
-        for (name, value) in &table.options.0 {
-            options.set(name.get_ref(), &value.0);
+        let (preset, derived) = if dsn.is_some() { (None, None) } else { (self.preset, derived) };
+        let profile = table.get(PROFILE);
+        let mut options = Options::new();
+        if let (Some(name), Some((build, _))) = (profile, &engine) {
+            options = errors.or_default(self.profile(name, build));
         }
-        let durability = resolver
-            .durability(table.durability.as_ref())?
-            .or(resolver.durability(benchmark.durability.as_ref())?)
-            .unwrap_or_default();
-        let cache = resolver
-            .quantity(table.cache.as_ref(), parse_size)?
-            .or(resolver.quantity(benchmark.cache.as_ref(), parse_size)?);
-        let direct = table.direct_io.as_ref().or(benchmark.direct_io.as_ref());
-        let direct = direct.map(|direct| *direct.get_ref());
-        let compression = table.compression.as_ref().or(benchmark.compression.as_ref());
-        let compression = compression.map(|text| text.get_ref().clone());
-        let jobs = table.background_jobs.as_ref().or(benchmark.background_jobs.as_ref());
-        let jobs = jobs.map(|jobs| *jobs.get_ref());
+        for (name, value) in &table.pairs.0 {
+            options.set(name.get_ref(), &value.get_ref().0);
+        }
+        let mut settings = Settings {
+            cache_bytes: derived.map(|derived| derived.cache_bytes),
+            direct_io: preset.is_some_and(|preset| preset.direct_io),
+            compression: preset.map(|preset| preset.compression.to_owned()),
+            background_jobs: derived.map(|derived| derived.background_jobs),
+            ..Settings::default()
+        };
+        for setting in Settings::DECLARED {
+            if let Some(text) = table.get(setting).or(benchmark.get(setting)) {
+                let set = settings.set(setting.key, text.get_ref());
+                errors.ok(set.map_err(|why| resolver.invalid(setting, text, why)));
+            }
+        }
+        errors.ok(self.file_name(table, "a variant's name"));
+        errors.result(())?;
+        let (build, _) = engine.expect("an engine is known when there is no error");
         Ok(Variant {
             dsn,
-            name: self.file_name(&table.name, "a variant's name")?,
-            build: build.clone(),
-            profile: table.profile.as_ref().map(|name| name.get_ref().clone()),
+            name: table.text(NAME).to_owned(),
+            build,
+            profile: profile.map(|name| name.get_ref().clone()),
             options,
-            settings: Settings {
-                durability,
-                cache_bytes: cache.or(derived.map(|derived| derived.cache_bytes)),
-                direct_io: direct.unwrap_or(preset.is_some_and(|preset| preset.direct_io)),
-                compression: compression.or(preset.map(|preset| preset.compression.to_owned())),
-                background_jobs: jobs.or(derived.map(|derived| derived.background_jobs)),
-                allocator: resolver
-                    .allocator(table.allocator.as_ref().or(benchmark.allocator.as_ref()))?,
-            },
+            settings,
             is_control: false,
         })
     }
 
-    fn profile(
-        &self,
-        name: &Spanned<String>,
-        build: &model::BuildRef,
-    ) -> Result<Options, PlanError> {
+    fn profile(&self, name: &Spanned<String>, build: &BuildRef) -> Result<Options, PlanError> {
         let catalog = self.resolver.catalog;
         let version = build.version.as_deref();
         profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
@@ -299,57 +305,31 @@ impl Checker<'_> {
         })
     }
 
-    fn base(
-        &self,
-        base: Option<&Spanned<String>>,
-        variants: &[Variant],
-    ) -> Result<String, PlanError> {
-        let Some(base) = base else { return Ok(variants[0].name.clone()) };
-        if variants.iter().any(|variant| variant.name == *base.get_ref()) {
+    fn base(&self, file: &File) -> Result<String, PlanError> {
+        let names: Vec<_> = file.variants.iter().map(|variant| variant.text(NAME)).collect();
+        let Some(base) = file.experiment.get(BASE) else {
+            return Ok(names.first().copied().unwrap_or_default().to_owned());
+        };
+        if names.is_empty() || names.contains(&base.get_ref().as_str()) {
             return Ok(base.get_ref().clone());
         }
-        let names: Vec<_> = variants.iter().map(|variant| variant.name.as_str()).collect();
         Err(PlanError::new(format!("the base case `{}` is not a variant", base.get_ref()))
             .at(self.resolver.source, base.span(), "no such variant")
             .remedy(format!("variants: {}", names.join(", "))))
     }
 
     /// Checks a name that becomes part of a directory name.
-    fn file_name(&self, name: &Spanned<String>, what: &str) -> Result<String, PlanError> {
-        let text = name.get_ref();
+    fn file_name(&self, table: &Section, what: &str) -> Result<String, PlanError> {
+        let text = table.text(NAME);
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if !text.is_empty() && text.len() <= 80 && text.chars().all(fits) && !text.starts_with('.')
         {
-            return Ok(text.clone());
+            return Ok(text.to_owned());
         }
         Err(PlanError::new(format!("`{text}` cannot be {what}"))
-            .at(self.resolver.source, name.span(), "here")
+            .at(self.resolver.source, table.place_of(NAME), "here")
             .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
     }
-}
-
-/// Returns the places of a variant's settings, in its own table or the benchmark's.
-fn settings_places(
-    table: &VariantTable,
-    benchmark: &BenchmarkTable,
-) -> impl Iterator<Item = (&'static str, Range<usize>)> {
-    fn place<T>(own: &Option<Spanned<T>>, shared: &Option<Spanned<T>>) -> Option<Range<usize>> {
-        own.as_ref().or(shared.as_ref()).map(Spanned::span)
-    }
-    let places = [
-        place(&table.durability, &benchmark.durability),
-        place(&table.cache, &benchmark.cache),
-        place(&table.direct_io, &benchmark.direct_io),
-        place(&table.compression, &benchmark.compression),
-        place(&table.background_jobs, &benchmark.background_jobs),
-        place(&table.allocator, &benchmark.allocator),
-    ];
-    let data = [
-        ("key_bytes", place(&None, &benchmark.key_bytes)),
-        ("value_bytes", place(&None, &benchmark.value_bytes)),
-    ];
-    let all = SETTINGS.iter().copied().zip(places).chain(data);
-    all.filter_map(|(name, place)| Some((name, place?)))
 }
 
 #[cfg(test)]

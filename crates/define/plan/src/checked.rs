@@ -8,24 +8,61 @@ use model::Experiment;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::profile::KnownOptions;
-
-/// Settings common to all engines, by their names in files.
-pub(crate) const SETTINGS: &[&str] =
-    &["durability", "cache", "direct_io", "compression", "background_jobs", "allocator"];
+use crate::settings::{NAME, settings};
+use crate::spec::File;
 
 /// A checked experiment with source positions for later errors.
 #[derive(Debug, Clone)]
 pub struct Checked {
     /// The experiment.
     pub experiment: Experiment,
+    /// The sizes chosen for this machine, in one line.
+    pub chosen: Option<String>,
     pub(crate) source: Source,
-    /// Places of each variant's options and settings, by variant and name.
-    pub(crate) option_places: BTreeMap<(String, String), Range<usize>>,
-    pub(crate) variants: BTreeMap<String, Range<usize>>,
+    pub(crate) places: Places,
     /// Place of each step's load: its rate, its limit, or the step itself.
     pub(crate) loads: Vec<Range<usize>>,
     /// Place of the client factor; empty when it is not in a file.
     pub(crate) clients: Range<usize>,
+}
+
+/// Places in the file by variant, and by key or option; those of its name have the key `name`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places(BTreeMap<(String, String), Range<usize>>);
+
+impl Places {
+    /// Collects the places of each variant's settings and options.
+    pub(crate) fn of(file: &File) -> Self {
+        let mut places = BTreeMap::new();
+        for table in &file.variants {
+            let mut add = |key: &str, place: Range<usize>| {
+                places.insert((table.text(NAME).to_owned(), key.to_owned()), place);
+            };
+            for setting in settings() {
+                if let Some(text) = table.get(setting).or(file.benchmark.get(setting)) {
+                    add(setting.key, text.span());
+                }
+            }
+            for (name, _) in &table.pairs.0 {
+                add(name.get_ref(), name.span());
+            }
+        }
+        Self(places)
+    }
+
+    /// Gives a control the places of its base.
+    pub(crate) fn copy(&mut self, base: &str, control: &str) {
+        let own = self.0.iter().filter(|((variant, _), _)| variant == base);
+        let copies: Vec<_> = own
+            .map(|((_, key), place)| ((control.to_owned(), key.clone()), place.clone()))
+            .collect();
+        self.0.extend(copies);
+    }
+
+    /// Returns the place of a variant's key or option.
+    fn get(&self, variant: &str, key: &str) -> Option<Range<usize>> {
+        self.0.get(&(variant.to_owned(), key.to_owned())).cloned()
+    }
 }
 
 impl Checked {
@@ -40,7 +77,7 @@ impl Checked {
         reason: &str,
         known: &KnownOptions,
     ) -> PlanError {
-        let place = self.option_places.get(&(variant.to_owned(), option.to_owned())).cloned();
+        let place = self.places.get(variant, option);
         // An option that is set, but not in the file, comes from the profile.
         let found = self.experiment.variant(variant).filter(|_| place.is_none());
         let found = found.filter(|found| found.options.get(option).is_some());
@@ -69,7 +106,7 @@ impl Checked {
         message: &str,
         remedy: &str,
     ) -> PlanError {
-        let word = self.option_places.get(&(variant.to_owned(), setting.to_owned())).cloned();
+        let word = self.places.get(variant, setting);
         PlanError::new(format!("variant {variant}: {message}"))
             .at(&self.source, word.unwrap_or_else(|| self.place(variant)), "requested here")
             .remedy(remedy)
@@ -97,7 +134,7 @@ impl Checked {
 
     /// Returns the place of a variant's name; empty when it is not in a file.
     fn place(&self, variant: &str) -> Range<usize> {
-        self.variants.get(variant).cloned().unwrap_or(0..0)
+        self.places.get(variant, NAME.key).unwrap_or(0..0)
     }
 
     /// Returns an error about a whole variant, at its name.

@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use toml::Spanned;
-
 use crate::catalog::Machine;
 use crate::error::PlanError;
-use crate::nearest::nearest;
 use crate::resolve::Resolver;
-use crate::spec::ClientsEntry;
+use crate::settings::CLIENTS;
+use crate::spec::Section;
 
 /// Most client threads of a step; the harness itself has no such limit.
 pub(crate) const CLIENTS_MAX: u32 = 4096;
@@ -50,31 +48,35 @@ pub(crate) fn levels_up_to(most: u32) -> u64 {
     series().take_while(|clients| *clients <= most).count() as u64
 }
 
+/// Parses a list of levels; `None` for a keyword.
+pub(crate) fn listed_levels(text: &str) -> Option<Vec<u32>> {
+    let levels =
+        text.split(',').map(str::trim).filter(|level| !text.is_empty() || !level.is_empty());
+    levels.map(|level| level.parse().ok()).collect()
+}
+
 impl Resolver<'_> {
     /// Checks the factor; one client by default.
     pub(crate) fn clients_factor(
         &self,
-        entry: Option<&Spanned<ClientsEntry>>,
+        factors: &Section,
         machine: Machine,
     ) -> Result<ClientsFactor, PlanError> {
-        let Some(entry) = entry else {
+        let Some(text) = factors.get(CLIENTS) else {
             return Ok(ClientsFactor { levels: vec![1], ..ClientsFactor::default() });
         };
-        let place = entry.span();
-        let (levels, is_adaptive) = match entry.get_ref() {
-            ClientsEntry::Levels(levels) => (self.levels(levels, &place)?, false),
-            ClientsEntry::Word(word) if word == "sweep" => (sweep(machine.cpus), false),
-            ClientsEntry::Word(word) if word == "adaptive" => {
+        let place = text.span();
+        let (levels, is_adaptive) = match (listed_levels(text.get_ref()), text.get_ref().trim()) {
+            (Some(levels), _) => (self.levels(&levels, &place)?, false),
+            (None, "sweep") => (sweep(machine.cpus), false),
+            (None, "adaptive") => {
                 let most = machine.cpus.saturating_mul(CLIENTS_PER_CPU);
                 (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
             }
-            ClientsEntry::Word(word) => {
-                let error = PlanError::new(format!("unknown levels of clients `{word}`"));
-                let error = error.at(self.source, place, "here");
-                return Err(match nearest(word, KEYWORDS) {
-                    Some(known) => error.remedy(format!("did you mean `{known}`?")),
-                    None => error.remedy("write counts such as 1,2,4, or sweep, or adaptive"),
-                });
+            (None, word) => {
+                return Err(PlanError::new(format!("unknown levels of clients `{word}`"))
+                    .at(self.source, place, "here")
+                    .meant(word, KEYWORDS, "write counts such as 1,2,4, or sweep, or adaptive"));
             }
         };
         Ok(ClientsFactor { levels, is_adaptive, place })

@@ -12,9 +12,9 @@ use crate::clients::levels_up_to;
 use crate::window::span_of;
 
 /// Rows per second that a fill of an engine in the client's process reaches.
-const ROWS_PER_S: u64 = 150_000;
+pub(crate) const ROWS_PER_S: u64 = 150_000;
 /// Rows per second that a server takes, in statements of some rows; the same for its requests.
-const SERVER_ROWS_PER_S: u64 = 20_000;
+pub(crate) const SERVER_ROWS_PER_S: u64 = 20_000;
 /// Rows per second of a statement that works on a whole table, such as the build of an index.
 const TABLE_ROWS_PER_S: u64 = 150_000;
 /// Probes a search for the highest rate makes.
@@ -27,7 +27,7 @@ const OVERHEAD: Nanos = Nanos::from_millis(700);
 /// copies of a compaction each take up to as much again.
 const DISK_PER_LIVE: u64 = 3;
 /// The same for the rows of an application: headers, and indexes that are larger than such rows.
-const DISK_PER_ROW: u64 = 6;
+pub(crate) const DISK_PER_ROW: u64 = 6;
 
 /// Time to make, start and stop a server, and what it stores before the first row.
 ///

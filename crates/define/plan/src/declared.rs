@@ -1,43 +1,38 @@
-//! Declarations made before a run: margin, control and waivers.
+//! Declarations made before a run: control and waivers.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
-use model::experiment::MARGIN_DEFAULT;
-use model::units::parse_share;
 use model::{Variant, Waiver};
 use toml::Spanned;
 
-use crate::error::PlanError;
+use crate::error::{Errors, PlanError};
 use crate::nearest::nearest;
 use crate::resolve::Resolver;
-use crate::spec::{Text, WaiveTable};
+use crate::settings::NAME;
+use crate::spec::{File, WaiveTable};
 
 impl Resolver<'_> {
-    /// Checks the practical margin.
-    pub(crate) fn margin(&self, margin: Option<&Spanned<Text>>) -> Result<f64, PlanError> {
-        Ok(self.quantity(margin, parse_share)?.unwrap_or(MARGIN_DEFAULT))
-    }
-
     /// Checks the waivers: known rules, one reason each.
     pub(crate) fn waivers(&self, tables: &[WaiveTable]) -> Result<Vec<Waiver>, PlanError> {
-        let mut waivers: Vec<Waiver> = Vec::new();
+        let (mut waivers, mut errors) = (Vec::new(), Errors::default());
         for table in tables {
-            let code = self.rule_code(&table.code)?;
-            let reason = table.reason.get_ref().trim().to_owned();
-            if reason.is_empty() {
-                return Err(PlanError::new(format!("the waiver of {code} has no reason"))
-                    .at(self.source, table.reason.span(), "no reason")
-                    .remedy("give the reason: it is shown in the first line of every result"));
-            }
-            if waivers.iter().any(|waiver| waiver.code == code) {
-                return Err(PlanError::new(format!("{code} is waived twice"))
-                    .at(self.source, table.code.span(), "the second time")
-                    .remedy("keep one of them, with the whole reason"));
-            }
-            waivers.push(Waiver { code: code.to_owned(), reason });
+            waivers.extend(errors.ok(self.waiver(table, &waivers)));
         }
-        Ok(waivers)
+        errors.result(waivers)
+    }
+
+    fn waiver(&self, table: &WaiveTable, others: &[Waiver]) -> Result<Waiver, PlanError> {
+        let code = self.rule_code(&table.code)?;
+        let reason = table.reason.get_ref().trim().to_owned();
+        if reason.is_empty() {
+            return Err(PlanError::new(format!("the waiver of {code} has no reason"))
+                .at(self.source, table.reason.span(), "no reason")
+                .remedy("give the reason: it is shown in the first line of every result"));
+        }
+        if others.iter().any(|waiver| waiver.code == code) {
+            return Err(PlanError::new(format!("{code} is waived twice"))
+                .at(self.source, table.code.span(), "the second time")
+                .remedy("keep one of them, with the whole reason"));
+        }
+        Ok(Waiver { code: code.to_owned(), reason })
     }
 
     fn rule_code(&self, code: &Spanned<String>) -> Result<&'static str, PlanError> {
@@ -45,8 +40,11 @@ impl Resolver<'_> {
         if let Some(code) = codes.iter().find(|known| known.eq_ignore_ascii_case(word)) {
             return Ok(code);
         }
-        let error = PlanError::new(format!("no rule has the code `{word}`"));
-        let error = error.at(self.source, code.span(), "unknown code");
+        let error = PlanError::new(format!("no rule has the code `{word}`")).at(
+            self.source,
+            code.span(),
+            "unknown code",
+        );
         Err(match nearest(&word.to_ascii_uppercase(), codes.iter().copied()) {
             Some(near) => error.remedy(format!("did you mean {near}?")),
             None => error.remedy(format!("rules: {}", codes.join(", "))),
@@ -58,11 +56,11 @@ impl Resolver<'_> {
         &self,
         variants: &mut Vec<Variant>,
         base: &str,
-        places: &BTreeMap<String, Range<usize>>,
+        file: &File,
     ) -> Result<String, PlanError> {
         let name = format!("{base}-control");
-        if variants.iter().any(|variant| variant.name == name) {
-            let place = places.get(&name).cloned().unwrap_or(0..0);
+        if let Some(same) = file.variants.iter().find(|table| table.text(NAME) == name) {
+            let place = same.place_of(NAME);
             return Err(PlanError::new(format!("the control would be named `{name}` too"))
                 .at(self.source, place, "has the control's name")
                 .remedy("give this variant another name, or leave the control out"));
@@ -131,7 +129,7 @@ mod tests {
     #[test]
     fn the_controls_name_must_be_free() {
         let clash = "\"tree\"\n[[variant]]\nname = \"a-control\"\nengine = \"tree\"";
-        let overrides = Overrides { control: Some(true), ..Overrides::default() };
+        let overrides = Overrides::default().with("control", "true");
         let text = FILE.replacen("\"tree\"", clash, 1);
         let known = TestCatalog::default();
         let machine: Machine = MACHINE;
@@ -176,8 +174,7 @@ mod tests {
         let typed = |code: &str, reason: &str| Waiver { code: code.into(), reason: reason.into() };
         let overrides = Overrides {
             waivers: vec![typed("a001", "new"), typed("A039", "quick")],
-            margin: Some("1%".to_owned()),
-            ..Overrides::default()
+            ..Overrides::default().with("margin", "1%")
         };
         let found = load("f.toml", &file, &overrides, &TestCatalog::default(), MACHINE).unwrap();
         assert_eq!(found.experiment.waivers, [typed("A001", "new"), typed("A039", "quick")]);

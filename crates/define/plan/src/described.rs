@@ -7,7 +7,6 @@ use model::Application;
 use crate::application;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
 
 /// Rows assumed for a description.
 const ROWS: u64 = 1_000_000;
@@ -39,11 +38,11 @@ pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanErro
         (format!("{name}.toml"), text)
     } else {
         let names = catalog.application_names();
-        let error = PlanError::new(format!("no application is named `{name}`"));
-        return Err(match nearest(name, names.iter().map(String::as_str)) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(format!("applications: {}", names.join(", "))),
-        });
+        return Err(PlanError::new(format!("no application is named `{name}`")).meant(
+            name,
+            names.iter().map(String::as_str),
+            format!("applications: {}", names.join(", ")),
+        ));
     };
     let source = Source { name, text };
     let loaded = application::read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
+use crate::nearest::nearest;
 use crate::secret::masked;
 
 /// An error in an experiment: message, place in its file, and remedy.
@@ -18,9 +19,12 @@ pub struct PlanError {
     source_text: Arc<NamedSource<String>>,
     #[label("{label}")]
     place: Option<SourceSpan>,
-    label: String,
+    label: Box<str>,
     #[help]
-    remedy: Option<String>,
+    remedy: Option<Box<str>>,
+    /// Further errors of the same experiment.
+    #[related]
+    others: Vec<PlanError>,
 }
 
 impl PlanError {
@@ -31,8 +35,9 @@ impl PlanError {
             message: masked(&message.into()),
             source_text: Arc::new(NamedSource::new("command line", String::new())),
             place: None,
-            label: String::new(),
+            label: "".into(),
             remedy: None,
+            others: Vec::new(),
         }
     }
 
@@ -42,16 +47,85 @@ impl PlanError {
         if !place.is_empty() && place.end <= source.text.len() {
             self.source_text = Arc::new(NamedSource::new(&source.name, masked(&source.text)));
             self.place = Some(place.into());
-            self.label = label.into();
+            self.label = label.into().into();
         }
         self
+    }
+
+    /// Adds the remedy of a wrong word: the nearest known one, or else `otherwise`.
+    #[must_use]
+    pub(crate) fn meant<'a>(
+        self,
+        word: &str,
+        known: impl IntoIterator<Item = &'a str>,
+        otherwise: impl Into<String>,
+    ) -> Self {
+        match nearest(word, known) {
+            Some(near) => self.remedy(format!("did you mean `{near}`?")),
+            None => self.remedy(otherwise),
+        }
     }
 
     /// Adds the remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(masked(&remedy.into()));
+        self.remedy = Some(masked(&remedy.into()).into());
         self
+    }
+}
+
+impl PlanError {
+    /// Returns whether two errors would be displayed alike.
+    fn is_same(&self, other: &Self) -> bool {
+        let shown = |error: &Self| {
+            (error.message.clone(), error.place, error.source_text.name().to_owned())
+        };
+        shown(self) == shown(other)
+    }
+}
+
+/// The independent errors of one experiment, in the order of the checks.
+#[derive(Debug, Default)]
+pub(crate) struct Errors(Vec<PlanError>);
+
+impl Errors {
+    /// Adds an error, with those related to it, unless it is there already.
+    pub(crate) fn push(&mut self, mut error: PlanError) {
+        let others = std::mem::take(&mut error.others);
+        for error in std::iter::once(error).chain(others) {
+            if !self.0.iter().any(|known| known.is_same(&error)) {
+                self.0.push(error);
+            }
+        }
+    }
+
+    /// Returns a value; adds the error instead, if it is one.
+    pub(crate) fn ok<T>(&mut self, result: Result<T, PlanError>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    /// Returns a value or its type's default; adds the error, if it is one.
+    pub(crate) fn or_default<T: Default>(&mut self, result: Result<T, PlanError>) -> T {
+        self.ok(result).unwrap_or_default()
+    }
+
+    /// Returns an optional value or a default; adds the error, if it is one.
+    pub(crate) fn or<T>(&mut self, result: Result<Option<T>, PlanError>, default: T) -> T {
+        self.ok(result).flatten().unwrap_or(default)
+    }
+
+    /// Returns the number of errors so far.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Returns the value when there is no error, or else the first with the others.
+    pub(crate) fn result<T>(self, value: T) -> Result<T, PlanError> {
+        let mut errors = self.0.into_iter();
+        match errors.next() {
+            None => Ok(value),
+            Some(first) => Err(PlanError { others: errors.collect(), ..first }),
+        }
     }
 }
 

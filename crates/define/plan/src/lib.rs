@@ -6,12 +6,14 @@
 //! Invariants: a checked experiment is complete, with every default resolved; every error names the
 //! line at fault and the remedy; the order of runs is a function of the seed.
 //!
-//! To add a workload preset, add one line to `preset::PRESETS`.
+//! To add a workload preset, add one line to `preset::PRESETS`; to add a setting, one line to
+//! `settings`, or to `model::setting` when drivers translate it.
 
 mod application;
 mod catalog;
 mod check;
 mod checked;
+mod chosen;
 mod clients;
 mod cost;
 mod declared;
@@ -37,9 +39,11 @@ mod secret;
 mod server;
 #[cfg(test)]
 mod server_tests;
+mod settings;
 mod spec;
 mod step_load;
 mod steps;
+mod syntax;
 mod window;
 mod workload;
 
@@ -50,7 +54,8 @@ pub use described::{Described, describe};
 pub use error::PlanError;
 pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
 pub use nearest::nearest;
-pub use overrides::{Overrides, QuickVariant};
+pub use overrides::{Overrides, QuickVariants};
 pub use preset::{PRESETS, Preset};
 pub use profile::{KnownOptions, profile_options};
 pub use quick::quick;
+pub use settings::flags;

@@ -103,7 +103,7 @@ mod tests {
         let none = Overrides::default();
         let own = load("", &text, &none, &TestCatalog::default(), MACHINE).unwrap();
         assert_eq!(own.experiment.steps[0].load.to_string(), pipelined);
-        let typed = Overrides { pipeline: Some(16), ..none };
+        let typed = none.with("pipeline", "16");
         let typed = load("", &text, &typed, &TestCatalog::default(), MACHINE).unwrap();
         assert_eq!(typed.experiment.steps[1].load.to_string(), pipelined);
     }

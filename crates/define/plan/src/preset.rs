@@ -74,8 +74,8 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::MACHINE;
 
-    const MACHINE: Machine = Machine { cpus: 8, memory_bytes: Bytes(32 << 30) };
     const SHAPE: DataShape =
         DataShape { rows: 0, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
 

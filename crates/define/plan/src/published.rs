@@ -6,11 +6,12 @@ use model::metric::{self, Kind, METRICS};
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 use toml::Spanned;
 
+use crate::clients::listed_levels;
 use crate::error::PlanError;
-use crate::nearest::nearest;
 use crate::overrides::Overrides;
 use crate::resolve::Resolver;
-use crate::spec::{ClientsEntry, File, FindingTable, PublishedTable};
+use crate::settings::{BASE, CLIENTS, DISTRIBUTION};
+use crate::spec::{File, FindingTable, PublishedTable};
 
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
@@ -26,7 +27,7 @@ const EXPECTED: [(&str, Expected); 3] =
 #[derive(Debug, Clone)]
 pub(crate) struct AsWritten {
     base: Option<Spanned<String>>,
-    clients: Option<ClientsEntry>,
+    clients: Option<String>,
     /// Whether the command line names the key distribution.
     is_distribution_typed: bool,
 }
@@ -35,27 +36,21 @@ impl AsWritten {
     /// Copies the values that findings need, before overrides.
     pub(crate) fn of(file: &File, overrides: &Overrides) -> Self {
         Self {
-            base: file.experiment.base.clone(),
-            clients: file.factors.clients.as_ref().map(|entry| entry.get_ref().clone()),
-            is_distribution_typed: overrides.distribution.is_some(),
+            base: file.experiment.get(BASE).cloned(),
+            clients: file.factors.get(CLIENTS).map(|levels| levels.get_ref().clone()),
+            is_distribution_typed: overrides.get(DISTRIBUTION).is_some(),
         }
     }
 
     /// Returns the levels listed in the file; `None` for a keyword.
-    fn levels(&self) -> Option<&[u32]> {
-        match &self.clients {
-            None => Some(&[1]),
-            Some(ClientsEntry::Levels(levels)) => Some(levels),
-            Some(ClientsEntry::Word(_)) => None,
-        }
+    fn levels(&self) -> Option<Vec<u32>> {
+        self.clients.as_deref().map_or(Some(vec![1]), listed_levels)
     }
 
     /// Returns whether the file has several levels.
     fn has_several_levels(&self) -> bool {
-        match &self.clients {
-            Some(ClientsEntry::Word(word)) => word == "sweep",
-            _ => self.levels().is_some_and(|levels| levels.len() > 1),
-        }
+        self.clients.as_deref() == Some("sweep")
+            || self.levels().is_some_and(|levels| levels.len() > 1)
     }
 }
 
@@ -176,12 +171,9 @@ impl Resolver<'_> {
         if names.contains(&word.as_str()) {
             return Ok(word.clone());
         }
-        let error = PlanError::new(format!("the experiment has no {what} `{word}`"));
-        let error = error.at(self.source, name.span(), format!("no such {what}"));
-        Err(match nearest(word, names.iter().copied()) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(format!("{what}s: {}", names.join(", "))),
-        })
+        Err(PlanError::new(format!("the experiment has no {what} `{word}`"))
+            .at(self.source, name.span(), format!("no such {what}"))
+            .meant(word, names.iter().copied(), format!("{what}s: {}", names.join(", "))))
     }
 
     /// Checks that the finding refers to exactly one step.
@@ -269,11 +261,11 @@ impl Resolver<'_> {
             Some(_) => format!("`{word}` is a raw reading, and has no ratio"),
             None => format!("no metric is named `{word}`"),
         };
-        let error = PlanError::new(message).at(self.source, name.span(), "here");
-        Err(match nearest(word, derived()) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy("GLOSSARY.md lists all; for instance cpu_us_per_op"),
-        })
+        Err(PlanError::new(message).at(self.source, name.span(), "here").meant(
+            word,
+            derived(),
+            "GLOSSARY.md lists all; for instance cpu_us_per_op",
+        ))
     }
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
@@ -322,15 +314,14 @@ impl Resolver<'_> {
         if let Some((_, found)) = EXPECTED.iter().find(|(name, _)| name == text) {
             return Ok(*found);
         }
-        let error = PlanError::new(format!("`{text}` is not a known expectation"));
-        let error = error.at(self.source, word.span(), "here");
-        Err(match nearest(text, EXPECTED.map(|(name, _)| name)) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(
+        Err(PlanError::new(format!("`{text}` is not a known expectation"))
+            .at(self.source, word.span(), "here")
+            .meant(
+                text,
+                EXPECTED.map(|(name, _)| name),
                 "write \"higher\", \"lower\" or \"same\"; \
                                   a number goes into `ratio`",
-            ),
-        })
+            ))
     }
 
     fn above_zero(&self, number: &Spanned<f64>, what: &str) -> Result<f64, PlanError> {
@@ -520,8 +511,8 @@ FINDING
             )
         };
         let level = |text: &str, typed: Option<&str>| {
-            let typed = typed.map(str::to_owned);
-            let overrides = Overrides { clients: typed, ..Overrides::default() };
+            let none = Overrides::default();
+            let overrides = typed.iter().fold(none, |all, text| all.with("clients", text));
             loaded(text, &overrides).map(|all| all[0].findings[0].clients)
         };
         assert_eq!(level(&clients("[2]", ""), None).unwrap(), None);
@@ -538,11 +529,7 @@ FINDING
         assert_eq!(refused(&clients("\"sweep\"", "")).2, "add `clients`");
         assert!(level(&clients("[1, 2]", "clients = 3"), Some("3")).is_err());
         // A base from the command line is not the one a finding was published against.
-        let overrides = Overrides {
-            base: Some("b".to_owned()),
-            distribution: Some("uniform".to_owned()),
-            ..Overrides::default()
-        };
+        let overrides = Overrides::default().with("base", "b").with("distribution", "uniform");
         let text = file(&format!("{B}ratio = 2\ndistribution = \"zipf:0.9\""));
         assert_eq!(loaded(&text, &overrides).unwrap()[0].findings[0].base, "a");
     }

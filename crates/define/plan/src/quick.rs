@@ -3,26 +3,30 @@
 use std::collections::BTreeMap;
 
 use model::StepRole;
-use toml::Spanned;
+use model::options::Text;
 
 use crate::catalog::{Catalog, Machine};
 use crate::check::check;
 use crate::checked::Checked;
-use crate::error::{PlanError, Source};
-use crate::overrides::{Overrides, QuickVariant};
+use crate::chosen::{self, Chosen};
+use crate::error::{Errors, PlanError, Source};
+use crate::named::Named;
+use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::preset::PRESETS;
-use crate::spec::{self, BenchmarkTable, File, OptionTable, StepEntry, Text, VariantTable};
+use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
+use crate::spec::{File, Section};
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///
 /// When the first step needs rows, `filluniquerandom` fills the engine first. The steps of an
-/// application are preceded by those they need.
+/// application are preceded by those they need. Rows that are neither given nor derived by a preset
+/// are chosen for the machine, and so is then the duration.
 ///
 /// # Errors
-/// The first error, with the remedy.
+/// Every independent error, with the remedy.
 pub fn quick(
     steps: &[String],
-    variants: &[QuickVariant],
+    variants: &QuickVariants,
     overrides: &Overrides,
     catalog: &dyn Catalog,
     machine: Machine,
@@ -30,108 +34,172 @@ pub fn quick(
     let known = catalog.steps();
     let first = steps.first().and_then(|name| known.iter().find(|info| info.name == **name));
     let mut names = steps.to_vec();
-    let is_of_keys =
-        overrides.workload.as_ref().is_none_or(|name| PRESETS.iter().any(|p| p.name == *name));
-    if is_of_keys && first.is_some_and(|info| info.role != StepRole::Load) {
+    let workload = overrides.get(WORKLOAD);
+    let is_preset = PRESETS.iter().any(|preset| Some(preset.name) == workload);
+    if (workload.is_none() || is_preset) && first.is_some_and(|info| info.role != StepRole::Load) {
         names.insert(0, "filluniquerandom".to_owned());
     }
-    let spanned = |name: &String| Spanned::new(0..0, StepEntry::Word(name.clone()));
-    let file = File {
-        experiment: spec::ExperimentTable {
-            name: Spanned::new(0..0, format!("quick-{}", steps.join("-"))),
-            question: format!("How do the engines compare on {}?", steps.join(", ")),
-            base: None,
-            seed: None,
-            margin: None,
-            control: None,
-        },
-        benchmark: BenchmarkTable {
-            steps: Some(names.iter().map(spanned).collect()),
-            ..BenchmarkTable::default()
-        },
-        factors: spec::FactorsTable::default(),
-        variant: name_variants(variants),
-        waive: Vec::new(),
-        published: Vec::new(),
+    let mut errors = Errors::default();
+    let mut file = File::default();
+    file.experiment.set(NAME, format!("quick-{}", steps.join("-")));
+    file.experiment.set(QUESTION, format!("How do the engines compare on {}?", steps.join(", ")));
+    file.benchmark.steps = Some(names.into_iter().map(Section::step).collect());
+    let is_server = |engine: &String| {
+        let engines = catalog.engines();
+        let name = engine.split('@').next().unwrap_or_default();
+        engines.iter().any(|info| info.name == name && info.dialect.is_some())
     };
-    check(&Source::default(), file, overrides, catalog, machine)
+    let timed = steps
+        .iter()
+        .filter(|name| known.iter().find(|info| info.name == ***name).is_none_or(chosen::is_timed));
+    let chosen = (!is_preset && overrides.get(ROWS).is_none()).then(|| {
+        let has_server = variants.engines.iter().any(is_server);
+        Chosen::of(machine, overrides, has_server, timed.count())
+    });
+    if let Some(Chosen { rows, duration_s }) = chosen {
+        file.benchmark.set(ROWS, rows.to_string());
+        if let Some(seconds) = duration_s {
+            file.benchmark.set(DURATION, format!("{seconds}s"));
+        }
+    }
+    let options = pairs(&variants.options, "--option", &mut errors);
+    file.variants = name_variants(variants, &options);
+    let checked = errors.ok(check(&Source::default(), file, overrides, catalog, machine));
+    let checked = checked.map(|checked| Checked {
+        chosen: chosen.map(|chosen| chosen.line(machine, overrides, &checked.experiment)),
+        ..checked
+    });
+    errors.result(checked).map(|checked| checked.expect("checked without an error"))
 }
 
 /// Names variants after engine, version and profile; duplicates are numbered.
-fn name_variants(variants: &[QuickVariant]) -> Vec<VariantTable> {
+fn name_variants(variants: &QuickVariants, options: &Named<Text>) -> Vec<Section> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    let mut table = |variant: &QuickVariant| {
-        let mut name = variant.build.to_string().replace('@', "-");
-        if let Some(profile) = &variant.profile {
-            let own = profile.strip_prefix(&format!("{}-", variant.build.engine));
-            name = format!("{name}-{}", own.unwrap_or(profile));
+    let mut table = |build: &String| {
+        let engine = build.split('@').next().unwrap_or_default();
+        let own = format!("{engine}-");
+        let profile = variants.profile.as_ref().filter(|profile| {
+            profile.starts_with(&own) || profile.ends_with(".toml") || variants.engines.len() == 1
+        });
+        let mut name = build.replace('@', "-");
+        if let Some(profile) = profile {
+            name = format!("{name}-{}", profile.strip_prefix(&own).unwrap_or(profile));
         }
         let twin = counts.entry(name.clone()).or_insert(0);
         *twin += 1;
         if *twin > 1 {
             name = format!("{name}-{twin}");
         }
-        let option = |(name, value): (&str, &str)| {
-            (Spanned::new(0..0, name.to_owned()), Text(value.to_owned()))
-        };
-        VariantTable {
-            name: Spanned::new(0..0, name),
-            engine: Spanned::new(0..0, variant.build.clone()),
-            dsn: None,
-            profile: variant.profile.clone().map(|profile| Spanned::new(0..0, profile)),
-            durability: None,
-            cache: None,
-            direct_io: None,
-            compression: None,
-            background_jobs: None,
-            allocator: None,
-            options: OptionTable(variant.options.iter().map(option).collect()),
+        let mut table = Section::default();
+        table.pairs = options.clone();
+        table.set(NAME, name);
+        table.set(ENGINE, build);
+        if let Some(profile) = profile {
+            table.set(PROFILE, profile);
         }
+        table
     };
-    variants.iter().map(&mut table).collect()
+    variants.engines.iter().map(&mut table).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Options;
+    use miette::Diagnostic as _;
+    use model::{Nanos, StopRule};
 
     use super::*;
     use crate::sample::{MACHINE, TestCatalog};
 
-    fn typed(build: &str, profile: Option<&str>) -> QuickVariant {
-        QuickVariant {
-            build: build.parse().expect("a build"),
+    fn typed(engines: &[&str], profile: Option<&str>) -> QuickVariants {
+        QuickVariants {
+            engines: engines.iter().map(|engine| (*engine).to_owned()).collect(),
             profile: profile.map(str::to_owned),
-            options: Options::new(),
+            options: Vec::new(),
         }
+    }
+
+    fn planned(
+        steps: &[&str],
+        variants: &QuickVariants,
+        overrides: &Overrides,
+    ) -> Result<Checked, PlanError> {
+        let steps: Vec<_> = steps.iter().map(|step| (*step).to_owned()).collect();
+        quick(&steps, variants, overrides, &TestCatalog::default(), MACHINE)
     }
 
     #[test]
     fn typed_variants_are_named_after_build_and_profile_and_duplicates_are_numbered() {
-        let variants = [
-            typed("log@9.1", Some("log-wide")),
-            typed("log@9.1", None),
-            typed("tree", None),
-            typed("tree", None),
-        ];
-        let names: Vec<_> =
-            name_variants(&variants).into_iter().map(|table| table.name.into_inner()).collect();
-        assert_eq!(names, ["log-9.1-wide", "log-9.1", "tree", "tree-2"]);
+        let variants = typed(&["log@9.1", "tree", "tree"], Some("log-wide"));
+        let tables = name_variants(&variants, &Named::default());
+        let names: Vec<_> = tables.iter().map(|table| table.text(NAME)).collect();
+        assert_eq!(names, ["log-9.1-wide", "tree", "tree-2"]);
+        let profiles: Vec<_> = tables.iter().map(|table| table.text(PROFILE)).collect();
+        assert_eq!(profiles, ["log-wide", "", ""]);
+        let single = name_variants(&typed(&["tree"], Some("wide")), &Named::default());
+        assert_eq!(single[0].text(NAME), "tree-wide", "a single engine takes any profile");
     }
 
     #[test]
     fn typed_steps_that_need_rows_are_filled_first() {
-        let known = TestCatalog::default();
-        let overrides = Overrides { rows: Some("1k".to_owned()), ..Overrides::default() };
-        let plan = |steps: &[&str]| {
-            let steps: Vec<_> = steps.iter().map(|step| (*step).to_owned()).collect();
-            let checked = quick(&steps, &[typed("tree", None)], &overrides, &known, MACHINE);
-            checked.map(|checked| checked.experiment)
-        };
-        let filled = plan(&["fillseq", "readrandom"]).unwrap();
+        let rows = Overrides::default().with("rows", "1k");
+        let tree = typed(&["tree"], None);
+        let filled = planned(&["fillseq", "readrandom"], &tree, &rows).unwrap();
+        assert_eq!(filled.chosen, None);
+        let filled = filled.experiment;
         assert_eq!((filled.name.as_str(), filled.steps.len()), ("quick-fillseq-readrandom", 2));
         // This test's catalog lacks filluniquerandom: that it is requested is what is tested.
-        let refused = plan(&["readrandom"]).unwrap_err().to_string();
+        let refused = planned(&["readrandom"], &tree, &rows).unwrap_err().to_string();
         assert_eq!(refused, "unknown step `filluniquerandom`");
+    }
+
+    #[test]
+    fn rows_and_duration_are_chosen_when_no_rows_are_given() {
+        let plan = |engine: &str, overrides: &Overrides| {
+            planned(&["fillseq", "readrandom"], &typed(&[engine], None), overrides).unwrap()
+        };
+        let none = Overrides::default();
+        let embedded = plan("tree", &none);
+        assert_eq!(embedded.experiment.data.rows, 1_000_000);
+        assert_eq!(embedded.experiment.steps[1].stop, StopRule::Duration(Nanos::from_secs(10)));
+        assert_eq!(
+            embedded.chosen.as_deref(),
+            Some(
+                "rows 1M and duration 10s chosen for this machine: 8 CPUs, 32.0 GiB of memory, \
+                 1.00 TiB of free disk"
+            )
+        );
+        let server = plan("pg@15", &none);
+        assert_eq!(server.experiment.data.rows, 200_000);
+        let timed = plan("tree", &none.clone().with("duration", "3s"));
+        assert!(timed.chosen.unwrap().starts_with("rows 1M chosen for"));
+        let preset = plan("tree", &none.with("workload", "byrx"));
+        assert_eq!((preset.chosen, preset.experiment.data.rows > 1_000_000), (None, true));
+    }
+
+    #[test]
+    fn independent_mistakes_are_reported_together() {
+        let overrides = Overrides::default()
+            .with("duration", "soon")
+            .with("durability", "paper")
+            .with("cache", "big")
+            .with("clients", "swep");
+        let mut variants = typed(&["tre"], None);
+        variants.options.push("size".to_owned());
+        let error = planned(&["fillseq", "raedrandom", "readrandom"], &variants, &overrides);
+        let error = error.unwrap_err();
+        let others = error.related().into_iter().flatten().map(ToString::to_string);
+        let all: Vec<_> = [error.to_string()].into_iter().chain(others).collect();
+        assert_eq!(
+            all,
+            [
+                "`--option size` is not NAME=VALUE",
+                "unknown levels of clients `swep`",
+                "--duration: `soon` does not start with a number",
+                "unknown step `raedrandom`",
+                "unknown engine `tre`",
+                "unknown durability `paper`",
+                "--cache: `big` does not start with a number",
+            ]
+        );
     }
 }

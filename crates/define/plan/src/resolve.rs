@@ -2,18 +2,20 @@
 
 use std::ops::Range;
 
+use model::setting::{Kind, Setting, parse_whole};
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
-use model::{
-    Allocator, Bytes, Durability, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule,
-};
+use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule};
 use toml::Spanned;
 
 use crate::application::Loaded;
 use crate::catalog::Catalog;
-use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
-use crate::spec::{BenchmarkTable, StepEntry, StepTable, Text, WordOr};
+use crate::error::{Errors, PlanError, Source};
+use crate::settings::{
+    BATCH_KEYS, DISTRIBUTION, DURATION, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP, STEP_CLIENTS,
+    WARMUP, WRITER_RATE,
+};
+use crate::spec::Section;
 
 /// Default length of a step that ends by duration.
 ///
@@ -35,11 +37,11 @@ const RANGE_ROWS_DEFAULT: u32 = 10;
 /// Keys of a `multi_get`. Source: benchmark.sh, `batch_size` of multireadrandom.
 const BATCH_KEYS_DEFAULT: u32 = 10;
 
-/// One step as written, its description, and its place.
+/// One step as written, with the benchmark's settings and the step's description.
 struct Written<'a> {
-    table: &'a StepTable,
+    table: &'a Section,
+    benchmark: &'a Section,
     info: &'a StepInfo,
-    place: &'a Range<usize>,
 }
 
 /// Context of the checks of one experiment file.
@@ -51,16 +53,49 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Checks one optional quantity with a parser of `model::units`.
-    pub(crate) fn quantity<T>(
+    /// Returns a setting's value in the first of the tables that has it.
+    pub(crate) fn value<T>(
         &self,
-        text: Option<&Spanned<Text>>,
+        tables: &[&Section],
+        setting: &Setting,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Option<T>, PlanError> {
-        let Some(text) = text else { return Ok(None) };
-        parse(&text.get_ref().0)
-            .map(Some)
-            .map_err(|why| PlanError::new(why).at(self.source, text.span(), "here"))
+        let Some(text) = tables.iter().find_map(|table| table.get(setting)) else {
+            return Ok(None);
+        };
+        parse(text.get_ref()).map(Some).map_err(|why| self.invalid(setting, text, why))
+    }
+
+    /// Returns a quantity that must not be zero, in the same way.
+    pub(crate) fn amount<T: Copy + Into<u64>>(
+        &self,
+        tables: &[&Section],
+        (setting, what): (&Setting, &str),
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, PlanError> {
+        let Some(value) = self.value(tables, setting, parse)? else { return Ok(None) };
+        let place = tables.iter().find_map(|table| table.get(setting)).map_or(0..0, Spanned::span);
+        self.positive(value, what, place).map(Some)
+    }
+
+    /// Returns the error of an invalid value: at its place, or with its flag.
+    pub(crate) fn invalid(
+        &self,
+        setting: &Setting,
+        text: &Spanned<String>,
+        why: String,
+    ) -> PlanError {
+        let (word, place) = (text.get_ref(), text.span());
+        if let Kind::Name(names) = setting.kind {
+            let error = PlanError::new(format!("unknown {} `{word}`", setting.key)).at(
+                self.source,
+                place,
+                "here",
+            );
+            return error.meant(word, names(), setting.help.trim());
+        }
+        let why = if place.is_empty() { format!("--{}: {why}", setting.flag()) } else { why };
+        PlanError::new(why).at(self.source, place, "here")
     }
 
     /// Checks that a number is not zero.
@@ -80,104 +115,53 @@ impl Resolver<'_> {
         ))
     }
 
-    /// Checks an allocator; without one it is the system's.
-    pub(crate) fn allocator(&self, text: Option<&Spanned<String>>) -> Result<Allocator, PlanError> {
-        let Some(text) = text else { return Ok(Allocator::System) };
-        let name = text.get_ref();
-        let names = Allocator::ALL.map(Allocator::name);
-        Allocator::ALL.into_iter().find(|allocator| allocator.name() == name).ok_or_else(|| {
-            let error = PlanError::new(format!("`{name}` is not an allocator known here"));
-            let error = error.at(self.source, text.span(), "unknown allocator");
-            match nearest(name, names) {
-                Some(word) => error.remedy(format!("did you mean `{word}`?")),
-                None => error.remedy(format!("allocators: {}", names.join(", "))),
-            }
-        })
-    }
-
-    /// Checks a durability class.
-    pub(crate) fn durability(
-        &self,
-        text: Option<&Spanned<String>>,
-    ) -> Result<Option<Durability>, PlanError> {
-        let Some(text) = text else { return Ok(None) };
-        let found = Durability::ALL.into_iter().find(|class| class.name() == text.get_ref());
-        found.map(Some).ok_or_else(|| {
-            PlanError::new(format!("`{}` is not a durability class", text.get_ref()))
-                .at(self.source, text.span(), "unknown class")
-                .remedy("write \"none\", \"os\" (survives a process crash) or \"sync\"")
-        })
-    }
-
-    /// Checks a key distribution.
-    fn distribution(
-        &self,
-        text: &str,
-        rows: u64,
-        place: Range<usize>,
-    ) -> Result<String, PlanError> {
-        match self.catalog.check_distribution(text, rows) {
-            Ok(()) => Ok(text.to_owned()),
-            Err(why) => Err(PlanError::new(why).at(self.source, place, "here")),
-        }
-    }
-
     /// Checks one step and resolves its defaults, except the load.
     pub(crate) fn step(
         &self,
-        entry: &Spanned<StepEntry>,
-        benchmark: &BenchmarkTable,
+        table: &Section,
+        benchmark: &Section,
         rows: u64,
     ) -> Result<(Step, StepInfo), PlanError> {
-        let place = entry.span();
-        let table = match entry.get_ref() {
-            WordOr::Word(name) => StepTable { step: name.clone(), ..StepTable::default() },
-            WordOr::Table(table) => StepTable::clone(table),
+        let (name, tables) = (table.text(STEP), [table, benchmark]);
+        let info = self.step_info(name, table.place.clone())?;
+        self.check_step_settings(table)?;
+        let written = Written { table, benchmark, info: &info };
+        let mut errors = Errors::default();
+        let stop = errors.ok(self.stop_rule(&written, rows)).unwrap_or(StopRule::Operations(1));
+        let warmup = errors.or_default(self.value(&tables, WARMUP, parse_span));
+        let warmup = match stop {
+            StopRule::Operations(_) => Nanos(0),
+            StopRule::Duration(length) => {
+                warmup.unwrap_or_else(|| Nanos(length.0 / 10).min(WARMUP_MAX))
+            }
         };
-        let info = self.step_info(&table.step, place.clone())?;
-        self.check_step_settings(&table, &place)?;
-        let wrap = |text: &Option<Text>| text.clone().map(|text| Spanned::new(place.clone(), text));
-        let pick =
-            |own: &Option<Text>, shared: &Option<Spanned<Text>>| wrap(own).or(shared.clone());
-        let written = Written { table: &table, info: &info, place: &place };
-        let stop = self.stop_rule(&written, benchmark, rows)?;
-        let warmup = pick(&table.warmup, &benchmark.warmup);
-        let warmup = match (stop, self.quantity(warmup.as_ref(), parse_span)?) {
-            (StopRule::Operations(_), _) => Nanos(0),
-            (StopRule::Duration(_), Some(warmup)) => warmup,
-            (StopRule::Duration(length), None) => Nanos(length.0 / 10).min(WARMUP_MAX),
+        let uniform = "uniform".to_owned();
+        let distribution = self.value(&tables, DISTRIBUTION, |text| {
+            self.catalog.check_distribution(text, rows).map(|()| text.to_owned())
+        });
+        let mut count = |setting: &Setting| {
+            errors.or_default(self.amount(&tables, (setting, setting.key), parse_whole))
         };
-        let (distribution, at) = match (&table.distribution, &benchmark.distribution) {
-            (Some(own), _) => (own.clone(), place.clone()),
-            (None, Some(shared)) => (shared.get_ref().clone(), shared.span()),
-            (None, None) => ("uniform".to_owned(), 0..0),
-        };
-        let shared_u32 = |shared: &Option<Spanned<u32>>| shared.as_ref().map(|n| *n.get_ref());
-        let range_rows = table.range_rows.or(shared_u32(&benchmark.range_rows));
-        let batch_keys = table.batch_keys.or(shared_u32(&benchmark.batch_keys));
-        let range_rows = range_rows.unwrap_or(RANGE_ROWS_DEFAULT);
-        let batch_keys = batch_keys.unwrap_or(BATCH_KEYS_DEFAULT);
-        let settle_cap = pick(&table.settle_cap, &benchmark.settle_cap);
+        let range_rows = count(RANGE_ROWS).unwrap_or(RANGE_ROWS_DEFAULT);
+        let batch_keys = count(BATCH_KEYS).unwrap_or(BATCH_KEYS_DEFAULT);
+        let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
         let step = Step {
-            clients: self.step_clients(&written)?,
+            clients: errors.ok(self.step_clients(&written)).unwrap_or(1),
             stop,
             warmup,
             load: Load::Closed,
             limit: None,
-            distribution: self.distribution(&distribution, rows, at)?,
-            range_rows: self.positive(range_rows, "range_rows", place.clone())?,
-            batch_keys: self.positive(batch_keys, "batch_keys", place.clone())?,
-            writer_bytes_per_s: self
-                .writer_rate(pick(&table.writer_rate, &benchmark.writer_rate), &info)?,
-            settle_cap: self
-                .quantity(settle_cap.as_ref(), parse_span)?
-                .unwrap_or_else(|| self.settle_cap(rows)),
+            distribution: errors.or_default(distribution).unwrap_or(uniform),
+            range_rows,
+            batch_keys,
+            writer_bytes_per_s: errors.or_default(self.writer_rate(&written)),
+            settle_cap: settle_cap.unwrap_or_else(|| self.settle_cap(rows)),
             unit: self
-                .traffic_spec(&table.step)
+                .traffic_spec(name)
                 .map_or(OpUnit::Operation, |traffic_spec| traffic_spec.unit),
-            name: table.step,
+            name: name.to_owned(),
         };
-        Ok((step, info))
+        errors.result((step, info))
     }
 
     /// Returns the application's step of that name.
@@ -211,90 +195,57 @@ impl Resolver<'_> {
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let error =
             PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");
-        Err(match nearest(name, names.iter().copied()) {
-            Some(word) => error.remedy(format!("did you mean `{word}`?")),
-            None => error.remedy(format!("steps: {}", names.join(", "))),
-        })
+        Err(error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))))
     }
 
-    fn stop_rule(
-        &self,
-        written: &Written<'_>,
-        benchmark: &BenchmarkTable,
-        rows: u64,
-    ) -> Result<StopRule, PlanError> {
-        let Written { table, info, place } = *written;
-        let refuse = |why: String| PlanError::new(why).at(self.source, place.clone(), "here");
+    fn stop_rule(&self, written: &Written<'_>, rows: u64) -> Result<StopRule, PlanError> {
+        let Written { table, benchmark, info } = *written;
+        let refuse = |why: String| PlanError::new(why).at(self.source, table.place.clone(), "here");
         if info.role == StepRole::Maintain {
             return Ok(StopRule::Operations(0));
         }
-        if let Some(text) = &table.operations {
+        if let Some(operations) = self.amount(&[table], (OPERATIONS, "operations"), parse_count)? {
             let is_of_rows = self.application.is_some() && info.share_of_rows.is_some();
             if info.role == StepRole::Load || is_of_rows {
                 return Err(refuse(format!("{} ends by rows: set `rows` instead", info.name)));
             }
-            let operations = parse_count(&text.0).map_err(refuse)?;
-            return Ok(StopRule::Operations(self.positive(
-                operations,
-                "operations",
-                place.clone(),
-            )?));
+            return Ok(StopRule::Operations(operations));
         }
-        match (info.share_of_rows, &table.duration) {
-            (Some(_), Some(_)) => {
-                Err(refuse(format!("{} ends by rows, it takes no duration", info.name)))
-            }
-            (Some(share), None) => {
-                let calls = self.application.and_then(|loaded| {
-                    let application = &loaded.application;
-                    application.calls(application.step(&info.name)?, rows, 1)
-                });
-                Ok(StopRule::Operations(calls.unwrap_or_else(|| share_of(rows, share))))
-            }
-            (None, Some(text)) => {
-                let span = parse_span(&text.0).map_err(refuse)?;
-                Ok(StopRule::Duration(Nanos(self.positive(
-                    span.0,
-                    "the duration",
-                    place.clone(),
-                )?)))
-            }
-            (None, None) => {
-                let span = self.quantity(benchmark.duration.as_ref(), parse_span)?;
-                let at = benchmark.duration.as_ref().map_or(0..0, Spanned::span);
-                let span = span.unwrap_or(DURATION_DEFAULT);
-                Ok(StopRule::Duration(Nanos(self.positive(span.0, "the duration", at)?)))
-            }
+        let Some(share) = info.share_of_rows else {
+            let parse = |text: &str| parse_span(text).map(|span| span.0);
+            let span = self.amount(&[table, benchmark], (DURATION, "the duration"), parse)?;
+            return Ok(StopRule::Duration(span.map_or(DURATION_DEFAULT, Nanos)));
+        };
+        if table.get(DURATION).is_some() {
+            return Err(refuse(format!("{} ends by rows, it takes no duration", info.name)));
         }
+        let calls = self.application.and_then(|loaded| {
+            let application = &loaded.application;
+            application.calls(application.step(&info.name)?, rows, 1)
+        });
+        Ok(StopRule::Operations(calls.unwrap_or_else(|| share_of(rows, share))))
     }
 
     /// Returns the step's own client count; 0 means that it follows the experiment's factor.
     fn step_clients(&self, written: &Written<'_>) -> Result<u32, PlanError> {
-        let Written { table, info, place } = *written;
-        match table.clients {
-            Some(clients) if info.is_single_client && clients > 1 => Err(PlanError::new(format!(
-                "{} runs with one client",
-                info.name
-            ))
-            .at(self.source, place.clone(), "here")),
-            Some(clients) => self.clients(clients, place.clone()),
-            None if info.is_single_client => Ok(1),
-            None => Ok(0),
+        let Written { table, info, .. } = *written;
+        match self.value(&[table], STEP_CLIENTS, parse_whole)? {
+            Some(clients) if info.is_single_client && clients > 1 => {
+                let error = PlanError::new(format!("{} runs with one client", info.name));
+                Err(error.at(self.source, table.place.clone(), "here"))
+            }
+            Some(clients) => self.clients(clients, table.place.clone()),
+            None => Ok(u32::from(info.is_single_client)),
         }
     }
 
-    fn writer_rate(
-        &self,
-        text: Option<Spanned<Text>>,
-        info: &StepInfo,
-    ) -> Result<Option<Bytes>, PlanError> {
-        if !info.has_writer {
-            return Ok(None);
-        }
-        let parse = |text: &str| parse_size(text.strip_suffix("/s").unwrap_or(text));
-        let rate = self.quantity(text.as_ref(), parse)?.unwrap_or(WRITER_RATE_DEFAULT);
-        let place = text.as_ref().map_or(0..0, Spanned::span);
-        Ok(Some(Bytes(self.positive(rate.0, "the writer's rate", place)?)))
+    fn writer_rate(&self, written: &Written<'_>) -> Result<Option<Bytes>, PlanError> {
+        let Written { table, benchmark, info } = *written;
+        let parse =
+            |text: &str| parse_size(text.strip_suffix("/s").unwrap_or(text)).map(|size| size.0);
+        let what = (WRITER_RATE, "the writer's rate");
+        let rate = self.amount(&[table, benchmark], what, parse)?;
+        Ok(info.has_writer.then(|| rate.map_or(WRITER_RATE_DEFAULT, Bytes)))
     }
 }
 

@@ -12,7 +12,8 @@ use crate::error::PlanError;
 use crate::overrides::Overrides;
 
 /// A machine of moderate size.
-pub(crate) const MACHINE: Machine = Machine { cpus: 8, memory_bytes: Bytes(32 << 30) };
+pub(crate) const MACHINE: Machine =
+    Machine { cpus: 8, memory_bytes: Bytes(32 << 30), free_bytes: Bytes(1 << 40) };
 
 /// A valid experiment file.
 pub(crate) const FILE: &str = r#"

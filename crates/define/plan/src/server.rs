@@ -1,36 +1,36 @@
 //! Checks of variants that are SQL servers.
 
-use std::ops::Range;
-
+use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
-use model::{Dialect, Dsn, Placement};
-use toml::Spanned;
+use model::{BuildRef, Dialect, Dsn, Placement};
 
 use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
-use crate::nearest::nearest;
 use crate::resolve::Resolver;
-use crate::spec::{BenchmarkTable, VariantTable};
+use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
+use crate::spec::Section;
 
 /// Prefix of the options of Assay's own drivers.
 const OWN_OPTIONS: &str = "assay.";
 
 impl Resolver<'_> {
     /// Checks a variant's engine and build; returns the engine's description.
-    pub(crate) fn engine(&self, table: &VariantTable) -> Result<EngineInfo, PlanError> {
-        let build = table.engine.get_ref();
+    pub(crate) fn engine(&self, table: &Section) -> Result<(BuildRef, EngineInfo), PlanError> {
+        let at = |error: PlanError| error.at(self.source, table.place_of(ENGINE), "here");
+        let build = table.text(ENGINE).parse::<BuildRef>();
+        let build = build.map_err(|why| at(PlanError::new(why.to_string())))?;
         let known = self.catalog.engines();
-        let at = |error: PlanError| error.at(self.source, table.engine.span(), "here");
         let Some(info) = known.iter().find(|info| info.name == build.engine) else {
             let names: Vec<_> = known.iter().map(|info| info.name).collect();
             let error = at(PlanError::new(format!("unknown engine `{}`", build.engine)));
-            return Err(match nearest(&build.engine, names.iter().copied()) {
-                Some(word) => error.remedy(format!("did you mean `{word}`?")),
-                None => error.remedy(format!("engines: {}", names.join(", "))),
-            });
+            return Err(error.meant(
+                &build.engine,
+                names.iter().copied(),
+                format!("engines: {}", names.join(", ")),
+            ));
         };
-        match (info.builds, build.version.is_some(), table.dsn.is_some()) {
+        match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
             (_, true, true) => Err(at(PlanError::new(
                 "the version of a running server cannot be chosen",
             ))
@@ -47,19 +47,19 @@ impl Resolver<'_> {
                 Err(at(PlanError::new(format!("{} is linked into Assay", build.engine)))
                     .remedy(format!("write \"{}\" without a version", build.engine)))
             }
-            _ => Ok(info.clone()),
+            _ => Ok((build, info.clone())),
         }
     }
 
     /// Checks that the application supports the engine's dialect.
     pub(crate) fn check_dialect(
         &self,
-        table: &VariantTable,
+        table: &Section,
         info: &EngineInfo,
     ) -> Result<(), PlanError> {
         let Some(loaded) = self.application else { return Ok(()) };
         let application = &loaded.application;
-        let place = table.engine.span();
+        let place = table.place_of(ENGINE);
         let Some(dialect) = info.dialect else {
             let known = self.catalog.engines();
             let servers: Vec<_> =
@@ -89,11 +89,11 @@ impl Resolver<'_> {
     /// Parses the address of a running server, and rejects settings it cannot take.
     pub(crate) fn dsn(
         &self,
-        table: &VariantTable,
-        benchmark: &BenchmarkTable,
+        table: &Section,
+        benchmark: &Section,
         info: &EngineInfo,
     ) -> Result<Option<Dsn>, PlanError> {
-        let Some(written) = &table.dsn else { return Ok(None) };
+        let Some(written) = table.get(DSN) else { return Ok(None) };
         let at = |error: PlanError| error.at(self.source, written.span(), "here");
         let Some(dialect) = info.dialect else {
             return Err(at(PlanError::new(format!("{} is not a server", info.name)))
@@ -116,26 +116,14 @@ impl Resolver<'_> {
     /// Rejects settings that only a server started by Assay can take.
     fn reject_server_settings(
         &self,
-        table: &VariantTable,
-        benchmark: &BenchmarkTable,
+        table: &Section,
+        benchmark: &Section,
     ) -> Result<(), PlanError> {
-        fn place<T>(own: &Option<Spanned<T>>, shared: &Option<Spanned<T>>) -> Option<Range<usize>> {
-            own.as_ref().or(shared.as_ref()).map(Spanned::span)
-        }
-        let settings = [
-            ("profile", place(&table.profile, &None)),
-            ("cache", place(&table.cache, &benchmark.cache)),
-            ("direct_io", place(&table.direct_io, &benchmark.direct_io)),
-            ("compression", place(&table.compression, &benchmark.compression)),
-            ("background_jobs", place(&table.background_jobs, &benchmark.background_jobs)),
-            ("allocator", place(&table.allocator, &benchmark.allocator)),
-            ("memory", place(&None, &benchmark.memory)),
-        ];
-        let option = table.options.0.iter().map(|(name, _)| name);
+        let option = table.pairs.0.iter().map(|(name, _)| name);
         let option = option.into_iter().find(|name| !name.get_ref().starts_with(OWN_OPTIONS));
         let option = option.map(|name| (name.get_ref().as_str(), name.span()));
-        let word = settings.into_iter().find_map(|(word, place)| Some((word, place?)));
-        match option.or(word) {
+        let mut settings = table.scoped(Scope::OwnServer).chain(benchmark.scoped(Scope::OwnServer));
+        match option.or_else(|| settings.next()) {
             None => Ok(()),
             Some((word, place)) => Err(PlanError::new(format!(
                 "`{word}` cannot be set on a running server: Assay does not configure it"
@@ -144,7 +132,7 @@ impl Resolver<'_> {
             .remedy(format!(
                 "set it where the server is started, and leave it out for variant {}; settings of \
                 the other variants belong in their [[variant]]",
-                table.name.get_ref()
+                table.text(NAME)
             ))),
         }
     }
@@ -152,37 +140,29 @@ impl Resolver<'_> {
     /// Checks the CPU placement of the client and its server.
     pub(crate) fn placement(
         &self,
-        benchmark: &BenchmarkTable,
-        variants: &[VariantTable],
+        benchmark: &Section,
+        variants: &[Section],
     ) -> Result<Placement, PlanError> {
-        let Some(word) = &benchmark.placement else { return Ok(Placement::Free) };
-        let names = Placement::ALL.map(Placement::name);
-        let found = Placement::ALL.into_iter().find(|known| known.name() == word.get_ref());
-        let at = |error: PlanError| error.at(self.source, word.span(), "requested here");
-        let Some(placement) = found else {
-            let error = at(PlanError::new(format!("unknown placement `{}`", word.get_ref())));
-            return Err(match nearest(word.get_ref(), names) {
-                Some(near) => error.remedy(format!("did you mean `{near}`?")),
-                None => error.remedy(format!("placements: {}", names.join(", "))),
-            });
-        };
+        let placement: Placement =
+            self.value(&[benchmark], PLACEMENT, str::parse)?.unwrap_or_default();
         if placement.is_free() {
             return Ok(placement);
         }
         let known = self.catalog.engines();
         for variant in variants {
-            let engine = &variant.engine.get_ref().engine;
-            let is_server = known.iter().any(|info| info.name == *engine && info.dialect.is_some());
-            let why = match (is_server, &variant.dsn) {
+            let engine = variant.text(ENGINE).split('@').next().unwrap_or_default();
+            let Some(info) = known.iter().find(|info| info.name == engine) else { continue };
+            let why = match (info.dialect.is_some(), variant.get(DSN)) {
                 (false, _) => format!("{engine} is embedded in the client"),
                 (true, Some(_)) => "Assay does not place a running server".to_owned(),
                 (true, None) => continue,
             };
-            return Err(at(PlanError::new(format!(
+            return Err(PlanError::new(format!(
                 "placement \"{placement}\" needs a client and a server that Assay starts; variant \
                 {}: {why}",
-                variant.name.get_ref()
-            )))
+                variant.text(NAME)
+            ))
+            .at(self.source, benchmark.place_of(PLACEMENT), "requested here")
             .remedy("leave out `placement`, or the variant"));
         }
         Ok(placement)

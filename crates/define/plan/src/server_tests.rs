@@ -6,7 +6,7 @@ use model::{Address, Experiment, Load, Nanos, OpUnit, Password, Placement, StopR
 use crate::check::load;
 use crate::checked::Checked;
 use crate::error::PlanError;
-use crate::overrides::{Overrides, QuickVariant};
+use crate::overrides::{Overrides, QuickVariants};
 use crate::quick::quick;
 use crate::sample::{MACHINE, SHIPPED, TestCatalog};
 
@@ -99,10 +99,7 @@ fn parameters_of_the_application_are_set_by_the_experiment() {
     assert_eq!(error.to_string(), "the application has no parameter `insert`");
     let error = set("inserts = \"lots\"").unwrap_err();
     assert!(error.to_string().starts_with("`lots` is not a value"), "{error}");
-    let typed = Overrides {
-        parameters: vec![("inserts".to_owned(), "20%".to_owned())],
-        ..Overrides::default()
-    };
+    let typed = Overrides { parameters: vec!["inserts=20%".to_owned()], ..Overrides::default() };
     let found = load("s.toml", FILE, &typed, &TestCatalog::default(), MACHINE).expect("right");
     assert_eq!(found.experiment.steps_for(2)[2].stop, StopRule::Operations(4_000));
 }
@@ -217,20 +214,12 @@ fn sql_in_one_dialect_is_for_its_servers_only() {
 
 #[test]
 fn typed_steps_follow_those_they_need() {
-    let overrides = Overrides {
-        rows: Some("1k".to_owned()),
-        workload: Some("ibench-current".to_owned()),
-        ..Overrides::default()
-    };
-    let variant = QuickVariant {
-        build: "pg@15".parse().expect("a build"),
-        profile: None,
-        options: model::Options::new(),
-    };
+    let overrides = Overrides::default().with("rows", "1k").with("workload", "ibench-current");
+    let variants = QuickVariants { engines: vec!["pg@15".to_owned()], ..QuickVariants::default() };
     let steps = |typed: &[&str]| -> Result<Vec<String>, PlanError> {
         let typed: Vec<_> = typed.iter().map(|step| (*step).to_owned()).collect();
         let known = TestCatalog::default();
-        let found = quick(&typed, std::slice::from_ref(&variant), &overrides, &known, MACHINE)?;
+        let found = quick(&typed, &variants, &overrides, &known, MACHINE)?;
         Ok(found.experiment.steps.into_iter().map(|step| step.name).collect())
     };
     assert_eq!(steps(&["qr100"]).unwrap(), ["l.i0", "l.x", "qr100"]);
@@ -322,7 +311,7 @@ fn placement_needs_servers_that_assay_starts() {
     assert_eq!(experiment_.placement, Placement::SameCpu);
     assert_eq!(
         message("rows = \"1M\"", "rows = \"1M\"\nplacement = \"same\""),
-        "unknown placement `same` | placements: free, same-cpu, split"
+        "unknown placement `same` | CPUs of the client and its server: free, same-cpu or split"
     );
     let inside = [
         ("workload = \"ibench-2023\"\n", "placement = \"split\"\n"),

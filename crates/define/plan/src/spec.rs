@@ -1,154 +1,92 @@
-//! Parses the experiment file, with the place of each field.
+//! Reads experiment files by the declarations of settings.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::BuildRef;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use model::options::Text;
+use model::setting::{Kind, Scope, Setting, Table};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use crate::error::{PlanError, Source};
+use crate::error::{Errors, PlanError, Source};
 use crate::named::Named;
-use crate::nearest::nearest;
+use crate::settings::{LOAD, STEP, of_table, required, settings};
+use crate::syntax::{explain, unknown_key};
 
 /// A whole experiment file.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct File {
-    pub(crate) experiment: ExperimentTable,
-    pub(crate) benchmark: BenchmarkTable,
-    #[serde(default)]
-    pub(crate) factors: FactorsTable,
-    #[serde(default)]
-    pub(crate) variant: Vec<VariantTable>,
-    #[serde(default)]
-    pub(crate) waive: Vec<WaiveTable>,
-    #[serde(default)]
+    pub(crate) experiment: Section,
+    pub(crate) benchmark: Section,
+    pub(crate) factors: Section,
+    pub(crate) variants: Vec<Section>,
+    pub(crate) waivers: Vec<WaiveTable>,
     pub(crate) published: Vec<PublishedTable>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExperimentTable {
-    pub(crate) name: Spanned<String>,
-    pub(crate) question: String,
-    pub(crate) base: Option<Spanned<String>>,
-    pub(crate) seed: Option<u64>,
-    pub(crate) margin: Option<Spanned<Text>>,
-    pub(crate) control: Option<bool>,
+/// A table of a file, or of the command line, whose values have an empty place.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Section {
+    values: BTreeMap<&'static str, Spanned<String>>,
+    /// Parameters of an application, or options of an engine.
+    pub(crate) pairs: Named<Text>,
+    pub(crate) steps: Option<Vec<Section>>,
+    pub(crate) load: Option<Box<Section>>,
+    /// Place of a step or a load.
+    pub(crate) place: Range<usize>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BenchmarkTable {
-    pub(crate) workload: Option<Spanned<String>>,
-    #[serde(default)]
-    pub(crate) parameters: Named<Text>,
-    pub(crate) steps: Option<Vec<Spanned<StepEntry>>>,
-    pub(crate) rows: Option<Spanned<Text>>,
-    pub(crate) key_bytes: Option<Spanned<u32>>,
-    pub(crate) value_bytes: Option<Spanned<u32>>,
-    pub(crate) compressible_to: Option<Spanned<f64>>,
-    pub(crate) duration: Option<Spanned<Text>>,
-    pub(crate) warmup: Option<Spanned<Text>>,
-    pub(crate) distribution: Option<Spanned<String>>,
-    pub(crate) range_rows: Option<Spanned<u32>>,
-    pub(crate) batch_keys: Option<Spanned<u32>>,
-    pub(crate) writer_rate: Option<Spanned<Text>>,
-    pub(crate) settle_cap: Option<Spanned<Text>>,
-    pub(crate) load: Option<Spanned<LoadEntry>>,
-    pub(crate) memory: Option<Spanned<Text>>,
-    pub(crate) placement: Option<Spanned<String>>,
-    pub(crate) durability: Option<Spanned<String>>,
-    pub(crate) cache: Option<Spanned<Text>>,
-    pub(crate) direct_io: Option<Spanned<bool>>,
-    pub(crate) compression: Option<Spanned<String>>,
-    pub(crate) background_jobs: Option<Spanned<u32>>,
-    pub(crate) allocator: Option<Spanned<String>>,
-}
-
-/// A step as written: its name, or a table.
-pub(crate) type StepEntry = WordOr<StepTable>;
-/// A load as written: `"closed"`, or a table.
-pub(crate) type LoadEntry = WordOr<LoadTable>;
-
-/// A field written as one word, or as a table.
-#[derive(Debug, Clone)]
-pub(crate) enum WordOr<T> {
-    Word(String),
-    Table(Box<T>),
-}
-
-/// A table that may be replaced by a word.
-pub(crate) trait OrWord {
-    /// The expected forms, for error messages.
-    const EXPECTED: &'static str;
-}
-
-impl OrWord for StepTable {
-    const EXPECTED: &'static str =
-        "the name of a step, or a table such as { step = \"readrandom\" }";
-}
-
-impl OrWord for LoadTable {
-    const EXPECTED: &'static str = "\"closed\", or a table such as { rate = \"50k/s\" }";
-}
-
-// Not serde's `untagged`, which loses the error inside the table.
-impl<'de, T: Deserialize<'de> + OrWord> Deserialize<'de> for WordOr<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + OrWord> Visitor<'de> for EntryVisitor<T> {
-            type Value = WordOr<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_str<E>(self, word: &str) -> Result<WordOr<T>, E> {
-                Ok(WordOr::Word(word.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WordOr<T>, A::Error> {
-                let table = T::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(WordOr::Table(Box::new(table)))
-            }
-        }
-        deserializer.deserialize_any(EntryVisitor(PhantomData))
+impl Section {
+    /// Returns a step written as its name alone.
+    pub(crate) fn step(name: impl Into<String>) -> Self {
+        let mut step = Self::default();
+        step.set(STEP, name);
+        step
     }
-}
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct StepTable {
-    pub(crate) step: String,
-    pub(crate) clients: Option<u32>,
-    pub(crate) operations: Option<Text>,
-    pub(crate) duration: Option<Text>,
-    pub(crate) warmup: Option<Text>,
-    pub(crate) distribution: Option<String>,
-    pub(crate) range_rows: Option<u32>,
-    pub(crate) batch_keys: Option<u32>,
-    pub(crate) writer_rate: Option<Text>,
-    pub(crate) settle_cap: Option<Text>,
-    pub(crate) load: Option<Spanned<LoadEntry>>,
-}
+    /// Returns the text of a setting, with its place.
+    pub(crate) fn get(&self, setting: &Setting) -> Option<&Spanned<String>> {
+        self.values.get(setting.key)
+    }
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LoadTable {
-    pub(crate) rate: Option<Spanned<Text>>,
-    pub(crate) arrivals: Option<Spanned<String>>,
-    pub(crate) pacing: Option<Spanned<String>>,
-    pub(crate) sla: Option<Spanned<Text>>,
-    pub(crate) pipeline: Option<Spanned<u32>>,
-}
+    /// Returns the text of a required setting.
+    pub(crate) fn text(&self, setting: &Setting) -> &str {
+        self.get(setting).map_or("", |text| text.get_ref())
+    }
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct FactorsTable {
-    pub(crate) clients: Option<Spanned<ClientsEntry>>,
-    pub(crate) repetitions: Option<Spanned<u32>>,
+    /// Returns the place of a setting; empty when it is not in a file.
+    pub(crate) fn place_of(&self, setting: &Setting) -> Range<usize> {
+        self.get(setting).map_or(0..0, Spanned::span)
+    }
+
+    /// Returns the keys and places of the settings of a scope.
+    pub(crate) fn scoped(
+        &self,
+        scope: Scope,
+    ) -> impl Iterator<Item = (&'static str, Range<usize>)> + '_ {
+        settings()
+            .filter(move |setting| setting.scope == scope)
+            .filter_map(|setting| Some((setting.key, self.get(setting)?.span())))
+    }
+
+    /// Sets a value that is not in a file.
+    pub(crate) fn set(&mut self, setting: &Setting, text: impl Into<String>) {
+        self.values.insert(setting.key, Spanned::new(0..0, text.into()));
+    }
+
+    /// Returns its load as a table, in place of a word.
+    pub(crate) fn load_table(&mut self) -> &mut Self {
+        let load = self.load.get_or_insert_default();
+        load.values.remove(LOAD.key);
+        load
+    }
+
+    /// Returns the word of a load that is no table.
+    pub(crate) fn load_word(&self) -> Option<&str> {
+        self.get(LOAD).map(|word| word.get_ref().as_str())
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -187,222 +125,200 @@ pub(crate) struct FindingTable {
     pub(crate) reasons: Vec<String>,
 }
 
-/// The levels of the client factor as written: a list, or a keyword.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ClientsEntry {
-    Levels(Vec<u32>),
-    Word(String),
-}
-
-impl ClientsEntry {
-    /// Parses the command-line form: `1,2,4`, or a keyword.
-    pub(crate) fn typed(text: &str) -> Self {
-        let levels: Result<Vec<u32>, _> =
-            text.split(',').map(|level| level.trim().parse()).collect();
-        levels.map_or_else(|_no_list| Self::Word(text.trim().to_owned()), Self::Levels)
-    }
-}
-
-impl<'de> Deserialize<'de> for ClientsEntry {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ClientsVisitor;
-        impl<'de> Visitor<'de> for ClientsVisitor {
-            type Value = ClientsEntry;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list such as [1, 2], \"sweep\" or \"adaptive\"")
-            }
-            fn visit_str<E>(self, word: &str) -> Result<ClientsEntry, E> {
-                Ok(ClientsEntry::Word(word.to_owned()))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ClientsEntry, A::Error> {
-                let mut levels = Vec::new();
-                while let Some(level) = list.next_element()? {
-                    levels.push(level);
-                }
-                Ok(ClientsEntry::Levels(levels))
-            }
-        }
-        deserializer.deserialize_any(ClientsVisitor)
-    }
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct VariantTable {
-    pub(crate) name: Spanned<String>,
-    pub(crate) engine: Spanned<BuildRef>,
-    pub(crate) dsn: Option<Spanned<String>>,
-    pub(crate) profile: Option<Spanned<String>>,
-    pub(crate) durability: Option<Spanned<String>>,
-    pub(crate) cache: Option<Spanned<Text>>,
-    pub(crate) direct_io: Option<Spanned<bool>>,
-    pub(crate) compression: Option<Spanned<String>>,
-    pub(crate) background_jobs: Option<Spanned<u32>>,
-    pub(crate) allocator: Option<Spanned<String>>,
-    #[serde(default)]
-    pub(crate) options: OptionTable,
-}
-
-/// A quantity written as text (`"4M"`) or as a bare number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Text(pub(crate) String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl Visitor<'_> for TextVisitor {
-            type Value = Text;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text, a number, true or false")
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
-                Ok(Text(value.to_owned()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-        }
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-/// Engine options in the file's order, with the place of each name.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct OptionTable(pub(crate) Vec<(Spanned<String>, Text)>);
-
-impl<'de> Deserialize<'de> for OptionTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TableVisitor;
-        impl<'de> Visitor<'de> for TableVisitor {
-            type Value = OptionTable;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of engine options")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OptionTable, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(OptionTable(entries))
-            }
-        }
-        deserializer.deserialize_map(TableVisitor)
-    }
-}
-
 /// Fields that identify a table in a parser's message.
 const TABLES: &[(&str, &str)] = &[
-    ("`compressible_to`", "[benchmark]"),
-    ("`question`", "[experiment]"),
-    ("`engine`", "[[variant]]"),
-    ("`repetitions`", "[factors]"),
-    ("`operations`", "a step's table"),
-    ("`arrivals`", "a load's table"),
     ("`reason`", "[[waive]]"),
     ("`claim`", "[[published.finding]]"),
     ("`setup`", "[[published]]"),
 ];
 
-/// Keys of a load, often misplaced next to it.
-const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
+/// Keys of a file.
+const KEYS: [&str; 6] = ["experiment", "benchmark", "factors", "variant", "waive", "published"];
 
 /// Reads an experiment file's text.
 ///
 /// # Errors
-/// A [`PlanError`] at the line at fault, with the nearest known key.
+/// Every unknown key and every value of another type than its key's.
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
-    toml::from_str(&source.text).map_err(|error| explain(source, &error, TABLES))
-}
-
-/// Turns a parser's error into one with a remedy.
-///
-/// `tables` maps a field to the table that an unknown key is in.
-pub(crate) fn explain(
-    source: &Source,
-    error: &toml::de::Error,
-    tables: &[(&str, &'static str)],
-) -> PlanError {
-    let place = visible(source, error.span().unwrap_or(0..0));
-    let message = error.message().to_owned();
-    let Some((unknown, known)) = unknown_field(&message) else {
-        return PlanError::new(user_message(&message)).at(source, place, "here");
-    };
-    let table = tables.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
-    let within = table.map_or(String::new(), |table| format!(" in {table}"));
-    let place = key_place(source, place, &unknown);
-    let error = PlanError::new(format!("unknown key `{unknown}`{within}"));
-    let error = error.at(source, place, "no such key");
-    let may_have_a_load = matches!(table, Some("[benchmark]" | "a step's table"));
-    if may_have_a_load && OF_A_LOAD.contains(&unknown.as_str()) {
-        return error.remedy(format!("write load = {{ {unknown} = ... }}"));
+    let tables = DeTable::parse(&source.text).map_err(|error| explain(source, &error, TABLES))?;
+    let mut reader = Reader { source, errors: Errors::default() };
+    let mut file = File::default();
+    for key in ["experiment", "benchmark"] {
+        if !tables.get_ref().contains_key(key) {
+            reader.missing(key, 0..0);
+        }
     }
-    match nearest(&unknown, known.iter().map(String::as_str)) {
-        Some(word) if table == Some("[[variant]]") => error.remedy(format!(
-            "did you mean `{word}`? an option of the engine belongs in the table \
-             [variant.options]"
-        )),
-        Some(word) => error.remedy(format!("did you mean `{word}`?")),
-        None if table == Some("[[variant]]") => error.remedy(format!(
-            "if `{unknown}` is an option of the engine, it belongs in the table \
-             [variant.options]; keys of [[variant]] are {}",
-            known.join(", ")
-        )),
-        None => error.remedy(format!("known keys: {}", known.join(", "))),
+    for (key, value) in tables.into_inner() {
+        match key.get_ref().as_ref() {
+            "experiment" => file.experiment = reader.section(Table::Experiment, value),
+            "benchmark" => file.benchmark = reader.section(Table::Benchmark, value),
+            "factors" => file.factors = reader.section(Table::Factors, value),
+            "variant" => file.variants = reader.sections(Table::Variant, value),
+            "waive" => file.waivers = reader.tables(value),
+            "published" => file.published = reader.tables(value),
+            unknown => {
+                let error = unknown_key(unknown, "", &KEYS);
+                reader.errors.push(error.at(source, key.span(), "no such key"));
+            }
+        }
+    }
+    reader.errors.result(file)
+}
+
+/// Reads the tables of a file, and collects what is wrong with them.
+struct Reader<'a> {
+    source: &'a Source,
+    errors: Errors,
+}
+
+impl Reader<'_> {
+    /// Reads a list of tables without settings.
+    fn tables<T: DeserializeOwned>(&mut self, value: Spanned<DeValue<'_>>) -> Vec<T> {
+        let tables = Vec::deserialize(ValueDeserializer::from(value));
+        let tables = tables.map_err(|error| explain(self.source, &error, TABLES));
+        self.errors.or_default(tables)
+    }
+
+    /// Reads a list of tables, or of names in place of tables.
+    fn sections(&mut self, table: Table, value: Spanned<DeValue<'_>>) -> Vec<Section> {
+        let place = value.span();
+        match value.into_inner() {
+            DeValue::Array(items) => {
+                items.into_iter().map(|item| self.section(table, item)).collect()
+            }
+            other => {
+                self.wrong_type("a list in brackets", &other, place);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Reads one table.
+    fn section(&mut self, table: Table, value: Spanned<DeValue<'_>>) -> Section {
+        let place = value.span();
+        let mut section = Section { place: place.clone(), ..Section::default() };
+        match (value.into_inner(), table) {
+            (DeValue::Table(entries), _) => self.entries(table, entries, &mut section),
+            (DeValue::String(word), Table::Step | Table::Load) => {
+                let setting = if table == Table::Step { STEP } else { LOAD };
+                let word = Spanned::new(place, word.into_owned());
+                section.values.insert(setting.key, word);
+            }
+            (other, _) => {
+                let expected = match table {
+                    Table::Step => {
+                        "the name of a step, or a table such as { step = \"readrandom\" }"
+                    }
+                    Table::Load => "\"closed\", or a table such as { rate = \"50k/s\" }",
+                    _ => "a table",
+                };
+                self.wrong_type(expected, &other, place);
+            }
+        }
+        section
+    }
+
+    fn entries(&mut self, table: Table, entries: DeTable<'_>, section: &mut Section) {
+        let unread: Vec<_> =
+            required(table).iter().filter(|setting| !entries.contains_key(setting.key)).collect();
+        let errors_before = self.errors.len();
+        for (key, value) in entries {
+            let Some(setting) = of_table(table).find(|one| one.key == key.get_ref()) else {
+                let known: Vec<_> = of_table(table).map(|setting| setting.key).collect();
+                let error = unknown_key(key.get_ref(), table.name(), &known);
+                self.errors.push(error.at(self.source, key.span(), "no such key"));
+                continue;
+            };
+            match setting.kind {
+                Kind::Steps => section.steps = Some(self.sections(Table::Step, value)),
+                Kind::Load => section.load = Some(Box::new(self.section(Table::Load, value))),
+                Kind::Pairs => self.pairs(value, &mut section.pairs),
+                kind => {
+                    let place = value.span();
+                    if let Some(text) = self.scalar(kind, value) {
+                        section.values.insert(setting.key, Spanned::new(place, text));
+                    }
+                }
+            }
+        }
+        // A mistyped key may be the missing one.
+        if let Some(setting) = unread.first().filter(|_| self.errors.len() == errors_before) {
+            self.missing(setting.key, section.place.clone());
+        }
+    }
+
+    /// Reads a table of names and values.
+    fn pairs(&mut self, value: Spanned<DeValue<'_>>, pairs: &mut Named<Text>) {
+        let place = value.span();
+        let entries = match value.into_inner() {
+            DeValue::Table(entries) => entries,
+            other => return self.wrong_type("a table of names and values", &other, place),
+        };
+        for (name, value) in entries {
+            let place = value.span();
+            if let Some(text) = self.scalar(Kind::Amount, value) {
+                let name = Spanned::new(name.span(), name.into_inner().into_owned());
+                pairs.0.push((name, Spanned::new(place, Text(text))));
+            }
+        }
+    }
+
+    /// Returns the text of a value of that kind.
+    fn scalar(&mut self, kind: Kind, value: Spanned<DeValue<'_>>) -> Option<String> {
+        let place = value.span();
+        let value = value.into_inner();
+        let expected = match (kind, &value) {
+            (Kind::Amount | Kind::Text | Kind::Name(_) | Kind::Levels, DeValue::String(text)) => {
+                return Some(text.to_string());
+            }
+            (Kind::Amount | Kind::Whole | Kind::Number, DeValue::Integer(_))
+            | (Kind::Amount | Kind::Number, DeValue::Float(_))
+            | (Kind::Amount | Kind::Switch, DeValue::Boolean(_)) => return Some(plain(&value)),
+            (Kind::Levels, DeValue::Array(levels)) => {
+                let levels: Vec<_> = levels.iter().map(|level| plain(level.get_ref())).collect();
+                return Some(levels.join(","));
+            }
+            (Kind::Levels, _) => "a list such as [1, 2], \"sweep\" or \"adaptive\"",
+            (Kind::Whole, _) => "a whole number",
+            (Kind::Number, _) => "a number",
+            (Kind::Switch, _) => "true or false",
+            (Kind::Text | Kind::Name(_), _) => "text in quotes",
+            (Kind::Amount | Kind::Pairs | Kind::Steps | Kind::Load, _) => {
+                "text, a number, true or false"
+            }
+        };
+        self.wrong_type(expected, &value, place);
+        None
+    }
+
+    fn wrong_type(&mut self, expected: &str, found: &DeValue<'_>, place: Range<usize>) {
+        let found = match found {
+            DeValue::String(text) => format!("string {text:?}"),
+            DeValue::Array(_) => "a list".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+            other => format!("{} `{}`", other.type_str(), plain(other)),
+        };
+        let error = PlanError::new(format!("expected {expected}, found {found}"));
+        self.errors.push(error.at(self.source, place, "here"));
+    }
+
+    fn missing(&mut self, key: &str, place: Range<usize>) {
+        let error = PlanError::new(format!("missing field `{key}`"));
+        self.errors.push(error.at(self.source, place, "here"));
     }
 }
 
-/// Widens an empty place to its line, so that it can be shown.
-fn visible(source: &Source, place: Range<usize>) -> Range<usize> {
-    if !place.is_empty() || place.start > source.text.len() {
-        return place;
+/// Returns the text of a number or a truth value, in its shortest form.
+fn plain(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(|_| number.to_string(), |number| number.to_string()),
+        DeValue::Float(number) => {
+            number.as_str().parse::<f64>().map_or_else(|_| number.to_string(), |f| f.to_string())
+        }
+        DeValue::Boolean(truth) => truth.to_string(),
+        DeValue::Datetime(moment) => moment.to_string(),
+        DeValue::String(text) => text.to_string(),
+        DeValue::Array(_) | DeValue::Table(_) => String::new(),
     }
-    let (before, after) = source.text.split_at(place.start);
-    let begin = before.rfind('\n').map_or(0, |at| at + 1);
-    let end = after.find('\n').map_or(source.text.len(), |at| place.start + at);
-    begin..end
-}
-
-/// Rewrites a deserialiser's type message for users.
-fn user_message(message: &str) -> String {
-    let Some((found, expected)) =
-        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
-    else {
-        return message.to_owned();
-    };
-    let expected = match expected {
-        "u32" | "u64" => "a whole number",
-        "f64" => "a number",
-        "a boolean" => "true or false",
-        "a string" => "text in quotes",
-        "a sequence" => "a list in brackets",
-        other => other,
-    };
-    let found = found.replace("sequence", "a list").replace("map", "a table");
-    format!("expected {expected}, found {found}")
-}
-
-/// Narrows a place to the key itself when the parser points at its whole table.
-fn key_place(source: &Source, place: Range<usize>, key: &str) -> Range<usize> {
-    let inside = source.text.get(place.clone()).unwrap_or("");
-    match inside.find(key) {
-        Some(at) if inside.len() > key.len() => place.start + at..place.start + at + key.len(),
-        _ => place,
-    }
-}
-
-/// Parses ``unknown field `x`, expected one of `a`, `b` ``.
-fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
-    let rest = message.strip_prefix("unknown field `")?;
-    let (unknown, rest) = rest.split_once('`')?;
-    let known = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    Some((unknown.to_owned(), known))
 }

@@ -3,14 +3,16 @@
 use std::ops::Range;
 use std::path::Path;
 
+use model::setting::parse_whole;
 use model::{Arrivals, Limit, Load, Nanos, OpenLoad, Pace, Pacing, Rate, Step, StopRule};
 use toml::Spanned;
 
-use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
+use crate::clients::ClientsFactor;
+use crate::error::{Errors, PlanError, Source};
 use crate::rate::{self, WrittenRate};
 use crate::resolve::Resolver;
-use crate::spec::{LoadEntry, LoadTable, Text, WordOr};
+use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, SLA};
+use crate::spec::Section;
 use crate::window::{self, TooShort};
 
 /// The forms of a load.
@@ -24,7 +26,7 @@ const FLAGS: &str = "give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for
 
 /// The checked fields of a load, with their places.
 #[derive(Debug, Clone, Default)]
-struct LoadFields {
+pub(crate) struct LoadFields {
     rate: Option<(Rate, Range<usize>)>,
     limit: Option<(Limit, Range<usize>)>,
     pace: Pace,
@@ -64,12 +66,13 @@ impl Resolver<'_> {
     pub(crate) fn step_load(
         &self,
         step: &Step,
-        own: Option<&Spanned<LoadEntry>>,
-        shared: Option<&Spanned<LoadEntry>>,
-        is_adaptive: bool,
+        own: Option<&Section>,
+        shared: Option<&Section>,
+        factor: &ClientsFactor,
     ) -> Result<StepLoad, PlanError> {
-        let entry = own.or(shared.filter(|_| is_timed(step)));
-        let fields = entry.map(|entry| self.load_fields(entry)).transpose()?.unwrap_or_default();
+        let is_adaptive = factor.is_adaptive;
+        let table = own.or(shared.filter(|_| is_timed(step)));
+        let fields = table.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
         let place = fields.deciding();
         let limit_place = fields.limit.as_ref().map_or(0..0, |(_, place)| place.clone());
         let refuse = |at: Range<usize>, why: &str| {
@@ -141,78 +144,52 @@ impl Resolver<'_> {
         Ok(requested)
     }
 
-    fn load_fields(&self, entry: &Spanned<LoadEntry>) -> Result<LoadFields, PlanError> {
-        let place = entry.span();
-        let table = match entry.get_ref() {
-            WordOr::Table(table) => table,
-            WordOr::Word(word) if word == "closed" => {
-                return Ok(LoadFields { place, ..LoadFields::default() });
-            }
-            WordOr::Word(word) => {
+    pub(crate) fn load_fields(&self, table: &Section) -> Result<LoadFields, PlanError> {
+        let place = table.place.clone();
+        match table.load_word() {
+            None => {}
+            Some("closed") => return Ok(LoadFields { place, ..LoadFields::default() }),
+            Some(word) => {
                 return Err(PlanError::new(format!("unknown load `{word}`"))
                     .at(self.source, place, "here")
                     .remedy(FORMS));
             }
+        }
+        let mut errors = Errors::default();
+        let rate = table.get(RATE).and_then(|text| errors.ok(self.rate(text)));
+        let limit = errors.or_default(self.value(&[table], SLA, Limit::parse));
+        let pipeline = errors.or_default(self.value(&[table], PIPELINE, parse_whole));
+        let pace = Pace {
+            arrivals: errors.or(self.value(&[table], ARRIVALS, str::parse), Arrivals::default()),
+            pacing: errors.or(self.value(&[table], PACING, str::parse), Pacing::default()),
         };
-        let rate = table.rate.as_ref().map(|text| self.rate(text)).transpose()?;
-        let limit = self.quantity(table.sla.as_ref(), Limit::parse)?;
-        let pace_place = table.arrivals.as_ref().or(table.pacing.as_ref()).map(Spanned::span);
-        let pipeline = table.pipeline.as_ref().map(|depth| (*depth.get_ref(), depth.span()));
-        if let Some((depth, at)) = &pipeline {
+        let pace_place = table.get(ARRIVALS).or(table.get(PACING)).map(Spanned::span);
+        if let Some(depth) = pipeline {
             let is_paced = rate.is_some() || limit.is_some() || pace_place.is_some();
-            self.check_depth(*depth, at.clone(), is_paced)?;
-        } else if rate.is_none() && limit.is_none() {
+            errors.ok(self.check_depth(depth, table.place_of(PIPELINE), is_paced));
+        } else if [RATE, SLA, PIPELINE].into_iter().all(|setting| table.get(setting).is_none()) {
             let why = match pace_place {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",
                 None => "the load has neither a rate nor a limit",
             };
-            let at = pace_place.unwrap_or(place);
+            let at = pace_place.clone().unwrap_or(place.clone());
             let remedy = if at.is_empty() { FLAGS } else { FORMS };
-            return Err(PlanError::new(why).at(self.source, at, "here").remedy(remedy));
+            errors.push(PlanError::new(why).at(self.source, at, "here").remedy(remedy));
         }
-        Ok(LoadFields {
-            rate: rate.zip(table.rate.as_ref().map(Spanned::span)),
-            limit: limit.zip(table.sla.as_ref().map(Spanned::span)),
-            pace: self.pace(table)?,
+        errors.result(LoadFields {
+            rate: rate.map(|rate| (rate, table.place_of(RATE))),
+            limit: limit.map(|limit| (limit, table.place_of(SLA))),
+            pace,
             pace_place,
-            pipeline,
+            pipeline: pipeline.map(|depth| (depth, table.place_of(PIPELINE))),
             place,
         })
     }
 
-    fn pace(&self, table: &LoadTable) -> Result<Pace, PlanError> {
-        let arrivals = self.known(table.arrivals.as_ref(), "arrivals", |word| {
-            (Arrivals::ALL.map(Arrivals::name).to_vec(), find(&Arrivals::ALL, Arrivals::name, word))
-        })?;
-        let pacing = self.known(table.pacing.as_ref(), "pacing", |word| {
-            (Pacing::ALL.map(Pacing::name).to_vec(), find(&Pacing::ALL, Pacing::name, word))
-        })?;
-        Ok(Pace { arrivals: arrivals.unwrap_or_default(), pacing: pacing.unwrap_or_default() })
-    }
-
-    /// Checks a keyword; `lookup` returns the known names and the match.
-    fn known<T>(
-        &self,
-        word: Option<&Spanned<String>>,
-        what: &str,
-        lookup: impl Fn(&str) -> (Vec<&'static str>, Option<T>),
-    ) -> Result<Option<T>, PlanError> {
-        let Some(word) = word else { return Ok(None) };
-        let (names, found) = lookup(word.get_ref());
-        found.map(Some).ok_or_else(|| {
-            let error = PlanError::new(format!("unknown {what} `{}`", word.get_ref()));
-            let error = error.at(self.source, word.span(), "here");
-            match nearest(word.get_ref(), names.iter().copied()) {
-                Some(known) => error.remedy(format!("did you mean `{known}`?")),
-                None => error.remedy(format!("{what}: {}", names.join(", "))),
-            }
-        })
-    }
-
     /// Parses a rate, reading its file if it names one.
-    fn rate(&self, text: &Spanned<Text>) -> Result<Rate, PlanError> {
-        let refuse = |why: String| PlanError::new(why).at(self.source, text.span(), "here");
-        let path = match rate::parse(&text.get_ref().0).map_err(refuse)? {
+    fn rate(&self, text: &Spanned<String>) -> Result<Rate, PlanError> {
+        let refuse = |why: String| self.invalid(RATE, text, why);
+        let path = match rate::parse(text.get_ref()).map_err(refuse)? {
             WrittenRate::Known(rate) => return Ok(rate),
             WrittenRate::InFile(path) => path,
         };
@@ -235,11 +212,6 @@ impl Resolver<'_> {
 /// Returns whether a step ends by duration.
 pub(crate) fn is_timed(step: &Step) -> bool {
     matches!(step.stop, StopRule::Duration(span) if span > Nanos(0))
-}
-
-/// Returns the item of that name.
-fn find<T: Copy>(items: &[T], name: impl Fn(T) -> &'static str, word: &str) -> Option<T> {
-    items.iter().copied().find(|item| name(*item) == word)
 }
 
 #[cfg(test)]
@@ -351,20 +323,19 @@ mod tests {
             let checked = load("", &text, overrides, &TestCatalog::default(), MACHINE);
             checked.map(|checked| descriptions(&checked.experiment).remove(2))
         };
-        let typed = |word: &str| Some(word.to_owned());
-        let rate = Overrides { rate: typed("7k/s"), ..Overrides::default() };
+        let rate = Overrides::default().with("rate", "7k/s");
         let file = "load = { rate = \"5k/s\", arrivals = \"constant\", sla = \"p99 < 2ms\" }";
         let both = "open loop, 7,000/s, constant with p99 < 2.00 ms";
         assert_eq!(requested(file, &rate).unwrap(), both);
         assert_eq!(requested("load = \"closed\"", &rate).unwrap(), "open loop, 7,000/s, poisson");
-        let limit = Overrides { sla: typed("p95 < 1ms"), ..Overrides::default() };
+        let limit = Overrides::default().with("sla", "p95 < 1ms");
         assert_eq!(requested("", &limit).unwrap(), "highest rate, poisson with p95 < 1.00 ms");
-        let most = Overrides { clients: typed("adaptive"), ..limit.clone() };
+        let most = limit.clone().with("clients", "adaptive");
         assert_eq!(requested("", &most).unwrap(), "adaptive clients with p95 < 1.00 ms");
-        let mixed = Overrides { clients: typed("adaptive"), ..rate };
+        let mixed = rate.with("clients", "adaptive");
         let refused = requested("", &mixed).unwrap_err().to_string();
         assert!(refused.ends_with("which has no rate"), "{refused}");
-        let pace = Overrides { pacing: typed("spinn"), ..limit };
+        let pace = limit.with("pacing", "spinn");
         assert_eq!(requested("", &pace).unwrap_err().to_string(), "unknown pacing `spinn`");
     }
 
@@ -392,7 +363,7 @@ mod tests {
         assert!(
             matches!(open.rate, Rate::Pieces(pieces) if pieces.len() == 2 && pieces[0] == first)
         );
-        let typed = Overrides { rate: Some("file day.csv".to_owned()), ..none.clone() };
+        let typed = none.clone().with("rate", "file day.csv");
         let load = requested("gone.csv", &typed).unwrap();
         assert_eq!(load.to_string(), "open loop, 300/s, poisson");
         let gone = requested("gone.csv", &none).unwrap_err().to_string();

@@ -3,55 +3,71 @@
 use std::ops::Range;
 
 use model::sql::{CallMix, Copies};
+use model::units::parse_span;
 use model::{DataShape, Load, Step, StepInfo, StepRole, StopRule};
-use toml::Spanned;
 
 use crate::clients::ClientsFactor;
-use crate::error::PlanError;
+use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
-use crate::spec::{BenchmarkTable, StepEntry, WordOr};
+use crate::settings::{DURATION, SETTLE_CAP, WARMUP};
+use crate::spec::Section;
 use crate::step_load::is_timed;
+
+/// Rows assumed when their number is invalid.
+const ROWS_ASSUMED: u64 = 1_000_000;
 
 impl Resolver<'_> {
     /// Checks the steps; returns them with the places of their loads.
+    ///
+    /// Without `data`, which is invalid itself, its limits are not checked.
     pub(crate) fn steps(
         &self,
-        benchmark: &BenchmarkTable,
-        data: &DataShape,
+        benchmark: &Section,
+        data: Option<&DataShape>,
         factor: &ClientsFactor,
     ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
-        let entries = self.requested_steps(benchmark);
-        let (mut steps, mut loads) = (Vec::new(), Vec::new());
-        for (index, entry) in entries.iter().enumerate() {
-            let (step, info) = self.step(entry, benchmark, data.rows)?;
-            self.check_order(index, &info, entry.span())?;
-            self.check_needs(&steps, &step.name, entry.span())?;
-            let own = match entry.get_ref() {
-                WordOr::Word(_) => None,
-                WordOr::Table(table) => table.load.as_ref(),
-            };
-            let shared = benchmark.load.as_ref();
-            let requested = self.step_load(&step, own, shared, factor.is_adaptive)?;
+        let tables = self.requested_steps(benchmark);
+        let (mut steps, mut loads, mut errors) = (Vec::new(), Vec::new(), Errors::default());
+        // Whichever step takes them, the benchmark's own values must be valid.
+        for setting in [DURATION, WARMUP, SETTLE_CAP] {
+            errors.ok(self.value(&[benchmark], setting, parse_span));
+        }
+        if let Some(load) = &benchmark.load {
+            errors.ok(self.load_fields(load));
+        }
+        for (index, table) in tables.iter().enumerate() {
+            let rows = data.map_or(ROWS_ASSUMED, |data| data.rows);
+            let Some((step, info)) = errors.ok(self.step(table, benchmark, rows)) else { continue };
+            errors.ok(self.check_order(index, &info, table.place.clone()));
+            errors.ok(self.check_needs(&tables[..index], &step.name, table.place.clone()));
+            let own = table.load.as_deref();
+            let requested = self.step_load(&step, own, benchmark.load.as_deref(), factor);
+            let requested = errors.or_default(requested);
             let step = Step { load: requested.load, limit: requested.limit, ..step };
-            self.check_step(&step, data, (entry, own.is_some()))?;
+            if let Some(data) = data {
+                errors.ok(self.check_step(&step, data, table));
+            }
             loads.push(match &step.load {
                 _ if !requested.place.is_empty() => requested.place,
-                Load::Closed | Load::Pipelined(_) => entry.span(),
+                Load::Closed | Load::Pipelined(_) => table.place.clone(),
                 Load::FindClients => factor.place.clone(),
                 Load::Open(_) | Load::FindRate(_) => 0..0,
             });
             steps.push(step);
         }
-        if steps.is_empty() {
+        if tables.is_empty() {
             let remedy = match self.application {
                 None => "for instance steps = [\"fillseq\", \"readrandom\"]",
                 Some(_) => "leave out `steps` for those of the application, in its order",
             };
-            return Err(PlanError::new("the benchmark has no steps").remedy(remedy));
+            errors.push(PlanError::new("the benchmark has no steps").remedy(remedy));
         }
-        self.check_tables(&entries, &steps, factor)?;
-        self.check_reach(benchmark, (&entries, &steps), factor)?;
-        Ok((steps, loads))
+        // What concerns all steps can be checked when each is valid.
+        if errors.len() == 0 {
+            errors.ok(self.check_tables(&steps, &tables, factor));
+            errors.ok(self.check_reach(benchmark, (&tables, &steps), factor));
+        }
+        errors.result((steps, loads))
     }
 
     /// Checks that a load step comes first, and only there.
@@ -82,19 +98,15 @@ impl Resolver<'_> {
         }
     }
 
-    /// Checks that a step can be executed; `has_load`: it has its own load.
-    fn check_step(
-        &self,
-        step: &Step,
-        data: &DataShape,
-        (entry, has_load): (&Spanned<StepEntry>, bool),
-    ) -> Result<(), PlanError> {
-        let refuse = |why: String| PlanError::new(why).at(self.source, entry.span(), "here");
+    /// Checks that a step can be executed.
+    fn check_step(&self, step: &Step, data: &DataShape, table: &Section) -> Result<(), PlanError> {
+        let refuse = |why: String| PlanError::new(why).at(self.source, table.place.clone(), "here");
         let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
         match traffic_spec {
             None => self.catalog.check_step(step, data).map_err(refuse),
             Some(traffic_spec)
-                if has_load && matches!(traffic_spec.clients, Some(CallMix::Once(_))) =>
+                if table.load.is_some()
+                    && matches!(traffic_spec.clients, Some(CallMix::Once(_))) =>
             {
                 let why =
                     format!("step {}: it does everything once, so nothing arrives", step.name);
@@ -107,8 +119,8 @@ impl Resolver<'_> {
     /// Checks that per-client tables are used by as many clients as filled them.
     fn check_tables(
         &self,
-        entries: &[Spanned<StepEntry>],
         steps: &[Step],
+        written: &[Section],
         factor: &ClientsFactor,
     ) -> Result<(), PlanError> {
         let Some(loaded) = self.application else { return Ok(()) };
@@ -129,14 +141,14 @@ impl Resolver<'_> {
         let calls = |step: &Step| step.stop != StopRule::Operations(0);
         let Some(first) = steps.iter().find(|step| calls(step)) else { return Ok(()) };
         let differs = |(_, step): &(_, &Step)| calls(step) && clients(step) != clients(first);
-        match entries.iter().zip(steps).find(differs) {
+        match written.iter().zip(steps).find(differs) {
             None => Ok(()),
             Some((entry, step)) => Err(PlanError::new(format!(
                 "{} and {} have different numbers of clients, and tables `{}` are each client's \
                 own",
                 first.name, step.name, table.name
             ))
-            .at(self.source, entry.span(), "here")
+            .at(self.source, entry.place.clone(), "here")
             .remedy("leave out the step's `clients`: all follow the factor `clients`")),
         }
     }
@@ -144,8 +156,8 @@ impl Resolver<'_> {
     /// Checks that the benchmark's load and client search apply to some step.
     fn check_reach(
         &self,
-        benchmark: &BenchmarkTable,
-        (entries, steps): (&[Spanned<StepEntry>], &[Step]),
+        benchmark: &Section,
+        (tables, steps): (&[Section], &[Step]),
         factor: &ClientsFactor,
     ) -> Result<(), PlanError> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
@@ -153,17 +165,15 @@ impl Resolver<'_> {
                 .at(self.source, factor.place.clone(), "requested here")
                 .remedy("add a step that ends by duration and has no `clients` of its own"));
         }
-        let Some(load) = benchmark.load.as_ref() else { return Ok(()) };
-        let mut takers = entries.iter().zip(steps).filter(|(entry, step)| {
-            let has_own = matches!(entry.get_ref(), WordOr::Table(table) if table.load.is_some());
-            !has_own && is_timed(step)
-        });
-        let is_closed = matches!(load.get_ref(), WordOr::Word(word) if word == "closed");
-        if takers.next().is_some() || is_closed {
+        let Some(load) = &benchmark.load else { return Ok(()) };
+        let mut takers = tables.iter().zip(steps);
+        if takers.any(|(table, step)| table.load.is_none() && is_timed(step))
+            || load.load_word() == Some("closed")
+        {
             return Ok(());
         }
         Err(PlanError::new("no step takes the benchmark's load")
-            .at(self.source, load.span(), "requested here")
+            .at(self.source, load.place.clone(), "requested here")
             .remedy(
                 "it is for steps that end by duration and have no `load` of their own, such as \
                  readwhilewriting; fills and maintenance stay a closed loop",

@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
+use model::setting::Scope;
 use model::units::parse_count;
-use model::{DataShape, Step, StepInfo, StepRole};
-use toml::Spanned;
+use model::{DataShape, StepInfo, StepRole};
 
 use crate::application::{self, Loaded};
 use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
-use crate::spec::{BenchmarkTable, StepEntry, StepTable, WordOr};
+use crate::settings::{ROWS, STEP, WORKLOAD};
+use crate::spec::Section;
 
 /// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.
 const KEY_BYTES: u32 = 8;
@@ -27,11 +27,8 @@ pub(crate) enum Workload {
 
 impl Resolver<'_> {
     /// Returns the benchmark's workload, if any.
-    pub(crate) fn workload(
-        &self,
-        benchmark: &BenchmarkTable,
-    ) -> Result<Option<Workload>, PlanError> {
-        let Some(name) = &benchmark.workload else { return Ok(None) };
+    pub(crate) fn workload(&self, benchmark: &Section) -> Result<Option<Workload>, PlanError> {
+        let Some(name) = benchmark.get(WORKLOAD) else { return Ok(None) };
         let word = name.get_ref().as_str();
         if let Some(preset) = PRESETS.iter().find(|preset| preset.name == word) {
             return Ok(Some(Workload::Preset(preset)));
@@ -58,26 +55,27 @@ impl Resolver<'_> {
         let applications = self.catalog.application_names();
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         let known = applications.iter().map(String::as_str).chain(presets.iter().copied());
-        let error = PlanError::new(format!("unknown workload `{word}`"));
-        let error = error.at(self.source, name.span(), "no such preset or application");
-        Err(match nearest(word, known) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None => error.remedy(format!(
-                "presets: {}; applications: {}, or the path of your own (./mine.toml)",
-                presets.join(", "),
-                applications.join(", ")
-            )),
-        })
+        Err(PlanError::new(format!("unknown workload `{word}`"))
+            .at(self.source, name.span(), "no such preset or application")
+            .meant(
+                word,
+                known,
+                format!(
+                    "presets: {}; applications: {}, or the path of your own (./mine.toml)",
+                    presets.join(", "),
+                    applications.join(", ")
+                ),
+            ))
     }
 
     /// Reads the application that the workload names, for the benchmark's rows and parameters.
     pub(crate) fn application_of(
         &self,
         workload: Option<&Workload>,
-        benchmark: &BenchmarkTable,
+        benchmark: &Section,
     ) -> Result<Option<Loaded>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
-            return match benchmark.parameters.0.first() {
+            return match benchmark.pairs.0.first() {
                 None => Ok(None),
                 Some((name, _)) => Err(PlanError::new(format!(
                     "`{}` is a parameter, but there is no application",
@@ -87,98 +85,52 @@ impl Resolver<'_> {
                 .remedy("name the application: workload = \"sysbench\", for instance")),
             };
         };
-        let rows = self.quantity(benchmark.rows.as_ref(), parse_count)?;
-        let at = benchmark.rows.as_ref().map_or(0..0, Spanned::span);
+        let rows = self.amount(&[benchmark], (ROWS, "the number of rows"), parse_count)?;
         let Some(rows) = rows else {
             return Err(PlanError::new("the number of rows is missing").remedy(
                 "give `rows` in [benchmark] (or --rows): the rows that are loaded, over all \
                 clients",
             ));
         };
-        let rows = self.positive(rows, "the number of rows", at)?;
-        let set = (self.source, &benchmark.parameters.0);
+        let set = (self.source, &benchmark.pairs.0);
         let loaded = application::read(file, set, rows, self.catalog)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }
 
     /// Rejects key-value settings, which applications do not have.
-    fn reject_key_settings(
-        &self,
-        benchmark: &BenchmarkTable,
-        loaded: &Loaded,
-    ) -> Result<(), PlanError> {
-        fn place<T>(word: &Option<Spanned<T>>) -> Option<std::ops::Range<usize>> {
-            word.as_ref().map(Spanned::span)
-        }
-        let settings = [
-            ("key_bytes", place(&benchmark.key_bytes)),
-            ("value_bytes", place(&benchmark.value_bytes)),
-            ("compressible_to", place(&benchmark.compressible_to)),
-            ("distribution", place(&benchmark.distribution)),
-            ("range_rows", place(&benchmark.range_rows)),
-            ("batch_keys", place(&benchmark.batch_keys)),
-            ("writer_rate", place(&benchmark.writer_rate)),
-        ];
-        match settings.into_iter().find_map(|(word, place)| Some((word, place?))) {
+    fn reject_key_settings(&self, table: &Section, loaded: &Loaded) -> Result<(), PlanError> {
+        match table.scoped(Scope::KeyValue).next() {
             None => Ok(()),
-            Some((word, place)) => {
-                Err(self.key_setting_error(word, &loaded.application.name, place))
+            Some((key, place)) => {
+                let application = &loaded.application.name;
+                let why = format!("`{key}` is a key-value setting, and {application} has tables");
+                Err(PlanError::new(why)
+                    .at(self.source, place, "here")
+                    .remedy("leave it out: the application defines its rows and statements"))
             }
         }
-    }
-
-    /// Returns the error of a key-value setting with an application.
-    fn key_setting_error(
-        &self,
-        word: &str,
-        application: &str,
-        place: std::ops::Range<usize>,
-    ) -> PlanError {
-        PlanError::new(format!("`{word}` is a key-value setting, and {application} has tables"))
-            .at(self.source, place, "here")
-            .remedy("leave it out: the application defines its rows and statements")
     }
 
     /// Rejects a step's own key-value settings.
-    pub(crate) fn check_step_settings(
-        &self,
-        table: &StepTable,
-        place: &std::ops::Range<usize>,
-    ) -> Result<(), PlanError> {
-        let Some(loaded) = self.application else { return Ok(()) };
-        let settings = [
-            ("distribution", table.distribution.is_some()),
-            ("range_rows", table.range_rows.is_some()),
-            ("batch_keys", table.batch_keys.is_some()),
-            ("writer_rate", table.writer_rate.is_some()),
-        ];
-        match settings.iter().find(|(_, is_given)| *is_given) {
-            None => Ok(()),
-            Some((word, _)) => {
-                Err(self.key_setting_error(word, &loaded.application.name, place.clone()))
-            }
-        }
+    pub(crate) fn check_step_settings(&self, table: &Section) -> Result<(), PlanError> {
+        self.application.map_or(Ok(()), |loaded| self.reject_key_settings(table, loaded))
     }
 
     /// Returns the requested steps, or the application's in its order.
     ///
     /// Steps typed on the command line are preceded by those they need.
-    pub(crate) fn requested_steps(&self, benchmark: &BenchmarkTable) -> Vec<Spanned<StepEntry>> {
+    pub(crate) fn requested_steps(&self, benchmark: &Section) -> Vec<Section> {
         match (&benchmark.steps, self.application) {
             (Some(steps), Some(loaded)) if self.source.name.is_empty() => {
                 let mut names = Vec::new();
                 for step in steps {
-                    with_needs(loaded, step_name(step.get_ref()), &mut names);
+                    with_needs(loaded, step.text(STEP), &mut names);
                 }
-                let word = |name: String| Spanned::new(0..0, WordOr::Word(name));
-                names.into_iter().map(word).collect()
+                names.into_iter().map(Section::step).collect()
             }
             (Some(steps), _) => steps.clone(),
-            (None, Some(loaded)) => {
-                let order = loaded.application.order.iter();
-                order.map(|name| Spanned::new(0..0, WordOr::Word(name.clone()))).collect()
-            }
+            (None, Some(loaded)) => loaded.application.order.iter().map(Section::step).collect(),
             (None, None) => Vec::new(),
         }
     }
@@ -195,12 +147,12 @@ impl Resolver<'_> {
     /// Checks that the steps a step needs are among those `before` it.
     pub(crate) fn check_needs(
         &self,
-        before: &[Step],
+        before: &[Section],
         name: &str,
         place: std::ops::Range<usize>,
     ) -> Result<(), PlanError> {
         let needs = self.application.and_then(|loaded| loaded.needs.get(name));
-        let is_missing = |need: &&String| !before.iter().any(|step| step.name == **need);
+        let is_missing = |need: &&String| !before.iter().any(|step| step.text(STEP) == **need);
         match needs.into_iter().flatten().find(is_missing) {
             None => Ok(()),
             Some(need) => Err(PlanError::new(format!("{name} needs {need} before it"))
@@ -220,13 +172,6 @@ fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
         }
     }
     names.push(name.to_owned());
-}
-
-fn step_name(entry: &StepEntry) -> &str {
-    match entry {
-        WordOr::Word(name) => name,
-        WordOr::Table(table) => &table.step,
-    }
 }
 
 /// Returns the shape of an application's rows.

@@ -256,7 +256,7 @@ pub enum SupplyError {
     /// The disk has too little free space to compile.
     #[error(
         "{} has {free} free, compiling needs {needed}: free some space, or choose another cache \
-         with --cache DIR", dir.display()
+         with --cache-dir DIR", dir.display()
     )]
     NoRoom {
         /// The directory.

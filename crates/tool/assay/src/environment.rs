@@ -19,7 +19,7 @@ pub(crate) struct Places {
     pub(crate) data_dir: PathBuf,
     /// Directory of fetched engine builds [default: ~/.cache/assay]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
-    pub(crate) cache: Option<PathBuf>,
+    pub(crate) cache_dir: Option<PathBuf>,
 }
 
 /// The environment, read once.
@@ -27,7 +27,7 @@ pub(crate) struct Places {
 pub(crate) struct Environment {
     pub(crate) results: PathBuf,
     pub(crate) data_dir: PathBuf,
-    pub(crate) cache: Option<PathBuf>,
+    pub(crate) cache_dir: Option<PathBuf>,
     pub(crate) is_colour_disabled: bool,
     /// Account that server processes run under, if set.
     pub(crate) server_user: Option<String>,
@@ -50,11 +50,11 @@ impl Environment {
     pub(crate) fn read(places: &Places) -> Self {
         let home = variable("HOME");
         let xdg = variable("XDG_CACHE_HOME");
-        let cache = supply::default_cache_dir(home.as_deref(), xdg.as_deref());
+        let cache_dir = supply::default_cache_dir(home.as_deref(), xdg.as_deref());
         Self {
             results: places.results.clone(),
             data_dir: places.data_dir.clone(),
-            cache: places.cache.clone().or(cache),
+            cache_dir: places.cache_dir.clone().or(cache_dir),
             is_colour_disabled: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
             server_user: variable("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
             compiler: variable("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),

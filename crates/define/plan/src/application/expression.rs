@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use model::options::Text;
 use model::units::{parse_count, parse_share};
 use toml::Spanned;
 
 use crate::error::{PlanError, Source};
 use crate::named::Named;
 use crate::nearest::nearest;
-use crate::spec::Text;
 
 /// Name of the number of loaded rows.
 const LOADED: &str = "loaded";
@@ -49,8 +49,8 @@ impl Variables {
                 let error = PlanError::new(format!(
                     "the application has no parameter `{}`",
                     name.get_ref()
-                ));
-                let error = error.at(experiment, name.span(), "no such parameter");
+                ))
+                .at(experiment, name.span(), "no such parameter");
                 let names: Vec<_> = known.names().collect();
                 return Err(match nearest(name.get_ref(), names.iter().copied()) {
                     Some(word) => error.remedy(format!("did you mean `{word}`?")),

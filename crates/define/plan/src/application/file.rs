@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::options::Text;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -9,7 +10,7 @@ use toml::Spanned;
 
 use crate::error::{PlanError, Source};
 use crate::named::Named;
-use crate::spec::{OrWord, Text, WordOr, explain};
+use crate::syntax::{OrWord, WordOr, explain};
 
 /// A whole application file.
 #[derive(Debug, Clone, Deserialize)]

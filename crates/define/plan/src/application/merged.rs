@@ -3,7 +3,7 @@
 use toml::Spanned;
 
 use super::file::SqlEntry;
-use crate::spec::Text;
+use model::options::Text;
 
 /// A procedure merged with those it extends.
 pub(super) struct Merged<'a> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use model::options::Text;
 use model::sql::Table;
 use toml::Spanned;
 
@@ -11,7 +12,6 @@ use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
-use crate::spec::Text;
 
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {
@@ -44,8 +44,11 @@ impl Names<'_> {
         known: impl IntoIterator<Item = &'b str>,
     ) -> PlanError {
         let word = name.get_ref();
-        let error = PlanError::new(format!("unknown {what} `{word}`"));
-        let error = error.at(self.source, name.span(), format!("no such {what}"));
+        let error = PlanError::new(format!("unknown {what} `{word}`")).at(
+            self.source,
+            name.span(),
+            format!("no such {what}"),
+        );
         let known: Vec<_> = known.into_iter().collect();
         match nearest(word, known.iter().copied()) {
             Some(near) => error.remedy(format!("did you mean `{near}`?")),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::Application;
+use model::options::Text;
 use toml::Spanned;
 
 use super::expression::{Assignments, Variables};
@@ -10,7 +11,6 @@ use super::file::parse;
 use super::names::Names;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::spec::Text;
 
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use super::file::{DialectTable, SqlEntry, StatementEntry, Statements};
 use super::names::Names;
 use super::token::{Token, TokenError, collapsed, tokenize};
 use crate::error::PlanError;
-use crate::spec::WordOr;
+use crate::syntax::WordOr;
 
 /// Most values of one statement: both protocols count them in 16 bits.
 ///

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use model::options::Text;
 use model::sql::{Background, CallMix, Procedure, RowCount, TrafficSpec};
 use model::units::parse_share;
 use model::{OpUnit, StepRole};
@@ -12,7 +13,6 @@ use super::expression::share_of;
 use super::file::{CallMixEntry, StepTable};
 use super::names::Names;
 use crate::error::PlanError;
-use crate::spec::Text;
 
 /// Keywords of `role`.
 const ROLES: [(&str, StepRole); 5] = [

@@ -1,12 +1,13 @@
 //! The values of an application and their generators.
 
+use model::options::Text;
 use model::sql::{Draw, Table};
 use toml::Spanned;
 
 use super::file::{ValueEntry, ValueTable};
 use super::names::Names;
 use crate::error::PlanError;
-use crate::spec::{Text, WordOr};
+use crate::syntax::WordOr;
 
 /// Keywords for values without parameters.
 const KEYWORDS: [(&str, Plain); 3] =

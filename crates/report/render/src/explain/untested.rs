@@ -76,13 +76,13 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
         }
         Part::ServerWait => {
             "what the server waits in: its log is in the record's engine folder; or a cache that \
-             holds the data, assay run \u{2026} --cache-size SIZE"
+             holds the data, assay run \u{2026} --cache SIZE"
         }
         Part::KernelCpu => "the system calls of each, strace -f -c assay run \u{2026}",
         Part::RunQueue if is_alone => "a host without other work, or fewer background threads",
         Part::RunQueue => "one client, assay run \u{2026} --clients 1: fewer threads want a CPU",
         Part::Storage => {
-            "a cache that holds the data, assay run \u{2026} --cache-size SIZE: without reads there \
+            "a cache that holds the data, assay run \u{2026} --cache SIZE: without reads there \
              is nothing to wait for"
         }
         Part::Sleep if is_alone => "what it waits in, strace -f -c -w assay run \u{2026}",

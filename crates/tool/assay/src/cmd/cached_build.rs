@@ -10,8 +10,8 @@ use crate::environment::Environment;
 
 /// Opens the cache of builds.
 pub(crate) fn store(environment: &Environment) -> Result<Store> {
-    let cache = environment.cache.clone().ok_or_else(|| {
-        miette!(help = "give one with --cache DIR", "no home directory for the cache of builds")
+    let cache = environment.cache_dir.clone().ok_or_else(|| {
+        miette!(help = "give one with --cache-dir DIR", "no home directory for the cache of builds")
     })?;
     Ok(Store::open(cache).into_report()?.with_engines(engines(environment)))
 }

@@ -69,7 +69,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let checked = args.experiment_args.check(machine(environment))?;
+    let checked = args.experiment_args.check(machine(environment), ui)?;
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let lines = match args.budget.lines(experiment, environment)? {
@@ -110,7 +110,7 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 /// Returns the machine's size.
 pub(crate) fn machine(environment: &Environment) -> Machine {
     let host = sampler::host_facts(environment.nearest_dir());
-    Machine { cpus: host.cpus, memory_bytes: host.memory_bytes }
+    Machine { cpus: host.cpus, memory_bytes: host.memory_bytes, free_bytes: disk_free(environment) }
 }
 
 /// Returns the free disk space for data.
@@ -270,12 +270,14 @@ fn listed(levels: &[u32]) -> String {
 
 /// Lists a variant's settings, engine defaults left out.
 fn settings(settings: &Settings) -> String {
-    let mut parts = vec![format!("durability {}", settings.durability)];
-    parts.extend(settings.cache_bytes.map(|bytes| format!("cache {bytes}")));
-    parts.extend(settings.compression.as_ref().map(|name| format!("compression {name}")));
-    parts.extend(settings.background_jobs.map(|jobs| format!("background jobs {jobs}")));
-    parts.extend(settings.direct_io.then(|| "direct IO".to_owned()));
-    let allocator = settings.allocator;
-    parts.extend((!allocator.is_system()).then(|| format!("allocator {allocator}")));
-    parts.join(", ")
+    let defaults = Settings::default().labels();
+    let is_shown = |label: &(&'static str, Option<String>)| {
+        label.0 == Settings::DURABILITY.key || !defaults.contains(label)
+    };
+    let labels = settings.labels().into_iter().filter(is_shown);
+    let text = |(key, text): (&str, Option<String>)| match text.as_deref() {
+        None | Some("true") => key.replace('_', " "),
+        Some(text) => format!("{} {text}", key.replace('_', " ")),
+    };
+    labels.map(text).collect::<Vec<_>>().join(", ")
 }

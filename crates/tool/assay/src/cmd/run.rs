@@ -86,7 +86,7 @@ fn execute(
     let fresh = match &args.resume {
         Some(_) => None,
         None => {
-            let mut checked = args.experiment_args.check(planning::machine(environment))?;
+            let mut checked = args.experiment_args.check(planning::machine(environment), ui)?;
             args.until.prepare(&mut checked.experiment, ui)?;
             let planned =
                 planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;
@@ -340,7 +340,7 @@ page_sise = 4096
 
     /// Returns the text a refusal points at, and its help.
     fn place_and_help(error: EngineError) -> (String, String) {
-        let machine = Machine { cpus: 4, memory_bytes: Bytes::GIB };
+        let machine = Machine { cpus: 4, memory_bytes: Bytes::GIB, free_bytes: Bytes::GIB };
         let checked =
             plan::load("f.toml", FILE, &Overrides::default(), &Program, machine).expect("valid");
         let refused =

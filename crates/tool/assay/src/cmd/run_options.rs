@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use model::{BuildRef, Options, Waiver};
-use plan::{Checked, Machine, Overrides, QuickVariant};
+use model::{Setting, Waiver};
+use plan::{Checked, Machine, Overrides, QuickVariants};
 
 use crate::catalog::Program;
+use crate::ui::Ui;
 
 /// Syntax of rates, shown below the examples of a command.
 macro_rules! rates {
@@ -32,7 +34,7 @@ pub(crate) struct ExperimentArgs {
     inputs: Vec<String>,
     /// Engine to run the steps against, NAME or NAME@VERSION; repeat to compare
     #[arg(long, value_name = "BUILD")]
-    engine: Vec<BuildRef>,
+    engine: Vec<String>,
     /// Profile of the engines given here that it applies to
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
@@ -47,94 +49,52 @@ pub(crate) struct ExperimentArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Overrides of the file")]
 struct OverrideArgs {
-    /// Rows of the key space, such as 200k or 4M
-    #[arg(long, value_name = "COUNT")]
-    rows: Option<String>,
-    /// Bytes of a key
-    #[arg(long, value_name = "BYTES")]
-    key_bytes: Option<u32>,
-    /// Bytes of a value
-    #[arg(long, value_name = "BYTES")]
-    value_bytes: Option<u32>,
-    /// Length of the steps that end by duration, such as 10s
-    #[arg(long, value_name = "SPAN")]
-    duration: Option<String>,
-    /// Unmeasured warm-up of these steps
-    #[arg(long, value_name = "SPAN")]
-    warmup: Option<String>,
-    /// Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs;
-    /// `adaptive` to find the number with the highest throughput
-    #[arg(long, value_name = "LEVELS")]
-    clients: Option<String>,
-    /// Offered rate of an open loop, such as 50k/s, in steps that end by duration
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true)]
-    rate: Option<String>,
-    /// Arrivals within the rate: poisson or constant
-    #[arg(long, value_name = "NAME")]
-    arrivals: Option<String>,
-    /// How a free client waits for an arrival: auto, spin or hybrid
-    #[arg(long, value_name = "NAME")]
-    pacing: Option<String>,
-    /// Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it
-    /// finds the highest rate within it
-    #[arg(long, value_name = "LIMIT")]
-    sla: Option<String>,
-    /// Operations that each client has in flight, such as 16: SQL servers only, in steps that end
-    /// by duration
-    #[arg(long, value_name = "DEPTH")]
-    pipeline: Option<u32>,
-    /// Repetitions of every cell
-    #[arg(long, value_name = "N")]
-    repetitions: Option<u32>,
-    /// Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
-    #[arg(long, value_name = "NAME")]
-    distribution: Option<String>,
-    /// Rate limit of the background writer, such as 2MiB/s
-    #[arg(long, value_name = "SIZE/s")]
-    writer_rate: Option<String>,
-    /// Durability class: none, os or sync
-    #[arg(long, value_name = "CLASS")]
-    durability: Option<String>,
-    /// Size of the engine's own cache, such as 1GiB
-    #[arg(long, value_name = "SIZE")]
-    cache_size: Option<String>,
-    /// Memory cap of the worker, such as 2GiB
-    #[arg(long, value_name = "SIZE")]
-    memory: Option<String>,
-    /// Block compression: none, lz4 or zstd
-    #[arg(long, value_name = "NAME")]
-    compression: Option<String>,
-    /// Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
-    #[arg(long, value_name = "NAME")]
-    allocator: Option<String>,
-    /// Bypass the page cache
-    #[arg(long)]
-    direct_io: bool,
-    /// Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or
-    /// application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own
-    #[arg(long, value_name = "NAME")]
-    workload: Option<String>,
-    /// Parameter of that application, such as tables=8; repeat for more
+    #[command(flatten)]
+    settings: SettingArgs,
+    /// Parameter of the application, such as tables=8; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     parameter: Vec<String>,
-    /// CPUs of the client and its server: free, same-cpu or split
-    #[arg(long, value_name = "NAME")]
-    placement: Option<String>,
-    /// Seed of all random numbers
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Base case of the relative tables
-    #[arg(long, value_name = "VARIANT")]
-    base: Option<String>,
-    /// Smallest difference that matters, such as 2%
-    #[arg(long, value_name = "PERCENT")]
-    margin: Option<String>,
-    /// Run the base once more under another name: a difference found there is noise
-    #[arg(long)]
-    control: bool,
     /// Set a rule aside, such as 'A001=durability is the question'; repeat for more
     #[arg(long, value_name = "CODE=REASON", value_parser = waiver)]
     waive: Vec<Waiver>,
+}
+
+/// The flags of the table of settings, with their texts.
+#[derive(Debug)]
+struct SettingArgs(Vec<(&'static Setting, String)>);
+
+impl Args for SettingArgs {
+    fn augment_args(command: Command) -> Command {
+        command.args(plan::flags().map(|setting| {
+            let arg = Arg::new(setting.key).long(setting.flag()).help(setting.help.trim());
+            match setting.value_name {
+                None | Some("") => arg.action(ArgAction::SetTrue),
+                Some(name) => arg.value_name(name).allow_hyphen_values(true),
+            }
+        }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, clap::Error> {
+        let text = |setting: &'static Setting| match setting.value_name {
+            None | Some("") => matches.get_flag(setting.key).then(|| (setting, "true".to_owned())),
+            Some(_) => Some((setting, matches.get_one::<String>(setting.key)?.clone())),
+        };
+        Ok(Self(plan::flags().filter_map(text).collect()))
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// Parses a waiver.
@@ -145,45 +105,15 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
     Ok(Waiver { code: code.trim().to_owned(), reason: reason.trim().to_owned() })
 }
 
-impl OverrideArgs {
-    fn overrides(&self) -> Result<Overrides> {
-        Ok(Overrides {
-            rows: self.rows.clone(),
-            key_bytes: self.key_bytes,
-            value_bytes: self.value_bytes,
-            duration: self.duration.clone(),
-            warmup: self.warmup.clone(),
-            clients: self.clients.clone(),
-            rate: self.rate.clone(),
-            arrivals: self.arrivals.clone(),
-            pacing: self.pacing.clone(),
-            sla: self.sla.clone(),
-            pipeline: self.pipeline,
-            repetitions: self.repetitions,
-            distribution: self.distribution.clone(),
-            writer_rate: self.writer_rate.clone(),
-            durability: self.durability.clone(),
-            cache: self.cache_size.clone(),
-            memory: self.memory.clone(),
-            compression: self.compression.clone(),
-            allocator: self.allocator.clone(),
-            direct_io: self.direct_io.then_some(true),
-            workload: self.workload.clone(),
-            parameters: pairs(&self.parameter, "--parameter")?,
-            placement: self.placement.clone(),
-            seed: self.seed,
-            base: self.base.clone(),
-            margin: self.margin.clone(),
-            control: self.control.then_some(true),
-            waivers: self.waive.clone(),
-        })
-    }
-}
-
 impl ExperimentArgs {
-    /// Reads and checks the experiment.
-    pub(crate) fn check(&self, machine: Machine) -> Result<Checked> {
-        let overrides = self.overrides.overrides()?;
+    /// Reads and checks the experiment; prints the sizes chosen for the machine.
+    pub(crate) fn check(&self, machine: Machine, ui: &Ui) -> Result<Checked> {
+        let OverrideArgs { settings, parameter, waive } = &self.overrides;
+        let overrides = Overrides {
+            settings: settings.0.clone(),
+            parameters: parameter.clone(),
+            waivers: waive.clone(),
+        };
         if self.inputs.is_empty() {
             return Err(miette!(
                 help = "give an experiment file, or steps such as `readrandom --engine lmdb`",
@@ -203,37 +133,15 @@ impl ExperimentArgs {
             }
             return read_file(file, &overrides, machine);
         }
-        Ok(plan::quick(&self.inputs, &self.variants()?, &overrides, &Program, machine)?)
-    }
-
-    /// Returns the variants given on the command line.
-    fn variants(&self) -> Result<Vec<QuickVariant>> {
-        let mut options = Options::new();
-        for (name, value) in pairs(&self.option, "--option")? {
-            options.set(&name, &value);
-        }
-        let profile_of = |build: &BuildRef| {
-            let own = format!("{}-", build.engine);
-            self.profile.clone().filter(|profile| {
-                profile.starts_with(&own) || profile.ends_with(".toml") || self.engine.len() == 1
-            })
+        let variants = QuickVariants {
+            engines: self.engine.clone(),
+            profile: self.profile.clone(),
+            options: self.option.clone(),
         };
-        let variant = |build: &BuildRef| QuickVariant {
-            build: build.clone(),
-            profile: profile_of(build),
-            options: options.clone(),
-        };
-        Ok(self.engine.iter().map(variant).collect())
+        let checked = plan::quick(&self.inputs, &variants, &overrides, &Program, machine)?;
+        checked.chosen.iter().for_each(|line| ui.status(line));
+        Ok(checked)
     }
-}
-
-/// Parses the NAME=VALUE arguments of `flag`.
-fn pairs(typed: &[String], flag: &str) -> Result<Vec<(String, String)>> {
-    let pair = |typed: &String| match typed.split_once('=') {
-        Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-        None => Err(miette!("`{flag} {typed}` is not NAME=VALUE")),
-    };
-    typed.iter().map(pair).collect()
 }
 
 /// Reads and checks an experiment file.

@@ -28,7 +28,7 @@ fn library(allocator: Allocator) -> Option<String> {
 fn run_of(allocator: Allocator) -> (Workspace, RunRecord) {
     let workspace = Workspace::new();
     let mut args = vec!["run", "fillseq", "readrandom", "--engine", "memory", "--rows", "50k"];
-    args.extend(["--value-bytes", "200", "--duration", "50ms", "--cache-size", "16MiB"]);
+    args.extend(["--value-bytes", "200", "--duration", "50ms", "--cache", "16MiB"]);
     args.extend(["--allocator", allocator.name()]);
     let output = workspace.assay(&args);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
@@ -115,12 +115,12 @@ fn preloaded_allocator_is_not_reported_as_the_requested_one() {
 #[test]
 fn unknown_allocator_is_rejected_with_the_nearest_name() {
     assert_snapshot!(rejection("\"sqlite\"", "\"sqlite\"\nallocator = \"jemaloc\""), @r#"
-     × `jemaloc` is not an allocator known here
+     × unknown allocator `jemaloc`
        ╭─[mine.toml:13:13]
     12 │ engine = "sqlite"
     13 │ allocator = "jemaloc"
        ·             ────┬────
-       ·                 ╰── unknown allocator
+       ·                 ╰── here
        ╰────
      help: did you mean `jemalloc`?
      nothing was run

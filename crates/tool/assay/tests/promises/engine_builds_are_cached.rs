@@ -171,7 +171,7 @@ fn linked_engine_is_shown_with_its_capabilities() {
       version_string: LMDB 0.9.70: (December 19, 2015)
       operations: get, put, delete, scan, multi_get
       durability: none, os, sync
-      cache_size: no, the page cache is its only cache
+      cache: no, the page cache is its only cache
       compression: no, rows are stored as given
       concurrent_writers: yes
       direct_io: no, reads go through a memory map, that is the page cache

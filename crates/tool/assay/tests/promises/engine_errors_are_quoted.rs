@@ -200,7 +200,7 @@ fn rocksdb_errors_are_quoted() {
     let options = "[variant.options]\nwrite_buffer_size = 8388608\nmax_backgroud_jobs = 4\n";
     let engine = "\"rocksdb@9.10.0\"\nprofile = \"rocksdb-leveled\"\n";
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}{options}")));
-    let arguments = ["run", "mine.toml", "--cache", &cache];
+    let arguments = ["run", "mine.toml", "--cache-dir", &cache];
     assert_snapshot!(rejected(&workspace, &arguments), @"
      × variant one: option `max_backgroud_jobs` is rejected
        ╭─[mine.toml:16:1]

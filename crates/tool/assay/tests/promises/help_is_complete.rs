@@ -59,9 +59,9 @@ fn commands_are_listed_in_workflow_order() {
       -V, --version  Print version
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay run experiments/quickstart.toml --report     compare embedded engines, write the report
@@ -130,43 +130,50 @@ fn run_help_shows_arguments_and_overrides() {
       -h, --help                 Print help
 
     Overrides of the file:
-          --rows <COUNT>            Rows of the key space, such as 200k or 4M
-          --key-bytes <BYTES>       Bytes of a key
-          --value-bytes <BYTES>     Bytes of a value
-          --duration <SPAN>         Length of the steps that end by duration, such as 10s
-          --warmup <SPAN>           Unmeasured warm-up of these steps
-          --clients <LEVELS>        Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4
-                                    times the CPUs; `adaptive` to find the number with the highest
-                                    throughput
-          --rate <RATE>             Offered rate of an open loop, such as 50k/s, in steps that end by
-                                    duration
-          --arrivals <NAME>         Arrivals within the rate: poisson or constant
-          --pacing <NAME>           How a free client waits for an arrival: auto, spin or hybrid
-          --sla <LIMIT>             Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested
-                                    at that rate, alone it finds the highest rate within it
-          --pipeline <DEPTH>        Operations that each client has in flight, such as 16: SQL servers
-                                    only, in steps that end by duration
-          --repetitions <N>         Repetitions of every cell
-          --distribution <NAME>     Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
-          --writer-rate <SIZE/s>    Rate limit of the background writer, such as 2MiB/s
-          --durability <CLASS>      Durability class: none, os or sync
-          --cache-size <SIZE>       Size of the engine's own cache, such as 1GiB
-          --memory <SIZE>           Memory cap of the worker, such as 2GiB
-          --compression <NAME>      Block compression: none, lz4 or zstd
-          --allocator <NAME>        Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc
-          --direct-io               Bypass the page cache
-          --workload <NAME>         Workload preset that derives sizes from the machine (byrx, byos,
-                                    iobuf or iodir), or application of SQL servers: ibench-2023,
-                                    ibench-current, sysbench, or a file of your own
-          --parameter <NAME=VALUE>  Parameter of that application, such as tables=8; repeat for more
-          --placement <NAME>        CPUs of the client and its server: free, same-cpu or split
-          --seed <N>                Seed of all random numbers
-          --base <VARIANT>          Base case of the relative tables
-          --margin <PERCENT>        Smallest difference that matters, such as 2%
-          --control                 Run the base once more under another name: a difference found there
-                                    is noise
-          --waive <CODE=REASON>     Set a rule aside, such as 'A001=durability is the question'; repeat
-                                    for more
+          --rows <COUNT>             Rows of the key space, such as 200k or 4M
+          --key-bytes <BYTES>        Bytes of a key
+          --value-bytes <BYTES>      Bytes of a value
+          --compressible-to <SHARE>  Compressed size of a value as a share, such as 0.5
+          --duration <SPAN>          Length of the steps that end by duration, such as 10s
+          --warmup <SPAN>            Unmeasured warm-up of these steps
+          --clients <LEVELS>         Client threads: levels such as 1,2,4; `sweep` for levels from 1 to
+                                     4 times the CPUs; `adaptive` to find the number with the highest
+                                     throughput
+          --rate <RATE>              Offered rate of an open loop, such as 50k/s, in steps that end by
+                                     duration
+          --arrivals <NAME>          Arrivals within the rate: poisson or constant
+          --pacing <NAME>            How a free client waits for an arrival: auto, spin or hybrid
+          --sla <LIMIT>              Response-time limit, such as 'p99.9 < 2ms': with --rate it is
+                                     tested at that rate, alone it finds the highest rate within it
+          --pipeline <DEPTH>         Operations that each client has in flight, such as 16: SQL servers
+                                     only, in steps that end by duration
+          --repetitions <N>          Repetitions of every cell
+          --distribution <NAME>      Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
+          --range-rows <N>           Rows of a range read
+          --batch-keys <N>           Keys of a multi_get
+          --writer-rate <SIZE/s>     Rate limit of the background writer, such as 2MiB/s
+          --settle-cap <SPAN>        Longest wait of a settle step until the engine is idle
+          --memory <SIZE>            Memory cap of the worker, such as 2GiB
+          --placement <NAME>         CPUs of the client and its server: free, same-cpu or split
+          --workload <NAME>          Workload preset that derives sizes from the machine (byrx, byos,
+                                     iobuf or iodir), or application of SQL servers: ibench-2023,
+                                     ibench-current, sysbench, or a file of your own
+          --seed <N>                 Seed of all random numbers
+          --base <VARIANT>           Base case of the relative tables
+          --margin <PERCENT>         Smallest difference that matters, such as 2%
+          --control                  Run the base once more under another name: a difference found there
+                                     is noise
+          --durability <CLASS>       Durability class of every write: none, os (survives a process
+                                     crash) or sync
+          --cache <SIZE>             Size of the engine's own cache, such as 1GiB
+          --direct-io                Bypass the page cache in reads and background writes
+          --compression <NAME>       Block compression: none, lz4 or zstd
+          --background-jobs <N>      Background threads that the engine may use
+          --allocator <NAME>         Allocator that serves malloc: system, jemalloc, tcmalloc or
+                                     mimalloc
+          --parameter <NAME=VALUE>   Parameter of the application, such as tables=8; repeat for more
+          --waive <CODE=REASON>      Set a rule aside, such as 'A001=durability is the question'; repeat
+                                     for more
     ");
 }
 
@@ -188,9 +195,9 @@ fn run_help_shows_control_options_examples_and_rates() {
           --max-repetitions <N>  Repetitions that --until may run, the pilot's included [default: 100]
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay run experiments/quickstart.toml --report
@@ -225,9 +232,9 @@ fn list_and_show_help_is_complete() {
       -h, --help  Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay list                  every experiment
@@ -247,9 +254,9 @@ fn list_and_show_help_is_complete() {
       -h, --help   Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay show quickstart                      every run of the newest quickstart
@@ -277,9 +284,9 @@ fn compare_and_report_help_is_complete() {
       -h, --help             Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay compare quickstart                          against the experiment's own base case
@@ -305,9 +312,9 @@ fn compare_and_report_help_is_complete() {
       -h, --help            Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay report quickstart                       writes report.html to the results
@@ -335,9 +342,9 @@ fn engine_help_is_complete() {
       -h, --help  Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay engine list                            engines, cached builds and known releases
@@ -366,9 +373,9 @@ fn engine_help_is_complete() {
       -h, --help            Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
     ");
 }
 
@@ -386,9 +393,9 @@ fn completions_help_is_complete() {
       -h, --help  Print help
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Example: assay completions bash > ~/.local/share/bash-completion/completions/assay
     ");

@@ -88,9 +88,9 @@ fn history_help_shows_file_format_and_exit_code() {
           --import <FILE>  Read the histories from a CSV or JSON file instead of the archive
 
     Directories:
-          --results <DIR>   Directory of the archive [default: results]
-          --data-dir <DIR>  Directory for the data of running engines [default: assay-data]
-          --cache <DIR>     Directory of fetched engine builds [default: ~/.cache/assay]
+          --results <DIR>    Directory of the archive [default: results]
+          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
+          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
       assay history --engine rocksdb                    throughput of every step, over all experiments

@@ -133,34 +133,34 @@ fn rows_must_be_given_and_fit_the_disk() {
 #[test]
 fn key_and_value_sizes_have_limits() {
     assert_snapshot!(rejection("\"2k\"", "10\nkey_bytes = 7"), @r#"
-     × keys of 7 bytes cannot hold a row number
+     × keys of 7 bytes cannot hold a row number: at least 8
       ╭─[mine.toml:8:13]
     7 │ rows = 10
     8 │ key_bytes = 7
       ·             ┬
-      ·             ╰── at least 8
+      ·             ╰── here
     9 │ duration = "300ms"
       ╰────
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "10\nvalue_bytes = 2000000"), @r#"
-     × values of 2000000 bytes are too large
+     × values of 2000000 bytes are too large: at most 1048576
       ╭─[mine.toml:8:15]
     7 │ rows = 10
     8 │ value_bytes = 2000000
       ·               ───┬───
-      ·                  ╰── at most 1048576
+      ·                  ╰── here
     9 │ duration = "300ms"
       ╰────
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "10\ncompressible_to = 2"), @r#"
-     × compressible_to is a share of a value's size
+     × compressible_to is a share of a value's size: between 0.01 and 1
       ╭─[mine.toml:8:19]
     7 │ rows = 10
     8 │ compressible_to = 2
       ·                   ┬
-      ·                   ╰── between 0.01 and 1
+      ·                   ╰── here
     9 │ duration = "300ms"
       ╰────
      nothing was run

@@ -21,9 +21,8 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"
-    × the number of rows is missing
-    help: give `rows` in [benchmark] (or --rows), or a `workload` preset that derives them from the
-          machine
+    × nothing to compare: the experiment has no variant
+    help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--rows", "10"]), @"
@@ -41,13 +40,23 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--rows", "many"]), @"
-    × `many` does not start with a number
+    × --rows: `many` does not start with a number
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--engine", "lmdb", "--option", "a"]), @"
     × `--option a` is not NAME=VALUE
     nothing was run
     ");
+}
+
+#[test]
+fn independent_mistakes_are_reported_at_once() {
+    let workspace = Workspace::new();
+    let typed = ["run", "raedrandom", "--engine", "lmbd", "--duration", "soon"];
+    assert_snapshot!(rejected_at_once(&workspace, &typed), @"");
+    let file = TINY.replace("readrandom", "raedrandom").replace("\"sqlite\"", "\"sqlit\"");
+    workspace.write("mine.toml", file.replace("300ms", "soon"));
+    assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @"");
 }
 
 #[test]

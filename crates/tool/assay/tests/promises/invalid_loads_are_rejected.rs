@@ -146,7 +146,7 @@ fn arrivals_and_pacing_require_a_rate() {
        ·                                     ╰── here
     10 │ 
        ╰────
-     help: pacing: auto, spin, hybrid
+     help: How a free client waits for an arrival: auto, spin or hybrid
      nothing was run
     "#);
     assert_snapshot!(load("{ arrivals = \"constant\" }"), @r#"
@@ -330,11 +330,11 @@ fn command_line_is_rejected_with_the_same_messages() {
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10"];
     let output = |text: &[&str]| rejected_at_once(&Workspace::new(), &[&typed[..], text].concat());
     assert_snapshot!(output(&["--rate", "-5k/s"]), @"
-    × the rate `-5k/s` is negative: did you mean 5k/s?
+    × --rate: the rate `-5k/s` is negative: did you mean 5k/s?
     nothing was run
     ");
     assert_snapshot!(output(&["--sla", "p99 < 2"]), @"
-    × `2` has no unit of time: write 2ms or 2us
+    × --sla: `2` has no unit of time: write 2ms or 2us
     nothing was run
     ");
     assert_snapshot!(output(&["--pacing", "spin"]), @"
@@ -354,7 +354,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     "#);
     assert_snapshot!(output(&["--rate", "file gone.csv"]), @"
-    × cannot read the rate file gone.csv: No such file or directory (os error 2)
+    × --rate: cannot read the rate file gone.csv: No such file or directory (os error 2)
     nothing was run
     ");
 }

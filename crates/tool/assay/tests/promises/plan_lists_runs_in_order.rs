@@ -272,3 +272,15 @@ fn shipped_experiments_can_be_planned() {
         assert!(output.out.starts_with(&format!("{name}: ")), "{}", output.out);
     }
 }
+
+#[test]
+fn rows_and_duration_of_typed_steps_are_chosen_and_shown() {
+    let workspace = Workspace::new();
+    let output = workspace.assay(&["plan", "readrandom", "--engine", "lmdb"]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let is_shown = output.err.starts_with("rows ") && output.err.contains("k and duration 10s")
+        || output.err.contains("M and duration 10s");
+    assert!(is_shown && output.err.contains(" chosen for this machine: "), "{}", output.err);
+    let given = ["plan", "readrandom", "--engine", "lmdb", "--rows", "1k"];
+    assert_eq!(workspace.assay(&given).err, "");
+}

@@ -158,8 +158,8 @@ fn misplaced_engine_option_error_names_its_table() {
     13 │ engine = "sqlite"
        ╰────
      help: if `journal_mode` is an option of the engine, it belongs in the table [variant.options];
-           keys of [[variant]] are name, engine, dsn, profile, durability, cache, direct_io,
-           compression, background_jobs, allocator, options
+           keys of [[variant]] are name, engine, dsn, profile, options, durability, cache, direct_io,
+           compression, background_jobs, allocator
      nothing was run
     "#);
 }
@@ -287,15 +287,15 @@ fn unknown_distributions_and_presets_list_known_ones() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "10\ndurability = \"paper\""), @r#"
-     × `paper` is not a durability class
+     × unknown durability `paper`
       ╭─[mine.toml:8:14]
     7 │ rows = 10
     8 │ durability = "paper"
       ·              ───┬───
-      ·                 ╰── unknown class
+      ·                 ╰── here
     9 │ duration = "300ms"
       ╰────
-     help: write "none", "os" (survives a process crash) or "sync"
+     help: Durability class of every write: none, os (survives a process crash) or sync
      nothing was run
     "#);
 }

@@ -1,0 +1,116 @@
+//! The table of settings: every key of experiment files and its flag.
+
+use model::setting::{Kind, Scope, Setting, Settings, Table};
+use model::{Arrivals, Pacing, Placement};
+
+use Table::{Benchmark, Experiment, Factors, Load, Step, Variant};
+
+/// Declares settings: a constant each, and the table of them.
+macro_rules! declare {
+    ($($constant:ident $key:literal $tables:expr, $kind:expr, $scope:ident, $value:expr, $help:literal;)*) => {
+        $(pub(crate) const $constant: &Setting = &Setting {
+            key: $key,
+            tables: &$tables,
+            kind: $kind,
+            scope: Scope::$scope,
+            value_name: $value,
+            help: $help,
+        };)*
+
+        /// The settings that are not common to all engines.
+        const OWN: &[&Setting] = &[$($constant),*];
+    };
+}
+
+#[rustfmt::skip]
+declare! {
+    NAME "name" [Experiment, Variant], Kind::Text, Any, None, "";
+    QUESTION "question" [Experiment], Kind::Text, Any, None, "";
+    ENGINE "engine" [Variant], Kind::Text, Any, None, "";
+    STEP "step" [Step], Kind::Text, Any, None, "";
+    DSN "dsn" [Variant], Kind::Text, Any, None, "";
+    PROFILE "profile" [Variant], Kind::Text, OwnServer, None, "";
+    OPTIONS "options" [Variant], Kind::Pairs, Any, None, "";
+    STEPS "steps" [Benchmark], Kind::Steps, Any, None, "";
+    LOAD "load" [Benchmark, Step], Kind::Load, Any, None, "";
+    STEP_CLIENTS "clients" [Step], Kind::Whole, Any, None, "";
+    OPERATIONS "operations" [Step], Kind::Amount, Any, None, "";
+    ROWS "rows" [Benchmark], Kind::Amount, Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
+    KEY_BYTES "key_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a key";
+    VALUE_BYTES "value_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a value";
+    COMPRESSIBLE_TO "compressible_to" [Benchmark], Kind::Number, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
+    DURATION "duration" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
+    WARMUP "warmup" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Unmeasured warm-up of these steps";
+    CLIENTS "clients" [Factors], Kind::Levels, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
+    RATE "rate" [Load], Kind::Amount, Any, Some("RATE"), "Offered rate of an open loop, such as 50k/s, in steps that end by duration";
+    ARRIVALS "arrivals" [Load], Kind::Name(|| Arrivals::ALL.map(Arrivals::name).into()), Any, Some("NAME"), "Arrivals within the rate: poisson or constant";
+    PACING "pacing" [Load], Kind::Name(|| Pacing::ALL.map(Pacing::name).into()), Any, Some("NAME"), "How a free client waits for an arrival: auto, spin or hybrid";
+    SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it finds the highest rate within it";
+    PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client has in flight, such as 16: SQL servers only, in steps that end by duration";
+    REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
+    DISTRIBUTION "distribution" [Benchmark, Step], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
+    RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
+    BATCH_KEYS "batch_keys" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Keys of a multi_get";
+    WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
+    SETTLE_CAP "settle_cap" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
+    MEMORY "memory" [Benchmark], Kind::Amount, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";
+    PLACEMENT "placement" [Benchmark], Kind::Name(|| Placement::ALL.map(Placement::name).into()), Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
+    WORKLOAD "workload" [Benchmark], Kind::Text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own";
+    PARAMETERS "parameters" [Benchmark], Kind::Pairs, Any, None, "";
+    SEED "seed" [Experiment], Kind::Whole, Any, Some("N"), "Seed of all random numbers";
+    BASE "base" [Experiment], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
+    MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
+    CONTROL "control" [Experiment], Kind::Switch, Any, Some(""), "Run the base once more under another name: a difference found there is noise";
+}
+
+/// Returns every setting, those of flags in the order of the help.
+pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
+    OWN.iter().chain(Settings::DECLARED).copied()
+}
+
+/// Returns the settings of a table.
+pub(crate) fn of_table(table: Table) -> impl Iterator<Item = &'static Setting> {
+    settings().filter(move |setting| setting.tables.contains(&table))
+}
+
+/// Returns the settings that have a flag.
+pub fn flags() -> impl Iterator<Item = &'static Setting> {
+    settings().filter(|setting| setting.value_name.is_some())
+}
+
+/// Returns the keys that a table must have.
+pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
+    match table {
+        Experiment => &[NAME, QUESTION],
+        Variant => &[NAME, ENGINE],
+        Step => &[STEP],
+        Benchmark | Factors | Load => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_is_declared_once_per_table_and_every_flag_once() {
+        for table in [Experiment, Benchmark, Factors, Variant, Step, Load] {
+            let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
+            assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
+        }
+        let keys: Vec<_> = flags().map(|setting| setting.key).collect();
+        assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
+        assert!(flags().all(|setting| !setting.help.is_empty()));
+    }
+
+    #[test]
+    fn the_help_of_a_setting_with_names_lists_them() {
+        for setting in settings() {
+            let Kind::Name(names) = setting.kind else { continue };
+            let is_listed = |name: &&str| setting.help.contains(name);
+            assert!(names().iter().all(is_listed), "{}", setting.help);
+        }
+    }
+}
