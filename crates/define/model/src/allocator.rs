@@ -75,7 +75,6 @@ impl Bin {
     ///
     /// Source: jemalloc 5.3, `stats.c`, column `util`.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
     pub fn utilisation(&self) -> Option<f64> {
         let room = self.slab_regions.saturating_mul(self.slabs);
         (room > 0).then(|| self.regions as f64 / room as f64)

@@ -4,7 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::whole;
 use crate::units::{Nanos, parse_span, per_second};
+
+/// Share of a rate below which the rate is not sustained.
+///
+/// Our choice: 1 % is above the pacing error of a client and the operations in flight at an end.
+/// With more unserved, even the p99 of the response time is only a lower bound.
+pub const SERVED_SHARE: f64 = 0.99;
 
 /// How a step's operations arrive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -313,11 +320,9 @@ impl Limit {
     /// 100 / (1 - share): our choice, since a count of 100 expected late operations has a relative
     /// standard error of 10 %.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-    #[expect(clippy::cast_sign_loss, reason = "a share is below 1")]
     pub fn operations_needed(&self) -> u64 {
         // Rounded first: 1 - 0.999 is a hair above 0.001.
-        (100.0 / (1.0 - self.share) - 1e-6).ceil() as u64
+        whole((100.0 / (1.0 - self.share) - 1e-6).ceil())
     }
 
     /// Returns the share as a percentile: `p99.9`.

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::number::whole;
 use crate::step::{OpUnit, StepRole};
 
 /// The SQL a server understands.
@@ -16,6 +17,18 @@ pub enum Dialect {
     Postgres,
     /// MySQL, MariaDB and compatible servers.
     Mysql,
+}
+
+impl Dialect {
+    /// Returns the dialect of a server; `None` for other engines.
+    #[must_use]
+    pub fn of_engine(engine: &str) -> Option<Self> {
+        match engine {
+            "postgres" => Some(Self::Postgres),
+            "mysql" | "mariadb" => Some(Self::Mysql),
+            _ => None,
+        }
+    }
 }
 
 /// A value per dialect.
@@ -142,11 +155,8 @@ pub enum Piece<'a> {
 impl RowCount {
     /// Returns the number of rows given `loaded` rows, rounded up.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
-    #[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
-    #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
     pub fn of(&self, loaded: u64) -> u64 {
-        ((self.share * loaded as f64).ceil() as u64).saturating_add(self.fixed)
+        whole((self.share * loaded as f64).ceil()).saturating_add(self.fixed)
     }
 }
 
@@ -210,9 +220,6 @@ impl Application {
     ///
     /// Each client does whole turns: at most one turn per client more than requested.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
-    #[expect(clippy::cast_possible_truncation, reason = "a count of calls, rounded up")]
-    #[expect(clippy::cast_sign_loss, reason = "no count is negative")]
     pub fn calls(&self, step: &TrafficSpec, rows: u64, clients: u32) -> Option<u64> {
         let Some(call_mix) = &step.clients else { return Some(0) };
         if let Some(calls) = self.calls_once(step, clients) {
@@ -226,7 +233,7 @@ impl Application {
         };
         let each = wanted / f64::from(clients.max(1));
         let turns = (each / (self.rows_per_call(call_mix) * turn)).ceil();
-        Some((turns * turn) as u64 * u64::from(clients.max(1)))
+        Some(whole(turns * turn) * u64::from(clients.max(1)))
     }
 
     fn procedure(&self, at: u16) -> Option<&Procedure> {

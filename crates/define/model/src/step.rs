@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
 use crate::load::{Limit, Load};
-use crate::record::OpSummaries;
+use crate::op_summary::OpSummaries;
+use crate::sql::Application;
 use crate::units::{Bytes, Nanos};
 
 /// Description of a step kind, declared by the workload.
@@ -43,6 +44,41 @@ pub enum StepRole {
     ReadWrite,
     /// Runs no operations: brings the engine to a state.
     Maintain,
+}
+
+/// Names of key-value steps that rules refer to.
+pub mod name {
+    /// Compacts the whole tree.
+    pub const COMPACT: &str = "compact";
+    /// Leaves part of the rows absent.
+    pub const DELETERANDOM: &str = "deleterandom";
+    /// Loads in key order.
+    pub const FILLSEQ: &str = "fillseq";
+    /// Reads keys that are absent.
+    pub const READMISSING: &str = "readmissing";
+    /// Waits until deferred work is done.
+    pub const SETTLE: &str = "settle";
+}
+
+impl StepRole {
+    /// Returns the role of a key-value step; a step of another name writes.
+    fn of_key_value(step: &str) -> Self {
+        match step {
+            name::FILLSEQ | "fillrandom" | "filluniquerandom" => Self::Load,
+            name::READMISSING | "readrandom" | "multireadrandom" | "fwdrange" | "revrange" => {
+                Self::Read
+            }
+            "readwhilewriting" | "fwdrangewhilewriting" | "revrangewhilewriting" => Self::ReadWrite,
+            name::COMPACT | name::SETTLE => Self::Maintain,
+            _ => Self::Write,
+        }
+    }
+
+    /// Returns whether it writes, with readers or without.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Load | Self::Write | Self::ReadWrite)
+    }
 }
 
 /// What counts as one operation when a step's costs are divided.
@@ -133,6 +169,13 @@ pub struct Step {
 }
 
 impl Step {
+    /// Returns the role that its application or its name declares.
+    #[must_use]
+    pub fn role(&self, application: Option<&Application>) -> StepRole {
+        let own = application.and_then(|application| application.step(&self.name));
+        own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
+    }
+
     /// Returns a step of one closed-loop client with default settings.
     ///
     /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, a settle of a minute at
@@ -159,7 +202,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{OpCounts, OpSummary};
+    use crate::op_summary::{OpCounts, OpSummary};
 
     fn summaries(kinds: &[(OpKind, u64, u64)]) -> OpSummaries {
         let one = |&(kind, done, rows): &(OpKind, u64, u64)| {

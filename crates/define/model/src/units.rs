@@ -1,5 +1,6 @@
 //! Quantities with their unit in the type, and their text forms.
 
+use crate::number::{float, whole};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -36,9 +37,14 @@ impl Nanos {
 
     /// Returns the span in seconds.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e9
+        float(self) / 1e9
+    }
+
+    /// Returns the span in microseconds.
+    #[must_use]
+    pub fn as_micros_f64(self) -> f64 {
+        float(self) / 1e3
     }
 
     /// Returns `self - earlier`, or zero when `earlier` is later.
@@ -64,9 +70,8 @@ impl Bytes {
 
     /// Returns the size in MiB.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "sizes stay far below 2^53 bytes (8 PiB)")]
     pub fn as_mib(self) -> f64 {
-        self.0 as f64 / 1_048_576.0
+        float(self) / 1_048_576.0
     }
 
     /// Returns the size in GiB.
@@ -80,8 +85,7 @@ impl fmt::Display for Bytes {
     /// Writes the size with a binary unit and at most three digits: `1.50 GiB`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-        #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
-        let mut value = self.0 as f64;
+        let mut value = float(*self);
         let mut unit = 0;
         while value >= 1024.0 && unit + 1 < UNITS.len() {
             value /= 1024.0;
@@ -99,8 +103,7 @@ impl fmt::Display for Bytes {
 impl fmt::Display for Nanos {
     /// Writes the span with three digits: `14.1 us`, `2.00 s`, `2m10s`, `6h05m`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        #[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
-        let ns = self.0 as f64;
+        let ns = float(*self);
         if self.0 >= 60_000_000_000 {
             let seconds = self.0 / 1_000_000_000;
             if seconds >= 3600 {
@@ -267,10 +270,8 @@ fn split(text: &str) -> Result<(f64, &str), String> {
 }
 
 /// Rounds a non-negative number to the nearest whole one.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates at u64::MAX")]
-#[expect(clippy::cast_sign_loss, reason = "split() accepts no sign")]
 fn round(value: f64) -> u64 {
-    value.round() as u64
+    whole(value.round())
 }
 
 #[cfg(test)]

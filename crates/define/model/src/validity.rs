@@ -3,8 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::load::{Limit, Pace};
-use crate::record::{OpSummaries, Percentiles};
+use crate::op_summary::{OpSummaries, Percentiles};
 use crate::units::Nanos;
+
+/// Share of their time that clients may wait for a CPU.
+///
+/// Our choice: more shows in their latencies.
+pub const RUN_QUEUE_SHARE: f64 = 0.05;
 
 /// How an open loop's arrivals were served over the measured span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -29,33 +29,18 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Returns the error of a variant that its engine rejected.
+    /// Returns the error of an option that its variant's engine rejected.
     ///
-    /// `option` is the rejected option, if it is one; `reason` is the engine's message. An option
-    /// of another engine in `known` is reported as such.
+    /// `reason` is the engine's message. An option of another engine in `known` is reported as
+    /// such.
     #[must_use]
-    pub fn refusal(
+    pub fn option_refusal(
         &self,
-        variant: &str,
-        option: Option<&str>,
+        (variant, option): (&str, &str),
         reason: &str,
         known: &KnownOptions,
     ) -> PlanError {
-        let place_of =
-            |word: &str| self.option_places.get(&(variant.to_owned(), word.to_owned())).cloned();
-        let Some(option) = option else {
-            let error = PlanError::new(format!("variant {variant}: {reason}"));
-            // The rejected setting is named first; the text after it may contain other names.
-            let named = |name: &&str| Some((reason.find(*name)?, place_of(name)?));
-            let refused = SETTINGS.iter().filter_map(named).min_by_key(|(at, _)| *at);
-            return match refused.map(|(_, place)| place) {
-                Some(place) => error
-                    .at(&self.source, place, "requested here")
-                    .remedy("leave it out, or find a build that has it with `assay engine show`"),
-                None => error.at(&self.source, self.place(variant), "this variant"),
-            };
-        };
-        let place = place_of(option);
+        let place = self.option_places.get(&(variant.to_owned(), option.to_owned())).cloned();
         // An option that is set, but not in the file, comes from the profile.
         let found = self.experiment.variant(variant).filter(|_| place.is_none());
         let found = found.filter(|found| found.options.get(option).is_some());
@@ -68,7 +53,7 @@ impl Checked {
             None => error.at(&self.source, self.place(variant), "this variant"),
         };
         let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
-        error.remedy(match meant(option, engine, reason, known) {
+        error.remedy(match meant(option, engine, known) {
             Some(meant) => format!("the engine reports: {reason}\n{meant}"),
             None => format!("the engine reports: {reason}"),
         })
@@ -127,10 +112,8 @@ impl Checked {
 }
 
 /// Returns a suggestion for a rejected option.
-fn meant(option: &str, engine: &str, reason: &str, known: &KnownOptions) -> Option<String> {
-    let listed = reason.split_once("known: ").map_or("", |(_, known)| known).split(", ");
-    let own = known.get(engine).into_iter().flatten().map(String::as_str);
-    let own: Vec<&str> = listed.chain(own).collect();
+fn meant(option: &str, engine: &str, known: &KnownOptions) -> Option<String> {
+    let own: Vec<&str> = known.get(engine).into_iter().flatten().map(String::as_str).collect();
     if own.contains(&option) {
         return None;
     }
@@ -157,19 +140,17 @@ mod tests {
             let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
             checked.source.text[label.offset()..label.offset() + label.len()].to_owned()
         };
-        let nothing = KnownOptions::new();
-        let reason = "no such option; known: sizes, color";
-        let option = checked.refusal("a", Some("size"), reason, &nothing);
+        let names = ["sizes", "color"].map(str::to_owned);
+        let known = KnownOptions::from([("tree".to_owned(), names.into())]);
+        let option = checked.option_refusal(("a", "size"), "no such option", &known);
         assert_eq!(option_places(&option), "size");
         let help = option.help().expect("a remedy").to_string();
-        assert_eq!(help, format!("the engine reports: {reason}\ndid you mean `sizes`?"));
-        assert_eq!(
-            option_places(&checked.refusal("a", None, "no direct_io here", &nothing)),
-            "true"
-        );
-        let both = "direct_io: it always uses the page cache";
-        assert_eq!(option_places(&checked.refusal("a", None, both, &nothing)), "true");
-        assert_eq!(option_places(&checked.refusal("a", None, "no luck", &nothing)), "\"a\"");
+        assert_eq!(help, "the engine reports: no such option\ndid you mean `sizes`?");
+        // The reason may name other settings.
+        let both = "it always uses the page cache";
+        let setting = checked.setting_refusal(("a", "direct_io"), both, "");
+        assert_eq!(option_places(&setting), "true");
+        assert_eq!(option_places(&checked.variant_error("a", "no cache")), "\"a\"");
     }
 
     #[test]
@@ -178,7 +159,7 @@ mod tests {
             (engine.to_owned(), names.iter().map(|name| (*name).to_owned()).collect())
         };
         let known = KnownOptions::from([of("log", &["size", "buffers"]), of("tree", &["page"])]);
-        let meant = |option| meant(option, "tree", "unknown", &known);
+        let meant = |option| meant(option, "tree", &known);
         assert_eq!(meant("size").as_deref(), Some("it is an option of log"));
         assert_eq!(meant("pgae").as_deref(), Some("did you mean `page`?"));
         // Its own option, with a rejected value.

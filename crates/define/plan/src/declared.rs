@@ -118,9 +118,8 @@ mod tests {
         assert!(variants[2].is_control && !variants[1].is_control);
         assert_eq!(variants[2].settings, variants[1].settings);
         // An error of the control points at the base's text.
-        let [base, control] = ["b", "b-control"].map(|name| {
-            found.refusal(name, Some("cache"), "too small", &crate::KnownOptions::new())
-        });
+        let [base, control] =
+            ["b", "b-control"].map(|name| found.setting_refusal((name, "cache"), "too small", ""));
         let place = |error: &crate::error::PlanError| {
             use miette::Diagnostic as _;
             error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())

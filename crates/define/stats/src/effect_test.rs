@@ -5,9 +5,9 @@ use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 use crate::detectable;
 use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
-use crate::length_of;
 use crate::prior::{CellVariance, Prior};
 use crate::rank::{Shift, centre, shift};
+use model::float;
 
 /// Design of a comparison, declared before the runs.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,7 @@ fn logs(values: &[f64]) -> Option<Vec<f64>> {
 }
 
 fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / length_of(values)
+    values.iter().sum::<f64>() / float(values.len())
 }
 
 fn differences(base: &[f64], variant: &[f64]) -> Vec<f64> {
@@ -137,7 +137,7 @@ impl Estimate {
 
 /// Returns an effect without an interval: the noise is unknown.
 fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> Effect {
-    let per_run = 1.0 / length_of(base) + 1.0 / length_of(variant);
+    let per_run = 1.0 / float(base.len()) + 1.0 / float(variant.len());
     let error = (detectable::log_variance_of(assumed_cov) * per_run).sqrt();
     Effect {
         ratio: (mean(variant) - mean(base)).exp(),
@@ -164,7 +164,7 @@ fn paired(base: &[f64], variant: &[f64]) -> Result<Estimate, Why> {
     }
     Ok(Estimate {
         shift: mean(&differences),
-        error: (spread.variance / length_of(&differences)).sqrt(),
+        error: (spread.variance / float(differences.len())).sqrt(),
         df: spread.df,
         method: Method::Paired,
         // A difference holds the noise of two runs.
@@ -178,7 +178,7 @@ fn two_samples(base: &[f64], variant: &[f64], prior: Option<&Prior>) -> Result<E
     let (one, two) = (CellVariance::of_logs(base), CellVariance::of_logs(variant));
     let pooled = one.pooled(two);
     let fewest = base.len().min(variant.len());
-    let (n_one, n_two) = (length_of(base), length_of(variant));
+    let (n_one, n_two) = (float(base.len()), float(variant.len()));
     if pooled.has_spread() && (fewest > MANY_RUNS || fewest >= SOME_RUNS && are_unequal(one, two)) {
         let (a, b) = (one.variance / n_one, two.variance / n_two);
         let df = (a + b).powi(2) / (a * a / one.df + b * b / two.df);

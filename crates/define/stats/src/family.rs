@@ -1,5 +1,7 @@
 //! Benjamini-Hochberg adjustment for many comparisons.
 
+use model::float;
+
 /// Returns the adjusted p-values of a family, in the order given.
 ///
 /// The false discovery rate of all at most 0.05 is at most 5 %; without any true difference, the
@@ -12,7 +14,7 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let mut falling: Vec<(usize, f64)> = p_values.iter().map(|p| known(*p)).enumerate().collect();
     falling.sort_by(|a, b| b.1.total_cmp(&a.1));
     let mut adjusted = vec![1.0; falling.len()];
-    let (all, mut least) = (crate::length_of(p_values), 1.0_f64);
+    let (all, mut least) = (float(p_values.len()), 1.0_f64);
     let mut rank = all;
     for (index, p) in falling {
         least = least.min(p * (all / rank));

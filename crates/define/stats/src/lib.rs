@@ -31,9 +31,3 @@ pub use effect_test::{Design, classify_difference};
 pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior};
 pub use sample::{Spread, Variation, geometric_mean, median};
-
-/// Returns a length as a number.
-#[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
-pub(crate) fn length_of<T>(values: &[T]) -> f64 {
-    values.len() as f64
-}

@@ -14,7 +14,6 @@ impl Noise {
     /// Returns a number above 0 and below 1.
     ///
     /// Source: SplitMix64 [Steele Lea Flood 2014].
-    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;

@@ -1,5 +1,7 @@
 //! Exact penalised changepoint segmentation (PELT).
 
+use model::float;
+
 /// Starts that are evaluated or pruned together.
 const BLOCK: usize = 64;
 /// Relative tolerance for equal costs: far above rounding.
@@ -122,20 +124,18 @@ impl Search {
         });
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn cost(&self, start: usize, end: usize) -> f64 {
         let sum = self.sums[end] - self.sums[start];
-        self.before[start] - sum * sum / (end - start) as f64
+        self.before[start] - sum * sum / float(end - start)
     }
 
     /// Evaluates some starts, at most a block's.
     ///
     /// First all costs, then the least of them, so that the costs vectorise.
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn evaluate(&self, starts: std::ops::Range<usize>, end: usize, least: &mut (usize, f64)) {
         let mut costs = [0.0; BLOCK];
         let costs = &mut costs[..starts.len()];
-        let (sum, mut left) = (self.sums[end], (end - starts.start) as f64);
+        let (sum, mut left) = (self.sums[end], float(end - starts.start));
         let known = self.before[starts.clone()].iter().zip(&self.sums[starts.clone()]);
         for (cost, (before, own)) in costs.iter_mut().zip(known) {
             *cost = before - (sum - own) * (sum - own) / left;
@@ -149,10 +149,9 @@ impl Search {
     }
 
     /// Makes a block of the first loose starts.
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn block(&self) -> Block {
         let (first, last) = (self.loose, self.loose + BLOCK - 1);
-        let level = (self.sums[last] - self.sums[first]) / (last - first) as f64;
+        let level = (self.sums[last] - self.sums[first]) / float(last - first);
         let mut block = Block {
             first,
             level,
@@ -171,18 +170,16 @@ impl Search {
 
     /// Returns the sum of the values before a place around a level, and by how much their squares
     /// around it exceed those as they are.
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn around(&self, level: f64, place: usize) -> (f64, f64) {
-        let (sum, count) = (self.sums[place], place as f64);
+        let (sum, count) = (self.sums[place], float(place));
         (sum - level * count, level * (level * count - 2.0 * sum))
     }
 
     /// Returns a lower bound of the cost of a block's starts.
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     fn bound(&self, block: &Block, end: usize) -> f64 {
         let (sum, extra) = self.around(block.level, end);
         let most = (sum - block.sums.0).abs().max((sum - block.sums.1).abs());
-        block.least + extra - most * most / (end + 1 - block.first - BLOCK) as f64
+        block.least + extra - most * most / float(end + 1 - block.first - BLOCK)
     }
 }
 
@@ -219,17 +216,15 @@ impl Sums {
     }
 
     /// Returns the mean of the values from `start` to before `end`.
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     pub(crate) fn mean(&self, start: usize, end: usize) -> f64 {
-        self.middle + (self.sums[end].0 - self.sums[start].0) / (end - start) as f64
+        self.middle + (self.sums[end].0 - self.sums[start].0) / float(end - start)
     }
 
     /// Returns the squared differences from the mean of the values from `start` to before `end`.
-    #[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
     pub(crate) fn cost(&self, start: usize, end: usize) -> f64 {
         let (before, after) = (self.sums[start], self.sums[end]);
         let sum = after.0 - before.0;
-        (after.1 - before.1 - sum * sum / (end - start) as f64).max(0.0)
+        (after.1 - before.1 - sum * sum / float(end - start)).max(0.0)
     }
 }
 

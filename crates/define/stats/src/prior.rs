@@ -5,7 +5,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 use statrs::function::gamma::digamma;
 
 use crate::distribution::gamma::{trigamma, trigamma_inverse};
-use crate::length_of;
+use model::float;
 
 /// Variance of ln(metric) over the runs of one cell.
 ///
@@ -37,7 +37,7 @@ impl CellVariance {
 
     /// Returns the sample variance of logarithms; 0 degrees of freedom below two.
     pub(crate) fn of_logs(logs: &[f64]) -> Self {
-        let n = length_of(logs);
+        let n = float(logs.len());
         let mean = logs.iter().sum::<f64>() / n.max(1.0);
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
         let df = (n - 1.0).max(0.0);
@@ -107,7 +107,7 @@ pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
     if used.len() < MIN_CELLS {
         return None;
     }
-    let n = length_of(&used);
+    let n = float(used.len());
     let half = |cell: &&CellVariance| cell.df / 2.0;
     let logs: Vec<f64> = used
         .iter()

@@ -2,8 +2,8 @@
 
 use crate::distribution::beta::quantile as beta_quantile;
 use crate::distribution::student::quantile;
-use crate::length_of;
 use crate::series::correlation::inflation;
+use model::float;
 
 /// Operations of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,7 +52,7 @@ fn effective_size(blocks: &[Block], value: f64, all: f64) -> f64 {
     if value <= 0.0 || value >= 1.0 {
         return all;
     }
-    let n = length_of(blocks);
+    let n = float(blocks.len());
     let residuals: Vec<f64> = blocks.iter().map(|block| block.late - value * block.all).collect();
     let inflation = inflation(&residuals);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();

@@ -4,8 +4,8 @@ use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::detectable::cov_of;
-use crate::length_of;
 use crate::prior::CellVariance;
+use model::float;
 
 /// Median and range of one metric over the runs that have it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -61,7 +61,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
     let logs: f64 = values.iter().map(|value| value.ln()).sum();
-    (is_positive && !values.is_empty()).then(|| (logs / length_of(values)).exp())
+    (is_positive && !values.is_empty()).then(|| (logs / float(values.len())).exp())
 }
 
 /// A coefficient of variation with its 95 % interval, as shares.

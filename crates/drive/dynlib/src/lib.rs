@@ -8,10 +8,12 @@
 //! called.
 //!
 //! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`;
-//! for an engine that can also be linked, `linked` fills the same table.
+//! for an engine that can also be linked, `linked` fills the same table. [`level`] has the part that
+//! LevelDB and RocksDB share.
 
 mod functions;
 mod image;
+pub mod level;
 mod loaded;
 
 /// The loader's handle, for the code that [`functions!`] writes.

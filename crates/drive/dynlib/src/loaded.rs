@@ -45,7 +45,7 @@ pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
         if first.path == path {
             return Ok(first);
         }
-        return Err(EngineError::Unsupported(format!(
+        return Err(EngineError::build(format!(
             "a second engine library in one process: `{}` is loaded, so `{}` needs a process of \
              its own",
             first.path.display(),
@@ -62,7 +62,7 @@ fn load(path: PathBuf) -> Result<Loaded, EngineError> {
         .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", path.display())))?;
     if cfg!(target_os = "linux") {
         check_image(&image, std::env::consts::ARCH)
-            .map_err(|reason| EngineError::Unsupported(format!("`{}` {reason}", path.display())))?;
+            .map_err(|reason| EngineError::build(format!("`{}` {reason}", path.display())))?;
     }
     // SAFETY: the library's initialisers are those of an engine and its run-time libraries, made to
     // run when a program starts; no other engine's library is in the process (`LOADED`).
@@ -92,7 +92,7 @@ impl Loaded {
     #[must_use]
     pub fn lacks(&self, symbol: &str, marker: &str, engine: &str, oldest: &str) -> EngineError {
         let path = self.path.display();
-        EngineError::Unsupported(if symbol == marker {
+        EngineError::build(if symbol == marker {
             format!("`{path}` is not {engine}: it lacks `{symbol}`")
         } else {
             format!(

@@ -1,5 +1,7 @@
 //! Engine errors, classified by what the caller may do.
 
+use crate::refusal::Refusal;
+
 /// A refusal or failure of an engine.
 ///
 /// Texts are the engine's own messages where it has any.
@@ -12,17 +14,12 @@ pub enum EngineError {
     /// The engine's own timeout expired.
     #[error("timed out: {0}")]
     Timeout(String),
-    /// Not supported by the engine or this build.
+    /// An operation that the engine does not support.
     #[error("not supported: {0}")]
     Unsupported(String),
-    /// An option the engine refuses.
-    #[error("option `{option}` refused: {reason}")]
-    Option {
-        /// The option's name, as the user wrote it.
-        option: String,
-        /// The engine's reason.
-        reason: String,
-    },
+    /// The engine refuses to open.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The engine cannot continue.
     #[error("{0}")]
     Fatal(String),

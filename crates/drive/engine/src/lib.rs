@@ -16,11 +16,13 @@ pub mod error;
 pub mod faulty;
 pub mod memory;
 pub mod null;
+pub mod refusal;
 pub mod rows;
 pub mod settings_check;
 pub mod traits;
 
 pub use error::EngineError;
+pub use refusal::{Refusal, Setting};
 pub use rows::Rows;
 pub use traits::{
     ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,

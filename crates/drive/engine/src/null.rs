@@ -10,6 +10,7 @@ use model::{EngineState, Identity, Op, Options, Outcome};
 
 use crate::error::EngineError;
 use crate::rows::Rows;
+use crate::settings_check::check_dir;
 use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
 
 /// The only build of the `null` engine.
@@ -39,10 +40,7 @@ impl Driver for NullDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         refuse_options("null", &spec.options)?;
-        if !spec.dir.is_dir() {
-            let text = format!("null: `{}` is not a directory", spec.dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(&spec.dir)?;
         Ok(Box::new(NullEngine))
     }
 }
@@ -109,7 +107,8 @@ mod tests {
             assert_eq!(rows.count(), 0);
         }
         spec.options.set("cache", "1");
-        assert!(matches!(NullDriver.open(&spec), Err(EngineError::Option { .. })));
+        let error = NullDriver.open(&spec).err().unwrap();
+        assert_eq!(error.refused_option(), Some("cache"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The result buffer a session reads rows into.
 
+use model::Outcome;
+
 /// One byte of this many of a value is read: the smallest page size.
 const TOUCH_EVERY: usize = 4096;
 
@@ -86,6 +88,13 @@ impl Rows {
     #[inline]
     pub const fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Returns the outcome of a read: found or not.
+    #[must_use]
+    #[inline]
+    pub const fn outcome(&self) -> Outcome {
+        if self.count == 0 { Outcome::NotFound } else { Outcome::Done }
     }
 
     /// Returns the bytes of keys and values that came back.

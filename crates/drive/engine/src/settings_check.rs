@@ -3,18 +3,19 @@
 //! Shared, so that every driver reports a missing capability with the same message.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::str::FromStr;
 
-use model::capability::{CACHE_SIZE, COMPRESSION, DIRECT_IO};
 use model::units::parse_size;
 use model::{Capabilities, Durability, Options, Settings};
 
 use crate::error::EngineError;
+use crate::refusal::Setting;
 
 /// Checks that `engine` supports the `settings`.
 ///
 /// # Errors
-/// [`EngineError::Unsupported`] with the setting and the reason.
+/// [`Refusal::Setting`](crate::Refusal::Setting) with the reason.
 pub fn check_settings(
     engine: &str,
     capabilities: &Capabilities,
@@ -23,25 +24,21 @@ pub fn check_settings(
     let class = settings.durability;
     if !capabilities.durability.contains(&class) {
         let offered: Vec<_> = capabilities.durability.iter().map(|class| class.name()).collect();
-        return Err(EngineError::Unsupported(format!(
-            "durability `{class}`: {engine} offers {} ({})",
-            offered.join(", "),
-            capabilities.durability.last().copied().unwrap_or(Durability::None).guarantee()
-        )));
+        let guarantee = capabilities.durability.last().copied().unwrap_or(Durability::None);
+        let (offered, guarantee) = (offered.join(", "), guarantee.guarantee());
+        let reason = format!("durability `{class}`: {engine} offers {offered} ({guarantee})");
+        return Err(EngineError::setting(Setting::Durability, reason));
     }
     let compression = settings.compression.as_deref().filter(|name| *name != "none");
     let requested = [
-        (settings.direct_io, DIRECT_IO, DIRECT_IO.to_owned()),
-        (settings.cache_bytes.is_some(), CACHE_SIZE, "cache_bytes".to_owned()),
-        (
-            compression.is_some(),
-            COMPRESSION,
-            format!("compression `{}`", compression.unwrap_or("")),
-        ),
+        (settings.direct_io, Setting::DirectIo, String::new()),
+        (settings.cache_bytes.is_some(), Setting::Cache, String::new()),
+        (compression.is_some(), Setting::Compression, format!(" `{}`", compression.unwrap_or(""))),
     ];
-    for (_, capability, label) in requested.iter().filter(|(is_requested, ..)| *is_requested) {
-        if let Some(reason) = capabilities.why_not(capability) {
-            return Err(EngineError::Unsupported(format!("{label}: {engine}: {reason}")));
+    for (_, setting, value) in requested.iter().filter(|(is_requested, ..)| *is_requested) {
+        if let Some(reason) = setting.capability().and_then(|it| capabilities.why_not(it)) {
+            let reason = format!("{}{value}: {engine}: {reason}", setting.name());
+            return Err(EngineError::setting(*setting, reason));
         }
     }
     Ok(())
@@ -50,21 +47,31 @@ pub fn check_settings(
 /// Checks that every option is one of `known`.
 ///
 /// # Errors
-/// [`EngineError::Option`] that names the first unknown one and those that are known.
+/// [`Refusal::Option`](crate::Refusal::Option) that names the first unknown one and those that are known.
 pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
     match options.iter().find(|(name, _)| !known.contains(name)) {
         None => Ok(()),
         Some((name, _)) => {
-            let known = known.join(", ");
-            Err(refused(name, format!("not an option of {engine} here; known: {known}")))
+            Err(EngineError::unknown(name, format!("not an option of {engine} here"), known))
         }
     }
+}
+
+/// Checks that the data directory exists, before an engine makes it.
+///
+/// # Errors
+/// [`EngineError::Fatal`] with its name.
+pub fn check_dir(dir: &Path) -> Result<(), EngineError> {
+    if dir.is_dir() {
+        return Ok(());
+    }
+    Err(EngineError::Fatal(format!("`{}` is not a directory", dir.display())))
 }
 
 /// Parses a number.
 ///
 /// # Errors
-/// [`EngineError::Option`] when `value` is not a number of that type.
+/// [`Refusal::Option`](crate::Refusal::Option) when `value` is not a number of that type.
 pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
     value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
 }
@@ -72,7 +79,7 @@ pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, En
 /// Parses a size in bytes, with or without a unit: `24MiB`, `4096`.
 ///
 /// # Errors
-/// [`EngineError::Option`] when `value` is not a size.
+/// [`Refusal::Option`](crate::Refusal::Option) when `value` is not a size.
 pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
     parse_size(value).map(|bytes| bytes.0).map_err(|reason| refused(name, reason))
 }
@@ -80,7 +87,7 @@ pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
 /// Parses a boolean: `true`, `on`, `1`, `false`, `off`, `0`.
 ///
 /// # Errors
-/// [`EngineError::Option`] for any other text.
+/// [`Refusal::Option`](crate::Refusal::Option) for any other text.
 pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
     match value {
         "true" | "on" | "1" => Ok(true),
@@ -103,13 +110,13 @@ pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
 /// Returns the error for a refused option.
 #[must_use]
 pub fn refused(option: &str, reason: impl Into<String>) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason: reason.into() }
+    EngineError::unknown(option, reason, &[])
 }
 
 #[cfg(test)]
 mod tests {
     use model::Bytes;
-    use model::capability::Feature;
+    use model::capability::{CACHE_SIZE, COMPRESSION, DIRECT_IO, Feature};
 
     use super::*;
     use crate::memory::MemoryDriver;

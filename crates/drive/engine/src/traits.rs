@@ -12,6 +12,7 @@ use model::{
 
 use crate::error::EngineError;
 use crate::rows::Rows;
+use crate::settings_check::refused;
 
 /// Everything an engine needs to open its data.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,8 +113,7 @@ pub trait Driver: Send + Sync {
     /// Opens the data in `spec.dir`, creating it when the directory is empty.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for an unknown or refused option, [`EngineError::Unsupported`] for
-    /// an unsupported setting, [`EngineError::Fatal`] for everything else.
+    /// [`EngineError::Refused`] with the cause, [`EngineError::Fatal`] for everything else.
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError>;
 }
 
@@ -246,9 +246,6 @@ pub trait Pipeline: Session {
 pub(crate) fn refuse_options(engine: &str, options: &Options) -> Result<(), EngineError> {
     match options.iter().next() {
         None => Ok(()),
-        Some((name, _)) => Err(EngineError::Option {
-            option: name.to_owned(),
-            reason: format!("{engine} has no options: remove it"),
-        }),
+        Some((name, _)) => Err(refused(name, format!("{engine} has no options: remove it"))),
     }
 }

@@ -67,7 +67,6 @@ fn run(
 }
 
 /// Prints the least and the median of the rounds, and returns the least.
-#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn rounds(name: &str, clock: &SteadyClock, step: &Step) -> f64 {
     let mut wall = Vec::new();
     let mut cpu = Vec::new();
@@ -89,7 +88,6 @@ fn rounds(name: &str, clock: &SteadyClock, step: &Step) -> f64 {
 }
 
 /// Prints the cost of the parts.
-#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn floors(clock: &SteadyClock) {
     let mut stream = streams(&step(StopRule::Operations(u64::MAX)), 1).remove(0);
     let timed = |name: &str, body: &mut dyn FnMut()| {
@@ -133,7 +131,6 @@ fn allocations(clock: &SteadyClock) {
 }
 
 /// Prints the resident memory after a short and after a long step.
-#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn memory(clock: &SteadyClock) {
     let before = resident_bytes();
     for seconds in [2, 10] {
@@ -156,7 +153,6 @@ fn resident_bytes() -> u64 {
 }
 
 /// Prints the instructions per operation, as callgrind counts them.
-#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn instructions() {
     const FEW: u64 = 100_000;
     const MANY: u64 = 1_100_000;

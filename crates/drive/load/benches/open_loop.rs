@@ -107,7 +107,6 @@ fn open(load: OpenLoad, span: Nanos, warmup: Nanos) -> Step {
 /// Figures printed per round.
 const COLUMNS: usize = 5;
 
-#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn columns(lags: &Histogram<u64>) -> [f64; COLUMNS] {
     let at = |quantile| lags.value_at_quantile(quantile) as f64;
     [at(0.5), at(0.9), at(0.99), at(0.999), lags.max() as f64]
@@ -204,7 +203,6 @@ fn ceiling(clock: &SteadyClock, engine: &Pinned) {
     println!("ceiling, two clients     {:6.1} M scheduled operations/s", two / 1e6);
 }
 
-#[expect(clippy::cast_precision_loss, reason = "printed with three digits")]
 fn rate_of(totals: &StepTotals) -> f64 {
     totals.clients[&OpKind::Get].counts.done as f64 / totals.duration.as_secs_f64()
 }

@@ -161,7 +161,6 @@ impl Generator for Same {
 }
 
 /// Returns the operations done per second.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn served_per_second(totals: &StepTotals) -> f64 {
     let done: u64 = totals.clients.values().map(|tally| tally.counts.done).sum();
     // A host that completed no operation in the span is slower than one operation per span.

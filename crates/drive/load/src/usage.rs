@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use nix::unistd::Pid;
@@ -57,16 +57,16 @@ impl Usage {
 
     /// Adds the usage of one client thread, of a measured client or a writer.
     pub(crate) fn add_as_client(&self, readings: &mut Readings) {
-        add(readings, "client_cpu_user_us", self.user_us);
-        add(readings, "client_cpu_kernel_us", self.kernel_us);
-        add(readings, "client_context_switches_voluntary", self.voluntary);
-        add(readings, "client_context_switches_involuntary", self.involuntary);
+        readings.add(metric::CLIENT_CPU_USER_US, self.user_us);
+        readings.add(metric::CLIENT_CPU_KERNEL_US, self.kernel_us);
+        readings.add(metric::CLIENT_CONTEXT_SWITCHES_VOLUNTARY, self.voluntary);
+        readings.add(metric::CLIENT_CONTEXT_SWITCHES_INVOLUNTARY, self.involuntary);
     }
 
     /// Adds the usage of one background writer, which is also in that of all client threads.
     pub(crate) fn add_as_writer(&self, readings: &mut Readings) {
-        add(readings, "writer_cpu_user_us", self.user_us);
-        add(readings, "writer_cpu_kernel_us", self.kernel_us);
+        readings.add(metric::WRITER_CPU_USER_US, self.user_us);
+        readings.add(metric::WRITER_CPU_KERNEL_US, self.kernel_us);
     }
 }
 
@@ -103,13 +103,13 @@ impl ProcessUsage {
 
     /// Adds the growth to an interval's readings.
     pub(crate) fn add_to(&self, readings: &mut Readings) {
-        add(readings, "process_cpu_user_us", self.process.user_us);
-        add(readings, "process_cpu_kernel_us", self.process.kernel_us);
-        add(readings, "harness_cpu_us", self.harness.user_us + self.harness.kernel_us);
-        add(readings, "context_switches_voluntary", self.process.voluntary);
-        add(readings, "context_switches_involuntary", self.process.involuntary);
-        add(readings, "major_faults", self.process.major_faults);
-        add(readings, "minor_faults", self.process.minor_faults);
+        readings.add(metric::PROCESS_CPU_USER_US, self.process.user_us);
+        readings.add(metric::PROCESS_CPU_KERNEL_US, self.process.kernel_us);
+        readings.add(metric::HARNESS_CPU_US, self.harness.user_us + self.harness.kernel_us);
+        readings.add(metric::CONTEXT_SWITCHES_VOLUNTARY, self.process.voluntary);
+        readings.add(metric::CONTEXT_SWITCHES_INVOLUNTARY, self.process.involuntary);
+        readings.add(metric::MAJOR_FAULTS, self.process.major_faults);
+        readings.add(metric::MINOR_FAULTS, self.process.minor_faults);
     }
 }
 
@@ -164,60 +164,9 @@ fn queued_in(schedstat: &[u8]) -> Option<Nanos> {
     text.split_whitespace().nth(1)?.parse().ok().map(Nanos)
 }
 
-/// Adds a span in microseconds to a reading.
-#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
-pub(crate) fn add_span(readings: &mut Readings, name: &str, span: Nanos) {
-    sum(readings, name, span.0 as f64 / 1e3);
-}
-
-/// Adds a count, which may correct an earlier one, to a reading.
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-pub(crate) fn add_signed(readings: &mut Readings, name: &str, count: i64) {
-    sum(readings, name, count as f64);
-}
-
-/// Adds every reading of `from` to `into`.
-pub(crate) fn merge(into: &mut Readings, from: &Readings) {
-    for (name, value) in from {
-        sum(into, name, *value);
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "microseconds and counts far below 2^53")]
-fn add(readings: &mut Readings, name: &str, value: u64) {
-    sum(readings, name, value as f64);
-}
-
-/// Adds to a reading.
-pub(crate) fn sum(readings: &mut Readings, name: &str, value: f64) {
-    match readings.get_mut(name) {
-        Some(sum) => *sum += value,
-        None => drop(readings.insert(name.to_owned(), value)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_reading_has_its_line_in_the_table_of_metrics() {
-        let mut readings = Readings::new();
-        Usage::default().add_as_client(&mut readings);
-        Usage::default().add_as_writer(&mut readings);
-        ProcessUsage::default().add_to(&mut readings);
-        for name in ["pause_us", "client_run_queue_us", "client_idle_us"] {
-            add_span(&mut readings, name, Nanos(1500));
-        }
-        for name in ["client_storage_wait_us", "client_sleep_us", "client_looks"] {
-            sum(&mut readings, name, 3.0);
-        }
-        add_signed(&mut readings, "offered_ops", -3);
-        assert_eq!(readings.len(), 20);
-        for name in readings.keys() {
-            assert!(model::metric::find(name).is_some(), "{name}");
-        }
-    }
 
     #[test]
     fn time_without_a_cpu_is_the_second_number_and_grows() {
@@ -255,7 +204,7 @@ mod tests {
         let mut readings = Readings::new();
         growth.add_to(&mut readings);
         let mut total = readings.clone();
-        merge(&mut total, &readings);
-        assert!(total["harness_cpu_us"] >= 2.0);
+        total.merge(&readings);
+        assert!(total[metric::HARNESS_CPU_US] >= 2.0);
     }
 }

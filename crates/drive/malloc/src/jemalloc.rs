@@ -4,10 +4,10 @@
 
 use std::cmp::Reverse;
 
-use model::{Bin, Readings};
+use model::{Bin, Readings, metric};
 
 use crate::ffi::{JemallocApi, Scope};
-use crate::source::{Source, gauges};
+use crate::source::Source;
 
 /// Stands for all arenas together: `MALLCTL_ARENAS_ALL`.
 const ALL_ARENAS: u32 = 4096;
@@ -63,13 +63,13 @@ impl Source for Jemalloc {
 
     fn readings(&self) -> Readings {
         self.0.refresh();
-        gauges(&[
-            ("malloc_allocated_bytes", self.0.get("stats.allocated")),
-            ("malloc_active_bytes", self.0.get("stats.active")),
-            ("malloc_resident_bytes", self.0.get("stats.resident")),
-            ("malloc_mapped_bytes", self.0.get("stats.mapped")),
-            ("malloc_retained_bytes", self.0.get("stats.retained")),
-            ("malloc_metadata_bytes", self.0.get("stats.metadata")),
+        Readings::from([
+            (metric::MALLOC_ALLOCATED_BYTES, self.0.get::<u64>("stats.allocated")),
+            (metric::MALLOC_ACTIVE_BYTES, self.0.get("stats.active")),
+            (metric::MALLOC_RESIDENT_BYTES, self.0.get("stats.resident")),
+            (metric::MALLOC_MAPPED_BYTES, self.0.get("stats.mapped")),
+            (metric::MALLOC_RETAINED_BYTES, self.0.get("stats.retained")),
+            (metric::MALLOC_METADATA_BYTES, self.0.get("stats.metadata")),
         ])
     }
 

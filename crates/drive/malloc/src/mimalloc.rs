@@ -3,10 +3,10 @@
 //! Source: mimalloc 2.0.9, `mimalloc.h`, `mi_process_info`; its `current_rss` is an estimate from
 //! the committed bytes on Linux, and is not taken.
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::ffi::{MimallocApi, Scope};
-use crate::source::{Source, gauges};
+use crate::source::Source;
 
 /// mimalloc as it serves this process.
 pub(crate) struct Mimalloc(MimallocApi);
@@ -26,7 +26,7 @@ impl Source for Mimalloc {
     }
 
     fn readings(&self) -> Readings {
-        gauges(&[("malloc_mapped_bytes", self.0.committed())])
+        Readings::from([(metric::MALLOC_MAPPED_BYTES, self.0.committed())])
     }
 
     fn text(&self) -> Option<String> {

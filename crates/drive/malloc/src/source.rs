@@ -25,11 +25,3 @@ pub(crate) trait Source: Send + Sync {
         None
     }
 }
-
-/// Returns readings of the known values.
-#[expect(clippy::cast_precision_loss, reason = "bytes of a process stay below 2^53")]
-pub(crate) fn gauges(known: &[(&str, Option<u64>)]) -> Readings {
-    let present =
-        known.iter().filter_map(|(name, bytes)| Some(((*name).to_owned(), (*bytes)? as f64)));
-    present.collect()
-}

@@ -2,10 +2,10 @@
 //!
 //! Source: mallinfo(3).
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::ffi::{Scope, SystemApi};
-use crate::source::{Source, gauges};
+use crate::source::Source;
 
 /// The C library's allocator as it serves this process.
 pub(crate) struct System(SystemApi);
@@ -27,9 +27,9 @@ impl Source for System {
     fn readings(&self) -> Readings {
         let Some(info) = self.0.info() else { return Readings::new() };
         let sum = |one: usize, other: usize| u64::try_from(one.saturating_add(other)).ok();
-        gauges(&[
-            ("malloc_allocated_bytes", sum(info.uordblks, info.hblkhd)),
-            ("malloc_mapped_bytes", sum(info.arena, info.hblkhd)),
+        Readings::from([
+            (metric::MALLOC_ALLOCATED_BYTES, sum(info.uordblks, info.hblkhd)),
+            (metric::MALLOC_MAPPED_BYTES, sum(info.arena, info.hblkhd)),
         ])
     }
 }

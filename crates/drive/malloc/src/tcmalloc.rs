@@ -4,10 +4,10 @@
 
 use std::ffi::CStr;
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::ffi::{Scope, TcmallocApi};
-use crate::source::{Source, gauges};
+use crate::source::Source;
 
 /// tcmalloc as it serves this process.
 pub(crate) struct Tcmalloc(TcmallocApi);
@@ -33,15 +33,15 @@ impl Source for Tcmalloc {
         let free = property(c"tcmalloc.pageheap_free_bytes");
         let unmapped = property(c"tcmalloc.pageheap_unmapped_bytes");
         let active = heap.zip(free).zip(unmapped);
-        gauges(&[
-            ("malloc_allocated_bytes", property(c"generic.current_allocated_bytes")),
+        Readings::from([
+            (metric::MALLOC_ALLOCATED_BYTES, property(c"generic.current_allocated_bytes")),
             (
-                "malloc_active_bytes",
+                metric::MALLOC_ACTIVE_BYTES,
                 active.and_then(|((heap, free), unmapped)| heap.checked_sub(free + unmapped)),
             ),
-            ("malloc_resident_bytes", property(c"generic.total_physical_bytes")),
-            ("malloc_mapped_bytes", heap),
-            ("malloc_retained_bytes", unmapped),
+            (metric::MALLOC_RESIDENT_BYTES, property(c"generic.total_physical_bytes")),
+            (metric::MALLOC_MAPPED_BYTES, heap),
+            (metric::MALLOC_RETAINED_BYTES, unmapped),
         ])
     }
 

@@ -1,6 +1,6 @@
 //! Formats figures for the reasons in a record.
 
-use model::Bytes;
+use model::{Bytes, whole};
 
 /// Formats a share with three digits: `0.0812 %`.
 pub(crate) fn percent(share: f64) -> String {
@@ -15,11 +15,9 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// Formats a number of bytes, possibly negative.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "the sign is written separately")]
 pub(crate) fn bytes(bytes: f64) -> String {
     let sign = if bytes <= -0.5 { "-" } else { "" };
-    format!("{sign}{}", Bytes(bytes.abs().round() as u64))
+    format!("{sign}{}", Bytes(whole(bytes.abs().round())))
 }
 
 #[cfg(test)]

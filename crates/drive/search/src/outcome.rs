@@ -164,6 +164,7 @@ mod tests {
     use super::*;
     use crate::probe::ProbeObservation;
     use crate::simulated::{LIMIT, observation, with_gauge, with_invalid};
+    use model::metric;
 
     fn of(observation: &ProbeObservation) -> (Verdict, String) {
         let tested = test_rate(&Window::of(observation), &LIMIT, 1000.0);
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_limit_exceeded_under_falling_debt_is_repeated_after_a_settle() {
-        let falling = |probe| with_gauge(probe, "engine_debt_bytes", |at| (100.0 - at) * 1e8);
+        let falling = |probe| with_gauge(probe, metric::ENGINE_DEBT_BYTES, |at| (100.0 - at) * 1e8);
         let (verdict, reason) = of(&falling(observation(60, 1000, 100)));
         assert_eq!(verdict, Verdict::RetrySettled);
         assert!(reason.ends_with("while earlier debt was being reduced"), "{reason}");
@@ -203,8 +204,9 @@ mod tests {
 
     #[test]
     fn growing_debt_fails_a_minute_and_extends_a_shorter_probe() {
-        let growing =
-            |seconds| with_gauge(observation(seconds, 1000, 0), "engine_debt_bytes", |at| at * 1e8);
+        let growing = |seconds| {
+            with_gauge(observation(seconds, 1000, 0), metric::ENGINE_DEBT_BYTES, |at| at * 1e8)
+        };
         assert_eq!(of(&growing(60)).0, Verdict::Failed);
         assert_eq!(of(&growing(20)).0, Verdict::RetryLonger);
         assert_eq!(test_capacity(&Window::of(&growing(60))).verdict, Verdict::Passed);

@@ -4,7 +4,7 @@
 #![expect(clippy::cast_sign_loss, reason = "rates are not negative")]
 
 use model::record::Percentiles;
-use model::{Limit, Nanos};
+use model::{Limit, Metric, Nanos};
 
 use crate::probe::{Probe, ProbeLoad, ProbeObservation, Second};
 
@@ -30,11 +30,11 @@ pub(crate) fn observation(seconds: usize, ended: u64, late: u64) -> ProbeObserva
 /// Returns the probe with a gauge; `value` is a function of the second.
 pub(crate) fn with_gauge(
     mut observation: ProbeObservation,
-    name: &str,
+    metric: Metric,
     value: impl Fn(f64) -> f64,
 ) -> ProbeObservation {
     for (at, second) in (0_u32..).zip(&mut observation.seconds) {
-        second.readings.insert(name.to_owned(), value(f64::from(at)));
+        second.readings.set(metric, value(f64::from(at)));
     }
     observation
 }

@@ -4,11 +4,12 @@
 //! levels off only later, shows in the confirmation, which is ten times as long. So a probe fails
 //! only on growth that is significant, relevant, and still present in its second half.
 
-use model::{Limit, Nanos};
+use model::load::SERVED_SHARE;
+use model::{Limit, Metric, Nanos, float, metric};
 use stats::series::{drift, trend};
 
 use crate::format::{bytes, percent};
-use crate::window::{Window, float};
+use crate::window::Window;
 
 /// The state at the end of a probe.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +22,6 @@ pub(crate) enum State {
     Levelling(String),
 }
 
-/// Least share of the offered operations that must complete.
-///
-/// Our choice: 1 % covers the operations in flight at a probe's end.
-const MIN_COMPLETED: f64 = 0.99;
 /// Least age of a backlog, absolute and in multiples of the limit.
 ///
 /// Our choice: more than a second of arrivals. A limit of seconds allows waits of seconds.
@@ -45,7 +42,7 @@ const LEVELLING_SHARE: f64 = 0.5;
 /// A gauge of deferred work.
 struct Debt {
     /// Name of the metric.
-    metric: &'static str,
+    metric: Metric,
     /// Name in a sentence.
     label: &'static str,
     /// Least relevant growth in one window, at any level.
@@ -60,7 +57,7 @@ struct Debt {
 ///
 /// 4 MiB is a tenth of a second of background writing on any disk.
 const ENGINE_DEBT: Debt = Debt {
-    metric: "engine_debt_bytes",
+    metric: metric::ENGINE_DEBT_BYTES,
     label: "the engine's debt",
     floor: 4.0 * 1024.0 * 1024.0,
     min_window_s: 0.0,
@@ -76,14 +73,14 @@ const ENGINE_DEBT: Debt = Debt {
 const DEBTS: [Debt; 3] = [
     ENGINE_DEBT,
     Debt {
-        metric: "engine_l0_files",
+        metric: metric::ENGINE_L0_FILES,
         label: "the number of files in level 0",
         floor: 4.0,
         min_window_s: 0.0,
         write: |files| format!("{files:.1}"),
     },
     Debt {
-        metric: "dirty_bytes",
+        metric: metric::DIRTY_BYTES,
         label: "the page cache waiting to be written",
         floor: 64.0 * 1024.0 * 1024.0,
         min_window_s: 120.0,
@@ -95,7 +92,7 @@ const DEBTS: [Debt; 3] = [
 pub(crate) fn load_state(window: &Window<'_>, offered_ops_per_s: f64, limit: &Limit) -> State {
     let offered = offered_ops_per_s * window.total_s();
     let missing = float(window.late_unserved()) / offered.max(1.0);
-    if missing > 1.0 - MIN_COMPLETED {
+    if missing > 1.0 - SERVED_SHARE {
         let missing = percent(missing);
         return State::Unsteady(format!("{missing} of the arrivals were not served at the end"));
     }
@@ -114,7 +111,7 @@ pub(crate) fn load_state(window: &Window<'_>, offered_ops_per_s: f64, limit: &Li
 ///
 /// Stalls that have ceased by then come from inherited debt.
 pub(crate) fn stalls(window: &Window<'_>) -> State {
-    let stalls = window.gauge("engine_stall_us");
+    let stalls = window.gauge(metric::ENGINE_STALL_US);
     let share = |part: &[(f64, f64)]| {
         let stalled_us: f64 = part.iter().map(|(_, stall_us)| stall_us).sum();
         let part_s = window.length_s() * length(part) / length(&stalls).max(1.0);
@@ -226,7 +223,7 @@ mod tests {
     const MIB: f64 = 1024.0 * 1024.0;
 
     fn debt(seconds: usize, value: impl Fn(f64) -> f64) -> ProbeObservation {
-        with_gauge(observation(seconds, 1000, 0), "engine_debt_bytes", value)
+        with_gauge(observation(seconds, 1000, 0), metric::ENGINE_DEBT_BYTES, value)
     }
 
     fn of(observation: &ProbeObservation) -> State {
@@ -262,7 +259,7 @@ mod tests {
         let mut probe = debt(300, |_| 0.0);
         for second in &mut probe.seconds {
             level += (2.0 + 6.0 * noise.normal()) * MIB;
-            second.readings.insert(ENGINE_DEBT.metric.to_owned(), level);
+            second.readings.set(ENGINE_DEBT.metric, level);
         }
         assert!(matches!(of(&probe), State::Unsteady(_)), "{level}");
     }
@@ -270,12 +267,15 @@ mod tests {
     #[test]
     fn files_are_counted_from_four_and_dirty_pages_over_two_minutes() {
         let files = |per_s: f64| {
-            with_gauge(observation(60, 1000, 0), "engine_l0_files", move |at| (at * per_s).floor())
+            with_gauge(observation(60, 1000, 0), metric::ENGINE_L0_FILES, move |at| {
+                (at * per_s).floor()
+            })
         };
         assert_eq!(of(&files(0.05)), State::Steady);
         assert!(matches!(of(&files(0.2)), State::Unsteady(_)));
-        let dirty =
-            |seconds| with_gauge(observation(seconds, 1000, 0), "dirty_bytes", |at| at * 8.0 * MIB);
+        let dirty = |seconds| {
+            with_gauge(observation(seconds, 1000, 0), metric::DIRTY_BYTES, |at| at * 8.0 * MIB)
+        };
         assert_eq!(of(&dirty(60)), State::Steady);
         assert!(matches!(of(&dirty(120)), State::Unsteady(_)));
     }
@@ -293,7 +293,11 @@ mod tests {
     #[test]
     fn stalls_count_when_they_persist_in_the_second_half() {
         let stalled = |value: fn(f64) -> f64| {
-            stalls(&Window::of(&with_gauge(observation(60, 1000, 0), "engine_stall_us", value)))
+            stalls(&Window::of(&with_gauge(
+                observation(60, 1000, 0),
+                metric::ENGINE_STALL_US,
+                value,
+            )))
         };
         let State::Unsteady(reason) = stalled(|_| 20_000.0) else { panic!("steady") };
         assert_eq!(reason, "writers were stalled 2 % of the time");

@@ -1,5 +1,6 @@
 //! The valid intervals of a probe.
 
+use model::{Metric, float};
 use stats::proportion::{Block, Share, share};
 
 use crate::probe::{ProbeObservation, Second};
@@ -95,8 +96,8 @@ impl<'a> Window<'a> {
     }
 
     /// Returns a gauge over time, as `(seconds, value)`; empty when unreported.
-    pub(crate) fn gauge(&self, name: &str) -> Vec<(f64, f64)> {
-        let point = |(at, second): &(f64, &Second)| Some((*at, *second.readings.get(name)?));
+    pub(crate) fn gauge(&self, metric: Metric) -> Vec<(f64, f64)> {
+        let point = |(at, second): &(f64, &Second)| Some((*at, second.readings.value(metric)?));
         self.valid.iter().filter_map(point).collect()
     }
 
@@ -108,11 +109,6 @@ impl<'a> Window<'a> {
 
 fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { float(count) / seconds } else { 0.0 }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of a probe stay far below 2^53")]
-pub(crate) fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

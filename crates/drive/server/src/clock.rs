@@ -12,7 +12,6 @@ const REPORTED_FROM_S: f64 = 1.0;
 pub fn clock_fact(reported: Option<&str>) -> Option<(String, String)> {
     // A system call, not the vDSO: valgrind can follow it.
     let now = clock_gettime(ClockId::CLOCK_REALTIME).ok()?;
-    #[expect(clippy::cast_precision_loss, reason = "seconds since 1970 are below 2^53")]
     let ours_s = now.tv_sec() as f64 + now.tv_nsec() as f64 / 1e9;
     fact(reported?.trim().parse().ok()?, ours_s)
 }

@@ -74,7 +74,7 @@ pub trait Kind: Send + Sync {
     /// Returns the programs that make an empty data directory, in order; each must succeed.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for an option refused, [`EngineError::Unsupported`] for a setting
+    /// [`EngineError::Refused`] for an option or a setting
     /// that the server lacks.
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError>;
 

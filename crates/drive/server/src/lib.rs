@@ -8,8 +8,8 @@
 //! unprivileged user; it dies with the process that started it; only processes that this crate
 //! has started are ever ended, and only directories that it has made are removed.
 //!
-//! What the clients of all servers share is here too: [`PipelineQueue`] and [`write_and_take`]
-//! for pipelining, [`clock_fact`].
+//! What the clients of all servers share is here too: [`write_and_take`] for pipelining, and
+//! [`clock_fact`].
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
@@ -18,7 +18,6 @@ mod duplex;
 pub mod error;
 pub mod kind;
 pub mod launch;
-mod pipeline_queue;
 pub mod private_dir;
 mod process;
 pub mod running;
@@ -32,7 +31,6 @@ pub use duplex::write_and_take;
 pub use error::ServerError;
 pub use kind::{Kind, ServerSpec, Site, Stop, Task};
 pub use launch::ServerPlacement;
-pub use pipeline_queue::PipelineQueue;
 pub use private_dir::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};
 pub use user::User;

@@ -33,7 +33,7 @@ enum assay_result {
 /* Error of a call, with the engine's own message; truncated to fit. Written only on failure. */
 typedef struct assay_error {
     char text[1024];
-    char option[128]; /* empty unless ASSAY_BAD_OPTION */
+    char option[128]; /* empty unless ASSAY_BAD_OPTION, or an option is ASSAY_UNSUPPORTED */
 } assay_error;
 
 typedef struct assay_option {

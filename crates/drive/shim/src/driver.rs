@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use engine::settings_check::check_settings;
+use engine::settings_check::{check_dir, check_settings};
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{Capabilities, Identity};
 use sha2::{Digest, Sha256};
@@ -16,8 +16,22 @@ use crate::instance::ShimEngine;
 /// Name under which the shim reports the version; others are facts.
 const VERSION: &str = "version";
 
+/// Loads the engine's library at `path` through its shim.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// When the library or its shim is absent or cannot be loaded, when the shim lacks a function or
+/// has another version of the interface, or when the process holds another library.
+pub fn open_library(
+    path: &Path,
+    binding: &'static Binding,
+) -> Result<Box<dyn Driver>, EngineError> {
+    Ok(Box::new(ShimDriver::load(path, binding)?))
+}
+
 /// One build of an engine behind its shim.
-pub(crate) struct ShimDriver {
+struct ShimDriver {
     api: &'static Api,
     binding: &'static Binding,
     identity: Identity,
@@ -26,11 +40,11 @@ pub(crate) struct ShimDriver {
 
 impl ShimDriver {
     /// Loads the shim next to the engine's library.
-    pub(crate) fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
+    fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
         let (engine, library) = (binding.engine, resolved(path)?);
         let shim = library.with_file_name(file_name(engine));
         if !shim.exists() {
-            return Err(EngineError::Unsupported(format!(
+            return Err(EngineError::build(format!(
                 "`{}` has no shim next to it: `assay engine add {engine} PATH --headers DIR` \
                  compiles one against the library's headers",
                 library.display()
@@ -52,7 +66,7 @@ impl ShimDriver {
         }
         if identity.version.is_empty() {
             let text = format!("the shim `{}` reports no version of {engine}", shim.display());
-            return Err(EngineError::Unsupported(text));
+            return Err(EngineError::build(text));
         }
         identity.facts.insert("shim_sha256".to_owned(), api.sha256().to_owned());
         let capabilities = (binding.capabilities)(&identity);
@@ -70,13 +84,12 @@ impl Driver for ShimDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        if !spec.dir.is_dir() {
-            let text = format!("`{}` is not a directory", spec.dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(&spec.dir)?;
         check_settings(self.binding.engine, &self.capabilities, &spec.settings)?;
-        let options = (self.binding.translate)(spec, &self.identity)?;
-        let handle = self.api.open(&spec.dir, &options)?;
+        let opened = (self.binding.translate)(spec, &self.identity)
+            .and_then(|options| self.api.open(&spec.dir, &options));
+        let handle =
+            opened.map_err(|error| error.of_setting(&spec.options, self.binding.settings))?;
         let own_files = self.binding.own_files.iter().map(|name| spec.dir.join(name)).collect();
         Ok(Box::new(ShimEngine { handle, identity: self.identity.clone(), own_files }))
     }

@@ -102,7 +102,7 @@ impl Api {
         }
         let shown = path.display();
         let lacks = |name: &str| {
-            EngineError::Unsupported(format!(
+            EngineError::build(format!(
                 "`{shown}` is not a shim of Assay's C interface: it lacks `{name}`"
             ))
         };
@@ -110,7 +110,7 @@ impl Api {
         // SAFETY: the function takes nothing and returns a number, in every version.
         let abi = unsafe { (version.abi)() };
         if abi != ABI {
-            return Err(EngineError::Unsupported(format!(
+            return Err(EngineError::build(format!(
                 "`{shown}` has version {abi} of Assay's C interface, this program version \
                  {ABI}: recompile it with `assay engine add`"
             )));
@@ -175,7 +175,7 @@ impl Api {
 fn explain(error: EngineError) -> EngineError {
     let EngineError::Fatal(text) = error else { return error };
     if text.contains("undefined symbol") {
-        return EngineError::Unsupported(format!(
+        return EngineError::build(format!(
             "{text}: the shim was compiled against headers of another build than its library"
         ));
     }
@@ -288,8 +288,9 @@ impl Failure {
         match code {
             2 => EngineError::Conflict(text),
             3 => EngineError::Timeout(text),
-            4 => EngineError::Unsupported(text),
-            5 => EngineError::Option { option, reason: text },
+            4 if option.is_empty() => EngineError::Unsupported(text),
+            4 => EngineError::capability(&option, text),
+            5 => refused(&option, text),
             _ => EngineError::Fatal(text),
         }
     }

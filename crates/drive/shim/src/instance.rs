@@ -85,8 +85,8 @@ mod tests {
     fn numbers_are_sorted_by_name() {
         let names = ["engine_cache_hits", "engine_wheels", "tree_height", "is_idle", "splits"];
         let state = state_of(names.map(|name| (name.to_owned(), 3.0)).into());
-        assert_eq!(state.readings.into_keys().collect::<Vec<_>>(), ["engine_cache_hits"]);
-        let own: Vec<_> = state.own_counters.into_keys().collect();
+        assert_eq!(state.readings.keys().collect::<Vec<_>>(), ["engine_cache_hits"]);
+        let own: Vec<_> = state.own_counters.keys().collect();
         assert_eq!(own, ["engine_wheels", "splits"]);
         assert_eq!((state.tree_height, state.is_idle), (Some(3), Some(true)));
         assert_eq!((whole(0.5), whole(-1.0), whole(f64::NAN)), (None, None, None));

@@ -12,7 +12,8 @@ use std::process::Command;
 use std::{env, fs};
 
 use engine::conformance::battery;
-use engine::{Driver, EngineError, Maintenance, OpenSpec, Rows};
+use engine::settings_check::refused;
+use engine::{Driver, EngineError, Maintenance, OpenSpec, Rows, Setting};
 use model::capability::{CACHE_SIZE, CONCURRENT_WRITERS, Feature};
 use model::{
     Bytes, Capabilities, DataShape, Durability, Identity, Op, OpKind, Options, Outcome, Settings,
@@ -23,7 +24,14 @@ use tempfile::TempDir;
 static SORTED: Binding = Binding {
     engine: "sorted",
     capabilities,
-    translate: |spec, _| Ok(spec.options.clone()),
+    translate: |spec, _| {
+        let mut options = spec.options.clone();
+        if let Some(jobs) = spec.settings.background_jobs {
+            options.set("jobs", jobs.to_string());
+        }
+        Ok(options)
+    },
+    settings: &[(Setting::BackgroundJobs, "jobs")],
     own_files: &["rows", "absent"],
 };
 
@@ -156,8 +164,14 @@ fn refusals_carry_the_engines_message() {
 
 fn check_refusals(driver: &dyn Driver, dir: &Path) {
     let wrong = driver.open(&spec(dir, [("rooms", "1")].into_iter().collect())).err();
-    let reason = "sorted: not an option; known: room".to_owned();
-    assert_eq!(wrong, Some(EngineError::Option { option: "rooms".to_owned(), reason }));
+    assert_eq!(wrong, Some(refused("rooms", "sorted: not an option; known: room")));
+    let error = driver.open(&spec(dir, [("jobs", "2")].into_iter().collect())).err();
+    assert_eq!(error, Some(EngineError::capability("jobs", "sorted: it has no threads")));
+    let mut threads = spec(dir, Options::new());
+    threads.settings.background_jobs = Some(2);
+    let reason = "background_jobs: sorted: it has no threads";
+    let error = driver.open(&threads).err();
+    assert_eq!(error, Some(EngineError::setting(Setting::BackgroundJobs, reason)));
     let requested = spec(dir, Options::new());
     let engine = driver.open(&requested).unwrap();
     let second = driver.open(&requested).err().unwrap();

@@ -110,9 +110,11 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
         if (strcmp(spec->options[i].name, "room") == 0) {
             s->room = strtoull(spec->options[i].value, NULL, 10);
         } else {
+            bool is_jobs = strcmp(spec->options[i].name, "jobs") == 0;
             free(s);
             snprintf(error->option, sizeof error->option, "%s", spec->options[i].name);
-            return fail(error, ASSAY_BAD_OPTION, "not an option; known: room");
+            return is_jobs ? fail(error, ASSAY_UNSUPPORTED, "it has no threads")
+                           : fail(error, ASSAY_BAD_OPTION, "not an option; known: room");
         }
     }
     s->rows = malloc((s->room + 1) * sizeof *s->rows);

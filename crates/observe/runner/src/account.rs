@@ -1,7 +1,5 @@
 //! Growth of counters and extremes of gauges over a span.
 
-use std::collections::BTreeMap;
-
 use model::record::SecondStats;
 use model::{Kind, Readings, metric};
 
@@ -82,8 +80,8 @@ impl Account {
 }
 
 /// Returns the gauges among cumulative readings.
-pub(crate) fn gauges(now: &Readings) -> BTreeMap<String, f64> {
-    of_kind(now, Kind::Gauge).map(|(name, value)| (name.clone(), *value)).collect()
+pub(crate) fn gauges(now: &Readings) -> Readings {
+    of_kind(now, Kind::Gauge).map(|(name, value)| (name, *value)).collect()
 }
 
 /// Returns the growth of each counter known at both moments.
@@ -94,7 +92,7 @@ pub(crate) fn growth(base: &Readings, now: &Readings) -> Readings {
     of_kind(now, Kind::Counter)
         .filter_map(|(name, value)| {
             let grown = value - base.get(name)?;
-            (grown >= 0.0).then(|| (name.clone(), grown))
+            (grown >= 0.0).then_some((name, grown))
         })
         .collect()
 }
@@ -106,22 +104,29 @@ pub(crate) fn of_kind(now: &Readings, kind: Kind) -> impl Iterator<Item = (&Stri
 
 #[cfg(test)]
 mod tests {
+    use model::Metric;
+
     use super::*;
 
-    fn readings(of: &[(&str, f64)]) -> Readings {
-        of.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    fn readings(of: &[(Metric, f64)]) -> Readings {
+        of.iter().copied().collect()
     }
 
     #[test]
     fn counters_grow_and_gauges_keep_their_peak() {
-        let mut account = Account::begin(readings(&[("device_reads", 100.0), ("rss_bytes", 50.0)]));
-        let first = account.step(&readings(&[("device_reads", 130.0), ("rss_bytes", 90.0)]));
-        assert_eq!(first, readings(&[("device_reads", 30.0), ("rss_bytes", 90.0)]));
-        let last = readings(&[("device_reads", 135.0), ("rss_bytes", 60.0)]);
-        assert_eq!(account.step(&last), readings(&[("device_reads", 5.0), ("rss_bytes", 60.0)]));
-        assert_eq!(account.growth(&last), readings(&[("device_reads", 35.0)]));
-        assert_eq!(account.gauges_max(), readings(&[("rss_bytes", 90.0)]));
-        assert_eq!(account.gauges_last(), readings(&[("rss_bytes", 60.0)]));
+        let mut account =
+            Account::begin(readings(&[(metric::DEVICE_READS, 100.0), (metric::RSS_BYTES, 50.0)]));
+        let first =
+            account.step(&readings(&[(metric::DEVICE_READS, 130.0), (metric::RSS_BYTES, 90.0)]));
+        assert_eq!(first, readings(&[(metric::DEVICE_READS, 30.0), (metric::RSS_BYTES, 90.0)]));
+        let last = readings(&[(metric::DEVICE_READS, 135.0), (metric::RSS_BYTES, 60.0)]);
+        assert_eq!(
+            account.step(&last),
+            readings(&[(metric::DEVICE_READS, 5.0), (metric::RSS_BYTES, 60.0)])
+        );
+        assert_eq!(account.growth(&last), readings(&[(metric::DEVICE_READS, 35.0)]));
+        assert_eq!(account.gauges_max(), readings(&[(metric::RSS_BYTES, 90.0)]));
+        assert_eq!(account.gauges_last(), readings(&[(metric::RSS_BYTES, 60.0)]));
     }
 
     #[test]
@@ -138,8 +143,8 @@ mod tests {
 
     #[test]
     fn a_counter_unknown_before_or_reset_since_has_no_growth() {
-        let account = Account::begin(readings(&[("device_writes", 10.0)]));
-        let now = readings(&[("device_writes", 4.0), ("device_reads", 7.0)]);
+        let account = Account::begin(readings(&[(metric::DEVICE_WRITES, 10.0)]));
+        let now = readings(&[(metric::DEVICE_WRITES, 4.0), (metric::DEVICE_READS, 7.0)]);
         assert_eq!(account.growth(&now), Readings::new());
     }
 }

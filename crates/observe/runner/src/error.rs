@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use engine::Refusal;
+
 /// An error that stops an experiment.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -49,43 +51,17 @@ pub enum RunnerError {
     #[error("{0}")]
     MemoryCap(String),
     /// A variant's engine refused to open, before machine time was spent.
-    #[error("variant {variant}: {reason}")]
+    #[error("variant {variant}: {refusal}")]
     Refused {
         /// The variant.
         variant: String,
-        /// The refused option, if one is the cause.
-        option: Option<String>,
-        /// The engine's reason.
-        reason: String,
-        /// The options it has, when known.
-        known: Vec<String>,
+        /// The cause.
+        refusal: Refusal,
     },
     /// The CPUs of this process do not suffice for the requested placement.
     #[error("{message}: {remedy}")]
     Placement {
         /// The requested and the available CPUs.
-        message: String,
-        /// The remedy.
-        remedy: String,
-    },
-    /// A variant's engine takes no keys or values of the requested length.
-    #[error("variant {variant}: {message}: {remedy}")]
-    TooLong {
-        /// The variant.
-        variant: String,
-        /// The field that is too long, as experiment files name it.
-        word: String,
-        /// The requested and the largest possible length.
-        message: String,
-        /// The remedy.
-        remedy: String,
-    },
-    /// A variant cannot have the requested allocator.
-    #[error("variant {variant}: {message}: {remedy}")]
-    Allocator {
-        /// The variant.
-        variant: String,
-        /// The requested allocator and the one found.
         message: String,
         /// The remedy.
         remedy: String,

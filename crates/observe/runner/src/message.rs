@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use engine::Refusal;
 use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
 use model::validity::{Calibration, Purpose, SearchRecord};
 use model::{
@@ -82,17 +83,8 @@ pub(crate) enum Command {
 pub(crate) enum Message {
     /// The engine is open; `keep` are its own files to archive when the run ends.
     Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
-    /// The engine refused to open: the option that is the cause, if one is, and those it has.
-    Refused {
-        option: Option<String>,
-        reason: String,
-        #[serde(default)]
-        known: Vec<String>,
-    },
-    /// Keys or values are too long for the engine; `word` is the file's. The worker ends.
-    TooLong { word: String, reason: String, remedy: String },
-    /// Another allocator than the requested one serves `malloc`; the worker ends.
-    OtherAllocator { reason: String, remedy: String },
+    /// The variant cannot be run; the worker ends.
+    Refused { refusal: Refusal },
     /// Result of a library's smoke test: its failure, if any.
     SmokeTested { failure: Option<String> },
     /// The client was calibrated on the null engine; comes before `Opened`.

@@ -133,7 +133,6 @@ pub(crate) fn done_of(summaries: &OpSummaries) -> u64 {
 }
 
 /// Returns bytes of keys and values per second over a span.
-#[expect(clippy::cast_precision_loss, reason = "bytes of a step stay far below 2^53")]
 pub(crate) fn bytes_per_s(summaries: &OpSummaries, span: Nanos) -> f64 {
     let bytes: u64 = summaries.values().map(|summary| summary.counts.bytes).sum();
     bytes as f64 / span.as_secs_f64().max(1e-9)

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{ExperimentDir, Results};
+use engine::{Refusal, Setting};
 use malloc::Libraries;
 use model::validity::SearchRecord;
 use model::{Allocator, Bytes, Manifest, Nanos, RunEnd, RunRecord};
@@ -114,8 +115,12 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         interrupt: Interrupt::default(),
     };
     let error = check_variants(&bench, &fixture.manifest.plan.experiment).expect_err("refused");
-    let RunnerError::Allocator { message, remedy, .. } = error else { panic!("{error}") };
-    assert!(message.ends_with("no libtcmalloc_minimal.so.4 in /no/libraries"), "{message}");
+    let RunnerError::Refused { refusal: Refusal::Setting { setting, reason, remedy }, .. } = error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!(setting, Setting::Allocator);
+    assert!(reason.ends_with("no libtcmalloc_minimal.so.4 in /no/libraries"), "{reason}");
     assert!(remedy.contains("apt install libtcmalloc-minimal4"), "{remedy}");
 }
 

@@ -3,8 +3,6 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use model::Readings;
-
 use crate::error::SampleError;
 
 /// Returns the file's text; `None` when the kernel has no such file or does not fill it.
@@ -71,15 +69,6 @@ pub(crate) fn bytes_of(text: &str, key: &str) -> Option<u64> {
     value_of(text, key)?.checked_mul(1024)
 }
 
-/// Adds a reading if its value is known.
-pub(crate) fn put(readings: &mut Readings, name: &'static str, value: Option<u64>) {
-    debug_assert!(model::metric::find(name).is_some(), "`{name}` is no metric");
-    if let Some(value) = value {
-        #[expect(clippy::cast_precision_loss, reason = "counters stay far below 2^53")]
-        readings.insert(name.to_owned(), value as f64);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,13 +96,5 @@ mod tests {
         child.wait().unwrap();
         let error = read_of_process(child.id(), "status").unwrap_err();
         assert!(matches!(error, SampleError::Gone { .. }), "{error}");
-    }
-
-    #[test]
-    fn an_unknown_value_is_absent_and_not_zero() {
-        let mut readings = Readings::new();
-        put(&mut readings, "rss_bytes", None);
-        put(&mut readings, "vsz_bytes", Some(5));
-        assert_eq!(readings.into_iter().collect::<Vec<_>>(), [("vsz_bytes".to_owned(), 5.0)]);
     }
 }

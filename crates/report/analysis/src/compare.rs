@@ -1,21 +1,20 @@
 //! Comparison of variants with the base case, step by step.
 
-use std::collections::BTreeMap;
-
 use model::record::RunEnd;
-use model::{Experiment, Placement, RunRecord, Variant};
+use model::{Experiment, Metric, Placement, RunRecord, Variant, count, metric};
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
-    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
+    CellComparison, Comparison, Families, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
 };
 use crate::error::AnalysisError;
-use crate::family::{self, Families};
+use crate::family;
 use crate::metrics::RATE_SUSTAINED;
-use crate::noise::{self, Noise};
+use crate::noise;
 use crate::noise_history::NoiseHistory;
 use crate::published::check as check_published;
+use crate::question::Question;
 use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};
 
 /// Compares the variants of `experiment` with `base`, step by step.
@@ -103,26 +102,22 @@ pub(crate) const PAIRED_FROM: u32 = 5;
 ///
 /// Source: our choice: one metric a step, so that its family stays small.
 pub(crate) fn primary(samples: &VariantSamples<'_>, placement: Placement) -> Option<&'static str> {
-    let candidates: &[&'static str] = match (samples.is_rate_given, placement) {
-        (true, _) => &["goodput_ops_per_s", "response_ns_p99"],
-        (false, Placement::SameCpu) => {
-            &["sustainable_ops_per_s", "server_cpu_us_per_op", "throughput_ops_per_s", "settle_s"]
-        }
+    let candidates: &[Metric] = match (samples.is_rate_given, placement) {
+        (true, _) => &[metric::GOODPUT_OPS_PER_S, metric::RESPONSE_NS_P99],
+        (false, Placement::SameCpu) => &[
+            metric::SUSTAINABLE_OPS_PER_S,
+            metric::SERVER_CPU_US_PER_OP,
+            metric::THROUGHPUT_OPS_PER_S,
+            metric::SETTLE_S,
+        ],
         (false, Placement::Free | Placement::Split) => {
-            &["sustainable_ops_per_s", "throughput_ops_per_s", "settle_s"]
+            &[metric::SUSTAINABLE_OPS_PER_S, metric::THROUGHPUT_OPS_PER_S, metric::SETTLE_S]
         }
     };
-    let is_known = |metric: &&&str| {
-        samples.of_variant.values().any(|sample| sample.metrics.contains_key(**metric))
+    let is_known = |metric: &&Metric| {
+        samples.of_variant.values().any(|sample| sample.metrics.contains_key(metric.name))
     };
-    candidates.iter().find(is_known).copied()
-}
-
-/// Experiment, base and prior noise of a comparison.
-pub(crate) struct Question<'a> {
-    pub(crate) experiment: &'a Experiment,
-    base: &'a str,
-    noise: &'a BTreeMap<String, Noise>,
+    candidates.iter().find(is_known).map(|metric| metric.name)
 }
 
 impl Question<'_> {
@@ -171,7 +166,8 @@ impl Question<'_> {
     pub(crate) fn assumed_cov(&self, samples: &VariantSamples<'_>) -> f64 {
         let reads = || {
             let samples = samples.of_variant.values();
-            let all = samples.flat_map(|sample| numbers(sample.values("device_reads_per_op")));
+            let all =
+                samples.flat_map(|sample| numbers(sample.values(metric::DEVICE_READS_PER_OP)));
             median(&all.collect::<Vec<_>>()).is_some_and(|reads| reads >= IO_BOUND_READS_PER_OP)
         };
         let is_io_bound = match self.experiment.workload.as_deref() {
@@ -187,7 +183,8 @@ impl Question<'_> {
 ///
 /// Source: [`RATE_SUSTAINED`].
 fn has_missed_rate(sample: &Sample<'_>) -> bool {
-    median(&numbers(sample.values("writer_rate_share"))).is_some_and(|share| share < RATE_SUSTAINED)
+    median(&numbers(sample.values(metric::WRITER_RATE_SHARE)))
+        .is_some_and(|share| share < RATE_SUSTAINED)
 }
 
 /// Returns whether a metric is about the background writers themselves.
@@ -265,10 +262,6 @@ fn invalid(run: &RunRecord) -> Option<InvalidRun> {
     })
 }
 
-fn count(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -282,7 +275,7 @@ mod tests {
     use crate::fixture::{application, experiment, readings, run, step, summary};
 
     const NONE: NoiseHistory = NoiseHistory { experiments: Vec::new() };
-    const METRIC: &str = "throughput_ops_per_s";
+    const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
     fn three(variant: &str, ops: [u64; 3]) -> Vec<RunRecord> {
         (1..).zip(ops).map(|(repetition, ops)| run(variant, repetition, ops)).collect()
@@ -381,10 +374,10 @@ mod tests {
         let comparison = compare(&runs, &experiment(&["base", "other"], 1), "base", &NONE).unwrap();
         let step = &comparison.steps[0];
         let other = &step.cells[1].metrics;
-        assert!(step.is_given(METRIC) && !step.is_given("goodput_ops_per_s"));
+        assert!(step.is_given(METRIC) && !step.is_given(metric::GOODPUT_OPS_PER_S.name));
         assert_eq!(other[METRIC].versus_base, None);
-        assert!(other["goodput_ops_per_s"].versus_base.is_some());
-        assert!(other["response_ns_p50"].versus_base.is_some());
+        assert!(other[metric::GOODPUT_OPS_PER_S.name].versus_base.is_some());
+        assert!(other[metric::RESPONSE_NS_P50.name].versus_base.is_some());
         let closed = three("base", [1, 2, 3]);
         let comparison = compare(&closed, &experiment(&["base"], 3), "base", &NONE).unwrap();
         assert!(!comparison.steps[0].is_given(METRIC));
@@ -456,9 +449,9 @@ mod tests {
         let primary: Vec<_> = comparison.steps.iter().map(|step| step.primary).collect();
         let expected = [
             Some(METRIC),
-            Some("response_ns_p99"),
-            Some("goodput_ops_per_s"),
-            Some("settle_s"),
+            Some(metric::RESPONSE_NS_P99.name),
+            Some(metric::GOODPUT_OPS_PER_S.name),
+            Some(metric::SETTLE_S.name),
             None,
         ];
         assert_eq!(primary, expected);
@@ -542,7 +535,7 @@ mod tests {
             let comparison = compare(&runs, &spec, "base", &NONE).unwrap();
             let cell = &comparison.steps[0].cells[1];
             let versus = |name: &str| cell.metrics[name].versus_base.is_some();
-            (cell.has_missed_rate(), versus(METRIC), versus("writer_rows_per_s"))
+            (cell.has_missed_rate(), versus(METRIC), versus(metric::WRITER_ROWS_PER_S.name))
         };
         assert_eq!(with(380), (false, true, true));
         assert_eq!(with(379), (true, false, true));
@@ -553,13 +546,13 @@ mod tests {
         let mut runs = three("base", [1_000, 1_040, 980]);
         for run in &mut runs {
             run.steps[0].counters =
-                readings(&[("server_cpu_user_us", 9e5), ("server_cpu_kernel_us", 1e5)]);
+                readings(&[(metric::SERVER_CPU_USER_US, 9e5), (metric::SERVER_CPU_KERNEL_US, 1e5)]);
         }
         let primary = |placement| {
             let spec = Experiment { placement, ..experiment(&["base"], 3) };
             compare(&runs, &spec, "base", &NONE).unwrap().steps[0].primary
         };
-        assert_eq!(primary(Placement::SameCpu), Some("server_cpu_us_per_op"));
+        assert_eq!(primary(Placement::SameCpu), Some(metric::SERVER_CPU_US_PER_OP.name));
         assert_eq!(primary(Placement::Split), Some(METRIC));
     }
 }

@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Durability, OpUnit};
+use model::{Durability, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Spread};
 
-use crate::family::Families;
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
 use crate::published::Held;
@@ -35,8 +34,8 @@ pub struct CellComparison {
 impl CellComparison {
     /// Returns the metric of that name.
     #[must_use]
-    pub fn metric(&self, name: &str) -> Option<&Measured> {
-        self.metrics.get(name)
+    pub fn metric(&self, name: impl AsRef<str>) -> Option<&Measured> {
+        self.metrics.get(name.as_ref())
     }
 
     /// Returns whether the background writers of most runs missed their rate.
@@ -46,7 +45,7 @@ impl CellComparison {
     /// Source: [`RATE_SUSTAINED`].
     #[must_use]
     pub fn has_missed_rate(&self) -> bool {
-        let reached = self.metric("writer_rate_share");
+        let reached = self.metric(metric::WRITER_RATE_SHARE);
         reached.is_some_and(|reached| reached.spread.median < RATE_SUSTAINED)
     }
 }
@@ -88,7 +87,7 @@ impl StepComparison {
 /// throughputs shows nothing of the engines.
 #[must_use]
 pub fn is_given(metric: &str) -> bool {
-    metric.starts_with("throughput_") || metric == "offered_ops_per_s"
+    metric.starts_with("throughput_") || metric == metric::OFFERED_OPS_PER_S.name
 }
 
 /// Complete runs at one level of the clients factor, by variant.
@@ -187,4 +186,24 @@ impl Comparison {
         let counts: Vec<u32> = cells.map(|cell| cell.runs).filter(|runs| *runs > 0).collect();
         Some((*counts.iter().min()?, *counts.iter().max()?))
     }
+}
+
+/// An experiment's comparisons by family; each is adjusted by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Families {
+    /// Each step's primary metric ([`crate::StepComparison::primary`]), for each variant.
+    pub primary: Family,
+    /// Every other metric with a better direction, by step and variant.
+    pub secondary: Family,
+}
+
+/// Comparisons that are adjusted together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Family {
+    /// Comparisons in it.
+    pub comparisons: u32,
+    /// Of these, differences that are significant without adjustment.
+    pub significant: u32,
+    /// Of these again, differences that the adjustment withdraws.
+    pub withdrawn: u32,
 }

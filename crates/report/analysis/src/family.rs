@@ -1,31 +1,10 @@
 //! Multiple-comparison families and their adjustment.
 
 use model::{Better, Experiment, metric};
-use serde::Serialize;
 use stats::family::benjamini_hochberg;
 use stats::{Effect, Verdict};
 
-use crate::comparison::{CellComparison, Comparison};
-
-/// An experiment's comparisons by family; each is adjusted by itself.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Families {
-    /// Each step's primary metric ([`crate::StepComparison::primary`]), for each variant.
-    pub primary: Family,
-    /// Every other metric with a better direction, by step and variant.
-    pub secondary: Family,
-}
-
-/// Comparisons that are adjusted together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Family {
-    /// Comparisons in it.
-    pub comparisons: u32,
-    /// Of these, differences that are significant without adjustment.
-    pub significant: u32,
-    /// Of these again, differences that the adjustment withdraws.
-    pub withdrawn: u32,
-}
+use crate::comparison::{CellComparison, Comparison, Families, Family};
 
 /// Adjusts the p-values of every family; the control is not in one.
 ///
@@ -104,7 +83,7 @@ mod tests {
     use crate::fixture::{experiment, run};
     use crate::noise_history::NoiseHistory;
 
-    const METRIC: &str = "throughput_ops_per_s";
+    const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
     /// Goal: one difference that is significant alone is withdrawn among six, and the control is
     /// tested alone. Method: five variants like the base, whose runs are the base's in another
@@ -144,7 +123,9 @@ mod tests {
 
     #[test]
     fn neutral_metrics_are_in_no_family() {
-        assert!(has_direction("cpu_us_per_op") && !has_direction("busy_threads"));
+        assert!(
+            has_direction(metric::CPU_US_PER_OP.name) && !has_direction(metric::BUSY_THREADS.name)
+        );
         assert!(!has_direction("no_such_metric"));
     }
 }

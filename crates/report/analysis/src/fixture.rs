@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::Readings;
+use model::metric::{Metric, Readings};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
@@ -14,8 +14,8 @@ use model::{
 pub(crate) const DATA: DataShape =
     DataShape { rows: 1_000, key_bytes: 20, value_bytes: 80, compressible_to: 0.5 };
 
-pub(crate) fn readings(values: &[(&str, f64)]) -> Readings {
-    values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+pub(crate) fn readings(values: &[(Metric, f64)]) -> Readings {
+    values.iter().copied().collect()
 }
 
 pub(crate) fn summary(done: u64, rows: u64) -> OpSummary {
@@ -50,7 +50,7 @@ pub(crate) fn put(done: u64) -> (OpKind, OpSummary) {
 }
 
 /// A step in which 100 rows of 100 bytes each are put: 10,000 bytes.
-pub(crate) fn load(counters: &[(&str, f64)]) -> StepRecord {
+pub(crate) fn load(counters: &[(Metric, f64)]) -> StepRecord {
     let clients = [put(100)].into();
     StepRecord { clients, counters: readings(counters), ..step(0, "fillseq") }
 }

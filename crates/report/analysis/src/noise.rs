@@ -1,5 +1,7 @@
 //! Run-to-run noise of each metric, with its sources.
 
+use model::count;
+
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -99,13 +101,9 @@ fn is_alike(cell: &NoiseCell, spans: &BTreeMap<&str, Vec<f64>>) -> bool {
     spans.get(cell.step.as_str()).is_some_and(|own| own.iter().any(is_near))
 }
 
-fn count(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, RunRecord};
+    use model::{Nanos, RunRecord, metric};
     use stats::{Method, Verdict, Why};
 
     use super::*;
@@ -114,7 +112,7 @@ mod tests {
     use crate::fixture::{DATA, experiment, run, step};
     use crate::noise_history::noise_cells;
 
-    const METRIC: &str = "throughput_ops_per_s";
+    const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
     /// Runs of both variants, each with eight steps that vary by about 1 %.
     fn repeated(experiment: &str, repetitions: u32) -> Vec<RunRecord> {

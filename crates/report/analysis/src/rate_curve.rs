@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use model::load::SERVED_SHARE;
 use model::record::Percentiles;
 use model::validity::{LoadStatus, Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
-use model::{Limit, Load, Nanos, Rate, RatePiece, RunRecord, StepRecord};
+use model::{Limit, Load, Nanos, Rate, RatePiece, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::Spread;
 
@@ -96,11 +97,6 @@ pub struct FoundRates {
     /// Searches that found no rate.
     pub found_nothing: u32,
 }
-
-/// Throughput over offered rate below which a step is overloaded.
-///
-/// Our choice: 1 % is above the pacing error of a client and below any useful overload.
-const SUSTAINED_SHARE: f64 = 0.99;
 
 /// Standard deviations of Poisson arrivals that are tolerated.
 const CHANCE: f64 = 3.0;
@@ -236,7 +232,7 @@ fn of_probe(run: &RunRecord, step: &StepRecord, probe: &ProbeRecord) -> Option<R
 fn is_behind(offered: f64, probe: &ProbeRecord) -> bool {
     let seconds = probe.duration_ns.as_secs_f64();
     let due = offered * seconds;
-    probe.throughput_ops_per_s * seconds < SUSTAINED_SHARE * due - CHANCE * due.sqrt()
+    probe.throughput_ops_per_s * seconds < SERVED_SHARE * due - CHANCE * due.sqrt()
 }
 
 /// Returns the point of a step at a constant rate; `None` for every other step.
@@ -254,7 +250,7 @@ fn of_step(run: &RunRecord, step: &StepRecord) -> Option<RatePoint> {
         probe: None,
         offered_ops_per_s: constant(&open.rate)?,
         throughput_ops_per_s: requests_per_s(step)?,
-        goodput_ops_per_s: metrics.get("goodput_ops_per_s").copied(),
+        goodput_ops_per_s: metrics.value(metric::GOODPUT_OPS_PER_S),
         response: KnownTimes::shown(response),
         service: KnownTimes::shown(|percentile| service_time(step, percentile).known()),
         late_share,

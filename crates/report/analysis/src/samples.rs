@@ -67,8 +67,8 @@ impl<'a> Sample<'a> {
     }
 
     /// Returns a metric's values with their blocks; empty when unknown.
-    pub(crate) fn values(&self, metric: &str) -> &[(Block<'a>, f64)] {
-        self.metrics.get(metric).map(Vec::as_slice).unwrap_or_default()
+    pub(crate) fn values(&self, metric: impl AsRef<str>) -> &[(Block<'a>, f64)] {
+        self.metrics.get(metric.as_ref()).map(Vec::as_slice).unwrap_or_default()
     }
 }
 

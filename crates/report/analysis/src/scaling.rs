@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use model::validity::{Outcome, ProbeRecord, SearchRecord};
-use model::{Host, Limit, Load, RunRecord, StepRecord};
+use model::{Host, Limit, Load, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::Spread;
 
@@ -145,15 +145,15 @@ fn levels_in(run: &RunRecord, step: &StepRecord) -> Option<(Origin, Vec<(u32, Le
 
 fn of_step(run: &RunRecord, step: &StepRecord) -> Option<LevelRun> {
     let metrics = rate_metrics(step);
-    let get = |name: &str| metrics.get(name).copied();
+    let get = |metric| metrics.value(metric);
     Some(LevelRun {
-        throughput: get("throughput_ops_per_s")?,
-        goodput: get("goodput_ops_per_s"),
+        throughput: get(metric::THROUGHPUT_OPS_PER_S)?,
+        goodput: get(metric::GOODPUT_OPS_PER_S),
         threads: Some(Threads {
             client: client_threads(step),
             background: run.variant.settings.background_jobs,
-            busy: get("busy_threads"),
-            run_queue_share: get("run_queue_share"),
+            busy: get(metric::BUSY_THREADS),
+            run_queue_share: get(metric::RUN_QUEUE_SHARE),
         }),
     })
 }
@@ -282,9 +282,9 @@ mod tests {
         step.step.clients = clients;
         step.clients = [(OpKind::Get, summary(done, done))].into();
         let waited = 2e6 * f64::from(clients.saturating_sub(4));
-        step.counters.insert("client_run_queue_us".to_owned(), waited);
-        step.counters.insert("process_cpu_user_us".to_owned(), 2e6 * f64::from(clients.min(4)));
-        step.counters.insert("process_cpu_kernel_us".to_owned(), 0.0);
+        step.counters.set(metric::CLIENT_RUN_QUEUE_US, waited);
+        step.counters.set(metric::PROCESS_CPU_USER_US, 2e6 * f64::from(clients.min(4)));
+        step.counters.set(metric::PROCESS_CPU_KERNEL_US, 0.0);
         run
     }
 

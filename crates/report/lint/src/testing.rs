@@ -6,8 +6,8 @@ use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Nanos, OpKind, OpUnit, Options,
-    RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Metric, Nanos, OpKind, OpUnit,
+    Options, RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::{ComparisonContext, PlanContext, Rule, check_comparison, check_plan};
@@ -149,8 +149,8 @@ pub(crate) fn when(rule: &Rule, change: impl Fn(&mut StepRecord)) -> Vec<(Severi
 }
 
 /// Sets readings by name.
-pub(crate) fn set(readings: &mut model::Readings, values: &[(&str, f64)]) {
-    readings.extend(values.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+pub(crate) fn set(readings: &mut model::Readings, values: &[(Metric, f64)]) {
+    readings.extend(values.iter().copied());
 }
 
 /// A time profile that is steady from the first second.

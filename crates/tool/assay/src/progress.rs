@@ -6,6 +6,7 @@ use model::record::Percentiles;
 use model::validity::ProbeRecord;
 use model::{
     IntervalRecord, Limit, Manifest, Nanos, OpUnit, RunRecord, Step, StepRecord, StopRule, Unit,
+    metric,
 };
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
@@ -130,7 +131,6 @@ impl Screen {
             (None, StopRule::Duration(span)) => Some(span.after(step.warmup)),
             (None, StopRule::Operations(_)) => None,
         };
-        #[expect(clippy::cast_precision_loss, reason = "shown as a bar")]
         let share = match (all, step.stop) {
             (Some(all), _) => at.as_secs_f64() / all.as_secs_f64().max(1e-9),
             (None, StopRule::Operations(all)) => self.done as f64 / all.max(1) as f64,
@@ -193,7 +193,6 @@ fn rate(per_s: f64, unit: OpUnit) -> String {
 }
 
 /// Returns operations per second over a span.
-#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
 fn per_second(done: u64, span: Nanos) -> f64 {
     done as f64 / span.as_secs_f64().max(1e-9)
 }
@@ -204,7 +203,7 @@ fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalReco
     if let Some(probe) = probe {
         parts.push(probe_label(probe.number, probe.purpose.phrase(), probe.clients));
     }
-    if let Some(offered) = interval.readings.get("offered_ops") {
+    if let Some(offered) = interval.readings.value(metric::OFFERED_OPS) {
         let seconds = interval.length_ns.as_secs_f64().max(1e-9);
         parts.push(format!("offered {}", rate(offered / seconds, OpUnit::Operation)));
     }
@@ -338,7 +337,7 @@ mod tests {
             invalid: None,
             start_lag: None,
             within_limit: None,
-            readings: BTreeMap::new(),
+            readings: model::Readings::new(),
         }
     }
 
@@ -351,7 +350,7 @@ mod tests {
     fn second_line_shows_probe_offered_rate_and_throughput() {
         let mut second = interval(151_000, 14_100);
         assert_eq!(second_text(OpUnit::Operation, None, &second), "151 k/s  p99 14.1 us");
-        second.readings.insert("offered_ops".to_owned(), 152_000.0);
+        second.readings.set(metric::OFFERED_OPS, 152_000.0);
         let evidence = "steal".to_owned();
         second.invalid = Some(InvalidReason { cause: InvalidCause::Steal, evidence });
         let probe = ProbeBegins {

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, EngineError, OpenSpec, Refusal};
 use model::{DataShape, Dialect, Settings};
 use plan::{Builds, EngineInfo};
 use runner::Library;
@@ -143,9 +143,9 @@ pub(crate) fn driver(
         ) => open(&library.path),
         (Some(Source::Server(_, server_support)), _) => Ok((server_support.driver)()),
         (Some(Source::Loaded(_) | Source::Shimmed(..)), None) => {
-            Err(EngineError::Unsupported(format!("{name} needs a version: {name}@VERSION")))
+            Err(EngineError::build(format!("{name} needs a version: {name}@VERSION")))
         }
-        (None, _) => Err(EngineError::Unsupported(format!("no engine is named `{name}`"))),
+        (None, _) => Err(EngineError::build(format!("no engine is named `{name}`"))),
     }
 }
 
@@ -159,10 +159,7 @@ pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, V
     });
     let dir = dir.to_owned();
     linked.filter_map(move |(name, make)| match open_with_unknown_option(&*make(), &dir) {
-        Err(EngineError::Option { reason, .. }) => {
-            let (_, known) = reason.split_once("known: ")?;
-            Some((name, known.split(", ").map(str::to_owned).collect()))
-        }
+        Err(EngineError::Refused(Refusal::Option { known, .. })) => Some((name, known)),
         Ok(_) | Err(_) => None,
     })
 }

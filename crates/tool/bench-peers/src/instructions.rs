@@ -71,7 +71,6 @@ pub(crate) fn count(environment: &Environment, work: &Work) -> Result<Counted, S
 ///
 /// # Errors
 /// When valgrind or the client fails.
-#[expect(clippy::cast_precision_loss, reason = "instructions are far below 2^53")]
 pub(crate) fn slope(
     probe: Probe<'_>,
     [few, many]: [u64; 2],

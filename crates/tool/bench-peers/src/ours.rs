@@ -1,11 +1,17 @@
 //! Our RocksDB client: loop, generators and driver, without supervisor.
 
+use std::collections::BTreeSet;
+
 use engine::{Driver, Engine, Maintenance, OpenSpec};
 use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
-use model::{Bytes, DataShape, Durability, Nanos, Options, Settings, Step, StopRule};
-use workload::{Group, Presence, Request, catalog, generators};
+use model::record::OpCounts;
+use model::{Bytes, DataShape, Durability, Nanos, OpKind, Options, Settings, Step, StopRule};
+use workload::{Group, Presence, Request, Tables, catalog, generators};
 
 use crate::task::{CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES};
+
+/// Option: run as our side of the comparison; a task in JSON follows.
+pub(crate) const OURS: &str = "--ours";
 
 /// The profile of `db_bench`'s built-in settings.
 const PROFILE: &str = include_str!("../../../../profiles/rocksdb-dbbench.toml");
@@ -30,17 +36,47 @@ pub(crate) fn execute(task: &Task) -> Result<f64, String> {
 }
 
 /// Runs the step.
-#[expect(clippy::cast_precision_loss, reason = "operations and nanoseconds are below 2^53")]
 fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
     let info = catalog().into_iter().find(|info| info.name == task.step);
     let info = info.ok_or_else(|| format!("no step `{}`", task.step))?;
-    let (step, data) = (step(task), shape());
+    let totals = run(engine, &step(task), (&shape(), None), info.needs)?;
+    let StepTotals { done, not_found, .. } = totals;
+    if done != task.operations || not_found > 0 {
+        return Err(format!("{done} of {} done, {not_found} not found", task.operations));
+    }
+    Ok(totals.per_s)
+}
+
+/// What the clients of a step have done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepTotals {
+    /// Operations done.
+    pub(crate) done: u64,
+    /// Reads that found nothing.
+    pub(crate) not_found: u64,
+    /// Rows read and written.
+    pub(crate) rows: u64,
+    /// Operations per second.
+    pub(crate) per_s: f64,
+}
+
+/// Runs a step on keys and values, or on an application's tables.
+///
+/// # Errors
+/// When the engine fails, or an answer is wrong.
+#[expect(clippy::cast_precision_loss, reason = "operations and nanoseconds are below 2^53")]
+pub(crate) fn run(
+    engine: &dyn Engine,
+    step: &Step,
+    (data, tables): (&DataShape, Option<&Tables>),
+    kinds: BTreeSet<OpKind>,
+) -> Result<StepTotals, String> {
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
+    let request = Request { step, data, seed: 1, presence, group, tables };
     let generators = generators(&request).map_err(|error| error.to_string())?;
     let mut run = StepRun {
         engine,
-        clients: GroupRun { generators, load: step.load.clone(), kinds: info.needs },
+        clients: GroupRun { generators, load: step.load.clone(), kinds },
         writers: GroupRun::empty(),
         stop: step.stop,
         warmup: step.warmup,
@@ -51,13 +87,15 @@ fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
     };
     let clock = SteadyClock::calibrate();
     let totals = run_step(&clock, &mut run, &mut |_| {}).map_err(|error| error.to_string())?;
-    let counts = || totals.clients.values().map(|tally| tally.counts);
-    let done: u64 = counts().map(|counts| counts.done).sum();
-    let not_found: u64 = counts().map(|counts| counts.not_found).sum();
-    if done != task.operations || not_found > 0 {
-        return Err(format!("{done} of {} done, {not_found} not found", task.operations));
-    }
-    Ok(done as f64 * 1e9 / totals.duration.0 as f64)
+    let sum =
+        |of: fn(&OpCounts) -> u64| totals.clients.values().map(|tally| of(&tally.counts)).sum();
+    let done = sum(|counts| counts.done);
+    Ok(StepTotals {
+        done,
+        not_found: sum(|counts| counts.not_found),
+        rows: sum(|counts| counts.rows),
+        per_s: done as f64 * 1e9 / totals.duration.0 as f64,
+    })
 }
 
 fn open(driver: &dyn Driver, task: &Task) -> Result<Box<dyn Engine>, String> {

@@ -1,7 +1,7 @@
 //! Levels of a history, and the noise about them.
 
-use crate::length_of;
 use crate::pelt::Sums;
+use model::float;
 
 /// Largest autocorrelation that is assumed.
 ///
@@ -34,7 +34,7 @@ impl Noise {
     ///
     /// Source: the bias: [Marriott Pope 1954].
     pub(super) fn of(residuals: &[f64], levels: usize) -> Self {
-        let (levels, count) = (levels as f64, length_of(residuals));
+        let (levels, count) = (levels as f64, float(residuals.len()));
         let squares: f64 = residuals.iter().map(|one| one * one).sum();
         let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
         if squares <= 0.0 || count <= levels {

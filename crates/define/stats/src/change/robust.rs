@@ -1,6 +1,8 @@
 //! Robust noise estimate and spike clipping of a history.
 
-use crate::{length_of, median};
+use model::float;
+
+use crate::median;
 
 /// Points of the running median: our choice, so that three spikes in a row are none.
 const WINDOW: usize = 7;
@@ -48,7 +50,7 @@ fn spread(values: &[f64]) -> f64 {
     const OF_MEAN: f64 = 1.253_314_137_315_5;
     let Some(centre) = median(values) else { return 0.0 };
     let sizes: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    let mean = sizes.iter().sum::<f64>() / length_of(&sizes);
+    let mean = sizes.iter().sum::<f64>() / float(sizes.len());
     match median(&sizes) {
         Some(size) if size > 0.0 => NORMAL * size,
         _ => OF_MEAN * mean,

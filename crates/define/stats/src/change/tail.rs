@@ -4,7 +4,7 @@ use super::level::Noise;
 use super::prune::{CHANCE, chance};
 use super::robust::limit;
 use crate::distribution::student;
-use crate::length_of;
+use model::float;
 
 /// Fewest points of a level that a next point is compared with.
 const LEVEL: usize = 4;
@@ -46,7 +46,7 @@ pub(super) fn of_long(off: &[f64], points: usize, noise: Noise, sd: f64) -> Tail
 /// Source: the prediction interval of Student's t for one further value [Snedecor Cochran 1989].
 pub(super) fn of_short(level: &[f64]) -> Option<f64> {
     let (last, rest) = level.split_last()?;
-    let count = length_of(rest);
+    let count = float(rest.len());
     if rest.len() < LEVEL {
         return None;
     }

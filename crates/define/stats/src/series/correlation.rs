@@ -1,6 +1,6 @@
 //! Variance inflation of an autocorrelated series.
 
-use crate::length_of;
+use model::float;
 
 /// Returns the variance inflation of a series' mean by autocorrelation; >= 1.
 ///
@@ -12,7 +12,7 @@ use crate::length_of;
 /// Source: initial monotone sequence estimator [Geyer 1992, section 3.3].
 #[must_use]
 pub fn inflation(series: &[f64]) -> f64 {
-    let length = length_of(series);
+    let length = float(series.len());
     let mean = series.iter().sum::<f64>() / length.max(1.0);
     let centred: Vec<f64> = series.iter().map(|value| value - mean).collect();
     let covariance = |lag: usize| {

@@ -1,8 +1,8 @@
 //! The mean of a correlated series, with its interval.
 
 use crate::distribution::student::quantile;
-use crate::length_of;
 use crate::series::correlation::inflation;
+use model::float;
 
 /// A mean with its 95 % limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Mean {
 /// Source: [Geyer 1992, section 3.3] for the effective sample size; coverage: the test below.
 #[must_use]
 pub fn mean(series: &[f64]) -> Option<Mean> {
-    let n = length_of(series);
+    let n = float(series.len());
     if series.len() < 2 {
         return None;
     }

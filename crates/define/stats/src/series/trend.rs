@@ -1,9 +1,9 @@
 //! Linear trend and drift of a gauge, with intervals.
 
 use crate::distribution::student::quantile;
-use crate::length_of;
 use crate::series::correlation::inflation;
 use crate::series::mean::{Mean, mean};
+use model::float;
 
 /// Least-squares line with the 95 % limits of its slope.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,7 +45,7 @@ pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
     }
     let line = line(points)?;
     let inflation = inflation(&line.residuals);
-    let freedom = length_of(points) / inflation - 2.0;
+    let freedom = float(points.len()) / inflation - 2.0;
     let half = quantile(freedom) * line.error * inflation.sqrt();
     let (first, last) = (points.first()?.0, points.last()?.0);
     Some(Trend {
@@ -83,7 +83,7 @@ struct Line {
 }
 
 fn line(points: &[(f64, f64)]) -> Option<Line> {
-    let n = length_of(points);
+    let n = float(points.len());
     let middle = points.iter().map(|point| point.0).sum::<f64>() / n;
     let level = points.iter().map(|point| point.1).sum::<f64>() / n;
     let spread: f64 = points.iter().map(|point| (point.0 - middle).powi(2)).sum();
@@ -137,7 +137,7 @@ mod tests {
                 trend(&timed(&series)).unwrap().low > 0.0
             };
             let alarms = (0..1000).filter(|&seed| grows(seed)).count();
-            assert!(length_of(&vec![0; alarms]) / 1e3 < most, "{r}: {alarms}");
+            assert!(float(alarms) / 1e3 < most, "{r}: {alarms}");
         }
     }
 

@@ -1,12 +1,13 @@
 //! Classifies a step's time series: warm-up, drift, cycles, stalls.
 
+use model::{float, whole};
 use std::collections::BTreeMap;
 
-use model::Nanos;
 use model::time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
+use model::{Nanos, metric};
 
 use super::cycle::cycle;
-use super::means::{float, mean, means, squares};
+use super::means::{mean, means, squares};
 use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
@@ -28,7 +29,7 @@ const MEANS_OF_CYCLE: f64 = 8.0;
 /// noise.
 const REAL_ERRORS: f64 = 3.0;
 /// Key of the drift of throughput.
-const THROUGHPUT: &str = "throughput_ops_per_s";
+const THROUGHPUT: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
 /// Returns the time profile of a step; `None` without seconds.
 ///
@@ -118,14 +119,9 @@ impl Classifier<'_> {
     }
 
     /// Returns the length of so many seconds from the `from`th on.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a period is shorter than its step"
-    )]
     fn length_of(&self, seconds: f64, from: usize) -> Nanos {
         let mean_s = self.series.length_s(from) / float(self.rates.len() - from);
-        Nanos((seconds * mean_s * 1e9) as u64)
+        Nanos(whole(seconds * mean_s * 1e9))
     }
 
     /// Returns the width of a mean, in seconds.
@@ -171,7 +167,7 @@ mod tests {
                 length_ns: Nanos::SECOND,
                 ops_per_s: 1e4 * level(at) * (1.0 + 0.01 * noise.normal()),
             };
-            series.push(second, [("rss_bytes", 1e3 + second.start_ns.as_secs_f64())]);
+            series.push(second, [(metric::RSS_BYTES.name, 1e3 + second.start_ns.as_secs_f64())]);
         }
         series
     }
@@ -185,8 +181,8 @@ mod tests {
         assert_eq!(time_profile.second_opinion_ns, Some(Nanos::from_secs(30)));
         assert!((time_profile.long_run_variance / 1e-4 - 1.0).abs() < 0.5, "{time_profile:?}");
         assert!(time_profile.effective_seconds > 50.0, "{time_profile:?}");
-        assert!(!time_profile.drifts["throughput_ops_per_s"].is_real);
-        let rss = time_profile.drifts["rss_bytes"];
+        assert!(!time_profile.drifts[metric::THROUGHPUT_OPS_PER_S.name].is_real);
+        let rss = time_profile.drifts[metric::RSS_BYTES.name];
         // From 1,030 to 1,119: 1,074.5 in the middle.
         assert!(rss.is_real && (rss.over_part - 89.0 / 1074.5).abs() < 1e-6, "{rss:?}");
         assert!((rss.per_hour - 3600.0 / 1074.5).abs() < 1e-6, "{rss:?}");
@@ -227,7 +223,7 @@ mod tests {
         let falling = series(|at| 1.0 - 0.001 * Nanos(at * 1_000_000_000).as_secs_f64(), 120);
         let falling = time_profile(&falling, 0.02, true).unwrap();
         assert_eq!((falling.class, falling.steady_from_ns), (TrendClass::Drift, Nanos(0)));
-        let drift = falling.drifts["throughput_ops_per_s"];
+        let drift = falling.drifts[metric::THROUGHPUT_OPS_PER_S.name];
         assert!(drift.is_real && (drift.over_part + 0.126).abs() < 0.01, "{drift:?}");
     }
 

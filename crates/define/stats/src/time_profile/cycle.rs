@@ -1,8 +1,9 @@
 //! Periodic cycles: flushes, compactions, checkpoints.
 
+use model::float;
 use std::f64::consts::{LN_2, TAU};
 
-use super::means::{detrended, float, means, rolling_median, squares};
+use super::means::{detrended, means, rolling_median, squares};
 
 /// Longest series that is searched; longer ones are averaged first.
 ///

@@ -1,10 +1,6 @@
 //! Batch means, medians, detrending and outlier clipping.
 
-/// Returns a length as a number.
-#[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
-pub(super) const fn float(length: usize) -> f64 {
-    length as f64
-}
+use model::float;
 
 /// Returns the mean; NaN of nothing.
 pub(super) fn mean(values: &[f64]) -> f64 {

@@ -1,6 +1,7 @@
 //! MSER-5 truncation: a second estimate of the warm-up.
 
-use super::means::{float, mean, means};
+use super::means::{mean, means};
+use model::float;
 
 /// Values of a batch.
 const BATCH: usize = 5;

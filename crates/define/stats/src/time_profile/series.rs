@@ -62,6 +62,7 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::metric;
 
     #[test]
     fn unknown_samples_are_left_out() {
@@ -72,10 +73,10 @@ mod tests {
             ops_per_s: 5.0,
         };
         series.push(second(0), []);
-        series.push(second(1), [("rss_bytes", 7.0)]);
+        series.push(second(1), [(metric::RSS_BYTES.name, 7.0)]);
         series.push(second(2), []);
-        series.push(second(3), [("rss_bytes", 8.0)]);
-        let rss = &series.others["rss_bytes"];
+        series.push(second(3), [(metric::RSS_BYTES.name, 8.0)]);
+        let rss = &series.others[metric::RSS_BYTES.name];
         assert_eq!(series.known(rss, 0), [(1.0, 7.0), (3.0, 8.0)]);
         assert_eq!(series.known(rss, 2), [(3.0, 8.0)]);
         assert!((series.length_s(1) - 3.0).abs() < 1e-12);

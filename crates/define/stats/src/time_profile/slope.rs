@@ -1,8 +1,9 @@
 //! Robust slope of a series with its standard error.
 
-use super::means::{float, mean, means, median, squares};
+use super::means::{mean, means, median, squares};
 use super::steady::MIN_LEFT;
 use crate::series::correlation::inflation;
+use model::float;
 
 /// A slope with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]

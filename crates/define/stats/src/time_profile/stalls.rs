@@ -1,9 +1,9 @@
 //! Stalls: seconds with almost no operations.
 
-use model::Nanos;
 use model::time_profile::Stalls;
+use model::{Nanos, float};
 
-use super::means::{float, rolling_median};
+use super::means::rolling_median;
 use super::series::Second;
 
 /// Share of the rolling median below which a second is a stall.

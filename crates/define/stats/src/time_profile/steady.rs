@@ -1,9 +1,10 @@
 //! Steady part of a series: changepoint segments merged from the end.
 
+use model::float;
 use model::time_profile::TrendClass;
 
 use super::cycle::Found;
-use super::means::{clipped, detrended, float, mean, median, squares};
+use super::means::{clipped, detrended, mean, median, squares};
 use crate::distribution::student::{half_width, two_sided};
 use crate::pelt::segment;
 use crate::series::correlation::inflation;

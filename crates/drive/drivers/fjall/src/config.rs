@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::settings_check::{check_names, flag, number, refused};
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, Setting};
 use fjall::compaction::Leveled;
 use fjall::config::{
     BlockSizePolicy, CompressionPolicy, FilterPolicy, HashRatioPolicy, PartitioningPolicy,
@@ -17,40 +17,6 @@ use model::{Durability, Options};
 
 use crate::value::{compression, filter, list, size};
 
-/// Options of the database, named after the setters of `fjall::DatabaseBuilder`.
-const DATABASE_OPTIONS: [&str; 5] = [
-    "cache_size",
-    "worker_threads",
-    "max_cached_files",
-    "max_journaling_size",
-    "journal_compression",
-];
-/// Options of the keyspace, named after the setters of `KeyspaceCreateOptions` and `Leveled`.
-const KEYSPACE_OPTIONS: [&str; 15] = [
-    "max_memtable_size",
-    "data_block_size_policy",
-    "data_block_compression_policy",
-    "index_block_compression_policy",
-    "data_block_hash_ratio_policy",
-    "data_block_restart_interval_policy",
-    "expect_point_read_hits",
-    "filter_policy",
-    "index_block_pinning_policy",
-    "filter_block_pinning_policy",
-    "index_block_partitioning_policy",
-    "filter_block_partitioning_policy",
-    "l0_threshold",
-    "table_target_size",
-    "level_ratio_policy",
-];
-/// Options of key-value separation, named after the setters of `KvSeparationOptions`.
-const SEPARATION_OPTIONS: [&str; 5] = [
-    "separation_threshold",
-    "file_target_size",
-    "staleness_threshold",
-    "age_cutoff",
-    "blob_compression",
-];
 /// Turns key-value separation on.
 pub(crate) const SEPARATION: &str = "kv_separation";
 /// Minimum `max_journaling_size`, below which fjall panics.
@@ -59,6 +25,103 @@ const JOURNALING_BYTES_MIN: u64 = 64 << 20;
 const BLOCK_BYTES: (u64, u64) = (1 << 10, 1 << 20);
 /// Any size.
 const ANY: (u64, u64) = (0, u64::MAX);
+
+/// Parses an option's value and sets it.
+type Set = fn(&mut Config, &str, &str) -> Result<(), EngineError>;
+
+/// Options of the database, named after the setters of `fjall::DatabaseBuilder`.
+const DATABASE_OPTIONS: [(&str, Set); 5] = [
+    ("cache_size", |config, name, value| {
+        config.cache_bytes = Some(size(name, value, ANY)?);
+        Ok(())
+    }),
+    ("worker_threads", |config, name, value| {
+        config.worker_threads = Some(threads(name, value)?);
+        Ok(())
+    }),
+    ("max_cached_files", |config, name, value| {
+        config.cached_files = Some(number(name, value)?);
+        Ok(())
+    }),
+    ("max_journaling_size", |config, name, value| {
+        config.journaling_bytes = Some(size(name, value, (JOURNALING_BYTES_MIN, u64::MAX))?);
+        Ok(())
+    }),
+    ("journal_compression", |config, name, value| {
+        config.journal_compression = compression(name, value)?;
+        Ok(())
+    }),
+];
+
+/// Declares an option by a setter of a field of [`Config`], and the parser of its value.
+macro_rules! setter {
+    ($field:ident.$setter:ident($parse:expr)) => {
+        (stringify!($setter), |config, name, value| {
+            let parsed = $parse(name, value)?;
+            config.$field = config.$field.clone().$setter(parsed);
+            Ok(())
+        })
+    };
+}
+
+/// Declares a policy of the keyspace, by its type and the parser of one entry.
+macro_rules! policy {
+    ($setter:ident: $policy:ident($parse:expr)) => {
+        setter!(keyspace.$setter(|name, value| list(name, value, $parse).map($policy::new)))
+    };
+}
+
+/// Declares an option of key-value separation, by its setter and the parser of its value.
+macro_rules! separation {
+    ($option:literal: $setter:ident($parse:expr)) => {
+        ($option, |config, name, value| {
+            let Some(separation) = config.separation.take() else {
+                return Err(refused(name, format!("has no effect without {SEPARATION} = true")));
+            };
+            config.separation = Some(separation.$setter($parse(name, value)?));
+            Ok(())
+        })
+    };
+}
+
+/// Options of the keyspace and of key-value separation.
+///
+/// They are named after the setters of `KeyspaceCreateOptions`, `Leveled` and
+/// `KvSeparationOptions`.
+const KEYSPACE_OPTIONS: [(&str, Set); 21] = [
+    setter!(keyspace.max_memtable_size(any_size)),
+    policy!(data_block_size_policy: BlockSizePolicy(|name, value| size(name, value, BLOCK_BYTES))),
+    policy!(data_block_compression_policy: CompressionPolicy(compression)),
+    policy!(index_block_compression_policy: CompressionPolicy(compression)),
+    policy!(data_block_hash_ratio_policy: HashRatioPolicy(number)),
+    policy!(data_block_restart_interval_policy: RestartIntervalPolicy(number)),
+    setter!(keyspace.expect_point_read_hits(flag)),
+    policy!(filter_policy: FilterPolicy(filter)),
+    policy!(index_block_pinning_policy: PinningPolicy(flag)),
+    policy!(filter_block_pinning_policy: PinningPolicy(flag)),
+    policy!(index_block_partitioning_policy: PartitioningPolicy(flag)),
+    policy!(filter_block_partitioning_policy: PartitioningPolicy(flag)),
+    ("l0_threshold", |config, name, value| {
+        config.leveled = config.leveled.clone().with_l0_threshold(number(name, value)?);
+        Ok(())
+    }),
+    ("table_target_size", |config, name, value| {
+        config.leveled = config.leveled.clone().with_table_target_size(any_size(name, value)?);
+        Ok(())
+    }),
+    ("level_ratio_policy", |config, name, value| {
+        let ratios = list(name, value, number)?;
+        config.leveled = config.leveled.clone().with_level_ratio_policy(ratios);
+        Ok(())
+    }),
+    // Parsed before all others.
+    (SEPARATION, |_, _, _| Ok(())),
+    separation!("separation_threshold": separation_threshold(any_size)),
+    separation!("file_target_size": file_target_size(any_size)),
+    separation!("staleness_threshold": staleness_threshold(number)),
+    separation!("age_cutoff": age_cutoff(number)),
+    separation!("blob_compression": compression(compression)),
+];
 
 /// Everything fjall is opened with.
 pub(crate) struct Config {
@@ -103,9 +166,9 @@ impl Config {
         if spec.settings.compression.is_some() {
             config.named.push("data_block_compression_policy".to_owned());
         }
-        let groups: [&[&str]; 4] =
-            [&DATABASE_OPTIONS, &KEYSPACE_OPTIONS, &[SEPARATION], &SEPARATION_OPTIONS];
-        check_names("fjall", &groups.concat(), &spec.options)?;
+        let all = DATABASE_OPTIONS.iter().chain(&KEYSPACE_OPTIONS);
+        let known: Vec<_> = all.map(|(name, _)| *name).collect();
+        check_names("fjall", &known, &spec.options)?;
         for (name, value) in spec.options.iter() {
             config.set(name, value)?;
         }
@@ -113,48 +176,12 @@ impl Config {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
-        if name == SEPARATION {
-            return Ok(());
-        }
-        if DATABASE_OPTIONS.contains(&name) {
-            return self.set_database_option(name, value);
+        let is_it = |(known, _): &&(&str, Set)| *known == name;
+        if let Some((_, set)) = DATABASE_OPTIONS.iter().find(is_it) {
+            return set(self, name, value);
         }
         self.named.push(name.to_owned());
-        if SEPARATION_OPTIONS.contains(&name) {
-            let Some(separation) = self.separation.take() else {
-                return Err(refused(name, format!("has no effect without {SEPARATION} = true")));
-            };
-            self.separation = Some(set_separation_option(separation, name, value)?);
-            Ok(())
-        } else {
-            let (keyspace, leveled) = (self.keyspace.clone(), self.leveled.clone());
-            match name {
-                "l0_threshold" => self.leveled = leveled.with_l0_threshold(number(name, value)?),
-                "table_target_size" => {
-                    self.leveled = leveled.with_table_target_size(size(name, value, ANY)?);
-                }
-                "level_ratio_policy" => {
-                    self.leveled = leveled.with_level_ratio_policy(list(name, value, number)?);
-                }
-                _ => self.keyspace = set_block_option(keyspace, name, value)?,
-            }
-            Ok(())
-        }
-    }
-
-    fn set_database_option(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
-        match name {
-            "cache_size" => self.cache_bytes = Some(size(name, value, ANY)?),
-            "worker_threads" => self.worker_threads = Some(threads(name, value)?),
-            "max_cached_files" => self.cached_files = Some(number(name, value)?),
-            "max_journaling_size" => {
-                let range = (JOURNALING_BYTES_MIN, u64::MAX);
-                self.journaling_bytes = Some(size(name, value, range)?);
-            }
-            "journal_compression" => self.journal_compression = compression(name, value)?,
-            _ => return Err(unknown(name)),
-        }
-        Ok(())
+        KEYSPACE_OPTIONS.iter().find(is_it).map_or(Ok(()), |(_, set)| set(self, name, value))
     }
 
     /// Returns the builder of the database in `dir`.
@@ -201,22 +228,22 @@ impl Config {
 
 fn block_compression(spec: &OpenSpec) -> Result<CompressionType, EngineError> {
     if spec.settings.direct_io {
-        let text = "direct_io: fjall reads and writes through the page cache";
-        return Err(EngineError::Unsupported(text.to_owned()));
+        let reason = "direct_io: fjall reads and writes through the page cache";
+        return Err(EngineError::setting(Setting::DirectIo, reason));
     }
     match spec.settings.compression.as_deref() {
         None | Some("none") => Ok(CompressionType::None),
         Some("lz4") => Ok(CompressionType::Lz4),
         Some(name) => {
-            Err(EngineError::Unsupported(format!("compression `{name}`: fjall has none and lz4")))
+            let reason = format!("compression `{name}`: fjall has none and lz4");
+            Err(EngineError::setting(Setting::Compression, reason))
         }
     }
 }
 
-/// Returns the error for an option that no group handles.
-#[cold]
-fn unknown(name: &str) -> EngineError {
-    refused(name, "not an option of fjall here")
+/// Parses a size without bounds.
+fn any_size<T: TryFrom<u64>>(name: &str, value: &str) -> Result<T, EngineError> {
+    size(name, value, ANY)
 }
 
 fn threads(name: &str, value: &str) -> Result<usize, EngineError> {
@@ -224,67 +251,6 @@ fn threads(name: &str, value: &str) -> Result<usize, EngineError> {
         0 => Err(refused(name, "fjall needs a background thread: write 1 or more")),
         threads => Ok(threads),
     }
-}
-
-fn set_separation_option(
-    options: KvSeparationOptions,
-    name: &str,
-    value: &str,
-) -> Result<KvSeparationOptions, EngineError> {
-    Ok(match name {
-        "separation_threshold" => options.separation_threshold(size(name, value, ANY)?),
-        "file_target_size" => options.file_target_size(size(name, value, ANY)?),
-        "staleness_threshold" => options.staleness_threshold(number(name, value)?),
-        "age_cutoff" => options.age_cutoff(number(name, value)?),
-        "blob_compression" => options.compression(compression(name, value)?),
-        _ => return Err(unknown(name)),
-    })
-}
-
-fn set_block_option(
-    options: KeyspaceCreateOptions,
-    name: &str,
-    value: &str,
-) -> Result<KeyspaceCreateOptions, EngineError> {
-    let flags = || list(name, value, flag);
-    Ok(match name {
-        "max_memtable_size" => options.max_memtable_size(size(name, value, ANY)?),
-        "data_block_size_policy" => {
-            let sizes = list(name, value, |name, value| size::<u32>(name, value, BLOCK_BYTES))?;
-            options.data_block_size_policy(BlockSizePolicy::new(sizes))
-        }
-        "data_block_compression_policy" => {
-            let kinds = list(name, value, compression)?;
-            options.data_block_compression_policy(CompressionPolicy::new(kinds))
-        }
-        "index_block_compression_policy" => {
-            let kinds = list(name, value, compression)?;
-            options.index_block_compression_policy(CompressionPolicy::new(kinds))
-        }
-        "data_block_hash_ratio_policy" => {
-            let ratios: Vec<f32> = list(name, value, number)?;
-            options.data_block_hash_ratio_policy(HashRatioPolicy::new(ratios))
-        }
-        "data_block_restart_interval_policy" => {
-            let intervals: Vec<u8> = list(name, value, number)?;
-            options.data_block_restart_interval_policy(RestartIntervalPolicy::new(intervals))
-        }
-        "expect_point_read_hits" => options.expect_point_read_hits(flag(name, value)?),
-        "filter_policy" => options.filter_policy(FilterPolicy::new(list(name, value, filter)?)),
-        "index_block_pinning_policy" => {
-            options.index_block_pinning_policy(PinningPolicy::new(flags()?))
-        }
-        "filter_block_pinning_policy" => {
-            options.filter_block_pinning_policy(PinningPolicy::new(flags()?))
-        }
-        "index_block_partitioning_policy" => {
-            options.index_block_partitioning_policy(PartitioningPolicy::new(flags()?))
-        }
-        "filter_block_partitioning_policy" => {
-            options.filter_block_partitioning_policy(PartitioningPolicy::new(flags()?))
-        }
-        _ => return Err(unknown(name)),
-    })
 }
 
 #[cfg(test)]
@@ -349,7 +315,8 @@ mod tests {
             assert_eq!(options.get("blob_compression"), Some(found));
             assert_eq!(config.database_options().get("journal_compression"), Some(found));
         }
-        assert!(matches!(resolve(Some("zstd"), &[]), Err(EngineError::Unsupported(_))));
+        let error = resolve(Some("zstd"), &[]).err().unwrap().to_string();
+        assert_eq!(error, "not supported: compression `zstd`: fjall has none and lz4");
     }
 
     #[test]
@@ -367,7 +334,7 @@ mod tests {
         ] {
             let error = resolve(None, &[(name, value)]).err();
             assert!(
-                matches!(&error, Some(EngineError::Option { option, .. }) if option == name),
+                error.as_ref().and_then(EngineError::refused_option) == Some(name),
                 "{name} = {value}: {error:?}"
             );
         }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::settings_check::refused;
+use engine::settings_check::{check_dir, refused};
 use engine::{Engine, EngineError, Maintenance, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use model::state::LevelShape;
-use model::{Durability, EngineState, Identity, Options, Readings};
+use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
 use crate::config::Config;
 use crate::describe::describe;
@@ -50,10 +50,7 @@ pub(crate) struct FjallEngine {
 impl FjallEngine {
     /// Opens the database in `dir`, creating it when absent.
     pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
-        if !dir.is_dir() {
-            let text = format!("fjall: `{}` is not a directory", dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(dir)?;
         let database = config.database(dir).open().map_err(failed)?;
         let is_manual = if database.keyspace_exists(AUTOMATIC) {
             false
@@ -110,12 +107,12 @@ impl FjallEngine {
             return;
         }
         let tables: u64 = levels.iter().map(|level| level.bytes).sum();
-        readings.extend(named(&[
-            ("engine_blob_files", self.keyspace.blob_file_count() as u64),
+        readings.extend([
+            (metric::ENGINE_BLOB_FILES, self.keyspace.blob_file_count() as u64),
             // A flush between the two calls may make the difference too large, never negative.
-            ("engine_blob_bytes", self.keyspace.disk_space().saturating_sub(tables)),
-            ("engine_blob_garbage_bytes", self.keyspace.fragmented_blob_bytes()),
-        ]));
+            (metric::ENGINE_BLOB_BYTES, self.keyspace.disk_space().saturating_sub(tables)),
+            (metric::ENGINE_BLOB_GARBAGE_BYTES, self.keyspace.fragmented_blob_bytes()),
+        ]);
     }
 
     /// Returns the flushes and compactions that run or wait.
@@ -151,7 +148,7 @@ impl Engine for FjallEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity()
+        crate::identity::identity()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
@@ -183,19 +180,17 @@ impl Engine for FjallEngine {
     fn state(&self) -> Result<EngineState, EngineError> {
         let jobs = self.jobs();
         let levels = self.levels();
-        let mut readings = named(&[
-            ("engine_disk_bytes", self.keyspace.disk_space()),
-            ("engine_memtable_bytes", self.database.write_buffer_size()),
-            ("engine_cache_bytes", self.database.cache_size()),
-            ("engine_background_jobs", jobs as u64),
-            ("engine_l0_files", levels.first().map_or(0, |level| level.files)),
+        let mut readings = Readings::from([
+            (metric::ENGINE_DISK_BYTES, self.keyspace.disk_space()),
+            (metric::ENGINE_MEMTABLE_BYTES, self.database.write_buffer_size()),
+            (metric::ENGINE_CACHE_BYTES, self.database.cache_size()),
+            (metric::ENGINE_BACKGROUND_JOBS, jobs as u64),
+            (metric::ENGINE_L0_FILES, levels.first().map_or(0, |level| level.files)),
         ]);
-        if let Some(bytes) = self.journal_bytes() {
-            readings.extend(named(&[("log_bytes", bytes)]));
-        }
+        readings.set(metric::LOG_BYTES, self.journal_bytes());
         self.take_blobs(&levels, &mut readings);
         let micros = u64::try_from(self.database.time_compacting().as_micros()).unwrap_or(u64::MAX);
-        let own_counters = named(&[
+        let own_counters = Readings::from([
             ("compactions_completed", self.database.compactions_completed() as u64),
             ("time_compacting_us", micros),
             ("active_compactions", self.database.active_compactions() as u64),
@@ -233,9 +228,4 @@ impl Engine for FjallEngine {
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         self.database.persist(PersistMode::SyncAll).map_err(failed)
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "bytes and counts stay far below 2^53")]
-fn named(values: &[(&str, u64)]) -> Readings {
-    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
 }

@@ -4,8 +4,10 @@ use engine::{EngineError, Rows, Session};
 use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
 use model::{Direction, Op, Outcome};
 
-use crate::driver::KEY_BYTES_MAX;
 use crate::error::failed;
+
+/// Longest key, beyond which lsm-tree panics.
+pub(crate) const KEY_BYTES_MAX: u32 = 65_535;
 
 /// A client's handle.
 pub(crate) struct FjallSession<'e> {
@@ -38,7 +40,7 @@ impl<'e> FjallSession<'e> {
                 rows.push(key, &value);
             }
         }
-        Ok(outcome(rows))
+        Ok(rows.outcome())
     }
 }
 
@@ -48,7 +50,7 @@ impl Session for FjallSession<'_> {
         match *op {
             Op::Get { key } => self.keyspace.get(key).map(|found| {
                 found.iter().for_each(|value| rows.push(key, value));
-                outcome(rows)
+                rows.outcome()
             }),
             Op::Put { key, value } => {
                 self.keyspace.insert(key, value).and_then(|()| self.written())
@@ -88,9 +90,5 @@ fn push(range: impl Iterator<Item = Guard>, limit: u32, rows: &mut Rows) -> fjal
         let (key, value) = row.into_inner()?;
         rows.push(&key, &value);
     }
-    Ok(outcome(rows))
-}
-
-fn outcome(rows: &Rows) -> Outcome {
-    if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
+    Ok(rows.outcome())
 }

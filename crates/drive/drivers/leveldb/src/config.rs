@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use engine::EngineError;
 use engine::settings_check::{check_names, flag, refused, size};
+use engine::{EngineError, Setting};
 use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.
@@ -13,21 +13,33 @@ const COMPRESSION: &str = "compression";
 /// The C API's form of `filter_policy`.
 pub(crate) const BLOOM_BITS: &str = "assay.bloom_bits";
 
-/// Everything LevelDB is opened with; the defaults are the engine's.
+/// Numeric options: default, and the bounds in which LevelDB accepts one unchanged.
 ///
-/// Source: [LevelDB source] 1.23, `include/leveldb/options.h`; for the cache `db/db_impl.cc`,
-/// `SanitizeOptions`.
+/// Source: [LevelDB source] 1.23, `include/leveldb/options.h`, and `db/db_impl.cc`,
+/// `SanitizeOptions`, for cache and bounds: at least 64 open files plus the 10 reserved ones.
+const NUMBERS: [(&str, u64, RangeInclusive<u64>); 7] = [
+    (BLOCK_CACHE, 8 << 20, 0..=1 << 50),
+    ("write_buffer_size", 4 << 20, 64 << 10..=1 << 30),
+    ("max_file_size", 2 << 20, 1 << 20..=1 << 30),
+    ("block_size", 4 << 10, 1 << 10..=4 << 20),
+    ("max_open_files", 1000, 74..=50_000),
+    ("block_restart_interval", 16, 1..=1 << 20),
+    (BLOOM_BITS, 0, 0..=100),
+];
+/// Boolean options, off by default.
+const SWITCHES: [&str; 2] = [PARANOID_CHECKS, VERIFY_CHECKSUMS];
+/// Checks of the files at open.
+pub(crate) const PARANOID_CHECKS: &str = "paranoid_checks";
+/// Checks of the blocks that are read.
+pub(crate) const VERIFY_CHECKSUMS: &str = "verify_checksums";
+/// Capacity of the block cache.
+pub(crate) const BLOCK_CACHE: &str = "block_cache";
+
+/// Everything LevelDB is opened with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
-    pub(crate) block_cache: u64,
-    pub(crate) write_buffer_size: u64,
-    pub(crate) max_file_size: u64,
-    pub(crate) block_size: u64,
-    pub(crate) max_open_files: u64,
-    pub(crate) block_restart_interval: u64,
-    pub(crate) bloom_bits: u64,
-    pub(crate) paranoid_checks: bool,
-    pub(crate) verify_checksums: bool,
+    numbers: [u64; NUMBERS.len()],
+    switches: [bool; SWITCHES.len()],
     pub(crate) compression: Compression,
 }
 
@@ -38,89 +50,34 @@ pub(crate) enum Compression {
     Snappy,
 }
 
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            block_cache: 8 << 20,
-            write_buffer_size: 4 << 20,
-            max_file_size: 2 << 20,
-            block_size: 4 << 10,
-            max_open_files: 1000,
-            block_restart_interval: 16,
-            bloom_bits: 0,
-            paranoid_checks: false,
-            verify_checksums: false,
-            compression: Compression::Snappy,
-        }
-    }
-}
-
-/// A numeric option with the bounds in which LevelDB accepts it unchanged.
-struct Number {
-    name: &'static str,
-    range: RangeInclusive<u64>,
-    field: fn(&mut Config) -> &mut u64,
-}
-
-/// A boolean option.
-struct Switch {
-    name: &'static str,
-    field: fn(&mut Config) -> &mut bool,
-}
-
-/// Numeric options.
-///
-/// Source of the bounds: [LevelDB source] 1.23, `db/db_impl.cc`, `SanitizeOptions`; at least 64
-/// open files plus the 10 reserved ones.
-const NUMBERS: &[Number] = &[
-    Number { name: "block_cache", range: 0..=1 << 50, field: |of| &mut of.block_cache },
-    Number {
-        name: "write_buffer_size",
-        range: 64 << 10..=1 << 30,
-        field: |of| &mut of.write_buffer_size,
-    },
-    Number { name: "max_file_size", range: 1 << 20..=1 << 30, field: |of| &mut of.max_file_size },
-    Number { name: "block_size", range: 1 << 10..=4 << 20, field: |of| &mut of.block_size },
-    Number { name: "max_open_files", range: 74..=50_000, field: |of| &mut of.max_open_files },
-    Number {
-        name: "block_restart_interval",
-        range: 1..=1 << 20,
-        field: |of| &mut of.block_restart_interval,
-    },
-    Number { name: BLOOM_BITS, range: 0..=100, field: |of| &mut of.bloom_bits },
-];
-
-/// Boolean options.
-const SWITCHES: &[Switch] = &[
-    Switch { name: "paranoid_checks", field: |of| &mut of.paranoid_checks },
-    Switch { name: "verify_checksums", field: |of| &mut of.verify_checksums },
-];
-
 impl Config {
     /// Returns the configuration of `settings` and `options`; options win.
     ///
     /// # Errors
-    /// [`EngineError::Unsupported`] for a compression that LevelDB lacks, [`EngineError::Option`]
-    /// for an unknown option or a value out of LevelDB's bounds.
+    /// [`EngineError::Refused`] for a compression that LevelDB lacks, an unknown option or a value
+    /// out of LevelDB's bounds.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
         has_snappy: bool,
     ) -> Result<Self, EngineError> {
-        let mut known: Vec<_> = NUMBERS.iter().map(|known| known.name).collect();
-        known.extend(SWITCHES.iter().map(|known| known.name));
-        known.push(COMPRESSION);
+        let mut known: Vec<_> = NUMBERS.iter().map(|(name, ..)| *name).collect();
+        known.extend(SWITCHES.iter().chain([&COMPRESSION]));
         check_names("leveldb", &known, options)?;
-        let mut config = Self::default();
-        if !has_snappy {
-            config.compression = Compression::None;
-        }
+        let mut config = Self {
+            numbers: NUMBERS.map(|(_, default, _)| default),
+            switches: Default::default(),
+            compression: if has_snappy { Compression::Snappy } else { Compression::None },
+        };
         if let Some(bytes) = settings.cache_bytes {
-            config.block_cache = bytes.0;
+            config.numbers[0] = bytes.0;
         }
         if let Some(name) = settings.compression.as_deref() {
             config.compression = compression(name, has_snappy).map_err(|reason| {
-                EngineError::Unsupported(format!("compression `{name}`: {reason}"))
+                EngineError::setting(
+                    Setting::Compression,
+                    format!("compression `{name}`: {reason}"),
+                )
             })?;
         }
         for (name, value) in options.iter() {
@@ -130,16 +87,16 @@ impl Config {
     }
 
     fn set(&mut self, name: &str, value: &str, has_snappy: bool) -> Result<(), EngineError> {
-        if let Some(number) = NUMBERS.iter().find(|known| known.name == name) {
-            let requested = size(name, value)?;
-            if !number.range.contains(&requested) {
-                let (least, most) = (number.range.start(), number.range.end());
+        if let Some(at) = NUMBERS.iter().position(|(known, ..)| *known == name) {
+            let (requested, range) = (size(name, value)?, &NUMBERS[at].2);
+            if !range.contains(&requested) {
+                let (least, most) = (range.start(), range.end());
                 let reason = format!("{requested} is out of LevelDB's bounds, {least} to {most}");
                 return Err(refused(name, reason));
             }
-            *(number.field)(self) = requested;
-        } else if let Some(switch) = SWITCHES.iter().find(|known| known.name == name) {
-            *(switch.field)(self) = flag(name, value)?;
+            self.numbers[at] = requested;
+        } else if let Some(at) = SWITCHES.iter().position(|known| *known == name) {
+            self.switches[at] = flag(name, value)?;
         } else {
             self.compression =
                 compression(value, has_snappy).map_err(|reason| refused(name, reason))?;
@@ -147,14 +104,30 @@ impl Config {
         Ok(())
     }
 
+    /// Returns a numeric option in a type of the C API.
+    ///
+    /// # Errors
+    /// When the type cannot hold it.
+    pub(crate) fn number<T: TryFrom<u64>>(&self, name: &str) -> Result<T, EngineError> {
+        let found = NUMBERS.iter().zip(self.numbers).find(|((known, ..), _)| *known == name);
+        let number = found.map_or(0, |(_, number)| number);
+        T::try_from(number).map_err(|_too_large| refused(name, "larger than LevelDB's C API takes"))
+    }
+
+    /// Returns a boolean option as the C API takes it.
+    pub(crate) fn switch(&self, name: &str) -> u8 {
+        let found = SWITCHES.iter().zip(self.switches).find(|(known, _)| **known == name);
+        found.map_or(0, |(_, is_on)| u8::from(is_on))
+    }
+
     /// Returns every option with its value; LevelDB itself returns none.
     pub(crate) fn effective(&self) -> Options {
-        let (mut copy, mut options) = (self.clone(), Options::new());
-        for number in NUMBERS {
-            options.set(number.name, (number.field)(&mut copy).to_string());
+        let mut options = Options::new();
+        for ((name, ..), value) in NUMBERS.iter().zip(self.numbers) {
+            options.set(*name, value.to_string());
         }
-        for switch in SWITCHES {
-            options.set(switch.name, (switch.field)(&mut copy).to_string());
+        for (name, is_on) in SWITCHES.iter().zip(self.switches) {
+            options.set(*name, is_on.to_string());
         }
         let compression = match self.compression {
             Compression::None => "none",
@@ -193,7 +166,8 @@ mod tests {
             ..Settings::default()
         };
         let resolved = config(&settings, &[]).unwrap();
-        assert_eq!((resolved.block_cache, resolved.compression), (1 << 30, Compression::None));
+        let cache = |config: &Config| config.number::<u64>(BLOCK_CACHE).unwrap();
+        assert_eq!((cache(&resolved), resolved.compression), (1 << 30, Compression::None));
         let options = [
             ("block_cache", "16MiB"),
             ("compression", "snappy"),
@@ -201,8 +175,8 @@ mod tests {
             ("verify_checksums", "true"),
         ];
         let resolved = config(&settings, &options).unwrap();
-        assert_eq!((resolved.block_cache, resolved.compression), (16 << 20, Compression::Snappy));
-        assert_eq!((resolved.bloom_bits, resolved.verify_checksums), (10, true));
+        assert_eq!((cache(&resolved), resolved.compression), (16 << 20, Compression::Snappy));
+        assert_eq!((resolved.number(BLOOM_BITS), resolved.switch(VERIFY_CHECKSUMS)), (Ok(10u8), 1));
         for (name, value) in [("block_cache", "16777216"), ("compression", "snappy")] {
             assert_eq!(resolved.effective().get(name), Some(value));
         }
@@ -218,9 +192,8 @@ mod tests {
             ("paranoid_checks", "maybe", "neither true nor false"),
         ] {
             let error = config(&Settings::default(), &[(name, value)]).unwrap_err();
-            let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
-            assert_eq!(option, name);
-            assert!(reason.contains(expected), "{reason}");
+            assert_eq!(error.refused_option(), Some(name));
+            assert!(error.to_string().contains(expected), "{error}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dynlib::Loaded;
-use engine::settings_check::check_settings;
+use engine::settings_check::{check_dir, check_settings};
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
@@ -32,7 +32,7 @@ const OLDEST: &str = "1.21";
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     let loaded = dynlib::load_once(path)?;
     let api = Api::bind(&loaded.library)
-        .map_err(|symbol| loaded.lacks(symbol, "leveldb_open", "LevelDB", OLDEST))?;
+        .map_err(|symbol| loaded.lacks(&symbol, "leveldb_open", "LevelDB", OLDEST))?;
     Ok(Box::new(LevelDriver { api, loaded }))
 }
 
@@ -77,10 +77,7 @@ impl Driver for LevelDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         // The engine would make the directory and fill it with a database of its own.
-        if !spec.dir.is_dir() {
-            let text = format!("`{}` is not a directory", spec.dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(&spec.dir)?;
         check_settings(ENGINE, &self.capabilities(), &spec.settings)?;
         let has_snappy = self.loaded.has(SNAPPY);
         let config = Config::new(&spec.settings, &spec.options, has_snappy)?;

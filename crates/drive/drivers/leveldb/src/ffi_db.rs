@@ -6,10 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use dynlib::level::{Database, c_text};
 use engine::EngineError;
 
-use crate::config::{Compression, Config};
-use crate::ffi::{Api, Cache, DbHandle, FilterPolicy, Options};
+use crate::config::{BLOCK_CACHE, BLOOM_BITS, Compression, Config, PARANOID_CHECKS};
+use crate::ffi::{Api, Cache, FilterPolicy, Options};
 
 /// A key behind those of all workloads: the end of the sum of all files.
 const LAST: [u8; 16] = [0xff; 16];
@@ -24,38 +25,44 @@ struct RawOptions {
 
 impl RawOptions {
     fn new(api: Api, config: &Config) -> Result<Self, EngineError> {
-        let numbers = Numbers::of(config)?;
         // SAFETY: takes nothing; the result is owned by the value made here.
         let handle = unsafe { (api.options_create)() };
+        let bytes = config.number(BLOCK_CACHE)?;
         // SAFETY: takes a number; the result is owned by the value made here.
-        let cache = unsafe { (api.cache_create_lru)(numbers.block_cache) };
-        let filter = match numbers.bloom_bits {
+        let cache = unsafe { (api.cache_create_lru)(bytes) };
+        let filter = match config.number(BLOOM_BITS)? {
             0 => ptr::null_mut(),
             // SAFETY: takes a number; the result is owned by the value made here.
             bits => unsafe { (api.filterpolicy_create_bloom)(bits) },
         };
         let options = Self { api, handle, cache, filter };
-        options.fill(config, &numbers);
+        options.fill(config)?;
         Ok(options)
     }
 
-    fn fill(&self, config: &Config, numbers: &Numbers) {
+    fn fill(&self, config: &Config) -> Result<(), EngineError> {
         let (api, options) = (&self.api, self.handle);
         // SAFETY: the options live.
         unsafe { (api.options_set_create_if_missing)(options, 1) };
         // SAFETY: the options live.
-        unsafe { (api.options_set_paranoid_checks)(options, u8::from(config.paranoid_checks)) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_write_buffer_size)(options, numbers.write_buffer_size) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_max_open_files)(options, numbers.max_open_files) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_max_file_size)(options, numbers.max_file_size) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_block_size)(options, numbers.block_size) };
-        let interval = numbers.block_restart_interval;
-        // SAFETY: the options live.
-        unsafe { (api.options_set_block_restart_interval)(options, interval) };
+        unsafe { (api.options_set_paranoid_checks)(options, config.switch(PARANOID_CHECKS)) };
+        for (set, name) in [
+            (api.options_set_write_buffer_size, "write_buffer_size"),
+            (api.options_set_max_file_size, "max_file_size"),
+            (api.options_set_block_size, "block_size"),
+        ] {
+            let bytes = config.number(name)?;
+            // SAFETY: the options live.
+            unsafe { set(options, bytes) };
+        }
+        for (set, name) in [
+            (api.options_set_max_open_files, "max_open_files"),
+            (api.options_set_block_restart_interval, "block_restart_interval"),
+        ] {
+            let count = config.number(name)?;
+            // SAFETY: the options live.
+            unsafe { set(options, count) };
+        }
         let compression = c_int::from(config.compression == Compression::Snappy);
         // SAFETY: the options live; 0 is none and 1 is snappy.
         unsafe { (api.options_set_compression)(options, compression) };
@@ -65,6 +72,7 @@ impl RawOptions {
             // SAFETY: the options live, and the filter as long as they do.
             unsafe { (api.options_set_filter_policy)(options, self.filter) };
         }
+        Ok(())
     }
 }
 
@@ -81,37 +89,10 @@ impl Drop for RawOptions {
     }
 }
 
-/// The numbers of a configuration in the types of the C API.
-struct Numbers {
-    block_cache: usize,
-    write_buffer_size: usize,
-    max_file_size: usize,
-    block_size: usize,
-    max_open_files: c_int,
-    block_restart_interval: c_int,
-    bloom_bits: c_int,
-}
-
-impl Numbers {
-    fn of(config: &Config) -> Result<Self, EngineError> {
-        let size = |bytes: u64| usize::try_from(bytes).map_err(too_large);
-        let count = |number: u64| c_int::try_from(number).map_err(too_large);
-        Ok(Self {
-            block_cache: size(config.block_cache)?,
-            write_buffer_size: size(config.write_buffer_size)?,
-            max_file_size: size(config.max_file_size)?,
-            block_size: size(config.block_size)?,
-            max_open_files: count(config.max_open_files)?,
-            block_restart_interval: count(config.block_restart_interval)?,
-            bloom_bits: count(config.bloom_bits)?,
-        })
-    }
-}
-
 /// An open database.
 pub(crate) struct Db {
     pub(crate) api: Api,
-    pub(crate) handle: *mut DbHandle,
+    pub(crate) handle: *mut Database,
     /// Dropped after the database is closed: they own its cache and filter.
     _options: RawOptions,
 }
@@ -128,21 +109,19 @@ impl Db {
     /// The engine's message.
     pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self, EngineError> {
         let options = RawOptions::new(api, config)?;
-        let dir = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero_inside| {
-            EngineError::Fatal(format!("`{}` holds a zero byte", dir.display()))
-        })?;
-        let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the options live, the path ends with zero, and `error` is a local.
-        let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), &raw mut error) };
-        api.check(error)?;
+        let dir = c_text(dir.as_os_str().as_bytes())?;
+        // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
+        let open = |error| unsafe { (api.open)(options.handle, dir.as_ptr(), error) };
+        let handle = api.level.call(open)?;
         Ok(Self { api, handle, _options: options })
     }
 
     /// Returns a property; `None` when the library lacks it.
     pub(crate) fn property(&self, name: &CString) -> Option<String> {
         // SAFETY: the database is open, and the name ends with zero.
-        let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
-        self.api.take_text(text)
+        let text = unsafe { (self.api.level.property_value)(self.handle, name.as_ptr()) };
+        // SAFETY: the library returned the text for its caller to free.
+        unsafe { self.api.level.take_text(text) }
     }
 
     /// Returns the bytes of all data files, summed without a lock.
@@ -175,24 +154,19 @@ impl Db {
     pub(crate) fn flush(&self) {
         let empty = LAST.as_ptr().cast();
         // SAFETY: the database is open; both bounds are given and have no bytes.
-        unsafe { (self.api.compact_range)(self.handle, empty, 0, empty, 0) };
+        unsafe { (self.api.level.compact_range)(self.handle, empty, 0, empty, 0) };
     }
 
     /// Compacts everything and waits for it.
     pub(crate) fn compact_all(&self) {
         // SAFETY: the database is open; null bounds mean the whole key space.
-        unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
+        unsafe { (self.api.level.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
     }
 }
 
 impl Drop for Db {
     fn drop(&mut self) {
         // SAFETY: the handle is owned, and sessions that use it borrow the database.
-        unsafe { (self.api.close)(self.handle) };
+        unsafe { (self.api.level.close)(self.handle) };
     }
-}
-
-/// Returns the error for a number beyond the C API's types.
-fn too_large(error: std::num::TryFromIntError) -> EngineError {
-    EngineError::Fatal(format!("a number is larger than LevelDB's C API takes: {error}"))
 }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::metric::Readings;
-use model::{Durability, EngineState, Identity, Options};
+use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
 use crate::config::Config;
 use crate::events::Events;
@@ -93,18 +92,18 @@ impl Engine for LevelEngine {
             events.sample().map_err(unreadable)?
         };
         let totals = sample.totals;
-        let mut readings = named(&[
-            ("engine_flush_write_bytes", totals.flush_write),
-            ("engine_compaction_write_bytes", totals.compaction_write),
-            ("engine_compaction_read_bytes", statistics.read_bytes),
-            ("engine_wal_write_bytes", self.logged_bytes()),
-            ("engine_disk_bytes", self.db.table_bytes()),
-            ("engine_background_jobs", sample.running),
+        let mut readings = Readings::from([
+            (metric::ENGINE_FLUSH_WRITE_BYTES, totals.flush_write),
+            (metric::ENGINE_COMPACTION_WRITE_BYTES, totals.compaction_write),
+            (metric::ENGINE_COMPACTION_READ_BYTES, statistics.read_bytes),
+            (metric::ENGINE_WAL_WRITE_BYTES, self.logged_bytes()),
+            (metric::ENGINE_DISK_BYTES, self.db.table_bytes()),
+            (metric::ENGINE_BACKGROUND_JOBS, sample.running),
         ]);
-        if let Ok(files) = self.property("num-files-at-level0").parse() {
-            readings.extend(named(&[("engine_l0_files", files)]));
+        if let Ok(files) = self.property("num-files-at-level0").parse::<u64>() {
+            readings.set(metric::ENGINE_L0_FILES, files);
         }
-        let own_counters = named(&[
+        let own_counters = Readings::from([
             ("flushes", totals.flushes),
             ("compactions", totals.compactions),
             ("moves", totals.moves),
@@ -134,11 +133,6 @@ impl Engine for LevelEngine {
         // The log holds the memtable's rows; the library closes it on drop.
         Ok(())
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "bytes and counts stay far below 2^53")]
-fn named(values: &[(&str, u64)]) -> Readings {
-    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
 }
 
 /// Returns the error for the engine's LOG.

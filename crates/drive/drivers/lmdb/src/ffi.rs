@@ -103,7 +103,7 @@ impl Api {
         let api = Self { functions, loaded: Some(loaded) };
         let Version { numbers: (major, minor, patch), .. } = api.version();
         if (major, minor) != SERIES {
-            return Err(EngineError::Unsupported(format!(
+            return Err(EngineError::build(format!(
                 "`{}` is LMDB {major}.{minor}.{patch}; one of {}.{} is needed",
                 loaded.path.display(),
                 SERIES.0,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Options, metric};
 
 use crate::config::{Config, FLAGS};
 use crate::ffi::Api;
@@ -33,7 +33,7 @@ impl Engine for LmdbEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity(self.api)
+        crate::identity::identity(self.api)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
@@ -58,11 +58,11 @@ impl Engine for LmdbEngine {
     fn state(&self) -> Result<EngineState, EngineError> {
         let (info, stat) = (self.env.info()?, self.env.stat()?);
         let pages = info.me_last_pgno as u64 + 1;
-        let readings = [("engine_disk_bytes", pages * u64::from(stat.ms_psize))];
+        let readings = [(metric::ENGINE_DISK_BYTES, pages * u64::from(stat.ms_psize))];
         let own_counters = [("me_last_txnid", info.me_last_txnid as u64)];
         Ok(EngineState {
-            readings: named(&readings),
-            own_counters: named(&own_counters),
+            readings: readings.into(),
+            own_counters: own_counters.into(),
             levels: None,
             tree_height: Some(stat.ms_depth),
             is_idle: Some(true),
@@ -93,9 +93,4 @@ impl Engine for LmdbEngine {
         // With MDB_NOSYNC LMDB closes without a sync.
         self.env.sync()
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "pages and transactions stay far below 2^53")]
-fn named(values: &[(&str, u64)]) -> Readings {
-    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
 }

@@ -100,6 +100,6 @@ impl Session for LmdbSession<'_> {
             Op::MultiGet { keys } => self.multi_get(keys, rows)?,
             Op::Call(_) => return engine::settings_check::no_procedures("lmdb"),
         }
-        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+        Ok(rows.outcome())
     }
 }

@@ -1,69 +1,25 @@
-//! Connection options, and the check of a foreign server's variables.
+//! The check of a foreign server's variables.
 
 use std::collections::BTreeMap;
 
-use engine::settings_check::{check_settings, refused};
-use engine::{EngineError, OpenSpec};
+use driver_sql::server_options;
+use engine::settings_check::refused;
+use engine::{EngineError, OpenSpec, Setting};
+use model::Durability;
 use model::units::parse_size;
-use model::{Capabilities, Durability, Endpoint};
 
-use crate::kind::{Flavour, canonical};
-
-/// Prefix of Assay's own options; the server never gets them.
-pub(crate) const OWN_PREFIX: &str = "assay";
-/// Own option: how statements are sent.
-const PROTOCOL: &str = "assay.protocol";
-
-/// How the server is used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Config {
-    /// Where it listens.
-    pub(crate) endpoint: Endpoint,
-    /// Whether statements are sent as text instead of prepared.
-    pub(crate) is_text: bool,
-}
-
-impl Config {
-    /// Resolves `spec` to a configuration.
-    pub(crate) fn resolve(
-        flavour: Flavour,
-        spec: &OpenSpec,
-        capabilities: &Capabilities,
-    ) -> Result<Self, EngineError> {
-        check_settings(flavour.name(), capabilities, &spec.settings)?;
-        let Some(endpoint) = spec.endpoint.clone() else {
-            let text = format!("{} is a server: it needs a build or a dsn", flavour.name());
-            return Err(EngineError::Fatal(text));
-        };
-        let mut is_text = false;
-        for (name, value) in spec.options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
-            is_text = match (name, value) {
-                (PROTOCOL, "prepared") => false,
-                (PROTOCOL, "text") => true,
-                (PROTOCOL, _) => {
-                    let reason = format!("`{value}` is neither prepared nor text");
-                    return Err(refused(name, reason));
-                }
-                _ => {
-                    let reason = format!("unknown Assay option; known: {PROTOCOL}");
-                    return Err(refused(name, reason));
-                }
-            };
-        }
-        Ok(Self { endpoint, is_text })
-    }
-}
+use crate::kind::canonical;
 
 /// Checks that a foreign server runs with the requested options.
 ///
 /// # Errors
-/// [`EngineError::Option`] for an option it lacks or has set otherwise,
-/// [`EngineError::Unsupported`] when it is weaker than the durability class.
+/// [`EngineError::Refused`] for an option it lacks or has set otherwise, and when it is weaker than
+/// the durability class.
 pub(crate) fn check_foreign(
     spec: &OpenSpec,
     variables: &BTreeMap<String, String>,
 ) -> Result<(), EngineError> {
-    for (name, requested) in spec.options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX)) {
+    for (name, requested) in server_options(&spec.options) {
         let Some(found) = variables.get(&canonical(name)) else {
             return Err(refused(name, "the server of the dsn has no such variable"));
         };
@@ -96,10 +52,11 @@ pub(crate) fn check_foreign(
             Durability::Sync => found == "1",
         };
         if !is_satisfied {
-            return Err(EngineError::Unsupported(format!(
+            let reason = format!(
                 "durability `{class}`: the server of the dsn runs with {name}={found}: set it \
                  there, or use a weaker class"
-            )));
+            );
+            return Err(EngineError::setting(Setting::Durability, reason));
         }
     }
     Ok(())
@@ -128,7 +85,8 @@ fn is_same(found: &str, requested: &str) -> bool {
 mod tests {
     use std::path::PathBuf;
 
-    use model::{Address, DataShape, Options, Settings};
+    use driver_sql::{Config, Protocol};
+    use model::{Address, DataShape, Endpoint, Options, Settings};
 
     use super::*;
 
@@ -150,19 +108,19 @@ mod tests {
 
     #[test]
     fn own_options_are_parsed_and_server_options_ignored() {
-        let capabilities = crate::driver().capabilities();
         let resolve = |options: &[(&str, &str)]| {
-            Config::resolve(Flavour::Mysql, &spec(options, Durability::Os), &capabilities)
+            let config = Config::resolve("mysql", &spec(options, Durability::Os), ())?;
+            Ok::<_, EngineError>(config.protocol)
         };
-        assert!(resolve(&[("assay.protocol", "text"), ("sql_mode", "")]).unwrap().is_text);
-        assert!(!resolve(&[("assay.protocol", "prepared")]).unwrap().is_text);
+        let text = [("assay.protocol", "text"), ("sql_mode", "")];
+        assert_eq!(resolve(&text), Ok(Protocol::Text));
+        assert_eq!(resolve(&[("assay.protocol", "prepared")]), Ok(Protocol::Prepared));
         for (name, value) in [("assay.protocol", "binary"), ("assay.protocl", "text")] {
             let error = resolve(&[(name, value)]).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         let without = OpenSpec { endpoint: None, ..spec(&[], Durability::Os) };
-        let error =
-            Config::resolve(Flavour::Mariadb, &without, &capabilities).unwrap_err().to_string();
+        let error = Config::resolve("mariadb", &without, ()).unwrap_err().to_string();
         assert_eq!(error, "mariadb is a server: it needs a build or a dsn");
     }
 

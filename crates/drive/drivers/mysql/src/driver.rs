@@ -1,13 +1,14 @@
 //! The MySQL and MariaDB drivers: identity, capabilities, open.
 
+use driver_sql::{Config, Connection as _};
+use engine::settings_check::check_settings;
 use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity, OpKind};
 
-use crate::config::Config;
-use crate::instance::MysqlEngine;
+use crate::instance;
 use crate::kind::Flavour;
-use crate::tables::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+use crate::wire::Connection;
 
 /// Returns the driver of MySQL.
 #[must_use]
@@ -35,10 +36,11 @@ impl Driver for MysqlDriver {
 
     fn capabilities(&self) -> Capabilities {
         let bytes = |most: usize| u32::try_from(most).ok();
+        let (key_bytes_max, value_bytes_max) = Connection::SQL.row_bytes_max;
         Capabilities {
             operations: OpKind::ALL.into(),
-            key_bytes_max: bytes(KEY_BYTES_MAX),
-            value_bytes_max: bytes(VALUE_BYTES_MAX),
+            key_bytes_max: bytes(key_bytes_max),
+            value_bytes_max: bytes(value_bytes_max),
             ..Capabilities::whole([
                 (CACHE_SIZE, Feature::Yes),
                 (DIRECT_IO, Feature::Yes),
@@ -56,8 +58,9 @@ impl Driver for MysqlDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        let config = Config::resolve(self.0, spec, &self.capabilities())?;
-        Ok(Box::new(MysqlEngine::open(self.0, spec, config)?))
+        check_settings(self.0.name(), &self.capabilities(), &spec.settings)?;
+        let config = Config::resolve(self.0.name(), spec, ())?;
+        Ok(Box::new(instance::open(self.0, spec, config)?))
     }
 }
 

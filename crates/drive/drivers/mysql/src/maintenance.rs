@@ -2,11 +2,12 @@
 
 use std::sync::PoisonError;
 
+use driver_sql::Connection as _;
 use engine::{EngineError, Maintenance};
 use model::EngineState;
 
-use crate::instance::MysqlEngine;
-use crate::tables::StorageEngine;
+use crate::instance::{MysqlEngine, StorageEngine};
+use crate::wire::number;
 
 /// Variables that make `InnoDB` flush dirty pages and purge at once; absent ones are left out.
 ///
@@ -24,7 +25,7 @@ pub(crate) type SavedVariables = Vec<(String, String)>;
 
 /// Starts maintenance work; `false` when the engine has none of its kind.
 pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, EngineError> {
-    match (work, engine.storage_engine) {
+    match (work, engine.database.storage_engine) {
         (Maintenance::Flush | Maintenance::Clean, StorageEngine::Innodb) => {
             start_flushing(engine)?;
             if work == Maintenance::Clean {
@@ -51,7 +52,8 @@ pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, 
 
 /// Makes `InnoDB` flush and purge until [`restore_when_idle`] finds it idle.
 fn start_flushing(engine: &MysqlEngine) -> Result<(), EngineError> {
-    let mut saved_variables = engine.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut saved_variables =
+        engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
     if saved_variables.is_some() {
         return Ok(());
     }
@@ -82,7 +84,8 @@ pub(crate) fn restore_when_idle(
 
 /// Restores the variables of [`start_flushing`].
 pub(crate) fn restore(engine: &MysqlEngine) -> Result<(), EngineError> {
-    let mut saved_variables = engine.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut saved_variables =
+        engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
     for (name, value) in saved_variables.take().unwrap_or_default() {
         set(engine, &name, &value)?;
     }
@@ -94,8 +97,8 @@ fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineErro
     let sql = format!("SET GLOBAL {name} = {value}");
     engine.with_control(|connection| match connection.run(&sql) {
         // No such variable; no right to set it.
-        Err(failure) if matches!(failure.number(), Some(1193 | 1227)) => Ok(false),
-        done => done.map(|_| true),
+        Err(failure) if matches!(number(&failure), Some(1193 | 1227)) => Ok(false),
+        done => done.map(|()| true),
     })
 }
 
@@ -105,10 +108,8 @@ fn analyze(engine: &MysqlEngine) -> Result<(), EngineError> {
 
 /// Runs a statement for each table.
 fn for_each_table(engine: &MysqlEngine, statement: &str) -> Result<(), EngineError> {
-    for table in &engine.names {
-        engine.with_control(|connection| {
-            connection.run(&format!("{statement} `{table}`")).map(drop)
-        })?;
+    for table in &engine.tables {
+        engine.with_control(|connection| connection.run(&format!("{statement} `{table}`")))?;
     }
     Ok(())
 }

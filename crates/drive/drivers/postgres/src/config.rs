@@ -1,99 +1,39 @@
-//! Session configuration: protocol, session settings, server options.
+//! Session settings, and the durability class of options.
 
-use std::fmt;
-
+use driver_sql::{Config, Protocol, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability, Options};
 
-/// Prefix of Assay's own options; the server never gets them.
-pub(crate) const OWN_PREFIX: &str = "assay.";
-/// Own option: how statements are sent.
-pub(crate) const PROTOCOL: &str = "assay.protocol";
+use crate::driver::NAME;
+use crate::wire::Session;
 
 /// Settings that fix the format of literals and columns, whatever the server's configuration.
 const AS_TEXT: [(&str, &str); 2] = [("bytea_output", "hex"), ("standard_conforming_strings", "on")];
 
-/// How statements are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Protocol {
-    /// Parsed once per session, then executed with binary values.
-    Prepared,
-    /// As text with literal values, parsed and planned each time.
-    Text,
-}
-
-impl Protocol {
-    /// Returns the option's value.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Prepared => "prepared",
-            Self::Text => "text",
-        }
+/// Resolves `spec` to a configuration.
+///
+/// Server options of an own server are in its `postgresql.conf`; for a foreign server they
+/// become session settings, as far as it permits.
+pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Config<Session>, EngineError> {
+    check_settings("Postgres", can, &spec.settings)?;
+    reject_weaker_durability(spec.settings.durability, &spec.options)?;
+    let is_uncompressed = spec.settings.compression.as_deref() == Some("none");
+    let session = Session { settings: Vec::new(), is_uncompressed };
+    let mut config = Config::resolve(NAME, spec, session)?;
+    let mut set = |name: &str, value: &str| {
+        config.session.settings.push((name.to_owned(), value.to_owned()));
+    };
+    if spec.options.get("synchronous_commit").is_none() {
+        set("synchronous_commit", synchronous_commit(spec.settings.durability));
     }
-}
-
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+    if config.protocol == Protocol::Text {
+        AS_TEXT.iter().for_each(|(name, value)| set(name, value));
     }
-}
-
-/// Configuration of a session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Config {
-    /// How statements are sent.
-    pub(crate) protocol: Protocol,
-    /// Settings of each session, sent at login.
-    pub(crate) session: Vec<(String, String)>,
-    /// Options under the server's own names.
-    pub(crate) server: Options,
-    /// Whether TOAST compression is off.
-    pub(crate) is_uncompressed: bool,
-}
-
-impl Config {
-    /// Resolves `spec` to a configuration.
-    ///
-    /// Server options of an own server are in its `postgresql.conf`; for a foreign server they
-    /// become session settings, as far as it permits.
-    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
-        check_settings("Postgres", can, &spec.settings)?;
-        let protocol = protocol(&spec.options)?;
-        let is_server = |(name, _): &(&str, &str)| !name.starts_with(OWN_PREFIX);
-        let server: Options = spec.options.iter().filter(is_server).collect();
-        reject_weaker_durability(spec.settings.durability, &server)?;
-        let mut session = Vec::new();
-        if server.get("synchronous_commit").is_none() {
-            let commit = synchronous_commit(spec.settings.durability);
-            session.push(("synchronous_commit".to_owned(), commit.to_owned()));
-        }
-        if protocol == Protocol::Text {
-            session.extend(AS_TEXT.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        }
-        if spec.endpoint.as_ref().is_some_and(|endpoint| endpoint.is_foreign) {
-            let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-            session.extend(server.iter().map(owned));
-        }
-        let is_uncompressed = spec.settings.compression.as_deref() == Some("none");
-        Ok(Self { protocol, session, server, is_uncompressed })
+    if config.endpoint.is_foreign {
+        server_options(&spec.options).for_each(|(name, value)| set(name, value));
     }
-}
-
-/// Parses how statements are sent; rejects unknown own options.
-pub(crate) fn protocol(options: &Options) -> Result<Protocol, EngineError> {
-    let ours = options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX));
-    let mut protocol = Protocol::Prepared;
-    for (name, value) in ours {
-        if name != PROTOCOL {
-            return Err(refused(name, format!("unknown Assay option; known: {PROTOCOL}")));
-        }
-        protocol = [Protocol::Prepared, Protocol::Text]
-            .into_iter()
-            .find(|protocol| protocol.name() == value)
-            .ok_or_else(|| refused(name, format!("`{value}` is neither prepared nor text")))?;
-    }
-    Ok(protocol)
+    Ok(config)
 }
 
 /// Returns `synchronous_commit` for a durability class.
@@ -133,6 +73,7 @@ pub(crate) fn reject_weaker_durability(
 mod tests {
     use std::path::PathBuf;
 
+    use driver_sql::PROTOCOL;
     use model::{Address, DataShape, Endpoint, Settings};
 
     use super::*;
@@ -153,20 +94,20 @@ mod tests {
         }
     }
 
-    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
-        Config::resolve(spec, &crate::driver::capabilities())
+    fn resolve(spec: &OpenSpec) -> Result<Config<Session>, EngineError> {
+        super::resolve(spec, &crate::driver::capabilities())
     }
 
     #[test]
     fn options_become_session_settings_on_foreign_servers_only() {
         let options = [("work_mem", "1MB"), (PROTOCOL, "text")];
         let own = resolve(&spec(false, Durability::None, &options)).unwrap();
-        assert_eq!(own.session[0], ("synchronous_commit".to_owned(), "off".to_owned()));
-        assert!(own.session.iter().all(|(name, _)| name != "work_mem"));
-        assert_eq!((own.protocol, own.server.iter().count()), (Protocol::Text, 1));
+        assert_eq!(own.session.settings[0], ("synchronous_commit".to_owned(), "off".to_owned()));
+        assert!(own.session.settings.iter().all(|(name, _)| name != "work_mem"));
+        assert_eq!(own.protocol, Protocol::Text);
         let foreign = resolve(&spec(true, Durability::Os, &options[..1])).unwrap();
         let names: Vec<_> =
-            foreign.session.iter().map(|(name, value)| (&**name, &**value)).collect();
+            foreign.session.settings.iter().map(|(name, value)| (&**name, &**value)).collect();
         assert_eq!(names, [("synchronous_commit", "on"), ("work_mem", "1MB")]);
     }
 
@@ -180,7 +121,7 @@ mod tests {
             (Durability::None, "assay.protocoll", "text"),
         ] {
             let error = resolve(&spec(false, class, &[(name, value)])).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         assert!(resolve(&spec(false, Durability::Os, &[("fsync", "off")])).is_ok());
         assert!(resolve(&spec(false, Durability::None, &[("synchronous_commit", "off")])).is_ok());

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use driver_sql::{Connection as _, PROTOCOL, Protocol, server_options};
 use model::{Address, Endpoint, Identity, Options};
 
-use crate::config::{Config, PROTOCOL};
 use crate::driver::NAME;
 use crate::wire::{Connection, Failure};
 
@@ -32,18 +32,12 @@ const SECRET: [&str; 5] = [
 /// Names the socket file of an own server: differs per server, no setting.
 const SOCKET_NUMBER: &str = "port";
 /// Statistics views, in order of output; a release may lack some.
+#[rustfmt::skip]
 const VIEWS: [&str; 11] = [
-    "pg_stat_database WHERE datname = current_database()",
-    "pg_stat_bgwriter",
-    "pg_stat_checkpointer",
-    "pg_stat_wal",
-    "pg_stat_io",
-    "pg_stat_user_tables",
-    "pg_statio_user_tables",
-    "pg_stat_user_indexes",
-    "pg_statio_user_indexes",
-    "pg_stat_progress_vacuum",
-    "pg_stat_slru",
+    "pg_stat_database WHERE datname = current_database()", "pg_stat_bgwriter",
+    "pg_stat_checkpointer", "pg_stat_wal", "pg_stat_io", "pg_stat_user_tables",
+    "pg_statio_user_tables", "pg_stat_user_indexes", "pg_statio_user_indexes",
+    "pg_stat_progress_vacuum", "pg_stat_slru",
 ];
 
 /// Queries the server's identity.
@@ -52,20 +46,17 @@ pub(crate) fn identity(
     endpoint: &Endpoint,
 ) -> Result<Identity, Failure> {
     let mut facts = BTreeMap::new();
-    let banner = connection.value("SELECT version()")?.unwrap_or_default();
+    let banner = connection.first("SELECT version()")?.unwrap_or_default();
     let compiler = banner.split_once("compiled by ").map(|(_, compiler)| compiler.to_owned());
     facts.extend(compiler.map(|compiler| ("compiler".to_owned(), compiler)));
     facts.insert("banner".to_owned(), banner);
     for name in FACTS {
-        let value = connection.value(&format!("SELECT current_setting('{name}', true)"))?;
+        let value = connection.first(&format!("SELECT current_setting('{name}', true)"))?;
         facts.extend(value.map(|value| (name.to_owned(), value)));
     }
     // Denied to a login without rights, and absent in compatible systems.
-    if let Ok(rows) = connection.table(BUILD) {
-        let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok();
-        facts.extend(rows.into_iter().filter_map(pair).map(|[name, setting]| (name, setting)));
-    }
-    let clock = connection.value("SELECT extract(epoch FROM clock_timestamp())")?;
+    facts.extend(connection.pairs(BUILD).unwrap_or_default());
+    let clock = connection.first("SELECT extract(epoch FROM clock_timestamp())")?;
     facts.extend(server::clock_fact(clock.as_deref()));
     let version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
     let origin = match &endpoint.address {
@@ -76,19 +67,21 @@ pub(crate) fn identity(
 }
 
 /// Returns every setting in force, with its unit.
-pub(crate) fn settings(connection: &mut Connection, config: &Config) -> Result<Options, Failure> {
+pub(crate) fn settings(
+    connection: &mut Connection,
+    protocol: Protocol,
+) -> Result<Options, Failure> {
     let sql = "SELECT name, current_setting(name, true) FROM pg_settings ORDER BY name";
-    let rows = connection.table(sql)?;
-    let mut options: Options = rows
+    let pairs = connection.pairs(sql)?;
+    let mut options: Options = pairs
         .into_iter()
-        .filter_map(|row| <[String; 2]>::try_from(row).ok())
-        .filter(|[name, _]| name != SOCKET_NUMBER)
-        .map(|[name, value]| {
+        .filter(|(name, _)| name != SOCKET_NUMBER)
+        .map(|(name, value)| {
             let is_secret = SECRET.contains(&name.as_str()) && !value.is_empty();
             (name, if is_secret { "***".to_owned() } else { value })
         })
         .collect();
-    options.set(PROTOCOL, config.protocol.name());
+    options.set(PROTOCOL, protocol.name());
     Ok(options)
 }
 
@@ -97,9 +90,9 @@ pub(crate) fn unknown_option(
     connection: &mut Connection,
     options: &Options,
 ) -> Result<Option<String>, Failure> {
-    for (name, _) in options.iter() {
+    for (name, _) in server_options(options) {
         let quoted = name.replace('\'', "''");
-        let known = connection.value(&format!("SELECT current_setting('{quoted}', true)"))?;
+        let known = connection.first(&format!("SELECT current_setting('{quoted}', true)"))?;
         if known.is_none() {
             return Ok(Some(name.to_owned()));
         }
@@ -113,7 +106,7 @@ pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure>
     for view in VIEWS {
         let name = view.split(' ').next().unwrap_or(view);
         let sql = view.replacen(name, &format!("SELECT row_to_json(r) FROM {name} r"), 1);
-        let rows = match connection.table(&sql) {
+        let rows = match connection.rows(&sql) {
             Ok(rows) => rows,
             Err(Failure::Refused(_)) => continue,
             Err(failure) => return Err(failure),

@@ -1,13 +1,10 @@
 //! The Postgres driver: identity, capabilities, open.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity, OpKind};
 
-use crate::config::Config;
-use crate::instance::PostgresEngine;
+use crate::{config, instance};
 
 /// The engine's name.
 pub(crate) const NAME: &str = "postgres";
@@ -33,13 +30,7 @@ pub struct PostgresDriver;
 
 impl Driver for PostgresDriver {
     fn identity(&self) -> Identity {
-        Identity {
-            engine: NAME.to_owned(),
-            version: String::new(),
-            origin: "a server".to_owned(),
-            sha256: None,
-            facts: BTreeMap::new(),
-        }
+        Identity { engine: NAME.to_owned(), origin: "a server".to_owned(), ..Identity::default() }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -47,15 +38,15 @@ impl Driver for PostgresDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        let config = Config::resolve(spec, &self.capabilities())?;
-        Ok(Box::new(PostgresEngine::open(spec, config)?))
+        let config = config::resolve(spec, &self.capabilities())?;
+        Ok(Box::new(instance::open(spec, config)?))
     }
 }
 
 /// Returns the capabilities of Postgres.
 pub(crate) fn capabilities() -> Capabilities {
     Capabilities {
-        operations: BTreeSet::from(OpKind::ALL),
+        operations: OpKind::ALL.into(),
         key_bytes_max: Some(KEY_BYTES_MAX),
         value_bytes_max: Some(VALUE_BYTES_MAX),
         ..Capabilities::whole([

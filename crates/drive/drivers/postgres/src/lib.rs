@@ -1,9 +1,9 @@
 //! The driver of Postgres over a blocking client.
 //!
 //! No general client: it sends what a benchmark needs, without TLS. Any server of the protocol
-//! works. It stands below `engine`, whose traits it implements, and `server`, to which
-//! [`PostgresKind`] describes set-up and start. The program's registry names [`driver()`] and
-//! [`KIND`].
+//! works. The crate is the protocol, identity, state and maintenance below `driver_sql`, whose
+//! invariants hold; to `server`, [`PostgresKind`] describes set-up and start. The program's
+//! registry names [`driver()`] and [`KIND`].
 //!
 //! | durability | Postgres | what a commit does |
 //! |---|---|---|
@@ -19,27 +19,16 @@
 //! autocommitted statement. Values beyond 2 kB go to the table's TOAST relation, compressed unless
 //! `compression = "none"`.
 //!
-//! Invariants: after the first few operations a session allocates nothing; one operation is one
-//! write and, unless the answer is long, one read; transactions and multi-statement procedures are
-//! one round trip per statement; pipelines are sent and read in batches; a statement that failed
-//! is never sent again; options that begin with `assay.` never reach a server.
+//! Invariant: options that begin with `assay` never reach a server.
 //!
 //! To add a counter, add its column to the query in `state.rs`.
 
 mod config;
 mod describe;
 mod driver;
-mod error;
-mod in_flight;
 mod instance;
-mod key_value;
 mod kind;
-mod link;
-mod procedure;
-mod session;
 mod state;
-mod tables;
-mod value;
 mod wire;
 
 pub use driver::{PostgresDriver, driver};

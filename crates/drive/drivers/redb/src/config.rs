@@ -123,7 +123,7 @@ mod tests {
     fn wrong_option_is_refused_by_name() {
         for (name, value) in [("cache", "1GiB"), ("cache_size", "big"), ("quick_repair", "2")] {
             let error = resolve(&spec(Durability::Os, &[(name, value)])).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, RwLock, TryLockError};
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Options, Readings, metric};
 use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTableMetadata};
 
 use crate::backend::{Backend, CountedFile, Syncs};
@@ -53,19 +53,19 @@ impl RedbEngine {
     fn take_cache(&self, state: &mut EngineState) {
         let Ok(database) = self.database.try_read() else { return };
         let cache = database.cache_stats();
-        state.readings.extend(named(&[
-            ("engine_cache_hits", cache.read_hits()),
-            ("engine_cache_misses", cache.read_misses()),
-            ("engine_cache_bytes", cache.used_bytes() as u64),
-            ("engine_block_lookups", cache.read_hits() + cache.read_misses()),
-            ("engine_block_reads", cache.read_misses()),
-        ]));
-        state.own_counters.extend(named(&[
+        state.readings.extend([
+            (metric::ENGINE_CACHE_HITS, cache.read_hits()),
+            (metric::ENGINE_CACHE_MISSES, cache.read_misses()),
+            (metric::ENGINE_CACHE_BYTES, cache.used_bytes() as u64),
+            (metric::ENGINE_BLOCK_LOOKUPS, cache.read_hits() + cache.read_misses()),
+            (metric::ENGINE_BLOCK_READS, cache.read_misses()),
+        ]);
+        state.own_counters.extend([
             ("evictions", cache.evictions()),
             ("write_hits", cache.write_hits()),
             // Below zero while a write is counted as a hit and not yet as a write.
             ("write_misses", cache.write_misses().cast_signed().max(0).cast_unsigned()),
-        ]));
+        ]);
     }
 
     fn sync(&self) -> Result<(), EngineError> {
@@ -92,7 +92,7 @@ impl Engine for RedbEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity()
+        crate::identity::identity()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
@@ -133,13 +133,13 @@ impl Engine for RedbEngine {
             .bytes()
             .map_err(|error| EngineError::Fatal(format!("redb: file length: {error}")))?;
         let readings = [
-            ("engine_disk_bytes", bytes),
-            ("engine_page_write_bytes", self.file.written_bytes()),
-            ("engine_fsyncs", self.file.synced()),
+            (metric::ENGINE_DISK_BYTES, bytes),
+            (metric::ENGINE_PAGE_WRITE_BYTES, self.file.written_bytes()),
+            (metric::ENGINE_FSYNCS, self.file.synced()),
         ];
         let height = self.tree_height.load(Ordering::Relaxed);
         let mut state = EngineState {
-            readings: named(&readings),
+            readings: readings.into(),
             own_counters: Readings::new(),
             levels: None,
             tree_height: (height > 0).then_some(height),
@@ -181,9 +181,4 @@ impl Engine for RedbEngine {
         // redb writes during its drop, and class `os` has synced nothing so far.
         file.sync().map_err(|error| EngineError::Fatal(format!("redb: sync on close: {error}")))
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "bytes and syncs stay far below 2^53")]
-fn named(values: &[(&str, u64)]) -> Readings {
-    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
 }

@@ -101,5 +101,5 @@ fn push<'a>(
 /// Returns the outcome of a read into `rows`.
 fn read(done: Result<(), StorageError>, rows: &Rows) -> Result<Outcome, EngineError> {
     done.map_err(failed)?;
-    Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+    Ok(rows.outcome())
 }

@@ -8,10 +8,11 @@
 //! `include/rocksdb/advanced_options.h`, `blob_cache`.
 
 use engine::EngineError;
+use engine::settings_check::refused;
 use model::units::parse_size;
 use model::{Options, Settings};
 
-use crate::config::{TABLE, refused};
+use crate::config::TABLE;
 use crate::feature;
 
 /// Kind of block cache: `lru` or `hyper_clock`; unset leaves the engine's.
@@ -99,7 +100,7 @@ impl CacheOptions {
     /// Sets an option of [`NAMES`].
     ///
     /// # Errors
-    /// [`EngineError::Option`] when its value is wrong.
+    /// [`EngineError::Refused`] when its value is wrong.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
         match (name, value) {
             (CACHE, "lru") => self.kind = Some(Kind::Lru),
@@ -168,23 +169,29 @@ impl CacheOptions {
 
     /// Refuses caches that the library does not support.
     fn check_library(&self, has: &dyn Fn(&str) -> bool) -> Result<(), EngineError> {
-        if self.low.is_some_and(|low| low > 0.0) && !feature::has_low_priority(has) {
-            return Err(refused(LOW_SHARE, "a pool of low priority needs RocksDB 7.6"));
+        if self.low.is_some_and(|low| low > 0.0) && !has(feature::LOW_PRIORITY_MARK) {
+            return Err(EngineError::capability(
+                LOW_SHARE,
+                "a pool of low priority needs RocksDB 7.6",
+            ));
         }
         let Some(blob) = self.blob.filter(|blob| *blob != BlobCache::Nowhere) else {
             return Ok(());
         };
-        if !feature::has_blob_cache(has) {
-            return Err(refused(BLOB_CACHE, "a cache of blob values needs RocksDB 7.4"));
+        if !has(feature::BLOB_CACHE) {
+            return Err(EngineError::capability(
+                BLOB_CACHE,
+                "a cache of blob values needs RocksDB 7.4",
+            ));
         }
         let is_usual = self.pools().is_none_or(|pools| pools == POOLS);
-        if blob == BlobCache::Shared && !is_usual && !feature::sets_pools(has) {
+        if blob == BlobCache::Shared && !is_usual && !has(feature::JAVA_LRU) {
             let reason = format!(
                 "this library creates a shared cache only with the pools {} and {}: RocksDB's C \
                  interface cannot set them; the official libraries (Maven, from 7.6) can",
                 POOLS.high, POOLS.low
             );
-            return Err(refused(BLOB_CACHE, reason));
+            return Err(EngineError::capability(BLOB_CACHE, reason));
         }
         Ok(())
     }
@@ -192,7 +199,7 @@ impl CacheOptions {
     /// Adds caches of the option string to `wanted`; returns one created as an object.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for contradictory options, and for those that need a function the
+    /// [`EngineError::Refused`] for contradictory options, and for those that need a function the
     /// library lacks (`has`).
     pub(crate) fn fill(
         &self,
@@ -220,7 +227,7 @@ impl CacheOptions {
                 return Ok(None);
             }
             Some(Kind::Lru) => ObjectKind::Lru(self.pools().unwrap_or(POOLS)),
-            Some(Kind::HyperClock) if feature::has_auto_hyper_clock(has) => {
+            Some(Kind::HyperClock) if has(feature::AUTO_HYPER_CLOCK_MARK) => {
                 ObjectKind::HyperClock(0)
             }
             Some(Kind::HyperClock) => ObjectKind::HyperClock(block_bytes(wanted)),
@@ -304,8 +311,8 @@ mod tests {
 
     fn refusal(has: &dyn Fn(&str) -> bool, requested: &[(&str, &str)]) -> (String, String) {
         match fill(has, requested) {
-            Err(EngineError::Option { option, reason }) => (option, reason),
-            other => panic!("{requested:?}: {other:?}"),
+            Err(error) => (error.refused_option().unwrap().to_owned(), error.to_string()),
+            Ok(filled) => panic!("{requested:?}: {filled:?}"),
         }
     }
 

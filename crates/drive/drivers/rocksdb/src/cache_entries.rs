@@ -8,7 +8,7 @@
 //! Source: [RocksDB source] `include/rocksdb/db.h`, `Properties::kBlockCacheEntryStats`;
 //! `db/internal_stats.cc`, `CollectCacheEntryStats`.
 
-use model::metric::Readings;
+use model::{Metric, Readings, metric};
 
 use crate::statistics::human_bytes;
 
@@ -23,13 +23,16 @@ const SAMPLES_PER_SCAN_SECOND: f64 = 1000.0;
 /// Metrics with their kinds of entries; other kinds count as [`OTHER`].
 ///
 /// Source: [RocksDB source] `include/rocksdb/cache.h`, `CacheEntryRole`.
-const KINDS: [(&str, &[&str]); 4] = [
-    ("engine_cache_data_bytes", &["DataBlock"]),
-    ("engine_cache_index_bytes", &["IndexBlock"]),
-    ("engine_cache_filter_bytes", &["FilterBlock", "FilterMetaBlock", "DeprecatedFilterBlock"]),
-    ("engine_cache_blob_bytes", &["BlobValue"]),
+const KINDS: [(Metric, &[&str]); 4] = [
+    (metric::ENGINE_CACHE_DATA_BYTES, &["DataBlock"]),
+    (metric::ENGINE_CACHE_INDEX_BYTES, &["IndexBlock"]),
+    (
+        metric::ENGINE_CACHE_FILTER_BYTES,
+        &["FilterBlock", "FilterMetaBlock", "DeprecatedFilterBlock"],
+    ),
+    (metric::ENGINE_CACHE_BLOB_BYTES, &["BlobValue"]),
 ];
-const OTHER: &str = "engine_cache_other_bytes";
+const OTHER: Metric = metric::ENGINE_CACHE_OTHER_BYTES;
 
 /// The last reading, and when to read again.
 #[derive(Debug, Default)]
@@ -79,15 +82,13 @@ fn parse(text: &str) -> Option<Readings> {
     const LIST: &str = "Block cache entry stats(count,size,portion): ";
     let list = text.lines().find_map(|line| line.strip_prefix(LIST))?;
     let names = KINDS.iter().map(|(name, _)| *name).chain([OTHER]);
-    let mut readings: Readings = names.map(|name| (name.to_owned(), 0.0)).collect();
+    let mut readings: Readings = names.map(|name| (name, 0.0)).collect();
     for part in list.split_terminator(')') {
         let (kind, numbers) = part.trim().split_once('(')?;
         let (size, unit) = numbers.split(',').nth(1)?.split_once(' ')?;
         let bytes = human_bytes(size, unit)?;
         let name = KINDS.iter().find(|(_, kinds)| kinds.contains(&kind)).map_or(OTHER, |it| it.0);
-        #[expect(clippy::cast_precision_loss, reason = "bytes of a cache are below 2^53")]
-        let bytes = bytes as f64;
-        *readings.entry(name.to_owned()).or_default() += bytes;
+        readings.add(name, bytes);
     }
     Some(readings)
 }
@@ -104,11 +105,11 @@ mod tests {
     fn entries_are_summed_by_kind_in_old_and_new_formats() {
         let old = parse(OLD).unwrap();
         assert_eq!(old.len(), 5);
-        assert_eq!(old["engine_cache_data_bytes"], 953_436.0);
-        assert_eq!(old["engine_cache_filter_bytes"], 25_078.0);
+        assert_eq!(old[metric::ENGINE_CACHE_DATA_BYTES], 953_436.0);
+        assert_eq!(old[metric::ENGINE_CACHE_FILTER_BYTES], 25_078.0);
         let new = parse(NEW).unwrap();
-        assert_eq!(new["engine_cache_data_bytes"], 982_436.0);
-        assert_eq!(new["engine_cache_blob_bytes"], 4_477_420.0);
+        assert_eq!(new[metric::ENGINE_CACHE_DATA_BYTES], 982_436.0);
+        assert_eq!(new[metric::ENGINE_CACHE_BLOB_BYTES], 4_477_420.0);
         assert_eq!(parse("nothing"), None);
     }
 
@@ -129,6 +130,6 @@ mod tests {
         let mut early = CacheEntries::default();
         assert!(early.sample(|| Some(opening)).is_empty());
         assert_eq!(early.sample(|| Some(NEW.to_owned())).len(), 5, "read again at once");
-        assert!(entries.sample(|| None).contains_key(OTHER), "the last reading is repeated");
+        assert!(entries.sample(|| None).has(OTHER), "the last reading is repeated");
     }
 }

@@ -1,6 +1,7 @@
 //! Translates settings and options into RocksDB options.
 
 use engine::EngineError;
+use engine::settings_check::{flag, refused};
 use model::{Options, Settings};
 
 use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, engine_bytes};
@@ -56,7 +57,7 @@ impl Config {
     /// `has` returns whether the library has a function.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for an option of the driver that is unknown, has a wrong value or is
+    /// [`EngineError::Refused`] for an option of the driver that is unknown, has a wrong value or is
     /// not supported by the library.
     pub(crate) fn new(
         settings: &Settings,
@@ -125,9 +126,12 @@ impl<'a> DriverOptions<'a> {
                 (PERF_CONTEXT, value) => parsed.has_perf_context = flag(name, value)?,
                 _ => {
                     let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
-                    let known = [NAMES.as_slice(), &others].concat().join(", ");
-                    let reason = format!("the driver has no such option; {known}");
-                    return Err(refused(name, reason));
+                    let known = [NAMES.as_slice(), &others].concat();
+                    return Err(EngineError::unknown(
+                        name,
+                        "the driver has no such option",
+                        &known,
+                    ));
                 }
             }
         }
@@ -148,14 +152,6 @@ impl<'a> DriverOptions<'a> {
         ];
         effective.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
         effective
-    }
-}
-
-fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
-    match value {
-        "on" | "true" => Ok(true),
-        "off" | "false" => Ok(false),
-        _ => Err(refused(name, "write on or off")),
     }
 }
 
@@ -247,11 +243,6 @@ fn braced(value: &str) -> String {
     value.to_owned()
 }
 
-/// Returns the error for an option of parsed.
-pub(crate) fn refused(option: &str, reason: impl Into<String>) -> EngineError {
-    EngineError::Option { option: option.to_owned(), reason: reason.into() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,10 +301,8 @@ mod tests {
             ("assay.chache", "lru"),
             (TABLE, "{block_size=4096}"),
         ] {
-            match config(&Settings::default(), &[(name, value)]) {
-                Err(EngineError::Option { option, .. }) => assert_eq!(option, name),
-                other => panic!("{name} = {value}: {other:?}"),
-            }
+            let error = config(&Settings::default(), &[(name, value)]).unwrap_err();
+            assert_eq!(error.refused_option(), Some(name), "{value}");
         }
         let full = [("write_buffer_size", "1M"), ("arena_block_size", "1048576")];
         assert!(config(&Settings::default(), &full).is_err());

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::settings_check::{check_dir, refused};
+use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity};
 
-use crate::config::{Config, MultiGet, single};
+use crate::cache::BLOCK_CACHE;
+use crate::config::{Config, MULTI_GET, MultiGet, single};
 use crate::feature;
 use crate::ffi::Api;
 use crate::ffi_db::{Db, RawOptions};
@@ -13,6 +15,15 @@ use crate::instance::RocksEngine;
 
 /// The engine's name.
 const ENGINE: &str = "rocksdb";
+
+/// Settings and the options that they become.
+const SETTINGS: [(Setting, &str); 5] = [
+    (Setting::Cache, BLOCK_CACHE),
+    (Setting::Compression, "compression"),
+    (Setting::DirectIo, "use_direct_reads"),
+    (Setting::DirectIo, "use_direct_io_for_flush_and_compaction"),
+    (Setting::BackgroundJobs, "max_background_jobs"),
+];
 
 /// Loads a RocksDB library, release 5.18 or newer, and returns its driver.
 ///
@@ -48,16 +59,12 @@ impl Driver for RocksDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         // The engine would make the directory and fill it with a database of its own.
-        if !spec.dir.is_dir() {
-            let text = format!("`{}` is not a directory", spec.dir.display());
-            return Err(EngineError::Fatal(text));
-        }
+        check_dir(&spec.dir)?;
         let has = |symbol: &str| self.api.has(symbol);
         let config = Config::new(&spec.settings, &spec.options, &has)?;
         let is_batched = config.multi_get == MultiGet::Batched;
         if is_batched && let Some(reason) = self.capabilities().why_not("batched_multi_get") {
-            let text = format!("assay.multi_get = batched: {reason}");
-            return Err(EngineError::Unsupported(text));
+            return Err(EngineError::capability(MULTI_GET, format!("`batched` {reason}")));
         }
         let mut base = RawOptions::new(self.api);
         if config.has_statistics {
@@ -66,11 +73,14 @@ impl Driver for RocksDriver {
         if let Some(cache) = config.cache {
             base.set_cache(cache)?;
         }
-        let options = base
-            .with_string(&config.text())
-            .map_err(|error| find_refused(&base, &config, error))?;
         let open = if is_batched { Db::open_with_family } else { Db::open };
-        let db = open(options, &spec.dir).map_err(|error| name_option(&config, error))?;
+        let opened = base
+            .with_string(&config.text())
+            .map_err(|error| find_refused(&base, &config, error))
+            .and_then(|options| {
+                open(options, &spec.dir).map_err(|error| name_option(&config, error))
+            });
+        let db = opened.map_err(|error| error.of_setting(&spec.options, &SETTINGS))?;
         Ok(Box::new(RocksEngine::new(db, spec, &config, self.identity())?))
     }
 }
@@ -81,7 +91,7 @@ impl Driver for RocksDriver {
 fn find_refused(base: &RawOptions, config: &Config, all: EngineError) -> EngineError {
     for (name, value) in config.options.iter() {
         if let Err(error) = base.with_string(&single(name, value)) {
-            return EngineError::Option { option: name.to_owned(), reason: error.to_string() };
+            return refused(name, error.to_string());
         }
     }
     name_option(config, all)
@@ -98,9 +108,7 @@ fn name_option(config: &Config, error: EngineError) -> EngineError {
     };
     let named = config.options.iter().map(|(name, _)| name).filter(is_named);
     match named.max_by_key(|name| name.len()) {
-        Some(option) if reason.starts_with("Invalid argument") => {
-            EngineError::Option { option: option.to_owned(), reason }
-        }
+        Some(option) if reason.starts_with("Invalid argument") => refused(option, reason),
         _ => EngineError::Fatal(reason),
     }
 }

@@ -40,15 +40,15 @@ const HYPER_CLOCK_SINCE: &str = "8.1";
 /// Marks the auto-sized HyperClock cache, which has no function of its own.
 ///
 /// This function is of the same age or younger.
-const AUTO_HYPER_CLOCK_MARK: &str = "rocksdb_write_buffer_manager_create";
+pub(crate) const AUTO_HYPER_CLOCK_MARK: &str = "rocksdb_write_buffer_manager_create";
 
-const BLOB_CACHE: &str = "rocksdb_options_set_blob_cache";
+pub(crate) const BLOB_CACHE: &str = "rocksdb_options_set_blob_cache";
 /// Marks the low-priority pool, which has no C function; of the same age.
-const LOW_PRIORITY_MARK: &str = "rocksdb_options_set_prepopulate_blob_cache";
+pub(crate) const LOW_PRIORITY_MARK: &str = "rocksdb_options_set_prepopulate_blob_cache";
 /// Marks blob counts in the perf context; of the same age.
-const BLOB_COUNTS_MARK: &str = "rocksdb_block_based_options_set_checksum";
+pub(crate) const BLOB_COUNTS_MARK: &str = "rocksdb_block_based_options_set_checksum";
 /// The LRU constructor of the official libraries' Java part.
-const JAVA_LRU: &str = "Java_org_rocksdb_LRUCache_newLRUCache";
+pub(crate) const JAVA_LRU: &str = "Java_org_rocksdb_LRUCache_newLRUCache";
 
 /// Capabilities specific to this driver, and the function that marks each.
 const DRIVER_CAPABILITIES: &[(&str, &str)] = &[
@@ -84,31 +84,6 @@ pub(crate) fn capabilities(api: &Api) -> Capabilities {
         value_bytes_max: None,
         features,
     }
-}
-
-/// Returns whether the library's HyperClock cache sizes its own table.
-pub(crate) fn has_auto_hyper_clock(has: &dyn Fn(&str) -> bool) -> bool {
-    has(AUTO_HYPER_CLOCK_MARK)
-}
-
-/// Returns whether blob values can be cached.
-pub(crate) fn has_blob_cache(has: &dyn Fn(&str) -> bool) -> bool {
-    has(BLOB_CACHE)
-}
-
-/// Returns whether an LRU has a low-priority pool.
-pub(crate) fn has_low_priority(has: &dyn Fn(&str) -> bool) -> bool {
-    has(LOW_PRIORITY_MARK)
-}
-
-/// Returns whether an LRU object can be given pools: no C function does.
-pub(crate) fn sets_pools(has: &dyn Fn(&str) -> bool) -> bool {
-    has(JAVA_LRU)
-}
-
-/// Returns whether the perf context counts blobs.
-pub(crate) fn counts_blobs(has: &dyn Fn(&str) -> bool) -> bool {
-    has(BLOB_COUNTS_MARK)
 }
 
 /// Returns the range of releases of a library.

@@ -6,7 +6,7 @@ use std::ptr;
 
 use engine::EngineError;
 
-use crate::cache::{ObjectCache, ObjectKind, Pools};
+use crate::cache::{BLOB_CACHE, CACHE, ObjectCache, ObjectKind, Pools};
 use crate::ffi::Cache;
 use crate::ffi_db::RawOptions;
 
@@ -50,8 +50,8 @@ impl RawOptions {
             api.hyper_clock_cache_options_set_num_shard_bits,
             api.cache_create_hyper_clock_opts,
         ) else {
-            let text = "a HyperClock block cache (assay.cache = hyper_clock) needs RocksDB 8.1";
-            return Err(EngineError::Unsupported(text.to_owned()));
+            let reason = "a HyperClock block cache needs RocksDB 8.1";
+            return Err(EngineError::capability(CACHE, reason));
         };
         // SAFETY: takes two numbers; the result is destroyed below.
         let options = unsafe { create(wanted.bytes, entry_bytes) };
@@ -86,8 +86,8 @@ impl RawOptions {
             api.lru_cache_options_set_num_shard_bits,
             api.cache_create_lru_opts,
         ) else {
-            let text = "a block cache that blobs share (assay.blob_cache) needs RocksDB 7.5";
-            return Err(EngineError::Unsupported(text.to_owned()));
+            let reason = "a block cache that blobs share needs RocksDB 7.5";
+            return Err(EngineError::capability(BLOB_CACHE, reason));
         };
         // SAFETY: takes nothing; the result is destroyed below.
         let options = unsafe { create() };

@@ -1,14 +1,15 @@
 //! Safe wrappers of a database and its options.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
-use std::ffi::{CString, c_char};
+use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use dynlib::level::{Database, c_text};
 use engine::EngineError;
 
-use crate::ffi::{Api, DbHandle, ErrorOut, Family, OptionsHandle};
+use crate::ffi::{Api, Family, OptionsHandle};
 
 /// Options of a database, owned.
 pub(crate) struct RawOptions {
@@ -42,7 +43,8 @@ impl RawOptions {
     pub(crate) fn statistics(&self) -> Option<String> {
         // SAFETY: `handle` lives as long as `self`; the caller frees the text.
         let text = unsafe { (self.api.options_statistics_get_string)(self.handle) };
-        self.api.take_text(text)
+        // SAFETY: the library returned the text for its caller to free.
+        unsafe { self.api.level.take_text(text) }
     }
 
     /// Returns these options, overridden by an option string.
@@ -52,13 +54,10 @@ impl RawOptions {
     pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
         let text = c_text(text.as_bytes())?;
         let new = Self::new(self.api);
-        let mut error: *mut c_char = ptr::null_mut();
-        let error_out: ErrorOut = &raw mut error;
-        // SAFETY: both handles live, the text ends with zero, and `error` is a local.
-        unsafe {
-            (self.api.get_options_from_string)(self.handle, text.as_ptr(), new.handle, error_out);
-        };
-        self.api.check(error)?;
+        let parse = self.api.get_options_from_string;
+        // SAFETY: both handles live, the text ends with zero, and `error` is a local of `call`.
+        let parsed = |error| unsafe { parse(self.handle, text.as_ptr(), new.handle, error) };
+        self.api.level.call(parsed)?;
         Ok(new)
     }
 }
@@ -73,7 +72,7 @@ impl Drop for RawOptions {
 /// An open database.
 pub(crate) struct Db {
     pub(crate) api: &'static Api,
-    pub(crate) handle: *mut DbHandle,
+    pub(crate) handle: *mut Database,
     /// Handle of the default column family; null unless requested.
     pub(crate) family: *mut Family,
     options: RawOptions,
@@ -91,11 +90,9 @@ impl Db {
     /// The engine's message.
     pub(crate) fn open(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
-        let mut error: *mut c_char = ptr::null_mut();
-        let error_out: ErrorOut = &raw mut error;
-        // SAFETY: the options live, the path ends with zero, and `error` is a local.
-        let handle = unsafe { (api.open)(options.handle, dir.as_ptr(), error_out) };
-        api.check(error)?;
+        // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
+        let open = |error| unsafe { (api.open)(options.handle, dir.as_ptr(), error) };
+        let handle = api.level.call(open)?;
         Ok(Self { api, handle, family: ptr::null_mut(), options })
     }
 
@@ -105,17 +102,15 @@ impl Db {
     /// The engine's message.
     pub(crate) fn open_with_family(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
-        let mut error: *mut c_char = ptr::null_mut();
-        let error_out: ErrorOut = &raw mut error;
         let mut family: *mut Family = ptr::null_mut();
         let (names, each) = ([c"default".as_ptr()], [options.handle.cast_const()]);
         let (names, each) = (names.as_ptr(), each.as_ptr());
         let (all, path) = (options.handle, dir.as_ptr());
         // SAFETY: names, options and family are arrays of the one entry announced; all live.
-        let handle = unsafe {
-            (api.open_column_families)(all, path, 1, names, each, &raw mut family, error_out)
+        let open = |error| unsafe {
+            (api.open_column_families)(all, path, 1, names, each, &raw mut family, error)
         };
-        api.check(error)?;
+        let handle = api.level.call(open)?;
         Ok(Self { api, handle, family, options })
     }
 
@@ -137,8 +132,9 @@ impl Db {
     pub(crate) fn text(&self, property: &str) -> Option<String> {
         let name = CString::new(property).ok()?;
         // SAFETY: the database is open and the name ends with zero; the caller frees the text.
-        let text = unsafe { (self.api.property_value)(self.handle, name.as_ptr()) };
-        self.api.take_text(text)
+        let text = unsafe { (self.api.level.property_value)(self.handle, name.as_ptr()) };
+        // SAFETY: the library returned the text for its caller to free.
+        unsafe { self.api.level.take_text(text) }
     }
 
     /// Flushes the memtables to level 0 and waits.
@@ -150,18 +146,18 @@ impl Db {
         let options = unsafe { (self.api.flushoptions_create)() };
         // SAFETY: `options` was just created.
         unsafe { (self.api.flushoptions_set_wait)(options, 1) };
-        let mut error: *mut c_char = ptr::null_mut();
-        // SAFETY: the database is open, the options live, and `error` is a local.
-        unsafe { (self.api.flush)(self.handle, options, &raw mut error) };
+        // SAFETY: the database is open, the options live, and `error` is a local of `call`.
+        let flush = |error| unsafe { (self.api.flush)(self.handle, options, error) };
+        let flushed = self.api.level.call(flush);
         // SAFETY: `options` is not used after this.
         unsafe { (self.api.flushoptions_destroy)(options) };
-        self.api.check(error)
+        flushed
     }
 
     /// Compacts every level and waits.
     pub(crate) fn compact_all(&self) {
         // SAFETY: the database is open; null bounds mean the whole key space.
-        unsafe { (self.api.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
+        unsafe { (self.api.level.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
     }
 
     /// Changes an option of the open database.
@@ -172,10 +168,9 @@ impl Db {
         let (name, value) = (c_text(name.as_bytes())?, c_text(value.as_bytes())?);
         let (names, values) = ([name.as_ptr()], [value.as_ptr()]);
         let (names, values) = (names.as_ptr(), values.as_ptr());
-        let mut error: *mut c_char = ptr::null_mut();
         // SAFETY: both arrays have the one entry announced, and their texts live.
-        unsafe { (self.api.set_options)(self.handle, 1, names, values, &raw mut error) };
-        self.api.check(error)
+        let set = |error| unsafe { (self.api.set_options)(self.handle, 1, names, values, error) };
+        self.api.level.call(set)
     }
 }
 
@@ -186,14 +181,6 @@ impl Drop for Db {
             unsafe { (self.api.column_family_handle_destroy)(self.family) };
         }
         // SAFETY: the handle is owned, and sessions that use it borrow the database.
-        unsafe { (self.api.close)(self.handle) };
+        unsafe { (self.api.level.close)(self.handle) };
     }
-}
-
-/// Returns bytes as a text that ends with zero.
-fn c_text(bytes: &[u8]) -> Result<CString, EngineError> {
-    CString::new(bytes).map_err(|_zero_inside| {
-        let text = String::from_utf8_lossy(bytes);
-        EngineError::Fatal(format!("`{text}` holds a zero byte"))
-    })
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::state::LevelShape;
-use model::{Durability, EngineState, Identity, Options};
+use model::{Durability, EngineState, Identity, Options, metric};
 
 use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS};
 use crate::cache_entries::{self, CacheEntries};
@@ -16,7 +16,7 @@ use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::perf::Counted;
 use crate::provenance::{LogHead, log_head, options_file};
-use crate::state::{SessionCounts, Work, set};
+use crate::state::{SessionCounts, Work};
 use crate::statistics;
 use crate::written::Written;
 
@@ -222,7 +222,7 @@ impl Engine for RocksEngine {
         self.take_counters(&cfstats, &mut state);
         let level0 = state.levels.iter().flatten().find(|shape| shape.level == 0);
         let level0 = level0.map(|shape| shape.files);
-        set(&mut state.readings, "engine_l0_files", level0);
+        state.readings.set(metric::ENGINE_L0_FILES, level0);
         let mut watch = self.watch();
         let entries = watch.cache_entries.sample(|| self.db.text(cache_entries::PROPERTY));
         state.readings.extend(entries.clone());
@@ -272,7 +272,7 @@ fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
         if let Some(reported) = reported.filter(|it| (it - requested).abs() > 0.0006) {
             let text =
                 format!("the block cache has {name} {reported}, not {requested} as requested");
-            return Err(EngineError::Unsupported(text));
+            return Err(EngineError::capability(CACHE, text));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::metric::Readings;
+use model::{Readings, metric};
 
 /// Reported metrics: number and name in the engine.
 pub(crate) const METRICS: [(i32, &str); 18] = [
@@ -80,7 +80,6 @@ impl Sum {
     /// Adds the counters under the engine's names, and block lookups as metrics.
     ///
     /// With uncounted blobs the metrics are omitted: they would be too small.
-    #[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
     pub(crate) fn report(&self, blobs: Blobs, readings: &mut Readings, own: &mut Readings) {
         let of = |name: &str| {
             let at = METRICS.iter().position(|(_, known)| *known == name);
@@ -94,8 +93,8 @@ impl Sum {
         if blobs != Blobs::Uncounted {
             let reads = of("block_read_count") + of("blob_read_count");
             let hits = of("block_cache_hit_count") + of("blob_cache_hit_count");
-            readings.insert("engine_block_reads".to_owned(), reads as f64);
-            readings.insert("engine_block_lookups".to_owned(), (reads + hits) as f64);
+            readings.set(metric::ENGINE_BLOCK_READS, reads as f64);
+            readings.set(metric::ENGINE_BLOCK_LOOKUPS, (reads + hits) as f64);
         }
     }
 }
@@ -122,8 +121,8 @@ mod tests {
     fn block_lookups_are_hits_and_reads_of_all_sessions() {
         let (readings, own) = report(Blobs::Counted);
         assert_eq!(own["perf.bloom_sst_hit_count"], 88.0);
-        assert_eq!(readings["engine_block_reads"], 2.0 * (2.0 + 70.0));
-        assert_eq!(readings["engine_block_lookups"], 2.0 * (1.0 + 2.0 + 69.0 + 70.0));
+        assert_eq!(readings[metric::ENGINE_BLOCK_READS], 2.0 * (2.0 + 70.0));
+        assert_eq!(readings[metric::ENGINE_BLOCK_LOOKUPS], 2.0 * (1.0 + 2.0 + 69.0 + 70.0));
     }
 
     #[test]
@@ -131,6 +130,6 @@ mod tests {
         let (readings, own) = report(Blobs::Uncounted);
         assert!(readings.is_empty() && !own.contains_key("perf.blob_read_count"));
         let (readings, own) = report(Blobs::Absent);
-        assert!(readings.contains_key("engine_block_lookups") && own.len() == 15);
+        assert!(readings.has(metric::ENGINE_BLOCK_LOOKUPS) && own.len() == 15);
     }
 }

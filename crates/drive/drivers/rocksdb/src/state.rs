@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use model::metric::Readings;
-use model::{Durability, EngineState};
+use model::{Durability, EngineState, Readings, metric};
 
 use crate::events::Totals;
 use crate::feature;
@@ -46,31 +45,31 @@ impl RocksEngine {
     }
 
     pub(crate) fn take_totals(&self, totals: Totals, readings: &mut Readings) {
-        set(readings, "engine_flush_write_bytes", Some(totals.flush_write));
-        set(readings, "engine_compaction_write_bytes", Some(totals.compaction_write));
-        set(readings, "engine_compaction_read_bytes", Some(totals.compaction_read));
-        set(readings, "engine_blob_write_bytes", Some(totals.blob_write));
+        readings.set(metric::ENGINE_FLUSH_WRITE_BYTES, totals.flush_write);
+        readings.set(metric::ENGINE_COMPACTION_WRITE_BYTES, totals.compaction_write);
+        readings.set(metric::ENGINE_COMPACTION_READ_BYTES, totals.compaction_read);
+        readings.set(metric::ENGINE_BLOB_WRITE_BYTES, totals.blob_write);
     }
 
     /// Adds bytes written by all sessions; without a WAL, 0 bytes of WAL.
     pub(crate) fn take_written(&self, readings: &mut Readings) {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let ingest = sessions.iter().map(|session| session.written.ingest()).sum();
+        let ingest: u64 = sessions.iter().map(|session| session.written.ingest()).sum();
         let batches = sessions.iter().map(|session| session.written.batch()).sum();
         let wal = if self.durability == Durability::None { 0 } else { batches };
-        set(readings, "engine_ingest_bytes", Some(ingest));
-        set(readings, "engine_wal_write_bytes", Some(wal));
+        readings.set(metric::ENGINE_INGEST_BYTES, ingest);
+        readings.set(metric::ENGINE_WAL_WRITE_BYTES, wal);
     }
 
     pub(crate) fn take_gauges(&self, readings: &mut Readings) {
-        set(readings, "engine_cache_bytes", self.number("block-cache-usage"));
-        set(readings, "engine_memtable_bytes", self.number("size-all-mem-tables"));
+        readings.set(metric::ENGINE_CACHE_BYTES, self.number("block-cache-usage"));
+        readings.set(metric::ENGINE_MEMTABLE_BYTES, self.number("size-all-mem-tables"));
         let blobs = self.number("total-blob-file-size").unwrap_or(0);
         let tables = self.number("total-sst-files-size");
-        set(readings, "engine_disk_bytes", tables.map(|tables| tables + blobs));
+        readings.set(metric::ENGINE_DISK_BYTES, tables.map(|tables| tables + blobs));
         // The estimate covers table files only.
         let live = self.number("estimate-live-data-size").filter(|_| blobs == 0);
-        set(readings, "engine_live_bytes", live);
+        readings.set(metric::ENGINE_LIVE_BYTES, live);
     }
 
     /// Adds the number, bytes and garbage bytes of blob files.
@@ -78,12 +77,12 @@ impl RocksEngine {
         if !self.is_separated {
             return;
         }
-        set(readings, "engine_blob_files", self.number("num-blob-files"));
-        set(readings, "engine_blob_bytes", self.number("total-blob-file-size"));
+        readings.set(metric::ENGINE_BLOB_FILES, self.number("num-blob-files"));
+        readings.set(metric::ENGINE_BLOB_BYTES, self.number("total-blob-file-size"));
         let garbage = self.number("live-blob-file-garbage-size").or_else(|| {
             statistics::blob_garbage_bytes(&self.db.text("rocksdb.blob-stats").unwrap_or_default())
         });
-        set(readings, "engine_blob_garbage_bytes", garbage);
+        readings.set(metric::ENGINE_BLOB_GARBAGE_BYTES, garbage);
     }
 
     /// Adds the usage of the caches, under the engine's names.
@@ -95,7 +94,7 @@ impl RocksEngine {
             "blob-cache-usage",
             "blob-cache-pinned-usage",
         ] {
-            set(own, &format!("rocksdb.{property}"), self.number(property));
+            own.extend([(format!("rocksdb.{property}"), self.number(property))]);
         }
     }
 
@@ -107,7 +106,7 @@ impl RocksEngine {
         let mut sum = Sum::default();
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.iter().filter_map(|session| session.counted.as_ref()).for_each(|it| sum.add(it));
-        let blobs = match (feature::counts_blobs(&|it| self.db.api.has(it)), self.is_separated) {
+        let blobs = match (self.db.api.has(feature::BLOB_COUNTS_MARK), self.is_separated) {
             (true, _) => Blobs::Counted,
             (false, true) => Blobs::Uncounted,
             (false, false) => Blobs::Absent,
@@ -117,40 +116,28 @@ impl RocksEngine {
     }
 
     pub(crate) fn take_work(&self, work: Work, readings: &mut Readings) {
-        set(readings, "engine_debt_bytes", Some(work.debt));
-        set(readings, "engine_background_jobs", Some(work.running + work.waiting));
+        readings.set(metric::ENGINE_DEBT_BYTES, work.debt);
+        readings.set(metric::ENGINE_BACKGROUND_JOBS, work.running + work.waiting);
     }
 
     /// Adds stalls and, if enabled, tickers.
     pub(crate) fn take_counters(&self, cfstats: &str, state: &mut EngineState) {
         if let Some(stalls) = statistics::stalls(cfstats) {
-            set(&mut state.readings, "engine_stalls", Some(stalls.total));
-            for (name, count) in stalls.causes {
-                set(&mut state.own_counters, &name, Some(count));
-            }
+            state.readings.set(metric::ENGINE_STALLS, stalls.total);
+            state.own_counters.extend(stalls.causes);
         }
         let dbstats = self.db.text("rocksdb.dbstats").unwrap_or_default();
-        set(&mut state.readings, "engine_stall_us", statistics::stall_us(&dbstats));
+        state.readings.set(metric::ENGINE_STALL_US, statistics::stall_us(&dbstats));
         let Some(text) = self.db.statistics() else { return };
         let tickers = statistics::tickers(&text);
         for (name, ticker) in [
-            ("engine_cache_hits", "rocksdb.block.cache.hit"),
-            ("engine_cache_misses", "rocksdb.block.cache.miss"),
+            (metric::ENGINE_CACHE_HITS, "rocksdb.block.cache.hit"),
+            (metric::ENGINE_CACHE_MISSES, "rocksdb.block.cache.miss"),
             // Exact where writes of several clients share one batch.
-            ("engine_wal_write_bytes", "rocksdb.wal.bytes"),
+            (metric::ENGINE_WAL_WRITE_BYTES, "rocksdb.wal.bytes"),
         ] {
-            if let Some(count) = tickers.get(ticker) {
-                state.readings.insert(name.to_owned(), *count);
-            }
+            state.readings.set(name, tickers.get(ticker).copied());
         }
         state.own_counters.extend(tickers);
-    }
-}
-
-/// Adds a reading if it is known.
-#[expect(clippy::cast_precision_loss, reason = "counts stay below 2^53")]
-pub(crate) fn set(readings: &mut Readings, name: &str, value: Option<u64>) {
-    if let Some(value) = value {
-        readings.insert(name.to_owned(), value as f64);
     }
 }

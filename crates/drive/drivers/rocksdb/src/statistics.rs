@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::Readings;
+use model::Readings;
 use model::state::LevelShape;
 
 /// Parses the levels of `rocksdb.cfstats`; `None` without a table of levels.
@@ -115,7 +115,7 @@ pub(crate) fn tickers(statistics: &str) -> Readings {
     let ticker = |line: &str| {
         let (name, count) = line.split_once(" COUNT : ")?;
         let is_plain = !name.contains(' ');
-        is_plain.then_some((name.to_owned(), count.trim().parse().ok()?))
+        is_plain.then_some((name.to_owned(), count.trim().parse::<f64>().ok()?))
     };
     statistics.lines().filter_map(ticker).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use engine::{Driver, EngineError, REVERSE_SCANS};
+use engine::{Driver, EngineError, REVERSE_SCANS, Setting};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
 use shim::Binding;
@@ -11,8 +11,13 @@ use shim::Binding;
 use crate::config::translate;
 
 /// SplinterDB behind its shim.
-static BINDING: Binding =
-    Binding { engine: "splinterdb", capabilities, translate, own_files: &["splinterdb.log"] };
+static BINDING: Binding = Binding {
+    engine: "splinterdb",
+    capabilities,
+    translate,
+    settings: &[(Setting::Cache, "cache_size")],
+    own_files: &["splinterdb.log"],
+};
 
 /// Loads a SplinterDB library with its shim and returns its driver.
 ///

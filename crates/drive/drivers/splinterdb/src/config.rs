@@ -1,7 +1,7 @@
 //! Translates settings and options into SplinterDB's configuration.
 
 use engine::settings_check::{check_names, flag, refused, size};
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, Setting};
 use model::{DataShape, Identity, Options};
 
 /// Default cache (our choice): the engine itself has none.
@@ -39,8 +39,8 @@ const NORMAL_THREADS: &str = "num_normal_bg_threads";
 /// Returns the engine's configuration for `spec`, as integers.
 ///
 /// # Errors
-/// [`EngineError::Option`] for an option unknown to the build or not an integer,
-/// [`EngineError::Unsupported`] for background threads in a build without them.
+/// [`EngineError::Refused`] for an option unknown to the build or not an integer, and for background
+/// threads in a build without them.
 pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
     let known = build.facts.get("options").map_or("", String::as_str);
     let known: Vec<&str> = known.split(' ').collect();
@@ -56,8 +56,8 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, En
     }
     if let Some(jobs) = spec.settings.background_jobs {
         if !known.contains(&NORMAL_THREADS) {
-            let text = "background_jobs: this build of SplinterDB compacts inside inserts";
-            return Err(EngineError::Unsupported(text.to_owned()));
+            let reason = "background_jobs: this build of SplinterDB compacts inside inserts";
+            return Err(EngineError::setting(Setting::BackgroundJobs, reason));
         }
         // A quarter for memtables, as RocksDB shares its jobs between flushes and compactions.
         let memtables = u64::from(jobs) / 4;
@@ -171,7 +171,7 @@ mod tests {
         assert!(error.contains("background_jobs: this build"), "{error}");
         for (name, value) in [("prefetch_budget", "1"), ("fanout", "wide"), ("cache_size", "95M")] {
             let error = translated(NAMES, None, &[(name, value)]).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
     }
 }

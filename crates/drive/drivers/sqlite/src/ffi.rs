@@ -92,7 +92,7 @@ impl Api {
             .map_err(|symbol| loaded.lacks(symbol, "sqlite3_open_v2", "SQLite", OLDEST.1))?;
         let api = Self { functions, loaded: Some(loaded) };
         let refused = |reason: String| {
-            Err(EngineError::Unsupported(format!("`{}` {reason}", loaded.path.display())))
+            Err(EngineError::build(format!("`{}` {reason}", loaded.path.display())))
         };
         // SAFETY: takes nothing and returns a number.
         if unsafe { (api.sqlite3_libversion_number)() } < OLDEST.0 {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Options, Readings, metric};
 
 use crate::config::{Config, PRAGMAS, TABLE, Table};
 use crate::connection::{self, pragma};
@@ -79,7 +79,7 @@ impl Engine for SqliteEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity(self.api)
+        crate::identity::identity(self.api)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
@@ -114,19 +114,17 @@ impl Engine for SqliteEngine {
         let sum = self.statistics.sum();
         let written = if self.config.has_wal() {
             let bytes = sum.pages_written * (self.page_bytes + WAL_FRAME_HEADER_BYTES);
-            [("engine_wal_write_bytes", bytes), ("log_bytes", self.wal_bytes())].to_vec()
+            vec![(metric::ENGINE_WAL_WRITE_BYTES, bytes), (metric::LOG_BYTES, self.wal_bytes())]
         } else {
-            [("engine_page_write_bytes", sum.pages_written * self.page_bytes)].to_vec()
+            vec![(metric::ENGINE_PAGE_WRITE_BYTES, sum.pages_written * self.page_bytes)]
         };
-        let mut readings = named(&written);
-        readings.extend(named(&[
-            ("engine_cache_hits", sum.hits),
-            ("engine_cache_misses", sum.misses),
-            ("engine_cache_bytes", sum.cache_bytes),
-        ]));
-        if let Some(bytes) = file_bytes(&self.path) {
-            readings.extend(named(&[("engine_disk_bytes", bytes)]));
-        }
+        let mut readings = written.into_iter().collect::<Readings>();
+        readings.extend([
+            (metric::ENGINE_CACHE_HITS, sum.hits),
+            (metric::ENGINE_CACHE_MISSES, sum.misses),
+            (metric::ENGINE_CACHE_BYTES, sum.cache_bytes),
+        ]);
+        readings.set(metric::ENGINE_DISK_BYTES, file_bytes(&self.path));
         let probe = self.probe.lock().map_err(|_poisoned| {
             EngineError::Fatal("sqlite: a thread panicked while it read the state".to_owned())
         })?;
@@ -156,9 +154,4 @@ impl Engine for SqliteEngine {
 /// Returns the length of the file at `path` without opening it; `None` when it is absent.
 fn file_bytes(path: &Path) -> Option<u64> {
     fs::metadata(path).ok().map(|file| file.len())
-}
-
-#[expect(clippy::cast_precision_loss, reason = "bytes and pages stay far below 2^53")]
-fn named(values: &[(&str, u64)]) -> Readings {
-    values.iter().map(|&(name, value)| (name.to_owned(), value as f64)).collect()
 }

@@ -77,7 +77,7 @@ impl Session for SqliteSession<'_> {
                 read.and(ended)?;
             }
         }
-        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+        Ok(rows.outcome())
     }
 }
 

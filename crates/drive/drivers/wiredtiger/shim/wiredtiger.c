@@ -123,6 +123,12 @@ __attribute__((format(printf, 3, 4))) static int refuse(assay_error *error, int 
     return result;
 }
 
+/* Refuses an option that needs another build. */
+static int lacks(assay_error *error, const char *option, const char *text) {
+    snprintf(error->option, sizeof error->option, "%s", option);
+    return refuse(error, ASSAY_UNSUPPORTED, "%s", text);
+}
+
 /* ---- Configuration strings ---- */
 
 /* Returns whether two names agree in their first `bytes` and end or nest there. */
@@ -332,14 +338,13 @@ static int open_placed(wt_engine *e, const assay_open_spec *spec, const placed *
     }
     int result = make_table(e, options, error);
     if (result != ASSAY_DONE && strstr(error->text, "unknown compressor"))
-        return refuse(error, ASSAY_UNSUPPORTED,
-                      "this build does not have the compressor built in (%s), and its extension is "
-                      "not installed: name it with extensions = [\"PATH/libwiredtiger_NAME.so\"]",
-                      value_of(options->table, options->table_count, "block_compressor"));
+        return lacks(error, "block_compressor",
+                     "this build does not have the compressor built in, and its extension is not "
+                     "installed: name it with extensions = [\"PATH/libwiredtiger_NAME.so\"]");
     const char *direct = value_of(options->connection, options->connection_count, "direct_io");
     if (result == ASSAY_DONE && direct && strstr(direct, "data") && !is_direct(spec->dir))
-        return refuse(error, ASSAY_UNSUPPORTED,
-                      "direct_io: this build accepts the option and reads through the page cache");
+        return lacks(error, "direct_io",
+                     "this build accepts the option and reads through the page cache");
     return result;
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use engine::{Driver, EngineError};
+use engine::{Driver, EngineError, Setting};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity, OpKind};
 use shim::Binding;
@@ -16,8 +16,18 @@ use crate::config::{LSM, translate};
 const OBJECT_BYTES_MAX: u32 = u32::MAX - 1024;
 
 /// WiredTiger behind its shim.
-static BINDING: Binding =
-    Binding { engine: "wiredtiger", capabilities, translate: translate, own_files: &[] };
+static BINDING: Binding = Binding {
+    engine: "wiredtiger",
+    capabilities,
+    translate,
+    settings: &[
+        (Setting::Cache, "cache_size"),
+        (Setting::Compression, "block_compressor"),
+        (Setting::DirectIo, "direct_io"),
+        (Setting::BackgroundJobs, "eviction.threads_max"),
+    ],
+    own_files: &[],
+};
 
 /// Loads a WiredTiger library with its shim and returns its driver.
 ///

@@ -54,7 +54,7 @@ const LSM_WORKERS: (u32, u32) = (3, 20);
 /// Returns the engine's options for `spec`; the user's options override settings.
 ///
 /// # Errors
-/// [`EngineError::Option`] for one that is fixed, has a malformed name, or not a single value. The
+/// [`EngineError::Refused`] for one that is fixed, has a malformed name, or not a single value. The
 /// engine itself refuses unknown ones.
 pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options, EngineError> {
     let kind = spec.options.get(TABLE).unwrap_or("btree");
@@ -63,7 +63,7 @@ pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options,
         LSM if identity.facts.get(LSM).is_some_and(|has| has == "yes") => LSM,
         LSM => {
             let reason = "this build has no LSM: version 12 removed it";
-            return Err(refused(TABLE, reason));
+            return Err(EngineError::capability(TABLE, reason));
         }
         _ => return Err(refused(TABLE, "write btree or lsm")),
     };
@@ -131,7 +131,7 @@ fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
 
 fn check(name: &str, value: &str, durability: Durability) -> Result<(), EngineError> {
     if name.starts_with("assay.") {
-        return Err(refused(name, format!("the driver has no such option; known: {TABLE}")));
+        return Err(EngineError::unknown(name, "the driver has no such option", &[TABLE]));
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.split('.').all(|part| !part.is_empty() && part.chars().all(is_part)) {
@@ -237,9 +237,8 @@ mod tests {
             ("cache_size=1,log", "1GB", "a name is"),
         ] {
             let error = resolve(class(Durability::Os), &[(name, value)]).unwrap_err();
-            let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
-            assert_eq!(option, name);
-            assert!(reason.contains(expected), "{name}: {reason}");
+            assert_eq!(error.refused_option(), Some(name));
+            assert!(error.to_string().contains(expected), "{error}");
         }
         let sync =
             resolve(class(Durability::Sync), &[("transaction_sync.method", "dsync")]).unwrap();

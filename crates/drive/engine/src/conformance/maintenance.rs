@@ -4,9 +4,8 @@ use model::capability::{COMPRESSION, DIRECT_IO};
 use model::{Capabilities, Direction, Durability, Op, OpKind};
 
 use super::answers::{kinds, same_rows};
-use super::battery::SEED;
 use super::client::{Client, compare, describe};
-use super::stream::Stream;
+use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::error::EngineError;
 use crate::traits::{Maintenance, OpenSpec};
@@ -51,7 +50,7 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
     }
     spec.options.set(OPTION, "1");
     match open(&spec)? {
-        Some(EngineError::Option { option, .. }) if option.contains(OPTION) => Ok(()),
+        Some(error) if error.refused_option().is_some_and(|name| name.contains(OPTION)) => Ok(()),
         Some(error) => Err(format!("unknown option `{OPTION}`: {error:?} does not name it")),
         None => Err(format!("accepted the unknown option `{OPTION}`")),
     }?;

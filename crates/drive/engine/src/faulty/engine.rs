@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use model::capability::Feature;
-use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome};
+use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome, metric};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -222,14 +222,13 @@ impl Engine for FaultyEngine {
     /// Returns the wrapped engine's state with the server's debt and [`OPERATIONS`].
     fn state(&self) -> Result<EngineState, EngineError> {
         let mut state = self.inside.state()?;
-        #[expect(clippy::cast_precision_loss, reason = "no script runs 2^53 operations")]
         let operations = self.operations.load(Ordering::Relaxed) as f64;
         state.own_counters.insert(OPERATIONS.to_owned(), operations);
         if let Some(server) = &self.server {
             let debt_bytes = server.debt_bytes();
             let jobs = u8::from(debt_bytes > 0.0);
-            state.readings.insert("engine_debt_bytes".to_owned(), debt_bytes);
-            state.readings.insert("engine_background_jobs".to_owned(), f64::from(jobs));
+            state.readings.set(metric::ENGINE_DEBT_BYTES, debt_bytes);
+            state.readings.set(metric::ENGINE_BACKGROUND_JOBS, f64::from(jobs));
             if jobs > 0 {
                 state.is_idle = Some(false);
             }

@@ -8,6 +8,7 @@ use model::{Bytes, Options};
 
 use super::lie::Lie;
 use crate::error::EngineError;
+use crate::settings_check::refused;
 
 /// Name of the option that holds a fault; `fault.NAME` does too.
 const FAULT: &str = "fault";
@@ -109,10 +110,8 @@ pub(super) fn read(options: &Options) -> Result<(Vec<Fault>, Options), EngineErr
             others.set(name, value);
             continue;
         }
-        let (action, when) = parse(value).map_err(|reason| EngineError::Option {
-            option: name.to_owned(),
-            reason: format!("`{value}`: {reason}"),
-        })?;
+        let (action, when) =
+            parse(value).map_err(|reason| refused(name, format!("`{value}`: {reason}")))?;
         script.push(Fault { action, when, pending: AtomicU64::new(0) });
     }
     Ok((script, others))

@@ -4,6 +4,7 @@ use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Nanos, Options};
 
 use crate::error::EngineError;
+use crate::settings_check::refused;
 
 /// Prefix of these options.
 const PREFIX: &str = "server.";
@@ -56,14 +57,10 @@ pub(super) fn read(options: &Options) -> Result<(Option<ServerOptions>, Options)
     if own.is_empty() {
         return Ok((None, others));
     }
-    let refused = |(option, reason): Refusal| EngineError::Option { option, reason };
-    Ok((Some(server(&own).map_err(refused)?), others))
+    Ok((Some(server(&own)?), others))
 }
 
-/// An option's name and the reason of its refusal.
-type Refusal = (String, String);
-
-fn server(own: &Options) -> Result<ServerOptions, Refusal> {
+fn server(own: &Options) -> Result<ServerOptions, EngineError> {
     let (mut work, mut above, mut slowdown) = (None, None, None);
     let mut server = ServerOptions {
         work: Nanos(0),
@@ -74,7 +71,7 @@ fn server(own: &Options) -> Result<ServerOptions, Refusal> {
         throttle: None,
     };
     for (name, value) in own.iter() {
-        let refused = |reason: String| (name.to_owned(), format!("`{value}`: {reason}"));
+        let refused = |reason: String| refused(name, format!("`{value}`: {reason}"));
         match name.strip_prefix(PREFIX).unwrap_or_default() {
             "work" => work = Some(parse_work(value).map_err(refused)?),
             "parallel" => server.parallel = parse_parallel(value).map_err(refused)?,
@@ -86,7 +83,7 @@ fn server(own: &Options) -> Result<ServerOptions, Refusal> {
             _ => return Err(refused(format!("no option of the server: write {FORMS}"))),
         }
     }
-    let lacks = |option: &str, reason: String| (format!("{PREFIX}{option}"), reason);
+    let lacks = |option: &str, reason: String| refused(&format!("{PREFIX}{option}"), reason);
     server.work = work.ok_or_else(|| lacks("work", format!("is missing: write {FORMS}")))?;
     server.throttle = match (above, slowdown) {
         (Some(above), Some(slowdown)) => Some(Throttle { above, slowdown }),

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-use model::{DataShape, Op, Options, Outcome, Settings};
+use model::{DataShape, Op, Options, Outcome, Settings, metric};
 
 use super::FaultyDriver;
 use super::engine::OPERATIONS;
@@ -71,9 +71,8 @@ fn refused_open_and_refused_option_give_the_reason() {
     let error = open(&[("fault", "refuse open")]).err().unwrap();
     assert_eq!(error, EngineError::Fatal("faulty: fault `refuse open`".to_owned()));
     let error = open(&[("fault.1", "slow 5us"), ("page_size", "4096")]).err().unwrap();
-    let EngineError::Option { option, reason } = error else { panic!("{error:?}") };
-    assert_eq!(option, "page_size");
-    assert!(reason.contains("null has no options"), "{reason}");
+    assert_eq!(error.refused_option(), Some("page_size"));
+    assert!(error.to_string().contains("null has no options"), "{error}");
 }
 
 #[test]
@@ -129,7 +128,8 @@ fn server_takes_its_service_time_and_reports_its_debt() {
     assert_eq!(failed(&*engine, 10), []);
     assert!(started.elapsed() >= Duration::from_millis(30));
     let state = engine.state().unwrap();
-    let readings = ["engine_debt_bytes", "engine_background_jobs"].map(|of| state.readings[of]);
+    let readings =
+        [metric::ENGINE_DEBT_BYTES, metric::ENGINE_BACKGROUND_JOBS].map(|of| state.readings[of]);
     assert_eq!((readings, state.is_idle), ([10.0 * (1u64 << 30) as f64, 1.0], Some(false)));
     assert_eq!(engine.effective_options().unwrap(), Options::from_iter(work));
     let error = open(&[("server.parallel", "2")]).err().unwrap().to_string();

@@ -1,6 +1,5 @@
 //! The in-memory engine: a map behind a lock.
 
-use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -9,13 +8,11 @@ use model::{
     Capabilities, Direction, Durability, EngineState, Identity, Op, Options, Outcome, Settings,
 };
 
-use super::log::Log;
+use super::log::{Log, Map};
 use crate::error::EngineError;
 use crate::rows::Rows;
+use crate::settings_check::check_settings;
 use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
-
-/// Rows in key order.
-pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// The only build of the `memory` engine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -43,23 +40,11 @@ impl Driver for MemoryDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         refuse_options("memory", &spec.options)?;
-        refuse_settings(&spec.settings)?;
+        // It is all cache, so the size of one has no effect.
+        let settings = Settings { cache_bytes: None, ..spec.settings.clone() };
+        check_settings("memory", &self.capabilities(), &settings)?;
         Ok(Box::new(MemoryEngine::open(&spec.dir, spec.settings.durability)?))
     }
-}
-
-/// Refuses unsupported settings that would change the measurement.
-fn refuse_settings(settings: &Settings) -> Result<(), EngineError> {
-    let is_compressed = settings.compression.as_deref().is_some_and(|name| name != "none");
-    if is_compressed {
-        return Err(EngineError::Unsupported(
-            "compression: memory stores rows uncompressed".into(),
-        ));
-    }
-    if settings.direct_io {
-        return Err(EngineError::Unsupported("direct_io: memory reads no file".into()));
-    }
-    Ok(())
 }
 
 struct MemoryEngine {
@@ -296,9 +281,14 @@ mod tests {
         let dir = tempdir().unwrap();
         let mut wrong = spec(&dir, Durability::Os);
         wrong.settings.direct_io = true;
-        assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
+        use crate::refusal::{Refusal, Setting};
+        let refused = |spec: &OpenSpec| match MemoryDriver.open(spec) {
+            Err(EngineError::Refused(Refusal::Setting { setting, .. })) => setting,
+            _ => panic!("no refused setting"),
+        };
+        assert_eq!(refused(&wrong), Setting::DirectIo);
         wrong.settings = Settings { compression: Some("zstd".to_owned()), ..Settings::default() };
-        assert!(matches!(MemoryDriver.open(&wrong), Err(EngineError::Unsupported(_))));
+        assert_eq!(refused(&wrong), Setting::Compression);
         std::fs::write(dir.path().join("memory.log"), "another format").unwrap();
         let error = MemoryDriver.open(&spec(&dir, Durability::Os)).err().unwrap().to_string();
         assert!(error.contains("is not a log of this engine"), "{error}");

@@ -2,13 +2,13 @@
 //!
 //! Whether an interval is valid is decided by the runner.
 
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 use nix::unistd::Pid;
 
 use super::step::Interval;
 use super::thread_states::ThreadStates;
 use crate::schedule::Due;
-use crate::usage::{ProcessUsage, RunQueue, add_signed, add_span, merge};
+use crate::usage::{ProcessUsage, RunQueue};
 
 /// Lateness of a timed wait on a busy host that is no pause. Our choice.
 const LATE: Nanos = Nanos::from_millis(1);
@@ -100,13 +100,13 @@ impl IntervalUsage {
     pub(super) fn add_to(&self, interval: &mut Interval) {
         let readings = &mut interval.readings;
         self.usage.add_to(readings);
-        add_span(readings, "pause_us", self.paused);
+        readings.add(metric::PAUSE_US, self.paused.as_micros_f64());
         if let Some(queued) = self.queued {
-            add_span(readings, "client_run_queue_us", queued);
+            readings.add(metric::CLIENT_RUN_QUEUE_US, queued.as_micros_f64());
         }
-        merge(readings, &self.waits);
+        readings.merge(&self.waits);
         if let Some(due) = self.due {
-            add_signed(readings, "offered_ops", due.offered);
+            readings.add(metric::OFFERED_OPS, due.offered);
             interval.backlog = due.backlog;
         }
     }
@@ -124,10 +124,10 @@ mod tests {
         accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
         let mut interval = Interval::default();
         accounts.since_last(None).add_to(&mut interval);
-        assert!((interval.readings["pause_us"] - 300_000.0).abs() < 1e-6);
+        assert!((interval.readings[metric::PAUSE_US] - 300_000.0).abs() < 1e-6);
         accounts.since_last(None).add_to(&mut interval);
-        assert!((interval.readings["pause_us"] - 300_000.0).abs() < 1e-6);
-        assert!(!interval.readings.contains_key("offered_ops"));
+        assert!((interval.readings[metric::PAUSE_US] - 300_000.0).abs() < 1e-6);
+        assert!(!interval.readings.has(metric::OFFERED_OPS));
     }
 
     #[test]
@@ -142,7 +142,7 @@ mod tests {
         accounts.note_end(0, total);
         let mut interval = Interval::default();
         accounts.since_last(None).add_to(&mut interval);
-        assert!(interval.readings["client_run_queue_us"] >= 7_000.0);
+        assert!(interval.readings[metric::CLIENT_RUN_QUEUE_US] >= 7_000.0);
         assert!(Accounts::begin(&[]).since_last(None).queued.is_none());
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 
 use super::accounts::IntervalUsage;
 use super::step::Interval;
 use crate::handoff::Delivery;
 use crate::tally::{ClientTally, GroupTally, absorb, absorb_lags, empty_histogram, merge, reset};
 use crate::timeline::Timeline;
-use crate::usage;
 
 /// Closed intervals that wait for a client that is stuck in one operation.
 ///
@@ -88,7 +87,7 @@ impl Collector {
                 usage.add_as_writer(&mut interval.readings);
             }
             if let Some(idle) = idle {
-                usage::add_span(&mut interval.readings, "client_idle_us", idle);
+                interval.readings.add(metric::CLIENT_IDLE_US, idle.as_micros_f64());
             }
         }
         (client, tally)
@@ -119,7 +118,7 @@ impl Collector {
             merge(&mut interval.clients, &later.interval.clients);
             merge(&mut interval.writers, &later.interval.writers);
             add_lags(&mut interval.start_lag, &later.interval.start_lag);
-            usage::merge(&mut interval.readings, &later.interval.readings);
+            interval.readings.merge(&later.interval.readings);
         }
         self.close(last, usage);
         let start = self.timeline.start_of(last);
@@ -147,7 +146,7 @@ impl Collector {
                 merge(&mut self.totals.clients, &interval.clients);
                 merge(&mut self.totals.writers, &interval.writers);
                 add_lags(&mut self.totals.start_lag, &interval.start_lag);
-                usage::merge(&mut self.totals.readings, &interval.readings);
+                self.totals.readings.merge(&interval.readings);
             }
             self.spare.push(interval);
         }

@@ -4,7 +4,9 @@ use std::sync::{Condvar, Mutex};
 
 use engine::EngineError;
 use model::record::OpSummary;
-use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Outcome, Pace, Pacing, Rate, StopRule};
+use model::{
+    Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Outcome, Pace, Pacing, Rate, StopRule, metric,
+};
 use proptest::prelude::*;
 use workload::random::Stream;
 
@@ -75,7 +77,6 @@ fn stall_is_one_slow_operation_of_a_closed_loop() {
 fn an_offered_rate_below_the_capacity_is_met() {
     for ops_per_s in [1.0, 333.3, 12_345.6] {
         let met = summary(&simulate(constant(ops_per_s), Nanos(50_000)));
-        #[expect(clippy::cast_precision_loss, reason = "a small count")]
         let rate = met.counts.done as f64 / 10.0;
         assert!((rate - ops_per_s).abs() <= 0.1, "{rate} of {ops_per_s}");
         assert!(is(met.response.max_ns, 50_000), "{met:?}");
@@ -95,8 +96,8 @@ fn an_overload_counts_every_unserved_arrival_as_censored() {
     assert!(is(arrivals.censored.max(), 3_333_333_333) && is(tally.response.max(), 3_333_333_333));
     // No arrival met a client that waited: the client was never late.
     assert!(arrivals.start_lag.is_empty());
-    assert!((totals.readings["offered_ops"] - 300_000.0).abs() < 1e-9);
-    assert!(totals.readings["client_idle_us"].abs() < 1e-9);
+    assert!((totals.readings[metric::OFFERED_OPS] - 300_000.0).abs() < 1e-9);
+    assert!(totals.readings[metric::CLIENT_IDLE_US].abs() < 1e-9);
 }
 
 #[test]
@@ -253,7 +254,7 @@ fn on_the_real_clock_every_arrival_is_served_or_censored() {
             if let Event::Interval(interval) = event
                 && !interval.is_warmup
             {
-                offered += interval.readings["offered_ops"];
+                offered += interval.readings[metric::OFFERED_OPS];
             }
         });
         let totals = totals.unwrap();

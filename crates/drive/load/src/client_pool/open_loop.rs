@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 
 use engine::EngineError;
-use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, StopRule};
+use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, StopRule, metric};
 
 use super::tests::{DONE, gets, millis, run};
 use super::{Event, StepEnd, run_step};
@@ -36,7 +36,7 @@ fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
         assert!(totals.duration < Nanos::from_secs(15), "{:?}", totals.duration);
         assert_eq!((gets(&totals).done, arrivals.offered, arrivals.censored.len()), (1, 1, 0));
         // Two clients were idle but for one operation.
-        let idle_us = totals.readings["client_idle_us"];
+        let idle_us = totals.readings[metric::CLIENT_IDLE_US];
         assert!(idle_us > 50_000.0 && idle_us <= totals.duration.as_secs_f64() * 2e6, "{idle_us}");
     }
 }
@@ -54,8 +54,8 @@ fn an_operation_that_panicked_is_an_arrival_not_served() {
     let (counts, arrivals) = (gets(&totals), totals.arrivals.as_ref().unwrap());
     assert_eq!((counts.done, counts.failed), (6, 1));
     assert_eq!(arrivals.offered, 7 + arrivals.censored.len());
-    let offered: f64 = intervals.iter().map(|interval| interval.readings["offered_ops"]).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let offered: f64 =
+        intervals.iter().map(|interval| interval.readings[metric::OFFERED_OPS]).sum();
     let expected = arrivals.offered as f64;
     assert!((offered - expected).abs() < 1e-9, "{offered} of {expected}");
 }
@@ -84,8 +84,8 @@ fn a_closed_loop_has_no_arrivals() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
     let (totals, intervals) = run(&mut step(&engine, 2, millis(20)));
     assert!(totals.arrivals.is_none() && intervals[0].start_lag.is_empty());
-    for name in ["offered_ops", "client_idle_us"] {
-        assert!(!totals.readings.contains_key(name), "{name}");
+    for name in [metric::OFFERED_OPS, metric::CLIENT_IDLE_US] {
+        assert!(!totals.readings.has(name), "{name:?}");
     }
-    assert!(totals.readings.contains_key("pause_us"));
+    assert!(totals.readings.has(metric::PAUSE_US));
 }

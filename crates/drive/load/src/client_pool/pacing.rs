@@ -29,7 +29,6 @@ impl PacingInputs {
     ///
     /// They spin where each has a CPU to itself and one is left, or where the mean gap between
     /// two arrivals of a client, at the highest rate, is too short to sleep in.
-    #[expect(clippy::cast_precision_loss, reason = "few clients, short margins")]
     pub(super) fn pacing(self, load: &OpenLoad) -> Pacing {
         if load.pace.pacing != Pacing::Auto {
             return load.pace.pacing;

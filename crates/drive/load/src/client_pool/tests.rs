@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use engine::EngineError;
-use model::{Load, Nanos, Op, OpKind, Outcome, StopRule};
+use model::{Load, Nanos, Op, OpKind, Outcome, StopRule, metric};
 
 use super::{Event, Interval, StepEnd, StepRun, StepTotals, run_step};
 use crate::clock::{ManualClock, SteadyClock};
@@ -69,7 +69,10 @@ fn every_operation_is_in_exactly_one_interval() {
     assert_eq!((tally.service.len(), tally.response.len()), (reads, reads));
     assert_eq!((tally.counts.bytes, puts.rows), (25 * reads, writes));
     assert!(totals.duration >= Nanos::from_millis(60), "{:?}", totals.duration);
-    assert!(totals.readings["process_cpu_user_us"] + totals.readings["client_cpu_user_us"] > 0.0);
+    assert!(
+        totals.readings[metric::PROCESS_CPU_USER_US] + totals.readings[metric::CLIENT_CPU_USER_US]
+            > 0.0
+    );
 }
 
 #[test]

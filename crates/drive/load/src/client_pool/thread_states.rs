@@ -13,10 +13,8 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use model::{Nanos, Readings};
+use model::{Nanos, Readings, metric};
 use nix::unistd::Pid;
-
-use crate::usage::sum;
 
 /// Mean time between two samples: at 2 us for each thread read and 10 us for waking up, they take
 /// 0.2 % of one CPU for eight clients.
@@ -113,12 +111,12 @@ impl ThreadStates {
             let clients_us =
                 self.last_at.since(self.charged_to).as_secs_f64() * 1e6 * self.threads.len() as f64;
             let us = |samples: u32| clients_us * f64::from(samples) / f64::from(all);
-            sum(readings, "client_storage_wait_us", us(storage));
-            sum(readings, "client_sleep_us", us(asleep));
+            readings.add(metric::CLIENT_STORAGE_WAIT_US, us(storage));
+            readings.add(metric::CLIENT_SLEEP_US, us(asleep));
             self.charged_to = self.last_at;
             self.counts = SampleCounts::default();
         }
-        sum(readings, "client_looks", f64::from(all));
+        readings.add(metric::CLIENT_LOOKS, f64::from(all));
     }
 }
 
@@ -204,10 +202,10 @@ mod tests {
             let mut readings = Readings::new();
             states.add_to(&mut readings);
             let expected = states.last_at.since(spent).as_secs_f64() * 1e6 * share;
-            let asleep = readings["client_sleep_us"];
+            let asleep = readings[metric::CLIENT_SLEEP_US];
             assert!((asleep / expected - 1.0).abs() < 1e-6, "{asleep} of {expected}");
-            assert!((readings["client_looks"] - 50.0 * share.min(8.0)).abs() < 0.5);
-            assert!(readings["client_storage_wait_us"] < 1.0);
+            assert!((readings[metric::CLIENT_LOOKS] - 50.0 * share.min(8.0)).abs() < 0.5);
+            assert!(readings[metric::CLIENT_STORAGE_WAIT_US] < 1.0);
         }
         let mut ours = ThreadStates::begin(&[nix::unistd::gettid()], Nanos(0));
         ours.sample(ours.next_at());

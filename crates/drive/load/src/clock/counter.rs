@@ -71,7 +71,6 @@ impl Counter {
     }
 
     /// Ends a calibration; `None` when the counter's rate makes no sense.
-    #[expect(clippy::cast_precision_loss, reason = "spans of a calibration are far below 2^53")]
     pub(super) fn end(origin: Pair) -> Option<Self> {
         let later = pair();
         let ticks = later.ticks.checked_sub(origin.ticks).filter(|ticks| *ticks > 0)?;

@@ -97,7 +97,6 @@ impl SteadyClock {
 
     /// Compares with the kernel's clock.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "offsets and spans are far below 2^53 ns")]
     pub fn check(&self) -> ClockCheck {
         match &self.counter {
             Ok(counter) => {

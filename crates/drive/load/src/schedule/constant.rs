@@ -11,7 +11,6 @@ pub(super) struct Constant {
 impl Constant {
     /// Returns the time of the next arrival.
     #[inline(always)]
-    #[expect(clippy::cast_precision_loss, reason = "arrivals stay far below 2^53")]
     pub(super) const fn next(&mut self) -> f64 {
         // A number, not a running sum: nothing is rounded.
         let at = self.next as f64;

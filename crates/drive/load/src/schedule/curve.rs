@@ -202,7 +202,6 @@ impl Wave {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
 const fn ns(span: Nanos) -> f64 {
     span.0 as f64
 }

@@ -49,13 +49,11 @@ mod tests {
         (0..count).map(gap).collect()
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "small counts")]
     fn mean(values: &[f64]) -> f64 {
         values.iter().sum::<f64>() / values.len() as f64
     }
 
     #[test]
-    #[expect(clippy::cast_precision_loss, reason = "small counts")]
     fn gaps_are_exponential() {
         // Goal: the distribution of gaps is the one named, not just its mean.
         // Method: Kolmogorov-Smirnov against 1 - exp(-x), 100,000 gaps. Critical value at 1 %:
@@ -75,7 +73,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::cast_precision_loss, reason = "small counts")]
     fn gaps_are_independent() {
         // Autocorrelation of independent values is normal with deviation 1 / sqrt(n).
         const COUNT: usize = 200_000;

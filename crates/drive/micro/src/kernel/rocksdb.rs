@@ -9,7 +9,7 @@ use engine::EngineError;
 use model::Kernel;
 
 use super::ffi::{Contexts, Exports, exports_of};
-use super::set::Work;
+use super::work::Work;
 
 /// Symbol of RocksDB's own checksum function: `rocksdb::crc32c::Extend`.
 const CRC32C: &str = "rocksdb::crc32c::Extend";
@@ -25,7 +25,7 @@ impl RocksDb {
     pub(super) fn load(path: &Path) -> Result<Self, EngineError> {
         let loaded = dynlib::load_once(path)?;
         if !loaded.has("rocksdb_open") {
-            return Err(EngineError::Unsupported(format!(
+            return Err(EngineError::build(format!(
                 "`{}` is not RocksDB: it lacks `rocksdb_open`",
                 path.display()
             )));

@@ -1,6 +1,6 @@
 //! Parameters of the rate search.
 
-use model::{Limit, Nanos};
+use model::{Limit, Nanos, whole};
 
 /// Parameters of the search for the highest rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,16 +72,14 @@ impl RateSpec {
     }
 
     /// Returns `length`, or the time in which enough operations arrive at this rate.
-    #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-    #[expect(clippy::cast_sign_loss, reason = "neither factor is negative")]
     fn with_enough(&self, ops_per_s: f64, length: Nanos) -> Nanos {
         let seconds = (self.arrivals_needed() / ops_per_s).ceil();
-        length.max(Nanos((seconds * 1e9) as u64))
+        length.max(Nanos(whole(seconds * 1e9)))
     }
 
     /// Returns the mean number of arrivals that ensures the operations needed.
     fn arrivals_needed(&self) -> f64 {
-        let needed = crate::window::float(self.limit.operations_needed());
+        let needed = model::float(self.limit.operations_needed());
         // Three standard deviations of a Poisson count.
         needed + 3.0 * needed.sqrt()
     }

@@ -1,7 +1,7 @@
 //! Tests of the rate search through its public interface.
 
-use model::Nanos;
 use model::validity::{Outcome, Purpose};
+use model::{Nanos, metric};
 use proptest::prelude::*;
 
 use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
@@ -164,7 +164,7 @@ fn a_rate_that_fails_under_inherited_debt_is_repeated() {
     let mut search = RateSearch::new(spec());
     let first = until(&mut search, Purpose::Bracket, 1000.0);
     let falling =
-        with_gauge(observation(60, 250, 50), "engine_debt_bytes", |at| (100.0 - at) * 1e8);
+        with_gauge(observation(60, 250, 50), metric::ENGINE_DEBT_BYTES, |at| (100.0 - at) * 1e8);
     search.observe(&falling);
     let again = requested(&search);
     assert!(again.settles_first && (rate(&again) - rate(&first)).abs() < 1e-9);
@@ -207,8 +207,8 @@ fn any_observation() -> impl Strategy<Value = ProbeObservation> {
             into.backlog = Nanos(backlog * u64::from(kind == 0));
             into.is_invalid = is_invalid && kind == 1;
             if kind != 2 {
-                into.readings.insert("engine_debt_bytes".to_owned(), debt);
-                into.readings.insert("engine_stall_us".to_owned(), stall);
+                into.readings.set(metric::ENGINE_DEBT_BYTES, debt);
+                into.readings.set(metric::ENGINE_STALL_US, stall);
             }
         }
         (probe.censored_late, probe.debt_bytes) = rest;
@@ -222,7 +222,9 @@ fn plain_observation() -> impl Strategy<Value = ProbeObservation> {
         0 => observation(60, 1000, 200),
         1 => observation(60, 1000, 10),
         2 => with_invalid(observation(60, 1000, 0), 60),
-        3 => with_gauge(observation(60, 1000, 200), "engine_debt_bytes", |at| (100.0 - at) * 1e8),
+        3 => with_gauge(observation(60, 1000, 200), metric::ENGINE_DEBT_BYTES, |at| {
+            (100.0 - at) * 1e8
+        }),
         _ => observation(60, 1000, 0),
     };
     (0..8_u8).prop_map(plain)

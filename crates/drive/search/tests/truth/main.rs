@@ -5,7 +5,6 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "times of a simulation are not negative")]
-#![expect(clippy::cast_precision_loss, reason = "counts of a simulation are small")]
 
 mod clients;
 mod rates;

@@ -75,8 +75,7 @@ impl Kind for Fake {
 
     fn startup_error(&self, log: &str) -> EngineError {
         if log.contains("\"fault\"") {
-            let reason = "unrecognized".to_owned();
-            return EngineError::Option { option: "fault".to_owned(), reason };
+            return engine::settings_check::refused("fault", "unrecognized");
         }
         EngineError::Fatal(log.lines().last().unwrap_or_default().to_owned())
     }

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use engine::EngineError;
 use server::ServerError;
 
 use crate::fake::{child_pid, is_alive, start, start_with};
@@ -40,10 +39,8 @@ fn server_is_set_up_once_and_keeps_its_data() {
 fn rejected_option_is_reported_by_name() {
     let dir = tempfile::tempdir().unwrap();
     let error = start(dir.path(), "rejects", SOON).err().unwrap();
-    let ServerError::Refused(EngineError::Option { option, .. }) = &error else {
-        panic!("{error}")
-    };
-    assert_eq!(option, "fault");
+    let ServerError::Refused(error) = error else { panic!("{error}") };
+    assert_eq!(error.refused_option(), Some("fault"));
 }
 
 #[test]

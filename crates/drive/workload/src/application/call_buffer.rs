@@ -124,7 +124,6 @@ const fn integer(from: i64, above: u64) -> Argument {
 
 /// Returns a value as a number to calculate with.
 #[inline]
-#[expect(clippy::cast_precision_loss, reason = "what is added to a fraction is small")]
 const fn number_of(value: Argument) -> f64 {
     match value {
         Argument::Integer(value) | Argument::Moment(value) => value as f64,

@@ -3,6 +3,7 @@
 //! Source: RocksDB, tools/benchmark.sh: `fillseq` and `filluniquerandom` run with one thread.
 
 use model::StepRole;
+use model::step::name;
 
 use super::recipe::{AccessPattern, Order, Recipe};
 use crate::request::Presence;
@@ -11,7 +12,7 @@ use crate::stream::Action;
 const FILL: Recipe = Recipe { role: StepRole::Load, share_of_rows: Some(1.0), ..Recipe::EMPTY };
 
 pub(super) const FILLSEQ: Recipe = Recipe {
-    name: "fillseq",
+    name: name::FILLSEQ,
     about: "inserts every row once in key order",
     clients: Some(AccessPattern { action: Action::Put, order: Order::Ascending }),
     is_single_client: true,

@@ -4,11 +4,12 @@
 //! [Callaghan mytools], Insert Benchmark scripts (vacuum and checkpoint after l.i2).
 
 use engine::Maintenance;
+use model::step::name;
 
 use super::recipe::{Recipe, Stage};
 
 pub(super) const SETTLE: Recipe = Recipe {
-    name: "settle",
+    name: name::SETTLE,
     about: "flushes what is in memory and compacts level 0, waiting each time; a server first \
             reclaims what deleted rows have left",
     stages: &[
@@ -22,7 +23,7 @@ pub(super) const SETTLE: Recipe = Recipe {
 };
 
 pub(super) const COMPACT: Recipe = Recipe {
-    name: "compact",
+    name: name::COMPACT,
     about: "compacts everything and waits",
     stages: &[Stage::Do(Maintenance::CompactAll), Stage::WaitIdle],
     ..Recipe::EMPTY

@@ -1,6 +1,7 @@
 //! Steps of point reads.
 
 use model::StepRole;
+use model::step::name;
 
 use super::recipe::{AccessPattern, Order, Recipe};
 use crate::stream::Action;
@@ -15,7 +16,7 @@ pub(super) const READRANDOM: Recipe = Recipe {
 };
 
 pub(super) const READMISSING: Recipe = Recipe {
-    name: "readmissing",
+    name: name::READMISSING,
     about: "reads keys that were never written and lie between those that were",
     clients: Some(AccessPattern { action: Action::GetAbsent, order: Order::ByDistribution }),
     ..READ

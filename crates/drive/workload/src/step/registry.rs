@@ -175,4 +175,12 @@ mod tests {
         assert_eq!(stages("overwriteandwait", None), [Stage::WaitIdle]);
         assert!(stages("readrandom", None).is_empty() && stages("nonsense", None).is_empty());
     }
+
+    #[test]
+    fn roles_are_those_of_the_model() {
+        for info in catalog() {
+            let step = Step::new(&*info.name, StopRule::Operations(1));
+            assert_eq!(step.role(None), info.role, "{}", info.name);
+        }
+    }
 }

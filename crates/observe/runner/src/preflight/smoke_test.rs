@@ -31,13 +31,7 @@ pub fn serve_smoke_test(
         Ok(driver) => {
             Message::SmokeTested { failure: conformance::smoke_test(&*driver, dir).err() }
         }
-        // The driver's own reason is reported unchanged.
-        Err(EngineError::Unsupported(reason) | EngineError::Fatal(reason)) => {
-            Message::Refused { option: None, reason, known: Vec::new() }
-        }
-        Err(error) => {
-            Message::Refused { option: None, reason: error.to_string(), known: Vec::new() }
-        }
+        Err(error) => Message::Refused { refusal: error.into() },
     };
     let line = serde_json::to_string(&message).map_err(|error| error.to_string())?;
     // An engine may have written half a line before.
@@ -60,8 +54,8 @@ pub fn smoke_test(
     loop {
         match process.receive(WATCH_EVERY) {
             WorkerEvent::Message(message) => {
-                if let Message::Refused { reason, .. } = *message {
-                    result = Some(Some(SmokeTestFailure::NotLoaded(reason)));
+                if let Message::Refused { refusal } = *message {
+                    result = Some(Some(SmokeTestFailure::NotLoaded(refusal.to_string())));
                 } else if let Message::SmokeTested { failure } = *message {
                     result = Some(failure.map(SmokeTestFailure::Wrong));
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::{EngineError, Refusal, Setting};
 use load::{Clock, SteadyClock};
 use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
@@ -9,7 +10,7 @@ use server::ServerError;
 use super::demand::check_demand;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
-use crate::supervisor::hosting::{self, Host, Hosting, NoHost};
+use crate::supervisor::hosting::{Host, Hosting, NoHost};
 use crate::supervisor::launch::{facts, order, start};
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
@@ -18,16 +19,6 @@ use crate::supervisor::workbench::{WATCH_EVERY, Workbench, check_disk};
 
 /// Longest time an engine may take to open and close an empty directory.
 const OPEN_MAX: Nanos = Nanos::from_secs(60);
-
-/// Why a variant cannot be run.
-enum Refusal {
-    /// Its engine does not open: the option, if one is the cause, the reason, and its options.
-    Engine(Option<String>, String, Vec<String>),
-    /// Keys or values are too long for its engine: the file's field, the reason, the remedy.
-    TooLong(String, String, String),
-    /// Another allocator than the requested one serves its process: the reason, the remedy.
-    Allocator(String, String),
-}
 
 /// Checks disk, steps, load and memory cap, and opens every engine.
 ///
@@ -68,7 +59,7 @@ fn check_variant(
     variant: &Variant,
 ) -> Result<Identity, RunnerError> {
     let mut checked = open_once(bench, experiment, variant);
-    if let Err(RunnerError::Refused { option: Some(_), known, .. }) = &mut checked
+    if let Err(RunnerError::Refused { refusal: Refusal::Option { known, .. }, .. }) = &mut checked
         && known.is_empty()
         && bench.servers.contains_key(&variant.name)
     {
@@ -112,20 +103,13 @@ fn open_once(
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
         (&mut result, host.exit_of_server("open"))
     {
-        *result = Err(Refusal::Engine(None, reason, Vec::new()));
+        *result = Err(Refusal::Build { reason });
     }
     // Its data are not needed.
     host.close(true);
-    let variant = variant.name.clone();
-    result.ok_or(RunnerError::Interrupted)?.map_err(|refusal| match refusal {
-        Refusal::Engine(option, reason, known) => {
-            RunnerError::Refused { variant, option, reason, known }
-        }
-        Refusal::TooLong(word, message, remedy) => {
-            RunnerError::TooLong { variant, word, message, remedy }
-        }
-        Refusal::Allocator(message, remedy) => RunnerError::Allocator { variant, message, remedy },
-    })
+    result
+        .ok_or(RunnerError::Interrupted)?
+        .map_err(|refusal| RunnerError::Refused { variant: variant.name.clone(), refusal })
 }
 
 /// Returns the refusal of a variant whose server does not run.
@@ -134,9 +118,8 @@ fn no_host(error: NoHost, variant: &Variant) -> RunnerError {
         NoHost::Cap(error) => error,
         NoHost::Server(ServerError::Interrupted) => RunnerError::Interrupted,
         NoHost::Server(error) => {
-            let (option, reason) = hosting::refusal(error);
-            let (variant, known) = (variant.name.clone(), Vec::new());
-            RunnerError::Refused { variant, option, reason, known }
+            let refusal = EngineError::from(error).into();
+            RunnerError::Refused { variant: variant.name.clone(), refusal }
         }
     }
 }
@@ -157,15 +140,10 @@ fn follow(
                 Message::Opened { identity, effective_options, .. } => {
                     opened = Some((identity, effective_options));
                 }
-                Message::Refused { option, reason, known } => {
-                    return Some(Err(Refusal::Engine(option, reason, known)));
-                }
-                Message::TooLong { word, reason, remedy } => {
-                    return Some(Err(Refusal::TooLong(word, reason, remedy)));
-                }
-                Message::OtherAllocator { reason, remedy } => {
-                    other_allocator = Some((reason, remedy));
-                }
+                Message::Refused {
+                    refusal: Refusal::Setting { setting: Setting::Allocator, reason, remedy },
+                } => other_allocator = Some((reason, remedy)),
+                Message::Refused { refusal } => return Some(Err(refusal)),
                 Message::Closed { .. } => break,
                 Message::SmokeTested { .. }
                 | Message::Calibrated { .. }
@@ -190,25 +168,26 @@ fn follow(
         if clock.now() > deadline {
             process.kill();
             let reason = "the engine hangs while it opens or closes".to_owned();
-            return Some(Err(Refusal::Engine(None, reason, Vec::new())));
+            return Some(Err(Refusal::Build { reason }));
         }
     }
     let (status, stderr) = process.ended();
     if let Some((reason, remedy)) = other_allocator {
-        return Some(Err(match loader_message(&stderr) {
-            Some(text) => Refusal::Allocator(
+        let (reason, remedy) = match loader_message(&stderr) {
+            Some(text) => (
                 format!("{reason}; the loader: {text}"),
                 "install the library anew, or take its directory out of LD_LIBRARY_PATH".to_owned(),
             ),
-            None => Refusal::Allocator(reason, remedy),
-        }));
+            None => (reason, remedy),
+        };
+        return Some(Err(Refusal::Setting { setting: Setting::Allocator, reason, remedy }));
     }
-    let refused = match (opened, bad_end(status, &stderr)) {
+    let reason = match (opened, bad_end(status, &stderr)) {
         (Some(opened), None) => return Some(Ok(opened)),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a message".to_owned(),
     };
-    Some(Err(Refusal::Engine(None, refused, Vec::new())))
+    Some(Err(Refusal::Build { reason }))
 }
 
 /// Returns the loader's message about a library that it could not preload.

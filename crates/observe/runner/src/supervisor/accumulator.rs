@@ -5,7 +5,7 @@
 use hdrhistogram::Histogram;
 use load::Clock;
 use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
-use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord};
+use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::span::{Classified, Span, reason_of};
 use super::step_record::Measurements;
@@ -159,8 +159,7 @@ impl<'a> StepAccumulator<'a> {
         };
         let backlog = message.open.as_ref().map_or(Nanos(0), |open| open.backlog);
         if message.open.is_some() {
-            #[expect(clippy::cast_precision_loss, reason = "ages stay far below 2^53 us")]
-            record.readings.insert("backlog_us".to_owned(), (backlog.0 / 1000) as f64);
+            record.readings.set(metric::BACKLOG_US, (backlog.0 / 1000) as f64);
         }
         let limit_or_default = self.setting.limit();
         let allowed = lag_allowed(&self.setting);
@@ -448,12 +447,8 @@ mod tests {
     fn a_throttled_second_is_invalid_and_left_out() {
         struct Cap(f64);
         impl sampler::Sampler for Cap {
-            fn metrics(&self) -> &'static [&'static str] {
-                &["cgroup_throttled_us"]
-            }
-
             fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
-                Ok([("cgroup_throttled_us".to_owned(), self.0)].into())
+                Ok([(metric::CGROUP_THROTTLED_US, self.0)].into())
             }
         }
         let clock = ManualClock::new(Nanos(0));

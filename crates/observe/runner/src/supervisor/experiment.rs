@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use archive::{ExperimentDir, RunWriter};
+use engine::EngineError;
 use load::SteadyClock;
 use model::record::SCHEMA;
 use model::{Cell, Manifest, RunEnd, RunRecord};
@@ -10,7 +11,7 @@ use sampler::IsLog;
 use server::ServerError;
 
 use super::data::RunData;
-use super::hosting::{self, Host, Hosting, NoHost};
+use super::hosting::{Host, Hosting, NoHost};
 use super::launch::{facts, order, start};
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
@@ -110,6 +111,7 @@ fn run_cell(
     process.send(&Command::Run(Box::new(order)));
     let facts = facts(&host, &cpus, experiment);
     let placement = experiment.placement;
+    let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
     let start = Start {
         bench,
         process,
@@ -123,6 +125,7 @@ fn run_cell(
         record,
         samplers,
         steps,
+        roles,
     };
     Ok(Supervisor::new(start).run(progress)?)
 }
@@ -161,11 +164,7 @@ fn without_server(
     record.end = if matches!(error, ServerError::Interrupted) {
         RunEnd::Interrupted { step }
     } else {
-        let reason = match hosting::refusal(error) {
-            (Some(option), reason) => format!("option `{option}`: {reason}"),
-            (None, reason) => reason,
-        };
-        RunEnd::Failed { step, reason }
+        RunEnd::Failed { step, reason: EngineError::from(error).to_string() }
     };
     record.ended_at = Some(now_utc());
     writer.write_record(&record)?;

@@ -72,7 +72,7 @@ impl Host {
         };
         let Some(program) = bench.libraries.get(&variant.name) else {
             let reason = format!("{0} needs a version: {0}@VERSION", variant.build.engine);
-            return Err(NoHost::Server(EngineError::Unsupported(reason).into()));
+            return Err(NoHost::Server(EngineError::build(reason).into()));
         };
         let group = ServerGroup::create(experiment.memory_bytes, &data.path)
             .map_err(|error| NoHost::Cap(RunnerError::MemoryCap(error.to_string())))?;
@@ -216,14 +216,6 @@ fn is_here(address: &Address) -> bool {
     }
 }
 
-/// Returns why a variant's server does not run: the option, if one is the cause, and the reason.
-pub(crate) fn refusal(error: ServerError) -> (Option<String>, String) {
-    if let ServerError::Refused(EngineError::Option { option, reason }) = error {
-        return (Some(option), reason);
-    }
-    (None, error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,13 +225,5 @@ mod tests {
         let at = |host: &str| Address::Tcp { host: host.to_owned(), port: 5432 };
         assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
         assert!(!is_here(&at("db.example")));
-    }
-
-    #[test]
-    fn a_refused_option_keeps_its_name() {
-        let option = EngineError::Option { option: "fsnyc".to_owned(), reason: "no".to_owned() };
-        let found = refusal(option.into());
-        assert_eq!(found, (Some("fsnyc".to_owned()), "no".to_owned()));
-        assert_eq!(refusal(ServerError::Interrupted), (None, "interrupted".to_owned()));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use engine::{Refusal, Setting};
 use model::{Cell, Experiment, Load, Step};
 
 use super::data::RunData;
@@ -37,10 +38,13 @@ pub(crate) fn order(
 ) -> Result<Order, RunnerError> {
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
     let allocator = bench.allocators.find(variant.settings.allocator);
-    let allocator = allocator.map_err(|error| RunnerError::Allocator {
+    let allocator = allocator.map_err(|error| RunnerError::Refused {
         variant: variant.name.clone(),
-        message: error.to_string(),
-        remedy: error.remedy(),
+        refusal: Refusal::Setting {
+            setting: Setting::Allocator,
+            reason: error.to_string(),
+            remedy: error.remedy(),
+        },
     })?;
     Ok(Order {
         cell: cell.clone(),

@@ -38,10 +38,6 @@ impl Span {
         let has_seconds = !matches!(classified.unit, OpUnit::Rows(_));
         let is_whole = has_seconds && record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
         if is_whole {
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "a second's operations are far below 2^53"
-            )]
             let done = classified.unit.done(&record.clients) as f64;
             self.account.second(done / record.length_ns.as_secs_f64(), record.invalid.is_some());
         }
@@ -211,6 +207,7 @@ pub(crate) const fn reason_of(classification: &Classification) -> Option<&Invali
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::metric;
 
     /// A second of gets.
     fn interval(summary: OpSummary, invalid: Option<InvalidReason>) -> IntervalRecord {
@@ -226,7 +223,7 @@ mod tests {
             invalid,
             start_lag: None,
             within_limit: None,
-            readings: [("process_cpu_user_us", 7.0), ("rss_bytes", 5.0)]
+            readings: [(metric::PROCESS_CPU_USER_US, 7.0), (metric::RSS_BYTES, 5.0)]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into(),
         }
@@ -282,7 +279,7 @@ mod tests {
         assert_eq!((valid.counts.done, valid.response.count, valid.service.count), (100, 100, 100));
         assert!(valid.response.max_ns < 2_100 && valid.response.p50_ns < 1_100, "{valid:?}");
         assert_eq!((part.within_limit(), invalid_intervals.within_limit), (Some(85), Some(50)));
-        let cpu = "process_cpu_user_us".to_owned();
+        let cpu = metric::PROCESS_CPU_USER_US.name.to_owned();
         assert_eq!(part.readings, [(cpu, 14.0)].into(), "a gauge has no growth");
         assert_eq!(span.account.seconds(false).seconds, 2);
         assert_eq!(part.is_invalid, [false, true, false, true]);

@@ -2,7 +2,7 @@
 
 use model::record::OpSummaries;
 use model::validity::{ArrivalsRecord, Calibration, InvalidIntervals};
-use model::{Buckets, Nanos, Readings, StepRecord};
+use model::{Buckets, Nanos, Readings, StepRecord, metric};
 
 use super::span::Span;
 use super::warning::is_usable;
@@ -34,7 +34,7 @@ impl Measurements<'_> {
             clients: rest.step.clients,
             ended: ended_of(&self.clients),
             duration: self.duration,
-            idle_us: self.counters.get("client_idle_us").copied(),
+            idle_us: self.counters.value(metric::CLIENT_IDLE_US),
             backlogs: &part.backlogs,
             is_invalid: &part.is_invalid,
             calibration: self.calibration,

@@ -7,7 +7,7 @@ use archive::{HistogramPlace, RunWriter, Times};
 use load::{Clock, SteadyClock};
 use model::record::ClockRecord;
 use model::validity::SearchRecord;
-use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord};
+use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord, StepRole};
 
 use super::accumulator::{RecordedInterval, StepAccumulator};
 use super::data::RunData;
@@ -37,6 +37,7 @@ pub(crate) struct Supervisor<'a> {
     accumulator: StepAccumulator<'a>,
     watch: Watch,
     steps: Vec<model::Step>,
+    roles: Vec<StepRole>,
     engine_files: Vec<PathBuf>,
     end: Option<RunEnd>,
     is_closed: bool,
@@ -56,6 +57,7 @@ pub(crate) struct Start<'a> {
     pub(crate) record: RunRecord,
     pub(crate) samplers: Vec<Box<dyn sampler::Sampler>>,
     pub(crate) steps: Vec<model::Step>,
+    pub(crate) roles: Vec<StepRole>,
 }
 
 impl<'a> Supervisor<'a> {
@@ -75,6 +77,7 @@ impl<'a> Supervisor<'a> {
             record: start.record,
             accumulator,
             steps: start.steps,
+            roles: start.roles,
             watch: Watch::begin(start.clock.now()),
             engine_files: Vec::new(),
             end: None,
@@ -117,12 +120,7 @@ impl<'a> Supervisor<'a> {
             Message::Opened { identity, effective_options, keep } => {
                 self.opened(identity, effective_options, keep)?;
             }
-            Message::Refused { option: Some(option), reason, .. } => {
-                self.failed("open".to_owned(), format!("option `{option}`: {reason}"));
-            }
-            Message::Refused { reason, .. }
-            | Message::OtherAllocator { reason, .. }
-            | Message::TooLong { reason, .. } => self.failed("open".to_owned(), reason),
+            Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
             Message::StepBegins { index } => {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);
@@ -301,7 +299,8 @@ impl<'a> Supervisor<'a> {
         }
         self.keep_censored(&ends)?;
         match self.accumulator.end_step(ends) {
-            Ok(record) => {
+            Ok(mut record) => {
+                record.role = self.roles.get(self.accumulator.index).copied();
                 // The first invalid step gives the reason.
                 self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
                 self.record.steps.push(record);

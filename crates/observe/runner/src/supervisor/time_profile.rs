@@ -2,17 +2,17 @@
 
 use model::experiment::MARGIN_DEFAULT;
 use model::time_profile::TimeProfile;
-use model::{IntervalRecord, Load, Nanos, OpUnit, Rate, Step, StopRule};
+use model::{IntervalRecord, Load, Metric, Nanos, OpUnit, Rate, Step, StopRule, float, metric};
 use stats::time_profile::{Second, Series, time_profile};
 
 /// Metrics of the profile next to throughput, in the order of [`SecondSample::others`].
-const OTHERS: [&str; 6] = [
-    "rss_bytes",
-    "data_dir_bytes",
-    "engine_debt_bytes",
-    "cpu_us_per_op",
-    "response_ns_p99",
-    "cache_hit_share",
+const OTHERS: [Metric; 6] = [
+    metric::RSS_BYTES,
+    metric::DATA_DIR_BYTES,
+    metric::ENGINE_DEBT_BYTES,
+    metric::CPU_US_PER_OP,
+    metric::RESPONSE_NS_P99,
+    metric::CACHE_HIT_SHARE,
 ];
 /// Operations per second from which the 99th percentile is not the maximum.
 const LEAST_OF_P99: u64 = 100;
@@ -46,9 +46,9 @@ impl Seconds {
         }
         let length_s = interval.length_ns.as_secs_f64();
         let done = float(unit.done(&interval.clients));
-        let known = |name: &str| interval.readings.get(name).copied();
-        let hits = known("engine_cache_hits").zip(known("engine_cache_misses"));
-        let cpu = known("process_cpu_user_us").zip(known("process_cpu_kernel_us"));
+        let known = |metric| interval.readings.value(metric);
+        let hits = known(metric::ENGINE_CACHE_HITS).zip(known(metric::ENGINE_CACHE_MISSES));
+        let cpu = interval.readings.sum(&metric::PROCESS_CPU_US);
         self.samples.push(SecondSample {
             second: Second {
                 start_ns: interval.start_ns.since(begun),
@@ -56,12 +56,12 @@ impl Seconds {
                 ops_per_s: done / length_s,
             },
             is_invalid: interval.invalid.is_some(),
-            offered_per_s: known("offered_ops").map(|due| due / length_s),
+            offered_per_s: known(metric::OFFERED_OPS).map(|due| due / length_s),
             others: [
                 known(OTHERS[0]),
                 known(OTHERS[1]),
                 known(OTHERS[2]),
-                cpu.filter(|_| done > 0.0).map(|(user, kernel)| (user + kernel) / done),
+                cpu.filter(|_| done > 0.0).map(|cpu| cpu / done),
                 p99(interval),
                 hits.filter(|(hits, misses)| hits + misses > 0.0)
                     .map(|(hits, misses)| hits / (hits + misses)),
@@ -88,7 +88,7 @@ impl Seconds {
                 second.ops_per_s *= self.mean_offered() / due;
             }
             let others = OTHERS.into_iter().zip(sample.others);
-            series.push(second, others.filter_map(|(name, value)| Some((name, value?))));
+            series.push(second, others.filter_map(|(metric, value)| Some((metric.name, value?))));
         }
         time_profile(&series, MARGIN_DEFAULT, matches!(step.stop, StopRule::Duration(_)))
     }
@@ -119,11 +119,6 @@ fn p99(interval: &IntervalRecord) -> Option<f64> {
     (only.response.count >= LEAST_OF_P99).then(|| float(only.response.p99_ns))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and times of a second are below 2^53")]
-const fn float(value: u64) -> f64 {
-    value as f64
-}
-
 #[cfg(test)]
 mod tests {
     use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
@@ -139,10 +134,10 @@ mod tests {
         let summary = OpSummary { counts, response, ..OpSummary::default() };
         let invalid = InvalidReason { cause: InvalidCause::Steal, evidence: String::new() };
         let readings = [
-            ("process_cpu_user_us", 3e4),
-            ("process_cpu_kernel_us", 1e4),
-            ("engine_cache_hits", 700.0 + float(at)),
-            ("engine_cache_misses", 300.0 - float(at)),
+            (metric::PROCESS_CPU_USER_US, 3e4),
+            (metric::PROCESS_CPU_KERNEL_US, 1e4),
+            (metric::ENGINE_CACHE_HITS, 700.0 + float(at)),
+            (metric::ENGINE_CACHE_MISSES, 300.0 - float(at)),
         ];
         IntervalRecord {
             step_index: 0,
@@ -188,10 +183,15 @@ mod tests {
             (Nanos::from_secs(20), 0)
         );
         let names: Vec<&str> = time_profile.drifts.keys().map(String::as_str).collect();
-        let known = ["cache_hit_share", "cpu_us_per_op", "response_ns_p99", "throughput_ops_per_s"];
+        let known = [
+            metric::CACHE_HIT_SHARE.name,
+            metric::CPU_US_PER_OP.name,
+            metric::RESPONSE_NS_P99.name,
+            metric::THROUGHPUT_OPS_PER_S.name,
+        ];
         assert_eq!(names, known);
         // From 72 % at second 20 to 75.9 % at second 59.
-        let hits = time_profile.drifts["cache_hit_share"];
+        let hits = time_profile.drifts[metric::CACHE_HIT_SHARE.name];
         assert!(hits.is_real && (hits.over_part - 0.039 / 0.739).abs() < 0.002, "{hits:?}");
         let with_invalid =
             slow_at_first().time_profile(&step(Load::Closed, A_MINUTE), true).unwrap();
@@ -215,7 +215,7 @@ mod tests {
         let mut seconds = Seconds::default();
         for at in 0..60 {
             let mut one = second(at, 1_000 + 100 * at, false);
-            one.readings.insert("offered_ops".to_owned(), float(1_000 + 100 * at));
+            one.readings.set(metric::OFFERED_OPS, float(1_000 + 100 * at));
             seconds.add(&one, OpUnit::Operation, true);
         }
         let time_profile = |rate: Rate| {

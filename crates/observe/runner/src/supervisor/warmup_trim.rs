@@ -12,7 +12,8 @@ use load::empty_histogram;
 use model::record::OpSummary;
 use model::validity::{ArrivalsRecord, Calibration};
 use model::{
-    Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord,
+    Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord, metric,
+    whole,
 };
 
 use super::span::{Classified, Span, Sum};
@@ -191,9 +192,8 @@ impl TrimmedStep {
         raise(&mut self.gauges_max, gauges(&record.readings));
         let classification =
             record.invalid.clone().map_or(Classification::InTime, Classification::Invalid);
-        let backlog = record.readings.get("backlog_us").copied().unwrap_or_default();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an age, us")]
-        let backlog = Nanos((backlog * 1e3) as u64);
+        let backlog = record.readings.value(metric::BACKLOG_US).unwrap_or_default();
+        let backlog = Nanos(whole(backlog * 1e3));
         let clients = if self.has_invalid { clients } else { &[] };
         let unit = self.unit;
         self.span.add(&Classified {
@@ -256,10 +256,8 @@ fn less(whole: &Readings, left_out: &[&IntervalRecord]) -> Readings {
 
 /// Returns the arrivals due in some intervals.
 fn offered(intervals: &[&IntervalRecord]) -> u64 {
-    let due = intervals.iter().filter_map(|interval| interval.readings.get("offered_ops"));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
-    let due = due.sum::<f64>().round() as u64;
-    due
+    let due = intervals.iter().filter_map(|interval| interval.readings.value(metric::OFFERED_OPS));
+    whole(due.sum::<f64>().round())
 }
 
 /// Raises readings to those that are higher.
@@ -336,7 +334,7 @@ mod tests {
             tally::times(&[(OpKind::Get, tally)].into()).remove(0).response
         };
         for (at, second) in (0..).zip(seconds) {
-            let growth = [("client_idle_us", 5.0), ("offered_ops", second.0 as f64)];
+            let growth = [(metric::CLIENT_IDLE_US, 5.0), (metric::OFFERED_OPS, second.0 as f64)];
             let open = is_open.then(|| {
                 let mut lag = empty_histogram();
                 lag.record_n(second.2, second.0).unwrap();
@@ -351,7 +349,7 @@ mod tests {
                 writers: tally::times(&tally(OpKind::Put, &[*second])),
                 open,
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
-                engine: [("rss_bytes".to_owned(), (100 - at) as f64)].into(),
+                engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
             };
             keep(&accumulator.interval(&message).unwrap());
         }
@@ -371,7 +369,8 @@ mod tests {
             }
         });
         let idle = 5.0 * seconds.len() as f64;
-        let growth = [("client_idle_us", idle), ("offered_ops", sum(|one| one.0) as f64)];
+        let growth =
+            [(metric::CLIENT_IDLE_US, idle), (metric::OFFERED_OPS, sum(|one| one.0) as f64)];
         let ends = StepEnds {
             index: 1,
             duration: Nanos::from_secs(seconds.len() as u64),
@@ -490,7 +489,7 @@ mod tests {
             wanted.findings.clone_from(&found.findings);
             wanted.step.clone_from(&found.step);
             prop_assert_eq!(&found, &wanted);
-            prop_assert!((found.gauges_max["rss_bytes"] - (100 - warmup_trim_s) as f64).abs() < 1e-9);
+            prop_assert!((found.gauges_max[metric::RSS_BYTES] - (100 - warmup_trim_s) as f64).abs() < 1e-9);
         }
     }
 

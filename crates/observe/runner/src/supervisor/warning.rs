@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use model::record::{Finding, Severity};
-use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome};
-use model::{Nanos, Placement, StepRecord};
+use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome, RUN_QUEUE_SHARE};
+use model::{Nanos, Placement, StepRecord, metric, rule_code};
 
 use super::span::Part;
 use crate::validity::evidence::Setting;
@@ -14,8 +14,6 @@ use crate::validity::load_status::too_many_invalid;
 /// one. The last 2 % are what any scheduler takes to share them.
 /// Source: [Callaghan 2022-07-20], "busy threads <= cores".
 const BUSY_SHARE: f64 = 1.02;
-/// Share of their time that clients may wait for a CPU. Our choice: more shows in their latencies.
-const RUN_QUEUE_SHARE: f64 = 0.05;
 /// Shortest span with a warning about busy threads: the kernel's accounts are in ticks of 4 to
 /// 10 ms.
 const BUSY_THREADS_FROM: Nanos = Nanos::from_millis(500);
@@ -52,7 +50,7 @@ pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
 /// warning. An open loop in the same place is invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
     warning(
-        "A021",
+        rule_code::A021,
         format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
         "stop the other processes of the host, and repeat: the figures include their effect",
     )
@@ -70,13 +68,13 @@ fn load_finding(step: &StepRecord) -> Option<Finding> {
         // The invalid intervals have a finding of their own.
         LoadStatus::ClientBound { .. } if invalid(step).is_some() => None,
         LoadStatus::Overloaded { evidence } => Some(warning(
-            "A004",
+            rule_code::A004,
             format!("overloaded: {evidence}"),
             "no steady response time exists at this rate: lower it, or search one with a limit",
         )),
         LoadStatus::ClientBound { evidence } => {
             let remedy = "this is no result of the engine: lower the rate, or give the client CPUs";
-            let finding = warning("A008", format!("client-bound: {evidence}"), remedy);
+            let finding = warning(rule_code::A008, format!("client-bound: {evidence}"), remedy);
             Some(Finding { severity: Severity::Blocking, ..finding })
         }
     }
@@ -89,7 +87,7 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
         invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
     let most =
         most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
-    let mut finding = warning("A011", describe_invalid(invalid_intervals), remedy(most));
+    let mut finding = warning(rule_code::A011, describe_invalid(invalid_intervals), remedy(most));
     if invalid(step).is_some() {
         finding.severity = Severity::Blocking;
     }
@@ -138,11 +136,11 @@ fn search_finding(step: &StepRecord) -> Option<Finding> {
         };
         let probes = search.probes.len();
         let evidence = format!("found nothing{limit} in {probes} probes: {}", search.ended);
-        return Some(warning("A041", evidence, remedy));
+        return Some(warning(rule_code::A041, evidence, remedy));
     }
     search.is_path_dependent.then(|| {
         warning(
-            "A003",
+            rule_code::A003,
             "a rate that had passed failed after a probe beyond it".to_owned(),
             "probes left debt that a wait does not remove: search on fresh data, more than once",
         )
@@ -154,8 +152,8 @@ fn search_finding(step: &StepRecord) -> Option<Finding> {
 /// Not over the valid intervals only: while one statement takes longer than an interval, intervals
 /// are reported late, and the server's CPU is sampled when they are.
 fn server_cpus(step: &StepRecord) -> f64 {
-    let parts = ["server_cpu_user_us", "server_cpu_kernel_us"];
-    let used_us: f64 = parts.iter().filter_map(|name| step.counters.get(*name)).sum();
+    let used_us: f64 =
+        metric::SERVER_CPU_US.iter().filter_map(|part| step.counters.value(*part)).sum();
     used_us / (step.duration_ns.as_secs_f64() * 1e6).max(1.0)
 }
 
@@ -168,12 +166,11 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
         return None;
     }
     let cpus = setting.cpus;
-    let of = |name: &str| part.readings.get(name).copied();
-    let worker_us = of("process_cpu_user_us")? + of("process_cpu_kernel_us")?;
+    let worker_us = part.readings.sum(&metric::PROCESS_CPU_US)?;
     let used = worker_us / length_us + server_cpus(step);
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
-    let waiting = of("client_run_queue_us")? / length_us;
+    let waiting = part.readings.value(metric::CLIENT_RUN_QUEUE_US)? / length_us;
     let share = waiting / f64::from(clients.max(1));
     let late = part.engine_had_the_cpus;
     let is_full = used + waiting > BUSY_SHARE * f64::from(cpus);
@@ -190,7 +187,7 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
         write!(evidence, "; in {late} intervals clients began late for it").ok();
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
-    Some(warning("A009", evidence, remedy))
+    Some(warning(rule_code::A009, evidence, remedy))
 }
 
 #[cfg(test)]
@@ -217,7 +214,7 @@ mod tests {
     fn a_closed_loop_on_a_busy_host_has_one_warning() {
         assert!(is_usable(&invalid_intervals(2)) && !is_usable(&invalid_intervals(3)));
         let finding = busy_host(&invalid_intervals(7));
-        assert_eq!((finding.code.as_str(), finding.severity), ("A021", Severity::Warning));
+        assert_eq!((finding.code.as_str(), finding.severity), (rule_code::A021, Severity::Warning));
         assert!(
             finding.evidence.starts_with("7 of 10 intervals are invalid: other processes"),
             "{finding:?}"
@@ -229,9 +226,9 @@ mod tests {
     fn busy(used_s: f64, waited_s: f64, step: &StepRecord) -> Option<Finding> {
         let mut span = Span::default();
         let readings = [
-            ("process_cpu_user_us", used_s * 1e6),
-            ("process_cpu_kernel_us", 0.0),
-            ("client_run_queue_us", waited_s * 1e6),
+            (metric::PROCESS_CPU_USER_US, used_s * 1e6),
+            (metric::PROCESS_CPU_KERNEL_US, 0.0),
+            (metric::CLIENT_RUN_QUEUE_US, waited_s * 1e6),
         ];
         let record = IntervalRecord {
             step_index: 0,
@@ -245,7 +242,7 @@ mod tests {
             invalid: None,
             start_lag: None,
             within_limit: None,
-            readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
+            readings: readings.into(),
         };
         let classification = &Classification::InTime;
         let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
@@ -262,7 +259,7 @@ mod tests {
         let step = closed();
         assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs without waits");
         let finding = busy(19.8, 0.9, &step).unwrap();
-        assert_eq!(finding.code, "A009");
+        assert_eq!(finding.code, rule_code::A009);
         let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited \
                      4.5 % of their time for one";
         assert_eq!(finding.evidence, evidence);
@@ -275,14 +272,14 @@ mod tests {
         for (intervals, severity) in [(2, Severity::Warning), (3, Severity::Blocking)] {
             step.invalid_intervals = Some(invalid_intervals(intervals));
             let [finding] = &warnings(&step)[..] else { panic!("one finding") };
-            assert_eq!((finding.code.as_str(), finding.severity), ("A011", severity));
+            assert_eq!((finding.code.as_str(), finding.severity), (rule_code::A011, severity));
             assert_eq!(invalid(&step).is_some(), severity == Severity::Blocking);
         }
         // The client's part is reported once.
         step.load_status = Some(LoadStatus::ClientBound { evidence: String::new() });
         assert_eq!(warnings(&step).len(), 1);
         step.invalid_intervals = None;
-        assert_eq!(warnings(&step)[0].code, "A008");
+        assert_eq!(warnings(&step)[0].code, rule_code::A008);
         step.load_status = Some(LoadStatus::Overloaded { evidence: "88.0 % served".to_owned() });
         assert_eq!(warnings(&step)[0].evidence, "overloaded: 88.0 % served");
     }

@@ -9,9 +9,10 @@
 
 use std::fmt::Write as _;
 
-use model::Nanos;
 use model::units::thousands;
+use model::validity::RUN_QUEUE_SHARE;
 use model::validity::{InvalidCause, InvalidReason};
+use model::{Nanos, float, whole};
 
 use super::evidence::{Evidence, Outside, Setting, StartLag};
 
@@ -55,8 +56,6 @@ const STEAL_SHARE: f64 = 0.05;
 /// Least steal or throttling that can be the cause of a lateness: one tick.
 const TICK_US: f64 = 10_000.0;
 
-/// Share of their working time that clients may wait for a CPU. Our choice, as `LAG_LIMIT_SHARE`.
-const RUN_QUEUE_SHARE: f64 = 0.05;
 /// Wait for a CPU that is negligible, as a share of the interval.
 const RUN_QUEUE_MIN_SHARE: f64 = 0.005;
 /// Share of all CPUs from which other processes can be the cause of any wait.
@@ -128,7 +127,7 @@ impl IntervalClassifier {
 
     /// Classifies the next interval.
     pub(crate) fn classify(&mut self, reported: &Evidence) -> Classification {
-        let length_us = micros(reported.length);
+        let length_us = reported.length.as_micros_f64();
         let mut evidence = *reported;
         // Reported right after another: most of the host's readings arrived with that one.
         let is_burst = reported.outside.span.0 < reported.length.0 / 2;
@@ -206,7 +205,7 @@ fn classify_alone(evidence: &Evidence, setting: &Setting) -> Classification {
 
 /// Returns the start lag that most starts must stay within.
 pub(crate) fn lag_allowed(setting: &Setting) -> Nanos {
-    let of_limit = setting.limit.map(|limit| share_of(limit.within, LAG_LIMIT_SHARE));
+    let of_limit = setting.limit.map(|limit| Nanos(whole(float(limit.within) * LAG_LIMIT_SHARE)));
     let of_host = setting.calibrated_lag.map(|lag| Nanos(lag.0.saturating_mul(LAG_CALIBRATED)));
     let of_host = of_host.map(|lag| lag.min(LAG_CALIBRATED_MAX));
     LAG_MIN.max(of_limit.unwrap_or_default()).max(of_host.unwrap_or_default())
@@ -235,7 +234,7 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
     } else {
         return None;
     };
-    Some(Late { longest_us: micros(max), total_us: micros(late_total), evidence })
+    Some(Late { longest_us: max.as_micros_f64(), total_us: late_total.as_micros_f64(), evidence })
 }
 
 /// Returns whether rare but long lags of the clients may have broken the limit.
@@ -244,8 +243,8 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
 /// only one or all lag at once. Response times show whether they did.
 fn is_harmful(evidence: &Evidence, setting: &Setting, lag: &StartLag) -> bool {
     let share = HARM_SHARE * (1.0 - setting.limit().share);
-    let clients_us = f64::from(setting.clients.max(1)) * micros(evidence.length);
-    micros(lag.over_limit) > share * clients_us
+    let clients_us = f64::from(setting.clients.max(1)) * evidence.length.as_micros_f64();
+    lag.over_limit.as_micros_f64() > share * clients_us
         && is_more_than(share, evidence.over_limit, evidence.done)
 }
 
@@ -263,13 +262,16 @@ fn outside_cause(
     setting: &Setting,
     late: Option<&Late>,
 ) -> Option<(InvalidCause, String)> {
-    let length_us = micros(evidence.length);
+    let length_us = evidence.length.as_micros_f64();
     let outside = &evidence.outside;
     let (throttled, steal) = (outside.throttled.unwrap_or(0.0), outside.steal.unwrap_or(0.0));
     let stopped = stopped_us(evidence, setting) - throttled - steal;
     if stopped >= PAUSE_MIN_US {
-        let evidence =
-            format!("the worker was stopped for {} of {}", span(stopped), evidence.length);
+        let evidence = format!(
+            "the worker was stopped for {} of {}",
+            Nanos(whole(stopped * 1e3)),
+            evidence.length
+        );
         return Some((InvalidCause::Paused, evidence));
     }
     // A cause without a lateness must be large; with one, it must be able to explain it.
@@ -279,14 +281,15 @@ fn outside_cause(
         None => false,
     };
     if counts(throttled, THROTTLED_SHARE) {
-        let evidence = format!("a CPU cap held the worker's group for {}", span(throttled));
+        let evidence =
+            format!("a CPU cap held the worker's group for {}", Nanos(whole(throttled * 1e3)));
         return Some((InvalidCause::Throttled, evidence));
     }
     let neighbours = neighbours(evidence, setting, late);
     // Of two possible causes, the one that took more CPU.
     let is_more = neighbours.is_none() || steal > outside.others.unwrap_or(0.0);
     if is_more && counts(steal, STEAL_SHARE) {
-        let evidence = format!("another guest took {} of CPU", span(steal));
+        let evidence = format!("another guest took {} of CPU", Nanos(whole(steal * 1e3)));
         return Some((InvalidCause::Steal, evidence));
     }
     neighbours.map(|evidence| (InvalidCause::Neighbours, evidence))
@@ -300,7 +303,7 @@ fn outside_cause(
 fn stopped_us(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
     let cpus = f64::from(setting.cpus.max(1));
-    let half_us = STOPPED_SHARE * micros(evidence.length);
+    let half_us = STOPPED_SHARE * evidence.length.as_micros_f64();
     // An engine that keeps the coordinator waiting uses all CPUs.
     if pause >= half_us && evidence.own.process_cpu.is_some_and(|cpu| cpu < half_us) {
         return pause;
@@ -308,13 +311,13 @@ fn stopped_us(evidence: &Evidence, setting: &Setting) -> f64 {
     let known = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
     let used = known.max(evidence.outside.busy.unwrap_or(0.0));
     let waited = evidence.own.run_queue.unwrap_or(0.0) / f64::from(setting.clients.max(1));
-    (pause.min(micros(evidence.length) - used / cpus) - waited).max(0.0)
+    (pause.min(evidence.length.as_micros_f64() - used / cpus) - waited).max(0.0)
 }
 
 /// Describes the CPU use of other processes, if it can be the cause.
 fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Option<String> {
     let others = evidence.outside.others?;
-    let length_us = micros(evidence.length);
+    let length_us = evidence.length.as_micros_f64();
     let cpus = f64::from(setting.cpus.max(1));
     let queued = queued(evidence, setting);
     let wait = match (late, queued) {
@@ -325,18 +328,17 @@ fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Op
     let noise = OTHERS_NOISE_US * (cpus * length_us / 1e6).sqrt();
     let wanted = (EXPLAINS_SHARE * wait).min(OTHERS_SHARE * cpus * length_us).max(noise);
     (others >= wanted).then(|| {
-        let waited = evidence
-            .own
-            .run_queue
-            .map_or(String::new(), |us| format!(" while clients waited {} for one", span(us)));
-        format!("other processes used {} of CPU{waited}", span(others))
+        let waited = evidence.own.run_queue.map_or(String::new(), |us| {
+            format!(" while clients waited {} for one", Nanos(whole(us * 1e3)))
+        });
+        format!("other processes used {} of CPU{waited}", Nanos(whole(others * 1e3)))
     })
 }
 
 /// Returns the time clients waited for a CPU, us, when more than usual.
 fn queued(evidence: &Evidence, setting: &Setting) -> Option<f64> {
     let queued = evidence.own.run_queue?;
-    let length_us = micros(evidence.length);
+    let length_us = evidence.length.as_micros_f64();
     let is_much = queued > RUN_QUEUE_SHARE * worked(evidence, setting)
         && queued > RUN_QUEUE_MIN_SHARE * length_us;
     is_much.then_some(queued)
@@ -344,7 +346,7 @@ fn queued(evidence: &Evidence, setting: &Setting) -> Option<f64> {
 
 /// Returns the time the measured clients had an operation to do, us, all of them together.
 fn worked(evidence: &Evidence, setting: &Setting) -> f64 {
-    let all = f64::from(setting.clients) * micros(evidence.length);
+    let all = f64::from(setting.clients) * evidence.length.as_micros_f64();
     (all - evidence.own.idle.unwrap_or(0.0)).max(0.0)
 }
 
@@ -359,7 +361,7 @@ fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> 
     }
     let engine = evidence.own.engine_cpu().unwrap_or(0.0);
     let kernel = kernel_cpu(evidence).unwrap_or(0.0);
-    let calls = worked(evidence, setting) / micros(evidence.length).max(1.0);
+    let calls = worked(evidence, setting) / evidence.length.as_micros_f64().max(1.0);
     engine + kernel >= EXPLAINS_SHARE * queued || calls > f64::from(setting.cpus)
 }
 
@@ -367,29 +369,6 @@ fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> 
 fn kernel_cpu(evidence: &Evidence) -> Option<f64> {
     let outside = &evidence.outside;
     Some((outside.busy? - outside.others? - evidence.own.process_cpu?).max(0.0))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "an interval's operations are far below 2^53")]
-const fn float(count: u64) -> f64 {
-    count as f64
-}
-
-fn micros(span: Nanos) -> f64 {
-    span.as_secs_f64() * 1e6
-}
-
-/// Converts microseconds to a span, for display.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
-fn span(us: f64) -> Nanos {
-    Nanos((us * 1e3) as u64)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns")]
-#[expect(clippy::cast_possible_truncation, reason = "a share of a span is no longer than it")]
-#[expect(clippy::cast_sign_loss, reason = "both factors are positive")]
-fn share_of(span: Nanos, share: f64) -> Nanos {
-    Nanos((span.0 as f64 * share) as u64)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Evidence of an interval: accounts of the client and of the host.
 
 use hdrhistogram::Histogram;
-use model::{Limit, Nanos, Placement, Readings};
+use model::{Limit, Nanos, Placement, Readings, metric};
 
 use crate::tally::count_within;
 
@@ -114,16 +114,15 @@ pub(crate) struct UserBuild {
 impl UserBuild {
     /// Returns the accounts among the growth of the worker's counters.
     pub(crate) fn of(growth: &Readings) -> Self {
-        let sum = |user: &str, kernel: &str| Some(growth.get(user)? + growth.get(kernel)?);
-        let one = |name: &str| growth.get(name).copied();
+        let one = |metric| growth.value(metric);
         Self {
-            process_cpu: sum("process_cpu_user_us", "process_cpu_kernel_us"),
-            client_cpu: sum("client_cpu_user_us", "client_cpu_kernel_us"),
-            harness_cpu: one("harness_cpu_us"),
-            run_queue: one("client_run_queue_us"),
-            idle: one("client_idle_us"),
-            pause: one("pause_us"),
-            preemptions: one("client_context_switches_involuntary"),
+            process_cpu: growth.sum(&metric::PROCESS_CPU_US),
+            client_cpu: growth.sum(&metric::CLIENT_CPU_US),
+            harness_cpu: one(metric::HARNESS_CPU_US),
+            run_queue: one(metric::CLIENT_RUN_QUEUE_US),
+            idle: one(metric::CLIENT_IDLE_US),
+            pause: one(metric::PAUSE_US),
+            preemptions: one(metric::CLIENT_CONTEXT_SWITCHES_INVOLUNTARY),
         }
     }
 
@@ -152,13 +151,13 @@ pub(crate) struct Outside {
 impl Outside {
     /// Returns the accounts over `span`, from the growth of the parent's counters.
     pub(crate) fn of(growth: &Readings, span: Nanos) -> Self {
-        let one = |name: &str| growth.get(name).copied();
+        let one = |metric| growth.value(metric);
         Self {
             span,
-            steal: one("host_steal_us"),
-            throttled: one("cgroup_throttled_us"),
-            others: one("others_cpu_us"),
-            busy: one("host_cpu_busy_us"),
+            steal: one(metric::HOST_STEAL_US),
+            throttled: one(metric::CGROUP_THROTTLED_US),
+            others: one(metric::OTHERS_CPU_US),
+            busy: one(metric::HOST_CPU_BUSY_US),
         }
     }
 
@@ -190,10 +189,12 @@ impl Outside {
 
 #[cfg(test)]
 mod tests {
+    use model::Metric;
+
     use super::*;
 
-    fn readings(of: &[(&str, f64)]) -> Readings {
-        of.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    fn readings(of: &[(Metric, f64)]) -> Readings {
+        of.iter().copied().collect()
     }
 
     #[test]
@@ -213,22 +214,23 @@ mod tests {
     #[test]
     fn the_engine_s_cpu_is_what_neither_clients_nor_harness_used() {
         let mut growth = readings(&[
-            ("process_cpu_user_us", 900.0),
-            ("process_cpu_kernel_us", 100.0),
-            ("client_cpu_user_us", 500.0),
-            ("client_cpu_kernel_us", 60.0),
-            ("harness_cpu_us", 40.0),
+            (metric::PROCESS_CPU_USER_US, 900.0),
+            (metric::PROCESS_CPU_KERNEL_US, 100.0),
+            (metric::CLIENT_CPU_USER_US, 500.0),
+            (metric::CLIENT_CPU_KERNEL_US, 60.0),
+            (metric::HARNESS_CPU_US, 40.0),
         ]);
         assert_eq!(UserBuild::of(&growth).engine_cpu(), Some(400.0));
-        growth.remove("client_cpu_user_us");
+        growth.remove(metric::CLIENT_CPU_USER_US.name);
         assert_eq!(UserBuild::of(&growth).engine_cpu(), None, "an unknown part is not zero");
     }
 
     #[test]
     fn accounts_over_several_intervals_are_divided_by_time() {
-        let growth = readings(&[("host_steal_us", 30_000.0), ("others_cpu_us", 900_000.0)]);
+        let growth =
+            readings(&[(metric::HOST_STEAL_US, 30_000.0), (metric::OTHERS_CPU_US, 900_000.0)]);
         let late = Outside::of(&growth, Nanos::from_millis(2_900));
-        let next = Outside::of(&readings(&[("host_steal_us", 0.0)]), Nanos::from_millis(100));
+        let next = Outside::of(&readings(&[(metric::HOST_STEAL_US, 0.0)]), Nanos::from_millis(100));
         let both = late.and(&next).scaled_to(Nanos::SECOND);
         assert!((both.steal.unwrap() - 10_000.0).abs() < 1e-6, "{both:?}");
         assert_eq!((both.others, both.throttled), (None, None));

@@ -1,11 +1,9 @@
 //! Status of an open loop: sustained, overloaded or client-bound.
 
-use model::Nanos;
+use model::load::SERVED_SHARE;
 use model::validity::{ArrivalsRecord, Calibration, LoadStatus};
+use model::{Nanos, float};
 
-/// Share of the arrivals that must be served; below it there is no steady response time.
-/// Our choice: with more unserved, even the p99 of the response time is only a lower bound.
-const SERVED_SHARE: f64 = 0.99;
 /// Backlog at the end from which an engine falls behind, if it was still growing.
 /// Our choice: a second is the length of an interval.
 const BACKLOG_MAX: Nanos = Nanos::SECOND;
@@ -60,7 +58,6 @@ pub(crate) fn load_status(served: &OpenLoopTotals<'_>) -> LoadStatus {
 }
 
 /// Describes too many invalid intervals of `all`, if they are.
-#[expect(clippy::cast_precision_loss, reason = "seconds of a step stay far below 2^53")]
 pub(crate) fn too_many_invalid(invalid: usize, all: usize) -> Option<String> {
     let is_nothing_left = invalid > 0 && invalid == all;
     let is_many = invalid >= INVALID_MIN && invalid as f64 > INVALID_SHARE_MAX * all as f64;
@@ -100,11 +97,6 @@ fn client_share(served: &OpenLoopTotals<'_>) -> Option<f64> {
     let all_us = f64::from(served.clients) * served.duration.as_secs_f64() * 1e6;
     let worked_us = all_us - served.idle_us.unwrap_or(0.0);
     (worked_us > 0.0).then(|| cost_us / worked_us)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of a step stay far below 2^53")]
-const fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -137,6 +137,7 @@ impl<W: Write + Send> Worker<'_, W> {
 
 #[cfg(test)]
 mod tests {
+    use model::rule_code;
     use std::io::{BufReader, Read};
     use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -343,7 +344,7 @@ mod tests {
         let messages = run(&["load", "query"], Fault::ReturnsFewer);
         let ends = ends(&messages);
         let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
-        assert_eq!((finding.code.as_str(), finding.severity), ("A053", Severity::Warning));
+        assert_eq!((finding.code.as_str(), finding.severity), (rule_code::A053, Severity::Warning));
         assert!(finding.evidence.contains("`points` returned 3.00 a call"), "{finding:?}");
     }
 }

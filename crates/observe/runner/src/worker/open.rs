@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting};
 use model::{DataShape, Options};
 
 use super::parent_link::Worker;
@@ -16,52 +16,45 @@ pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, En
 pub(super) type Opened = (Box<dyn Engine>, bool);
 
 /// Returns the refusal of keys or values longer than the engine takes.
-fn length_refusal(driver: &dyn Driver, data: &DataShape) -> Option<Message> {
+fn length_refusal(driver: &dyn Driver, data: &DataShape) -> Option<Refusal> {
     let can = driver.capabilities();
     let lengths = [
-        ("key", data.key_bytes, can.key_bytes_max),
-        ("value", data.value_bytes, can.value_bytes_max),
+        (Setting::KeyBytes, "keys", data.key_bytes, can.key_bytes_max),
+        (Setting::ValueBytes, "values", data.value_bytes, can.value_bytes_max),
     ];
-    let found = lengths.into_iter().find(|(_, bytes, most)| most.is_some_and(|most| *bytes > most));
-    let (what, bytes, most) = found?;
+    let is_too_long = |bytes: u32, most: Option<u32>| most.is_some_and(|most| bytes > most);
+    let found = lengths.into_iter().find(|(.., bytes, most)| is_too_long(*bytes, *most));
+    let (setting, what, bytes, most) = found?;
     let (most, identity) = (most.unwrap_or_default(), driver.identity());
     let (engine, version) = (identity.engine, identity.version);
-    Some(Message::TooLong {
-        word: format!("{what}_bytes"),
-        reason: format!("{what}s of {bytes} bytes: {engine} {version} takes at most {most}"),
-        remedy: format!("set `{what}_bytes` to {most} or less, or leave this variant out"),
+    Some(Refusal::Setting {
+        setting,
+        reason: format!("{what} of {bytes} bytes: {engine} {version} takes at most {most}"),
+        remedy: format!("set `{}` to {most} or less, or leave this variant out", setting.name()),
     })
 }
 
 /// Returns why a step that reads ranges downwards cannot be run.
-fn reverse_scan_refusal(driver: &dyn Driver, step: &str) -> Option<String> {
+fn reverse_scan_refusal(driver: &dyn Driver, step: &str) -> Option<Refusal> {
     let can = driver.capabilities();
     if engine::scans_in_reverse(&can) {
         return None;
     }
     let why = can.why_not(engine::REVERSE_SCANS).unwrap_or_default();
     let engine = driver.identity().engine;
-    Some(format!("step `{step}`: {engine}: {why}; leave the step or this variant out"))
+    let reason = format!("step `{step}`: {engine}: {why}; leave the step or this variant out");
+    Some(Refusal::Build { reason })
 }
 
 /// Returns why a step with pipelined clients cannot be run.
-fn pipeline_refusal(driver: &dyn Driver, step: &str) -> Option<String> {
+fn pipeline_refusal(driver: &dyn Driver, step: &str) -> Option<Refusal> {
     let why = driver.capabilities().why_not(engine::PIPELINING).map(str::to_owned);
     let engine = driver.identity().engine;
-    why.map(|why| {
-        format!("step `{step}` has a pipeline, and {engine} takes none: {why}; leave it out")
+    why.map(|why| Refusal::Build {
+        reason: format!(
+            "step `{step}` has a pipeline, and {engine} takes none: {why}; leave it out"
+        ),
     })
-}
-
-/// Returns the message of an engine's error; `known` are the options it has.
-fn refusal(error: EngineError, known: impl FnOnce() -> Vec<String>) -> Message {
-    if let EngineError::Option { option, reason } = error {
-        // Most drivers name them in the reason.
-        let known = if reason.contains("known: ") { Vec::new() } else { known() };
-        Message::Refused { option: Some(option), reason, known }
-    } else {
-        Message::Refused { option: None, reason: error.to_string(), known: Vec::new() }
-    }
 }
 
 /// Returns the names of an engine's options; none when it does not list them.
@@ -100,20 +93,13 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         let driver = match registry(&order.variant.build.engine, order.library.as_ref()) {
             Ok(driver) => driver,
-            Err(error) => return self.refuse(refusal(error, Vec::new)),
+            Err(error) => return self.refuse(error.into()),
         };
-        if let Some(refusal) = length_refusal(driver.as_ref(), &order.data) {
+        let refusal = length_refusal(driver.as_ref(), &order.data)
+            .or_else(|| reverse_scan_refusal(&*driver, order.downwards.as_deref()?))
+            .or_else(|| pipeline_refusal(&*driver, order.pipelined.as_deref()?));
+        if let Some(refusal) = refusal {
             return self.refuse(refusal);
-        }
-        if let Some(reason) =
-            order.downwards.as_deref().and_then(|it| reverse_scan_refusal(&*driver, it))
-        {
-            return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
-        }
-        if let Some(reason) =
-            order.pipelined.as_deref().and_then(|it| pipeline_refusal(&*driver, it))
-        {
-            return self.refuse(refusal(EngineError::Unsupported(reason), Vec::new));
         }
         let opened = driver.open(&spec).and_then(|engine| {
             let mut identity = engine.identity();
@@ -127,12 +113,21 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.send(&message)?;
                 Ok(Some((engine, engine::gives_answers(&driver.capabilities()))))
             }
-            Err(error) => self.refuse(refusal(error, || option_names(driver.as_ref(), &spec))),
+            Err(error) => {
+                let mut refusal = error.into();
+                // Some drivers do not list them.
+                if let Refusal::Option { known, .. } = &mut refusal
+                    && known.is_empty()
+                {
+                    *known = option_names(driver.as_ref(), &spec);
+                }
+                self.refuse(refusal)
+            }
         }
     }
 
     /// Reports that the engine is not opened, and why.
-    fn refuse(&self, refusal: Message) -> Result<Option<Opened>, String> {
-        self.send(&refusal).map(|()| None)
+    fn refuse(&self, refusal: Refusal) -> Result<Option<Opened>, String> {
+        self.send(&Message::Refused { refusal }).map(|()| None)
     }
 }

@@ -7,7 +7,7 @@
 
 use engine::{Engine, EngineError};
 use load::Clock;
-use model::Nanos;
+use model::{Nanos, metric};
 
 use super::settle::{IDLE_SAMPLES, POLL, STUCK};
 
@@ -88,11 +88,11 @@ impl PendingWorkMonitor {
 impl<C> WorkSources<'_, C> {
     fn pending(&self) -> Result<PendingWork, EngineError> {
         let readings = self.engine.state()?.readings;
-        let one = |name: &str| readings.get(name).copied();
+        let one = |metric| readings.value(metric);
         Ok(PendingWork {
-            debt_bytes: one("engine_debt_bytes"),
-            l0_files: one("engine_l0_files"),
-            jobs: one("engine_background_jobs"),
+            debt_bytes: one(metric::ENGINE_DEBT_BYTES),
+            l0_files: one(metric::ENGINE_L0_FILES),
+            jobs: one(metric::ENGINE_BACKGROUND_JOBS),
             dirty_bytes: (self.dirty_bytes)(),
         })
     }

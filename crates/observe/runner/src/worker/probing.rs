@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use load::{Interval, StepTotals};
-use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule};
+use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule, metric};
 use search::{
     ClientSearch, ClientSpec, Next, Probe, ProbeLoad, ProbeObservation, RateSearch, RateSpec,
     Search, Second,
@@ -181,7 +181,6 @@ const fn mixed(seed: u64, probe: u32) -> u64 {
 /// Returns the host's dirty pages, bytes; `None` when unknown.
 fn dirty_bytes() -> Option<f64> {
     let bytes = sampler::dirty_bytes().ok().flatten()?;
-    #[expect(clippy::cast_precision_loss, reason = "memory is far below 2^53 bytes")]
     Some(bytes as f64)
 }
 
@@ -208,7 +207,7 @@ impl Watcher {
             return;
         }
         readings.extend(gauges(engine));
-        readings.extend(dirty_bytes().map(|bytes| ("dirty_bytes".to_owned(), bytes)));
+        readings.extend(dirty_bytes().map(|bytes| (metric::DIRTY_BYTES.name.to_owned(), bytes)));
         let mut second = Second {
             length: interval.length,
             backlog: interval.backlog,
@@ -236,7 +235,7 @@ impl Watcher {
         for (second, is_invalid) in seconds.iter_mut().zip(is_invalid) {
             second.is_invalid = *is_invalid;
         }
-        let debt = |state: &EngineState| state.readings.get("engine_debt_bytes").copied();
+        let debt = |state: &EngineState| state.readings.value(metric::ENGINE_DEBT_BYTES);
         let (mut response, mut service) = (load::empty_histogram(), load::empty_histogram());
         for tally in totals.into_iter().flat_map(|totals| totals.clients.values()) {
             for (all, of_kind) in [(&mut response, &tally.response), (&mut service, &tally.service)]
@@ -301,7 +300,7 @@ mod tests {
     }
 
     fn state(debt: f64, stall_us: f64) -> EngineState {
-        let readings = [("engine_debt_bytes", debt), ("engine_stall_us", stall_us)];
+        let readings = [(metric::ENGINE_DEBT_BYTES, debt), (metric::ENGINE_STALL_US, stall_us)];
         let readings = readings.map(|(name, value)| (name.to_owned(), value)).into();
         EngineState { readings, ..EngineState::default() }
     }
@@ -381,11 +380,14 @@ mod tests {
             .map(|second| (second.ended, second.late, second.is_invalid))
             .collect();
         assert_eq!(seconds, [(99, 9, true), (50, 0, false)], "the warm-up is left out");
-        let stalls: Vec<_> =
-            observation.seconds.iter().map(|second| second.readings["engine_stall_us"]).collect();
+        let stalls: Vec<_> = observation
+            .seconds
+            .iter()
+            .map(|second| second.readings[metric::ENGINE_STALL_US])
+            .collect();
         assert_eq!(stalls, [50.0, 0.0], "growth, not totals");
         assert!(
-            (observation.seconds[0].readings["engine_debt_bytes"] - 8.0).abs() < 1e-9,
+            (observation.seconds[0].readings[metric::ENGINE_DEBT_BYTES] - 8.0).abs() < 1e-9,
             "a gauge"
         );
         assert_eq!((observation.censored, observation.censored_late), (7, 3));

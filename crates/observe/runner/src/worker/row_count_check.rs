@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use engine::ApplicationSetup;
-use model::OpKind;
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, Part, Procedure, TrafficSpec};
+use model::{OpKind, rule_code};
 
 use super::counted::{Calls, Tallies};
 
@@ -224,7 +224,6 @@ fn effect(procedure: &Procedure) -> Effect {
 }
 
 /// Returns a warning when a procedure's calls returned an unexpected number of rows.
-#[expect(clippy::cast_precision_loss, reason = "counts of a step stay far below 2^53")]
 fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
     let expected = procedure.rows_expected.filter(|rows| *rows > 0.0)?;
     if calls.done == 0 {
@@ -246,7 +245,7 @@ fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
     };
     let name = &procedure.name;
     Some(Finding {
-        code: "A053".to_owned(),
+        code: rule_code::A053.to_owned(),
         severity: Severity::Warning,
         evidence: format!(
             "{than} rows per query than expected: `{name}` returned {mean:.2} a call on average, \

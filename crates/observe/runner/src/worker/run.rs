@@ -3,6 +3,7 @@
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
 
+use engine::{Refusal, Setting};
 use load::{SteadyClock, StopFlag};
 use malloc::{Heap, Tunables};
 use model::StepInfo;
@@ -41,7 +42,8 @@ pub fn work(
         Ok(heap) => heap,
         Err(error) => {
             let (reason, remedy) = (error.to_string(), error.remedy());
-            return send_to(&output, &Message::OtherAllocator { reason, remedy });
+            let refusal = Refusal::Setting { setting: Setting::Allocator, reason, remedy };
+            return send_to(&output, &Message::Refused { refusal });
         }
     };
     let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };

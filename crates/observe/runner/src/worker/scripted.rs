@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{EngineState, Identity, Options, Readings};
+use model::{EngineState, Identity, Metric, Options, Readings, metric};
 
 /// An engine's state in one sample: idle or not, running jobs, debt in bytes.
 pub(crate) type StateSample = (Option<bool>, f64, f64);
@@ -11,17 +11,17 @@ pub(crate) type StateSample = (Option<bool>, f64, f64);
 /// An engine that returns the given states in turn, the last for ever; without any it fails.
 pub(crate) struct Scripted {
     samples: Mutex<Vec<StateSample>>,
-    debt: &'static str,
+    debt: Metric,
     done: Mutex<Vec<Maintenance>>,
 }
 
 impl Scripted {
     pub(crate) fn new(samples: &[StateSample]) -> Self {
-        Self::with_debt("engine_debt_bytes", samples)
+        Self::with_debt(metric::ENGINE_DEBT_BYTES, samples)
     }
 
     /// Returns an engine whose debt has that name.
-    pub(crate) fn with_debt(debt: &'static str, samples: &[StateSample]) -> Self {
+    pub(crate) fn with_debt(debt: Metric, samples: &[StateSample]) -> Self {
         let samples = samples.iter().rev().copied().collect();
         Self { samples: Mutex::new(samples), debt, done: Mutex::default() }
     }
@@ -58,9 +58,8 @@ impl Engine for Scripted {
         if samples.len() > 1 {
             samples.pop();
         }
-        let named = [("engine_background_jobs", jobs), (self.debt, debt)];
-        let readings: Readings =
-            named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let named = [(metric::ENGINE_BACKGROUND_JOBS, jobs), (self.debt, debt)];
+        let readings = Readings::from(named);
         Ok(EngineState { readings, is_idle, ..EngineState::default() })
     }
 

@@ -3,7 +3,7 @@
 use engine::{Engine, EngineError};
 use load::Clock;
 use model::record::SettleRecord;
-use model::{EngineState, Nanos};
+use model::{EngineState, Metric, Nanos, metric};
 use workload::Stage;
 
 /// Interval at which an engine's state is sampled.
@@ -79,15 +79,16 @@ fn wait_idle(
 
 /// Returns whether the engine reports running background jobs; unknown counts as no.
 fn is_running(state: &EngineState) -> bool {
-    state.readings.get("engine_background_jobs").is_some_and(|jobs| *jobs > 0.0)
+    state.readings.value(metric::ENGINE_BACKGROUND_JOBS).is_some_and(|jobs| jobs > 0.0)
 }
 
 /// Readings of work that is deferred: compaction's, the page cleaners', vacuum's or purge's.
-const DEBTS: [&str; 3] = ["engine_debt_bytes", "engine_dirty_bytes", "engine_garbage_rows"];
+const DEBTS: [Metric; 3] =
+    [metric::ENGINE_DEBT_BYTES, metric::ENGINE_DIRTY_BYTES, metric::ENGINE_GARBAGE_ROWS];
 
 /// Returns the engine's debts to the bit, so that any change is detected.
 fn debt(state: &EngineState) -> [Option<u64>; 3] {
-    DEBTS.map(|name| state.readings.get(name).map(|amount| amount.to_bits()))
+    DEBTS.map(|name| state.readings.value(name).map(f64::to_bits))
 }
 
 #[cfg(test)]

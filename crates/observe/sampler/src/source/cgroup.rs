@@ -1,10 +1,10 @@
 //! The run's control group: memory, throttling, kills; versions 1 and 2.
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::control_group::{CgroupDir, CpuDir, Version, locate_cpu};
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there, read_of_process, value_of};
+use crate::kernel_file::{read_if_there, read_of_process, value_of};
 use crate::mount::mounts;
 use crate::sampler::Sampler;
 
@@ -24,18 +24,14 @@ impl CgroupSampler {
 }
 
 impl Sampler for CgroupSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &["cgroup_memory_bytes", "cgroup_throttled_us", "cgroup_oom_kills"]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(group) = &self.own {
-            put(&mut readings, "cgroup_memory_bytes", group.memory_bytes()?);
-            put(&mut readings, "cgroup_oom_kills", group.oom_kills()?);
+            readings.set(metric::CGROUP_MEMORY_BYTES, group.memory_bytes()?);
+            readings.set(metric::CGROUP_OOM_KILLS, group.oom_kills()?);
         }
         let group = read_of_process(self.pid, "cgroup")?.unwrap_or_default();
-        put(&mut readings, "cgroup_throttled_us", self.throttling.update(&group)?);
+        readings.set(metric::CGROUP_THROTTLED_US, self.throttling.update(&group)?);
         Ok(readings)
     }
 }
@@ -190,8 +186,8 @@ mod tests {
             }
             let own = Some(CgroupDir { version, memory: dir.path().to_owned() });
             let readings = CgroupSampler::new(std::process::id(), own).sample().unwrap();
-            assert_eq!(readings.get("cgroup_memory_bytes"), Some(&4096.0), "{version:?}");
-            assert_eq!(readings.get("cgroup_oom_kills"), Some(&2.0), "{version:?}");
+            assert_eq!(readings.value(metric::CGROUP_MEMORY_BYTES), Some(4096.0), "{version:?}");
+            assert_eq!(readings.value(metric::CGROUP_OOM_KILLS), Some(2.0), "{version:?}");
         }
     }
 }

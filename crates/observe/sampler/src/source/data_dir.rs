@@ -6,11 +6,11 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::error::SampleError;
-use crate::kernel_file::put;
-use crate::sampler::{IsLog, Sampler};
+use crate::sampler::Sampler;
+use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;
@@ -49,18 +49,14 @@ impl DataDirSampler {
 }
 
 impl Sampler for DataDirSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &["data_dir_bytes", "log_bytes"]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut sizes = Sizes::default();
         self.walk(&self.dir, &mut sizes).map_err(SampleError::read(&self.dir))?;
         let mut readings = Readings::new();
-        put(&mut readings, "data_dir_bytes", Some(sizes.all));
+        readings.set(metric::DATA_DIR_BYTES, sizes.all);
         // An engine whose logs cannot be identified by name has an unknown log size, not none.
         let logs = self.is_log.as_ref().map(|_| sizes.logs);
-        put(&mut readings, "log_bytes", logs);
+        readings.set(metric::LOG_BYTES, logs);
         Ok(readings)
     }
 }
@@ -105,7 +101,7 @@ mod tests {
             |path: &Path| suffixes.iter().any(|suffix| path.to_string_lossy().ends_with(suffix));
         let is_log = (!suffixes.is_empty()).then(|| Arc::new(ends) as IsLog);
         let readings = DataDirSampler::new(dir, is_log).sample().expect("the directory is there");
-        (readings["data_dir_bytes"], readings.get("log_bytes").copied())
+        (readings[metric::DATA_DIR_BYTES], readings.value(metric::LOG_BYTES))
     }
 
     #[test]

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there};
+use crate::kernel_file::read_if_there;
 use crate::sampler::Sampler;
 
 /// Bytes of a sector in the block layer's counters, whatever the device's own.
@@ -26,17 +26,6 @@ impl DeviceSampler {
 }
 
 impl Sampler for DeviceSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &[
-            "device_reads",
-            "device_read_bytes",
-            "device_writes",
-            "device_write_bytes",
-            "device_flushes",
-            "device_busy_us",
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let Ok(device) = &self.device else { return Ok(Readings::new()) };
         let text = read_if_there(&device.sys_dir.join("stat"))?;
@@ -57,12 +46,12 @@ fn readings(text: &str) -> Readings {
         text.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
     let field = |index: usize, scale: u64| fields.get(index).map(|value| value * scale);
     let mut readings = Readings::new();
-    put(&mut readings, "device_reads", field(0, 1));
-    put(&mut readings, "device_read_bytes", field(2, SECTOR_BYTES));
-    put(&mut readings, "device_writes", field(4, 1));
-    put(&mut readings, "device_write_bytes", field(6, SECTOR_BYTES));
-    put(&mut readings, "device_busy_us", field(9, 1000));
-    put(&mut readings, "device_flushes", field(15, 1));
+    readings.set(metric::DEVICE_READS, field(0, 1));
+    readings.set(metric::DEVICE_READ_BYTES, field(2, SECTOR_BYTES));
+    readings.set(metric::DEVICE_WRITES, field(4, 1));
+    readings.set(metric::DEVICE_WRITE_BYTES, field(6, SECTOR_BYTES));
+    readings.set(metric::DEVICE_BUSY_US, field(9, 1000));
+    readings.set(metric::DEVICE_FLUSHES, field(15, 1));
     readings
 }
 
@@ -75,19 +64,19 @@ mod tests {
         let text = "  350137    34674 26379986   647490    81295    59967 15675240    88614        \
                     0    46360   743827    24368       37  7466640     5248    15515     2473\n";
         let readings = readings(text);
-        assert_eq!(readings.get("device_reads"), Some(&350_137.0));
-        assert_eq!(readings.get("device_read_bytes"), Some(&(26_379_986.0 * 512.0)));
-        assert_eq!(readings.get("device_writes"), Some(&81_295.0));
-        assert_eq!(readings.get("device_write_bytes"), Some(&(15_675_240.0 * 512.0)));
-        assert_eq!(readings.get("device_busy_us"), Some(&46_360_000.0));
-        assert_eq!(readings.get("device_flushes"), Some(&15_515.0));
+        assert_eq!(readings.value(metric::DEVICE_READS), Some(350_137.0));
+        assert_eq!(readings.value(metric::DEVICE_READ_BYTES), Some(26_379_986.0 * 512.0));
+        assert_eq!(readings.value(metric::DEVICE_WRITES), Some(81_295.0));
+        assert_eq!(readings.value(metric::DEVICE_WRITE_BYTES), Some(15_675_240.0 * 512.0));
+        assert_eq!(readings.value(metric::DEVICE_BUSY_US), Some(46_360_000.0));
+        assert_eq!(readings.value(metric::DEVICE_FLUSHES), Some(15_515.0));
     }
 
     #[test]
     fn an_old_kernel_does_not_report_flushes() {
         let readings = readings("1 2 3 4 5 6 7 8 9 10 11\n");
-        assert_eq!(readings.get("device_busy_us"), Some(&10_000.0));
-        assert!(!readings.contains_key("device_flushes"));
+        assert_eq!(readings.value(metric::DEVICE_BUSY_US), Some(10_000.0));
+        assert!(!readings.has(metric::DEVICE_FLUSHES));
     }
 
     #[test]

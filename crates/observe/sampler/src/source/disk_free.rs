@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use model::Readings;
+use model::{Readings, metric};
 use rustix::fs::StatVfs;
 
 use crate::error::SampleError;
-use crate::kernel_file::put;
 use crate::sampler::Sampler;
 
 /// Reads the free space; the size only at boundaries.
@@ -26,21 +25,17 @@ impl DiskFreeSampler {
 }
 
 impl Sampler for DiskFreeSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &["disk_free_bytes", "disk_size_bytes"]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
-        put(&mut readings, "disk_free_bytes", free(&self.space()?));
+        readings.set(metric::DISK_FREE_BYTES, free(&self.space()?));
         Ok(readings)
     }
 
     fn sample_boundary(&mut self) -> Result<Readings, SampleError> {
         let space = self.space()?;
         let mut readings = Readings::new();
-        put(&mut readings, "disk_free_bytes", free(&space));
-        put(&mut readings, "disk_size_bytes", size(&space));
+        readings.set(metric::DISK_FREE_BYTES, free(&space));
+        readings.set(metric::DISK_SIZE_BYTES, size(&space));
         Ok(readings)
     }
 }
@@ -68,7 +63,10 @@ mod tests {
         let mut sampler = DiskFreeSampler::new(dir.path());
         assert_eq!(sampler.sample().unwrap().len(), 1);
         let readings = sampler.sample_boundary().unwrap();
-        assert!(readings["disk_size_bytes"] >= readings["disk_free_bytes"], "{readings:?}");
+        assert!(
+            readings[metric::DISK_SIZE_BYTES] >= readings[metric::DISK_FREE_BYTES],
+            "{readings:?}"
+        );
     }
 
     #[test]

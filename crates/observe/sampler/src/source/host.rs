@@ -2,35 +2,25 @@
 
 use std::path::Path;
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::error::SampleError;
-use crate::kernel_file::{bytes_of, put, read_if_there, value_of};
+use crate::kernel_file::{bytes_of, read_if_there, value_of};
 use crate::sampler::Sampler;
 
 /// Reads the host's accounts.
 pub(crate) struct HostSampler;
 
 impl Sampler for HostSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &[
-            "host_cpu_busy_us",
-            "host_steal_us",
-            "host_context_switches",
-            "host_io_pressure_us",
-            "dirty_bytes",
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(text) = read_if_there(Path::new("/proc/stat"))? {
             add_stat(&mut readings, &text, rustix::param::clock_ticks_per_second());
         }
         if let Some(text) = read_if_there(Path::new("/proc/pressure/io"))? {
-            put(&mut readings, "host_io_pressure_us", pressure_us(&text));
+            readings.set(metric::HOST_IO_PRESSURE_US, pressure_us(&text));
         }
-        put(&mut readings, "dirty_bytes", dirty_bytes()?);
+        readings.set(metric::DIRTY_BYTES, dirty_bytes()?);
         Ok(readings)
     }
 }
@@ -49,15 +39,15 @@ pub fn dirty_bytes() -> Result<Option<u64>, SampleError> {
 /// Source: Linux, Documentation/filesystems/proc.rst, section 1.8: user, nice, system, idle,
 /// iowait, irq, softirq, steal, guest, guest_nice; guest time is part of user time.
 fn add_stat(readings: &mut Readings, text: &str, ticks_per_s: u64) {
-    put(readings, "host_context_switches", value_of(text, "ctxt"));
+    readings.set(metric::HOST_CONTEXT_SWITCHES, value_of(text, "ctxt"));
     let Some(cpu) = text.lines().find_map(|line| line.strip_prefix("cpu ")) else { return };
     let ticks: Vec<u64> = cpu.split_ascii_whitespace().map_while(|t| t.parse().ok()).collect();
     let micros = |ticks: u64| ticks * 1_000_000 / ticks_per_s.max(1);
     if let [user, nice, system, _idle, _iowait, irq, softirq, ..] = ticks[..] {
         let busy = user + nice + system + irq + softirq;
-        put(readings, "host_cpu_busy_us", Some(micros(busy)));
+        readings.set(metric::HOST_CPU_BUSY_US, micros(busy));
     }
-    put(readings, "host_steal_us", ticks.get(7).copied().map(micros));
+    readings.set(metric::HOST_STEAL_US, ticks.get(7).copied().map(micros));
 }
 
 /// Returns the total of the `some` line of `/proc/pressure/io`, us.
@@ -77,16 +67,16 @@ mod tests {
     fn busy_leaves_out_idle_waiting_and_stolen_time_and_counts_guests_once() {
         let mut readings = Readings::new();
         add_stat(&mut readings, STAT, 100);
-        assert_eq!(readings.get("host_cpu_busy_us"), Some(&532_350_000.0));
-        assert_eq!(readings.get("host_steal_us"), Some(&1_400_000.0));
-        assert_eq!(readings.get("host_context_switches"), Some(&721_567.0));
+        assert_eq!(readings.value(metric::HOST_CPU_BUSY_US), Some(532_350_000.0));
+        assert_eq!(readings.value(metric::HOST_STEAL_US), Some(1_400_000.0));
+        assert_eq!(readings.value(metric::HOST_CONTEXT_SWITCHES), Some(721_567.0));
     }
 
     #[test]
     fn an_old_kernel_does_not_report_steal() {
         let mut readings = Readings::new();
         add_stat(&mut readings, "cpu  10 0 10 100 1 0 5\n", 100);
-        assert_eq!(readings.keys().collect::<Vec<_>>(), ["host_cpu_busy_us"]);
+        assert_eq!(readings.keys().collect::<Vec<_>>(), [metric::HOST_CPU_BUSY_US.name]);
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use model::Readings;
+use model::{Readings, metric};
 
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CpuDir;
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there, read_of_process};
-use crate::sampler::{Sampler, ServerTargets};
+use crate::kernel_file::{read_if_there, read_of_process};
+use crate::sampler::Sampler;
+use crate::targets::ServerTargets;
 
 /// Reads what is left of the host's user CPU when that of the worker, of its server and our own
 /// are taken away.
@@ -55,10 +56,6 @@ impl OthersSampler {
 }
 
 impl Sampler for OthersSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &["others_cpu_us"]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         // The processes first: what they use until the host's account is read is theirs, so that
@@ -73,7 +70,7 @@ impl Sampler for OthersSampler {
         })();
         if let Some(ticks) = ticks {
             self.largest_us = self.largest_us.max(micros(ticks).saturating_sub(server));
-            put(&mut readings, "others_cpu_us", Some(self.largest_us));
+            readings.set(metric::OTHERS_CPU_US, self.largest_us);
         }
         Ok(readings)
     }
@@ -166,6 +163,6 @@ mod tests {
         let first = sampler.sample().unwrap();
         let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(n ^ sum));
         let second = sampler.sample().unwrap();
-        assert!(second["others_cpu_us"] >= first["others_cpu_us"], "{sum}");
+        assert!(second[metric::OTHERS_CPU_US] >= first[metric::OTHERS_CPU_US], "{sum}");
     }
 }

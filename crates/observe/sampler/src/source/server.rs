@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::Readings;
+use model::{Metric, Readings, metric};
 
 use crate::control_group::{CpuDir, Version};
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there, value_of};
+use crate::kernel_file::{read_if_there, value_of};
 use crate::sampler::Sampler;
 use crate::server_group::{Accounts, ServerGroup};
 
@@ -33,45 +33,31 @@ impl ServerSampler {
 }
 
 impl Sampler for ServerSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &[
-            "server_cpu_user_us",
-            "server_cpu_kernel_us",
-            "server_context_switches",
-            "server_reads",
-            "server_read_bytes",
-            "server_writes",
-            "server_write_bytes",
-            "server_memory_bytes",
-            "server_processes",
-        ]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(dir) = &self.accounts.cpu
             && let Some((all_us, user, kernel)) = cpu_us(dir)?
         {
             self.cpu.update(all_us, user, kernel);
-            put(&mut readings, "server_cpu_user_us", Some(self.cpu.user_us));
-            put(&mut readings, "server_cpu_kernel_us", Some(self.cpu.kernel_us));
+            readings.set(metric::SERVER_CPU_USER_US, self.cpu.user_us);
+            readings.set(metric::SERVER_CPU_KERNEL_US, self.cpu.kernel_us);
         }
         if let Some((version, dir, device)) = &self.accounts.io {
             let io = match version {
                 Version::V1 => io_v1(dir, device)?,
                 Version::V2 => io_v2(&read_if_there(&dir.join("io.stat"))?, device),
             };
-            for (name, value) in IO.iter().zip(io.unwrap_or_default()) {
-                put(&mut readings, name, value);
+            for (name, value) in IO.into_iter().zip(io.unwrap_or_default()) {
+                readings.set(name, value);
             }
         }
         if let Some(memory) = &self.accounts.memory {
-            put(&mut readings, "server_memory_bytes", memory.memory_bytes()?);
+            readings.set(metric::SERVER_MEMORY_BYTES, memory.memory_bytes()?);
         }
         if let Some(dir) = &self.accounts.processes {
             let text = read_if_there(&dir.join("cgroup.procs"))?.unwrap_or_default();
-            put(&mut readings, "server_processes", Some(text.lines().count() as u64));
-            put(&mut readings, "server_context_switches", self.switches.update(&text));
+            readings.set(metric::SERVER_PROCESSES, text.lines().count() as u64);
+            readings.set(metric::SERVER_CONTEXT_SWITCHES, self.switches.update(&text));
         }
         Ok(readings)
     }
@@ -83,7 +69,12 @@ impl Sampler for ServerSampler {
 }
 
 /// Readings of IO, in the order they are found.
-const IO: [&str; 4] = ["server_reads", "server_writes", "server_read_bytes", "server_write_bytes"];
+const IO: [Metric; 4] = [
+    metric::SERVER_READS,
+    metric::SERVER_WRITES,
+    metric::SERVER_READ_BYTES,
+    metric::SERVER_WRITE_BYTES,
+];
 
 /// A group's CPU so far: an exact sum, divided in the ratio of ticks.
 #[derive(Default)]
@@ -289,7 +280,7 @@ mod tests {
         let group = ServerGroup::create(None, dir.path()).unwrap();
         let mut sampler = ServerSampler::new(&group);
         let before = sampler.sample().unwrap();
-        if !before.contains_key("server_cpu_user_us") {
+        if !before.has(metric::SERVER_CPU_USER_US) {
             println!("skipped: {}", group.absence().unwrap_or("no control groups here"));
             return;
         }
@@ -300,13 +291,13 @@ mod tests {
             fs::write(dir.join("cgroup.procs"), child.id().to_string()).unwrap();
         }
         let during = sampler.sample().unwrap();
-        assert_eq!(during.get("server_processes"), Some(&1.0));
+        assert_eq!(during.value(metric::SERVER_PROCESSES), Some(1.0));
         child.stdin.take().unwrap().write_all(b"go\n").unwrap();
         child.wait().unwrap();
         let after = sampler.sample().unwrap();
-        let cpu = |readings: &Readings| readings["server_cpu_user_us"];
+        let cpu = |readings: &Readings| readings[metric::SERVER_CPU_USER_US];
         assert!(cpu(&after) - cpu(&before) > 1_000.0, "{before:?} {after:?}");
-        assert!(after["server_context_switches"] >= during["server_context_switches"]);
-        assert_eq!(after.get("server_processes"), Some(&0.0));
+        assert!(after[metric::SERVER_CONTEXT_SWITCHES] >= during[metric::SERVER_CONTEXT_SWITCHES]);
+        assert_eq!(after.value(metric::SERVER_PROCESSES), Some(0.0));
     }
 }

@@ -2,20 +2,16 @@
 
 use std::path::Path;
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::error::SampleError;
-use crate::kernel_file::{put, read_if_there, value_of};
+use crate::kernel_file::{read_if_there, value_of};
 use crate::sampler::Sampler;
 
 /// Reads the host's accounts of memory shortage.
 pub(crate) struct SwapSampler;
 
 impl Sampler for SwapSampler {
-    fn metrics(&self) -> &'static [&'static str] {
-        &["host_swap_in_bytes", "host_swap_out_bytes", "host_direct_reclaims"]
-    }
-
     fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(text) = read_if_there(Path::new("/proc/vmstat"))? {
@@ -34,11 +30,11 @@ impl Sampler for SwapSampler {
 /// reclaim is not a control group's).
 fn add_vmstat(readings: &mut Readings, text: &str, page_bytes: u64) {
     let bytes = |key| value_of(text, key)?.checked_mul(page_bytes);
-    put(readings, "host_swap_in_bytes", bytes("pswpin"));
-    put(readings, "host_swap_out_bytes", bytes("pswpout"));
+    readings.set(metric::HOST_SWAP_IN_BYTES, bytes("pswpin"));
+    readings.set(metric::HOST_SWAP_OUT_BYTES, bytes("pswpout"));
     let stalls = text.lines().filter(|line| line.starts_with("allocstall"));
     let counts = stalls.filter_map(|line| line.split_ascii_whitespace().nth(1)?.parse().ok());
-    put(readings, "host_direct_reclaims", counts.reduce(|sum: u64, count| sum + count));
+    readings.set(metric::HOST_DIRECT_RECLAIMS, counts.reduce(|sum: u64, count| sum + count));
 }
 
 #[cfg(test)]
@@ -52,15 +48,15 @@ mod tests {
     fn swap_is_in_bytes_and_stalls_are_of_all_zones() {
         let mut readings = Readings::new();
         add_vmstat(&mut readings, VMSTAT, 4096);
-        assert_eq!(readings.get("host_swap_in_bytes"), Some(&12_288.0));
-        assert_eq!(readings.get("host_swap_out_bytes"), Some(&20_480.0));
-        assert_eq!(readings.get("host_direct_reclaims"), Some(&321.0));
+        assert_eq!(readings.value(metric::HOST_SWAP_IN_BYTES), Some(12_288.0));
+        assert_eq!(readings.value(metric::HOST_SWAP_OUT_BYTES), Some(20_480.0));
+        assert_eq!(readings.value(metric::HOST_DIRECT_RECLAIMS), Some(321.0));
     }
 
     #[test]
     fn an_old_kernel_counts_stalls_once_and_one_without_swap_omits_it() {
         let mut readings = Readings::new();
         add_vmstat(&mut readings, "allocstall 4\n", 4096);
-        assert_eq!(readings, Readings::from([("host_direct_reclaims".to_owned(), 4.0)]));
+        assert_eq!(readings, Readings::from([(metric::HOST_DIRECT_RECLAIMS.name.to_owned(), 4.0)]));
     }
 }

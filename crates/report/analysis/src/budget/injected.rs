@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
-use model::{Experiment, Nanos, OpKind, RunRecord, StopRule};
+use model::{Experiment, Nanos, OpKind, RunRecord, StopRule, metric};
 use stats::noise::Noise;
 use stats::time_profile::{Second, Series, time_profile};
 use stats::{Effect, Verdict};
@@ -92,7 +92,7 @@ fn compared(slowdown: f64, design: &Design, noise: &mut Noise) -> Effect {
     }
     let spec = two_variants(design.repetitions);
     let found = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap();
-    found.steps[0].cells[1].metrics["throughput_ops_per_s"].versus_base.unwrap()
+    found.steps[0].cells[1].metrics[metric::THROUGHPUT_OPS_PER_S.name].versus_base.unwrap()
 }
 
 /// Returns whether a slowdown is established: one below the margin is small, but real.

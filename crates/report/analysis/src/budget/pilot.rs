@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule};
+use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule, metric};
 use stats::CellVariance;
 use stats::planning::between_runs;
 
@@ -12,7 +12,7 @@ use crate::noise_history::NoiseHistory;
 use crate::samples::{Key, Samples, VariantSamples, variance};
 
 /// The metric whose within-run variance is known.
-const THROUGHPUT: &str = "throughput_ops_per_s";
+const THROUGHPUT: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
 /// Source of a step's noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -286,9 +286,9 @@ const fn length(step: &Step) -> Option<Nanos> {
 /// Returns the expected primary metric of a step without runs.
 const fn expected_primary(step: &Step) -> &'static str {
     match (&step.load, step.limit) {
-        (Load::Open(_), Some(_)) => "goodput_ops_per_s",
-        (Load::Open(_), None) => "response_ns_p99",
-        (Load::FindRate(_), _) => "sustainable_ops_per_s",
+        (Load::Open(_), Some(_)) => metric::GOODPUT_OPS_PER_S.name,
+        (Load::Open(_), None) => metric::RESPONSE_NS_P99.name,
+        (Load::FindRate(_), _) => metric::SUSTAINABLE_OPS_PER_S.name,
         (Load::Closed | Load::Pipelined(_) | Load::FindClients, _) => THROUGHPUT,
     }
 }

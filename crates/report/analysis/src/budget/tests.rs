@@ -4,7 +4,7 @@
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
-use model::{Experiment, Nanos, RunRecord, StopRule};
+use model::{Experiment, Nanos, RunRecord, StopRule, metric};
 use stats::distribution::student;
 use stats::noise::Noise;
 use stats::{Design as Rule, classify_difference};
@@ -27,7 +27,7 @@ pub(super) fn noise_of(
         step: step.to_owned(),
         clients: 1,
         variant: "b".to_owned(),
-        metric: "throughput_ops_per_s",
+        metric: metric::THROUGHPUT_OPS_PER_S.name,
         between: (between_percent / 100.0).powi(2),
         within: Some(within_percent2 / 1e4),
         prior_df: 0.0,
@@ -254,7 +254,7 @@ fn noise_is_from_the_pilot_the_history_or_assumed() {
     let mut experiment = timed_experiment(&["a", "b"]);
     let noise_history = |name: &str| {
         let variance = stats::CellVariance { variance: 4e-4, df: 6.0 };
-        let metrics = [("throughput_ops_per_s".to_owned(), variance)].into();
+        let metrics = [(metric::THROUGHPUT_OPS_PER_S.name.to_owned(), variance)].into();
         NoiseHistory {
             experiments: vec![vec![NoiseCell { step: name.into(), seconds: 60.0, metrics }]],
         }

@@ -1,6 +1,6 @@
 //! Stein's two-stage procedure: a pilot, then the repetitions for a precision.
 
-use model::{Experiment, RunRecord};
+use model::{Experiment, RunRecord, metric};
 use stats::CellVariance;
 use stats::distribution::student;
 use stats::planning::runs_needed;
@@ -10,7 +10,7 @@ use crate::compare::primary;
 use crate::samples::Samples;
 
 /// The metric of steps that only wait for the engine; it needs no precision.
-const SETTLING: &str = "settle_s";
+const SETTLING: &str = metric::SETTLE_S.name;
 
 /// Pilot noise of one comparison.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,11 +1,20 @@
 //! Time of an operation by component, in microseconds.
 
-use model::{Load, Nanos, OpKind, RunRecord, StepRecord};
+use model::{Load, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
-use super::explanation::Subject;
-use crate::metrics::{clients, is_of_server, primary_operations, requests, server_cpu_us};
+use crate::metrics::{clients, is_of_server, primary_operations, requests};
+
+/// What is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A closed loop's time per operation: clients over throughput.
+    TimePerOperation,
+    /// An open loop's mean response time.
+    ResponseTime,
+}
 
 /// A part of the time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -200,10 +209,9 @@ fn of_run(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
 /// Accounts for clients / throughput: counters of the clients' threads over operations.
 ///
 /// The client's own CPU is a part of the user CPU, and cannot be more.
-#[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
 fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
-    let counter = |name: &str| step.counters.get(name).map(|us| us / ops);
+    let counter = |metric| step.counters.value(metric).map(|us| us / ops);
     let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
     // Once per request, and an operation may be one row of many.
     let requests_per_op = requests(step) as f64 / ops;
@@ -213,9 +221,9 @@ fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
         (Part::ClientCpu, own.filter(|_| run.calibration.is_some())),
         (Part::EngineCpu, user.zip(own).map(|(user, own)| user - own)),
         (Part::KernelCpu, kernel),
-        (Part::RunQueue, counter("client_run_queue_us")),
-        (Part::Storage, counter("client_storage_wait_us")),
-        (Part::Sleep, counter("client_sleep_us")),
+        (Part::RunQueue, counter(metric::CLIENT_RUN_QUEUE_US)),
+        (Part::Storage, counter(metric::CLIENT_STORAGE_WAIT_US)),
+        (Part::Sleep, counter(metric::CLIENT_SLEEP_US)),
     ];
     known(total(step, ops), &parts)
 }
@@ -225,18 +233,17 @@ fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
 /// While the client waits (asleep, or ready to run and preempted by the server) the server works
 /// for it or waits itself. The server's CPU counts as far as the client waited: other threads and
 /// background writers took none of the client's time.
-#[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
 fn served(step: &StepRecord) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
-    let counter = |name: &str| step.counters.get(name).map(|us| us / ops);
+    let counter = |metric| step.counters.value(metric).map(|us| us / ops);
     let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
     let own = user.zip(kernel).map(|(user, kernel)| user + kernel);
-    let waited = counter("client_sleep_us").zip(counter("client_run_queue_us"));
+    let waited = counter(metric::CLIENT_SLEEP_US).zip(counter(metric::CLIENT_RUN_QUEUE_US));
     let waited = waited.map(|(asleep, ready)| asleep + ready);
     let total = total(step, ops);
     // Without samples of the client, the rest of its time bounds its waits.
     let at_most = waited.or_else(|| own.map(|own| (total - own).max(0.0)));
-    let server = server_cpu_us(step).map(|us| us / ops);
+    let server = step.counters.sum(&metric::SERVER_CPU_US).map(|us| us / ops);
     let server = server.zip(at_most).map(|(server, at_most)| server.min(at_most));
     let parts = [
         (Part::ClientCpu, own),
@@ -249,23 +256,22 @@ fn served(step: &StepRecord) -> Option<OfRun> {
 /// Returns user and kernel CPU of the measured clients: that of background writers, counted among
 /// it, is taken out again.
 fn client_cpu(step: &StepRecord) -> [Option<f64>; 2] {
-    let counter = |name: &str| step.counters.get(name).copied();
+    let counter = |metric| step.counters.value(metric);
     let has_writer = step.step.writer_bytes_per_s.is_some() || !step.writers.is_empty();
-    let of_writer = |name: &str| counter(name).or_else(|| (!has_writer).then_some(0.0));
-    let less_writer = |all: &str, writer: &str| Some(counter(all)? - of_writer(writer)?);
+    let of_writer = |metric| counter(metric).or_else(|| (!has_writer).then_some(0.0));
+    let less_writer = |all, writer| Some(counter(all)? - of_writer(writer)?);
     [
-        less_writer("client_cpu_user_us", "writer_cpu_user_us"),
-        less_writer("client_cpu_kernel_us", "writer_cpu_kernel_us"),
+        less_writer(metric::CLIENT_CPU_USER_US, metric::WRITER_CPU_USER_US),
+        less_writer(metric::CLIENT_CPU_KERNEL_US, metric::WRITER_CPU_KERNEL_US),
     ]
 }
 
 /// Returns clients / throughput, us.
 fn total(step: &StepRecord, ops: f64) -> f64 {
-    f64::from(clients(step)) * micros(step.duration_ns) / ops
+    f64::from(clients(step)) * step.duration_ns.as_micros_f64() / ops
 }
 
 /// Accounts for the mean response time: waiting for a free client, and service.
-#[expect(clippy::cast_precision_loss, reason = "operations stay far below 2^53")]
 fn open(step: &StepRecord) -> Option<OfRun> {
     let mean_of = |of: &dyn Fn(&OpKind) -> (u64, f64)| {
         let all: Vec<(u64, f64)> = step.clients.keys().map(of).collect();
@@ -291,9 +297,4 @@ fn known(total: f64, parts: &[(Part, Option<f64>)]) -> Option<OfRun> {
     let parts = parts.iter().filter_map(|(part, us)| Some((*part, us.filter(is_number)?)));
     let parts = parts.collect();
     Some(OfRun { total, parts }).filter(|run| run.total.is_finite() && run.total > 0.0)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "spans stay far below 2^53 ns (104 days)")]
-fn micros(span: Nanos) -> f64 {
-    span.0 as f64 / 1e3
 }

@@ -1,10 +1,9 @@
 //! Resource use of a variant, and the resource that binds.
 
-use model::{RunRecord, StepRecord};
+use model::{RunRecord, StepRecord, metric};
 use serde::Serialize;
 
-use super::account::Part;
-use super::explanation::Subject;
+use super::account::{Part, Subject};
 use crate::explain::Account;
 use crate::metrics::whole_cpu_us;
 
@@ -52,12 +51,12 @@ pub(super) fn bound(
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let per_time = |step: &StepRecord, us: f64| us / 1e6 / step.duration_ns.as_secs_f64();
-    let of = |step: &StepRecord, name: &str| step.counters.get(name).copied();
     let cpu = |step: &StepRecord| {
-        let process = of(step, "process_cpu_user_us")? + of(step, "process_cpu_kernel_us")?;
+        let process = step.counters.sum(&metric::PROCESS_CPU_US)?;
         Some(per_time(step, whole_cpu_us(step, Some(process))?) / f64::from(cpus.max(1)))
     };
-    let device = |step: &StepRecord| Some(per_time(step, of(step, "device_busy_us")?));
+    let device =
+        |step: &StepRecord| Some(per_time(step, step.counters.value(metric::DEVICE_BUSY_US)?));
     let used = [
         (Resource::Cpus, mean(&cpu)),
         (Resource::Clients, time_on_cpu),

@@ -1,6 +1,6 @@
 //! Other metrics that changed in the same runs.
 
-use model::{Better, metric};
+use model::{Better, Metric, metric};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 
@@ -26,38 +26,39 @@ pub struct Moved {
 /// Our choice, because a ratio of two tiny values means nothing: a hundredth of a request or of a
 /// switch per operation, a tenth of a KiB, a hundredth of a share, a twentieth of a block lookup,
 /// 16 MiB of memory, a thousand rows that wait for vacuum or purge.
-const MOVABLE: &[(&str, f64)] = &[
-    ("cpu_us_per_op", 0.02),
-    ("background_cpu_us_per_op", 0.02),
-    ("kernel_cpu_us_per_op", 0.02),
-    ("server_cpu_us_per_op", 0.02),
-    ("context_switches_per_op", 0.01),
-    ("device_reads_per_op", 0.01),
-    ("device_read_kib_per_op", 0.1),
-    ("device_writes_per_op", 0.01),
-    ("device_write_kib_per_op", 0.1),
-    ("server_context_switches_per_op", 0.01),
-    ("server_reads_per_op", 0.01),
-    ("server_read_kib_per_op", 0.1),
-    ("server_writes_per_op", 0.01),
-    ("server_write_kib_per_op", 0.1),
-    ("fsyncs_per_op", 0.01),
-    ("commits_per_fsync", 0.05),
-    ("heap_fetches_per_op", 0.01),
-    ("engine_garbage_rows", 1_000.0),
-    ("engine_dirty_bytes", 16.0 * 1024.0 * 1024.0),
-    ("write_amplification_with_wal", 0.05),
-    ("write_amplification_process", 0.05),
-    ("write_amplification_device", 0.05),
-    ("space_amplification", 0.02),
-    ("read_amplification", 0.05),
-    ("cache_hit_share", 0.01),
-    ("stall_share", 0.01),
-    ("rss_peak_bytes", 16.0 * 1024.0 * 1024.0),
+const MOVABLE: &[(Metric, f64)] = &[
+    (metric::CPU_US_PER_OP, 0.02),
+    (metric::BACKGROUND_CPU_US_PER_OP, 0.02),
+    (metric::KERNEL_CPU_US_PER_OP, 0.02),
+    (metric::SERVER_CPU_US_PER_OP, 0.02),
+    (metric::CONTEXT_SWITCHES_PER_OP, 0.01),
+    (metric::DEVICE_READS_PER_OP, 0.01),
+    (metric::DEVICE_READ_KIB_PER_OP, 0.1),
+    (metric::DEVICE_WRITES_PER_OP, 0.01),
+    (metric::DEVICE_WRITE_KIB_PER_OP, 0.1),
+    (metric::SERVER_CONTEXT_SWITCHES_PER_OP, 0.01),
+    (metric::SERVER_READS_PER_OP, 0.01),
+    (metric::SERVER_READ_KIB_PER_OP, 0.1),
+    (metric::SERVER_WRITES_PER_OP, 0.01),
+    (metric::SERVER_WRITE_KIB_PER_OP, 0.1),
+    (metric::FSYNCS_PER_OP, 0.01),
+    (metric::COMMITS_PER_FSYNC, 0.05),
+    (metric::HEAP_FETCHES_PER_OP, 0.01),
+    (metric::ENGINE_GARBAGE_ROWS, 1_000.0),
+    (metric::ENGINE_DIRTY_BYTES, 16.0 * 1024.0 * 1024.0),
+    (metric::WRITE_AMPLIFICATION_WITH_WAL, 0.05),
+    (metric::WRITE_AMPLIFICATION_PROCESS, 0.05),
+    (metric::WRITE_AMPLIFICATION_DEVICE, 0.05),
+    (metric::SPACE_AMPLIFICATION, 0.02),
+    (metric::READ_AMPLIFICATION, 0.05),
+    (metric::CACHE_HIT_SHARE, 0.01),
+    (metric::STALL_SHARE, 0.01),
+    (metric::RSS_PEAK_BYTES, 16.0 * 1024.0 * 1024.0),
 ];
 
 /// Metrics of the worker alone, left out with a server.
-const OF_WORKERS: [&str; 3] = ["cpu_us_per_op", "background_cpu_us_per_op", "kernel_cpu_us_per_op"];
+const OF_WORKERS: [Metric; 3] =
+    [metric::CPU_US_PER_OP, metric::BACKGROUND_CPU_US_PER_OP, metric::KERNEL_CPU_US_PER_OP];
 
 /// Returns what moved between the base and `variant`: along with `throughput` first, then by the
 /// largest ratio.
@@ -70,10 +71,10 @@ pub(super) fn moved(
     let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
     let (Some(base), Some(variant)) = (cell(base), cell(variant)) else { return Vec::new() };
     // With a known server CPU, the client's CPU is only the canary.
-    let has_server = base.metric("server_cpu_us_per_op").is_some();
-    let is_listed = |name: &str| !(has_server && OF_WORKERS.contains(&name));
-    let one = |(name, least): &(&'static str, f64)| one(name, *least, base, variant, throughput);
-    let movable = MOVABLE.iter().filter(|(name, _)| is_listed(name));
+    let has_server = base.metric(metric::SERVER_CPU_US_PER_OP).is_some();
+    let is_listed = |metric: &Metric| !(has_server && OF_WORKERS.contains(metric));
+    let one = |(metric, least): &(Metric, f64)| one(*metric, *least, base, variant, throughput);
+    let movable = MOVABLE.iter().filter(|(metric, _)| is_listed(metric));
     let mut all: Vec<Moved> = movable.filter_map(one).collect();
     all.sort_by(|a, b| {
         let size = |moved: &Moved| moved.effect.ratio.ln().abs();
@@ -83,13 +84,13 @@ pub(super) fn moved(
 }
 
 fn one(
-    name: &'static str,
+    metric: Metric,
     least: f64,
     base: &CellComparison,
     variant: &CellComparison,
     throughput: Option<&Effect>,
 ) -> Option<Moved> {
-    let (base, variant) = (base.metric(name)?, variant.metric(name)?);
+    let (base, variant) = (base.metric(metric)?, variant.metric(metric)?);
     let effect = variant.versus_base?;
     let is_above = match effect.verdict {
         Verdict::Above => true,
@@ -98,13 +99,13 @@ fn one(
     };
     let (base, variant) = (base.spread.median, variant.spread.median);
     let is_along = throughput.is_some_and(|throughput| {
-        let is_worse = match metric::find(name).map(|metric| metric.better) {
-            Some(Better::Lower) => is_above,
-            Some(Better::Higher) => !is_above,
-            Some(Better::Neither) | None => return false,
+        let is_worse = match metric.better {
+            Better::Lower => is_above,
+            Better::Higher => !is_above,
+            Better::Neither => return false,
         };
         is_worse == (throughput.ratio < 1.0)
     });
-    let moved = Moved { metric: name, base, variant, effect, is_along };
+    let moved = Moved { metric: metric.name, base, variant, effect, is_along };
     ((variant - base).abs() >= least).then_some(moved)
 }

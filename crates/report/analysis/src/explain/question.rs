@@ -1,6 +1,6 @@
 //! Explains the difference of two variants in one step.
 
-use model::{Experiment, Placement, RunRecord, StepRecord};
+use model::{Experiment, Metric, Placement, RunRecord, StepRecord, count, metric};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
@@ -17,6 +17,25 @@ const FACTORED_SHARE: f64 = 0.1;
 
 /// Writes per read above which a storage wait is not for reads alone.
 const WRITES_PER_READ: f64 = 0.1;
+
+/// A metric's name in words, the metric, its first factor, and the names of both factors.
+type Product = (&'static str, Metric, Metric, (&'static str, &'static str));
+
+/// Metrics that are products of two factors.
+#[rustfmt::skip]
+const PRODUCTS: [Product; 5] = [
+    ("KiB read/op", metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READS_PER_OP,
+        ("device reads/op", "KiB per read")),
+    ("KiB written/op", metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITES_PER_OP,
+        ("device writes/op", "KiB per write")),
+    ("KiB the server read/op", metric::SERVER_READ_KIB_PER_OP, metric::SERVER_READS_PER_OP,
+        ("server reads/op", "KiB per read")),
+    ("KiB the server wrote/op", metric::SERVER_WRITE_KIB_PER_OP, metric::SERVER_WRITES_PER_OP,
+        ("server writes/op", "KiB per write")),
+    ("bytes written to the device per byte put", metric::WRITE_AMPLIFICATION_DEVICE,
+        metric::WRITE_AMPLIFICATION_WITH_WAL,
+        ("bytes the engine wrote per byte put", "device bytes per engine byte")),
+];
 
 /// Input of an explanation.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +68,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     sides[1].first()?;
     let subject = subject(first);
     let cell = step.cells.iter().find(|cell| cell.variant == variant);
-    let throughput = cell.and_then(|cell| cell.metric("throughput_ops_per_s"));
+    let throughput = cell.and_then(|cell| cell.metric(metric::THROUGHPUT_OPS_PER_S));
     let effect = throughput.and_then(|measured| measured.versus_base);
     let account = account(&sides[0], &sides[1]);
     let refusals = refusals(&Case {
@@ -100,7 +119,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
 fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
     let of_sides = |cell: &&CellComparison| sides.contains(&cell.variant.as_str());
     let late = step.cells.iter().filter(of_sides).find(|cell| cell.has_missed_rate())?;
-    let share = late.metric("writer_rate_share")?.spread.median;
+    let share = late.metric(metric::WRITER_RATE_SHARE)?.spread.median;
     Some(format!(
         "the background writers of {} reached {:.0} % of their rate",
         late.variant,
@@ -137,10 +156,10 @@ fn identities(
     step: &StepComparison,
     (base, variant): (&str, &str),
 ) -> Vec<Identity> {
-    let median = |name: &str| {
+    let median = |metric: Metric| {
         let of = |wanted: &str| {
             let cell = step.cells.iter().find(|cell| cell.variant == wanted)?;
-            Some(cell.metric(name)?.spread.median)
+            Some(cell.metric(metric)?.spread.median)
         };
         Some((of(base)?, of(variant)?))
     };
@@ -148,7 +167,8 @@ fn identities(
         let account = account?;
         let wait = &account.component(Part::Storage)?.us;
         account.share(wait).filter(|share| share.abs() >= FACTORED_SHARE)?;
-        let (reads, writes) = (median("device_reads_per_op")?, median("device_writes_per_op")?);
+        let (reads, writes) =
+            (median(metric::DEVICE_READS_PER_OP)?, median(metric::DEVICE_WRITES_PER_OP)?);
         let is_reading = |reads: f64, writes: f64| reads > 0.0 && writes <= WRITES_PER_READ * reads;
         if !is_reading(reads.0, writes.0) || !is_reading(reads.1, writes.1) {
             return None;
@@ -157,47 +177,14 @@ fn identities(
         let names = ("device reads/op", "µs waited per read");
         identity("waiting for storage, µs/op", names, whole, reads)
     };
-    let product = |whole: &str, name: &'static str, first: &str, names| {
-        let is_moved = moved.iter().any(|one| one.metric == whole);
+    let product = |&(name, whole, first, names): &Product| {
+        let is_moved = moved.iter().any(|one| one.metric == whole.name);
         if is_moved { identity(name, names, median(whole)?, median(first)?) } else { None }
     };
-    let read = product(
-        "device_read_kib_per_op",
-        "KiB read/op",
-        "device_reads_per_op",
-        ("device reads/op", "KiB per read"),
-    );
-    let written = product(
-        "device_write_kib_per_op",
-        "KiB written/op",
-        "device_writes_per_op",
-        ("device writes/op", "KiB per write"),
-    );
-    let server_read = product(
-        "server_read_kib_per_op",
-        "KiB the server read/op",
-        "server_reads_per_op",
-        ("server reads/op", "KiB per read"),
-    );
-    let server_written = product(
-        "server_write_kib_per_op",
-        "KiB the server wrote/op",
-        "server_writes_per_op",
-        ("server writes/op", "KiB per write"),
-    );
+    let [read, written, server_read, server_written, amplified] = PRODUCTS.each_ref().map(product);
     // The device's figures include the server's and other processes'.
     let read = if server_read.is_some() { None } else { read };
     let written = if server_written.is_some() { None } else { written };
-    let amplified = product(
-        "write_amplification_device",
-        "bytes written to the device per byte put",
-        "write_amplification_with_wal",
-        ("bytes the engine wrote per byte put", "device bytes per engine byte"),
-    );
     let all = [storage(), read, written, server_read, server_written, amplified];
     all.into_iter().flatten().collect()
-}
-
-fn count(runs: usize) -> u32 {
-    u32::try_from(runs).unwrap_or(u32::MAX)
 }

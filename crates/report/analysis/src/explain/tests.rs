@@ -2,7 +2,7 @@
 
 use model::record::{OpSummary, Percentiles};
 use model::validity::Calibration;
-use model::{Load, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord};
+use model::{Load, Metric, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord, metric};
 use proptest::prelude::*;
 
 use super::*;
@@ -13,7 +13,7 @@ use crate::{Comparison, compare};
 const OPS: u64 = 10_000;
 
 /// A run of the sample's step with its counters per operation, us; the client itself costs 1 us.
-fn made(variant: &str, repetition: u32, ops: u64, per_op: &[(&str, f64)]) -> RunRecord {
+fn made(variant: &str, repetition: u32, ops: u64, per_op: &[(Metric, f64)]) -> RunRecord {
     let mut run = run(variant, repetition, ops);
     run.calibration = Some(Calibration {
         clients: 2,
@@ -23,14 +23,14 @@ fn made(variant: &str, repetition: u32, ops: u64, per_op: &[(&str, f64)]) -> Run
         start_lag_ops_per_s: None,
     });
     for (name, us) in per_op {
-        run.steps[0].counters.insert((*name).to_owned(), us * ops as f64);
+        run.steps[0].counters.set(*name, us * ops as f64);
     }
     run
 }
 
 /// Three runs each: the base's operations take 400 us, the variant's twice as long but for a hair.
-fn runs(base: &[(&str, f64)], variant: &[(&str, f64)]) -> Vec<RunRecord> {
-    let each = |name: &'static str, ops: u64, per_op: &[(&str, f64)]| -> Vec<RunRecord> {
+fn runs(base: &[(Metric, f64)], variant: &[(Metric, f64)]) -> Vec<RunRecord> {
+    let each = |name: &'static str, ops: u64, per_op: &[(Metric, f64)]| -> Vec<RunRecord> {
         (1..=3).map(|number| made(name, number, ops + u64::from(number), per_op)).collect()
     };
     [each("a", OPS, base), each("b", OPS / 2, variant)].concat()
@@ -63,16 +63,16 @@ fn explained(runs: &[RunRecord]) -> Explanation {
     explained_as(runs, &[])
 }
 
-const BASE: &[(&str, f64)] = &[
-    ("client_cpu_user_us", 50.0),
-    ("client_cpu_kernel_us", 20.0),
-    ("client_run_queue_us", 10.0),
-    ("client_storage_wait_us", 300.0),
-    ("client_sleep_us", 20.0),
+const BASE: &[(Metric, f64)] = &[
+    (metric::CLIENT_CPU_USER_US, 50.0),
+    (metric::CLIENT_CPU_KERNEL_US, 20.0),
+    (metric::CLIENT_RUN_QUEUE_US, 10.0),
+    (metric::CLIENT_STORAGE_WAIT_US, 300.0),
+    (metric::CLIENT_SLEEP_US, 20.0),
 ];
 
 /// The base with one account of another size.
-fn with(name: &str, us: f64) -> Vec<(&'static str, f64)> {
+fn with(name: Metric, us: f64) -> Vec<(Metric, f64)> {
     BASE.iter().map(|(known, old)| (*known, if *known == name { us } else { *old })).collect()
 }
 
@@ -82,7 +82,7 @@ fn rules(explanation: &Explanation) -> Vec<Rule> {
 
 #[test]
 fn a_wait_that_grew_accounts_for_the_whole_change() {
-    let found = explained(&runs(BASE, &with("client_storage_wait_us", 700.0)));
+    let found = explained(&runs(BASE, &with(metric::CLIENT_STORAGE_WAIT_US, 700.0)));
     assert_eq!((found.rung, &found.refusals[..]), (Rung::Association, &[][..]));
     let account = found.account.unwrap();
     let first = &account.components[0];
@@ -99,13 +99,13 @@ fn a_wait_that_grew_accounts_for_the_whole_change() {
 /// Goal: the residual decides. Method: the change is 400 us, and that much of it is measured.
 #[test]
 fn a_fifth_of_the_change_may_be_left_and_no_more() {
-    let found = explained(&runs(BASE, &with("client_sleep_us", 20.0 + 400.0 * 0.81)));
+    let found = explained(&runs(BASE, &with(metric::CLIENT_SLEEP_US, 20.0 + 400.0 * 0.81)));
     assert_eq!(rules(&found), []);
-    let found = explained(&runs(BASE, &with("client_sleep_us", 20.0 + 400.0 * 0.79)));
+    let found = explained(&runs(BASE, &with(metric::CLIENT_SLEEP_US, 20.0 + 400.0 * 0.79)));
     assert_eq!((rules(&found), found.rung), (vec![Rule::Residual], Rung::Nothing));
     assert!(found.refusals[0].evidence.starts_with("21 % of the change"), "{:?}", found.refusals);
     // So does more than there was.
-    let found = explained(&runs(BASE, &with("client_sleep_us", 20.0 + 400.0 * 1.21)));
+    let found = explained(&runs(BASE, &with(metric::CLIENT_SLEEP_US, 20.0 + 400.0 * 1.21)));
     assert_eq!(rules(&found), [Rule::Residual]);
 }
 
@@ -125,7 +125,7 @@ fn a_difference_that_may_be_noise_is_not_explained() {
 
 #[test]
 fn missing_evidence_is_named() {
-    let old = &[("client_cpu_user_us", 50.0), ("client_cpu_kernel_us", 20.0)];
+    let old = &[(metric::CLIENT_CPU_USER_US, 50.0), (metric::CLIENT_CPU_KERNEL_US, 20.0)];
     let found = explained(&runs(old, old));
     assert_eq!(rules(&found), [Rule::Residual]);
     let needed = &found.refusals[0].needed;
@@ -136,20 +136,22 @@ fn missing_evidence_is_named() {
 
 #[test]
 fn cpu_of_background_writers_is_no_part_of_an_operation() {
-    let mut all = runs(BASE, &with("client_storage_wait_us", 700.0));
+    let mut all = runs(BASE, &with(metric::CLIENT_STORAGE_WAIT_US, 700.0));
     for run in &mut all {
         let step = &mut run.steps[0];
         step.step.writer_bytes_per_s = Some(model::Bytes(1_000));
-        *step.counters.get_mut("client_cpu_user_us").unwrap() += 123_456.0;
-        for (name, us) in [("writer_cpu_user_us", 123_456.0), ("writer_cpu_kernel_us", 0.0)] {
-            step.counters.insert(name.to_owned(), us);
+        *step.counters.get_mut(metric::CLIENT_CPU_USER_US.name).unwrap() += 123_456.0;
+        for (name, us) in
+            [(metric::WRITER_CPU_USER_US, 123_456.0), (metric::WRITER_CPU_KERNEL_US, 0.0)]
+        {
+            step.counters.set(name, us);
         }
     }
     let account = explained(&all).account.unwrap();
     assert!((account.component(Part::EngineCpu).unwrap().us.base - 49.0).abs() < 1e-6);
     // Unless it is not known.
     for run in &mut all {
-        run.steps[0].counters.remove("writer_cpu_user_us");
+        run.steps[0].counters.remove(metric::WRITER_CPU_USER_US.name);
     }
     let account = explained(&all).account.unwrap();
     assert!(account.component(Part::EngineCpu).is_none());
@@ -193,30 +195,30 @@ fn an_open_loop_s_response_is_waiting_and_service() {
 
 #[test]
 fn metrics_moving_along_come_first() {
-    let mut all = runs(BASE, &with("client_storage_wait_us", 700.0));
+    let mut all = runs(BASE, &with(metric::CLIENT_STORAGE_WAIT_US, 700.0));
     for run in &mut all {
         let ops = run.steps[0].clients[&OpKind::Get].counts.done as f64;
         let is_base = run.cell.variant == "a";
         let counters = [
             // Twice the reads where it is slower; a tenth of the writes too.
-            ("device_reads", if is_base { 1.0 } else { 2.0 }),
-            ("device_read_bytes", if is_base { 4_096.0 } else { 7_168.0 }),
-            ("device_writes", if is_base { 0.05 } else { 0.005 }),
+            (metric::DEVICE_READS, if is_base { 1.0 } else { 2.0 }),
+            (metric::DEVICE_READ_BYTES, if is_base { 4_096.0 } else { 7_168.0 }),
+            (metric::DEVICE_WRITES, if is_base { 0.05 } else { 0.005 }),
             // Three times next to nothing.
-            ("engine_fsyncs", if is_base { 0.001 } else { 0.003 }),
+            (metric::ENGINE_FSYNCS, if is_base { 0.001 } else { 0.003 }),
         ];
         let ops = ops * noise(run);
         for (name, per_op) in counters {
-            run.steps[0].counters.insert(name.to_owned(), per_op * ops);
+            run.steps[0].counters.set(name, per_op * ops);
         }
     }
     let found = explained(&all);
     let names: Vec<(&str, bool)> =
         found.moved.iter().map(|one| (one.metric, one.is_along)).collect();
     let expected = [
-        ("device_reads_per_op", true),
-        ("device_read_kib_per_op", true),
-        ("device_writes_per_op", false),
+        (metric::DEVICE_READS_PER_OP.name, true),
+        (metric::DEVICE_READ_KIB_PER_OP.name, true),
+        (metric::DEVICE_WRITES_PER_OP.name, false),
     ];
     assert_eq!(names, expected);
     // 300 us for one read became 700 us for two: 350 us each.
@@ -233,27 +235,27 @@ fn hidden_regression_is_reported() {
         let ops = OPS + 10 * u64::from(run.cell.repetition);
         let step = &mut run.steps[0];
         step.clients.insert(OpKind::Get, summary(ops, ops));
-        step.counters.insert("process_cpu_user_us".to_owned(), us);
-        step.counters.insert("process_cpu_kernel_us".to_owned(), us / 10.0);
+        step.counters.set(metric::PROCESS_CPU_USER_US, us);
+        step.counters.set(metric::PROCESS_CPU_KERNEL_US, us / 10.0);
     }
     let found = explained(&all);
     assert_eq!(rules(&found), [Rule::NotEstablished]);
     let hidden: Vec<&str> = found.hidden().iter().map(|one| one.metric).collect();
-    assert_eq!(hidden, ["cpu_us_per_op", "kernel_cpu_us_per_op"]);
+    assert_eq!(hidden, [metric::CPU_US_PER_OP.name, metric::KERNEL_CPU_US_PER_OP.name]);
 }
 
 #[test]
 fn the_resource_that_is_nine_tenths_used_binds() {
-    let cpu = |us: f64| -> Vec<(&'static str, f64)> {
+    let cpu = |us: f64| -> Vec<(Metric, f64)> {
         vec![
-            ("client_cpu_user_us", us),
-            ("client_cpu_kernel_us", 0.0),
-            ("client_run_queue_us", 1.0),
-            ("client_storage_wait_us", 0.0),
-            ("client_sleep_us", 0.0),
-            ("process_cpu_user_us", us + 1.0),
-            ("process_cpu_kernel_us", 0.0),
-            ("device_busy_us", 4.0),
+            (metric::CLIENT_CPU_USER_US, us),
+            (metric::CLIENT_CPU_KERNEL_US, 0.0),
+            (metric::CLIENT_RUN_QUEUE_US, 1.0),
+            (metric::CLIENT_STORAGE_WAIT_US, 0.0),
+            (metric::CLIENT_SLEEP_US, 0.0),
+            (metric::PROCESS_CPU_USER_US, us + 1.0),
+            (metric::PROCESS_CPU_KERNEL_US, 0.0),
+            (metric::DEVICE_BUSY_US, 4.0),
         ]
     };
     let found = explained(&runs(&cpu(200.0), &cpu(790.0)));
@@ -266,7 +268,7 @@ fn the_resource_that_is_nine_tenths_used_binds() {
 
 #[test]
 fn one_thing_set_on_purpose_is_a_cause_and_a_build_is_not() {
-    let all = runs(BASE, &with("client_storage_wait_us", 700.0));
+    let all = runs(BASE, &with(metric::CLIENT_STORAGE_WAIT_US, 700.0));
     let with_variant = |change: &dyn Fn(&mut model::Variant)| {
         let mut experiment = experiment(&["a", "b"], 3);
         change(&mut experiment.variants[1]);
@@ -323,7 +325,7 @@ proptest! {
         base in prop::array::uniform5(0.0..500.0_f64),
         variant in prop::array::uniform5(0.0..500.0_f64),
     ) {
-        let named = |us: [f64; 5]| -> Vec<(&'static str, f64)> {
+        let named = |us: [f64; 5]| -> Vec<(Metric, f64)> {
             BASE.iter().zip(us).map(|((name, _), us)| (*name, us)).collect()
         };
         let account = explained(&runs(&named(base), &named(variant))).account.unwrap();
@@ -338,18 +340,18 @@ proptest! {
 }
 
 /// A server's step: the client's 10 us, the rest waited for while the server works.
-fn served(server: f64, asleep: f64) -> Vec<(&'static str, f64)> {
+fn served(server: f64, asleep: f64) -> Vec<(Metric, f64)> {
     vec![
-        ("client_cpu_user_us", 7.0),
-        ("client_cpu_kernel_us", 3.0),
-        ("client_run_queue_us", 30.0),
-        ("client_storage_wait_us", 0.0),
-        ("client_sleep_us", asleep),
-        ("process_cpu_user_us", 7.0),
-        ("process_cpu_kernel_us", 3.0),
-        ("server_cpu_user_us", server * 0.8),
-        ("server_cpu_kernel_us", server * 0.2),
-        ("server_context_switches", 2.0),
+        (metric::CLIENT_CPU_USER_US, 7.0),
+        (metric::CLIENT_CPU_KERNEL_US, 3.0),
+        (metric::CLIENT_RUN_QUEUE_US, 30.0),
+        (metric::CLIENT_STORAGE_WAIT_US, 0.0),
+        (metric::CLIENT_SLEEP_US, asleep),
+        (metric::PROCESS_CPU_USER_US, 7.0),
+        (metric::PROCESS_CPU_KERNEL_US, 3.0),
+        (metric::SERVER_CPU_USER_US, server * 0.8),
+        (metric::SERVER_CPU_KERNEL_US, server * 0.2),
+        (metric::SERVER_CONTEXT_SWITCHES, 2.0),
     ]
 }
 
@@ -370,8 +372,8 @@ fn a_server_that_works_longer_for_an_operation_accounts_for_the_change() {
     let own = account.component(Part::ClientCpu).unwrap().us;
     assert!((own.base - 10.0).abs() < 0.1 && !own.is_apart(), "{own:?}");
     let moved: Vec<&str> = found.moved.iter().map(|moved| moved.metric).collect();
-    assert!(moved.contains(&"server_cpu_us_per_op"), "{moved:?}");
-    assert!(!moved.contains(&"server_context_switches_per_op"), "{moved:?}");
+    assert!(moved.contains(&metric::SERVER_CPU_US_PER_OP.name), "{moved:?}");
+    assert!(!moved.contains(&metric::SERVER_CONTEXT_SWITCHES_PER_OP.name), "{moved:?}");
 }
 
 #[test]
@@ -385,10 +387,10 @@ fn background_server_work_is_excluded() {
 
 #[test]
 fn unknown_server_cpu_is_missing_evidence() {
-    let foreign = |asleep: f64| -> Vec<(&'static str, f64)> {
+    let foreign = |asleep: f64| -> Vec<(Metric, f64)> {
         let mut all = served(0.0, asleep);
-        all.retain(|(name, _)| !name.starts_with("server_"));
-        all.push(("client_reconnects", 0.0));
+        all.retain(|(metric, _)| !metric.name.starts_with("server_"));
+        all.push((metric::CLIENT_RECONNECTS, 0.0));
         all
     };
     let found = explained(&runs(&foreign(360.0), &foreign(760.0)));

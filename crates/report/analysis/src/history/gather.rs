@@ -307,7 +307,7 @@ mod tests {
     }
 
     fn query(engine: &str) -> HistoryQuery {
-        let metrics = vec!["throughput_ops_per_s".to_owned()];
+        let metrics = vec![metric::THROUGHPUT_OPS_PER_S.name.to_owned()];
         HistoryQuery { metrics, engine: Some(engine.parse().unwrap()), ..HistoryQuery::default() }
     }
 

@@ -1,8 +1,8 @@
 //! CPU: cost per operation, CPUs in use, run-queue share.
 
-use model::StepRecord;
+use model::{Readings, StepRecord, metric};
 
-use super::derived::{Derived, get, ratio, sum};
+use super::derived::{per_op, ratio, sum};
 use super::operations::operations;
 use super::server;
 
@@ -12,28 +12,25 @@ use super::server;
 /// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
 /// each of these, not a fourth summand. A server is not part of the worker and is added to the
 /// whole.
-pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
-    let counter = |name| get(&step.counters, name);
-    let ops = operations(step);
-    let kernel = counter("process_cpu_kernel_us");
-    let process = sum(&[counter("process_cpu_user_us"), kernel]);
-    let client = sum(&[counter("client_cpu_user_us"), counter("client_cpu_kernel_us")]);
+pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Readings) {
+    let (counters, ops) = (&step.counters, operations(step));
+    let process = counters.sum(&metric::PROCESS_CPU_US);
+    let client = counters.sum(&metric::CLIENT_CPU_US);
     // Three clocks are read one after another: a difference below zero is their distance.
     let background = process
-        .zip(sum(&[client, counter("harness_cpu_us")]))
+        .zip(sum(&[client, counters.value(metric::HARNESS_CPU_US)]))
         .map(|(process, others)| (process - others).max(0.0));
-    metrics.set("cpu_us_per_op", ratio(whole(step, process), ops));
-    metrics.set("client_cpu_us_per_op", ratio(client, ops));
-    metrics.set("background_cpu_us_per_op", ratio(background, ops));
-    metrics.set("kernel_cpu_us_per_op", ratio(kernel, ops));
-    let switches =
-        sum(&[counter("context_switches_voluntary"), counter("context_switches_involuntary")]);
-    metrics.set("context_switches_per_op", ratio(switches, ops));
+    let switches = [metric::CONTEXT_SWITCHES_VOLUNTARY, metric::CONTEXT_SWITCHES_INVOLUNTARY];
+    metrics.set(metric::CPU_US_PER_OP, ratio(whole(step, process), ops));
+    metrics.set(metric::CLIENT_CPU_US_PER_OP, ratio(client, ops));
+    metrics.set(metric::BACKGROUND_CPU_US_PER_OP, ratio(background, ops));
+    metrics.set(metric::KERNEL_CPU_US_PER_OP, per_op(step, metric::PROCESS_CPU_KERNEL_US));
+    metrics.set(metric::CONTEXT_SWITCHES_PER_OP, ratio(counters.sum(&switches), ops));
 }
 
 /// Returns the CPU of worker and server; `None` when the server's is unknown.
 pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
-    match server::cpu_us(step) {
+    match step.counters.sum(&metric::SERVER_CPU_US) {
         Some(server) => process.map(|process| process + server),
         None => process.filter(|_| !server::is_of_server(step)),
     }
@@ -43,15 +40,15 @@ pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
 ///
 /// The clients' time is the step's length once for each client and background writer: the kernel's
 /// run-queue time includes both.
-pub(super) fn set_busy(step: &StepRecord, metrics: &mut Derived) {
-    let counter = |name| get(&step.counters, name);
+pub(super) fn set_busy(step: &StepRecord, metrics: &mut Readings) {
+    let counters = &step.counters;
     let wall_us = step.duration_ns.as_secs_f64() * 1e6;
-    let process = sum(&[counter("process_cpu_user_us"), counter("process_cpu_kernel_us")]);
-    let server = sum(&[counter("server_cpu_user_us"), counter("server_cpu_kernel_us")]);
-    let all = process.map(|process| process + server.unwrap_or_default());
-    metrics.set("busy_threads", ratio(all, Some(wall_us)));
+    let server = counters.sum(&metric::SERVER_CPU_US).unwrap_or_default();
+    let all = counters.sum(&metric::PROCESS_CPU_US).map(|process| process + server);
+    metrics.set(metric::BUSY_THREADS, ratio(all, Some(wall_us)));
     let clients_us = f64::from(client_threads(step)) * wall_us;
-    metrics.set("run_queue_share", ratio(counter("client_run_queue_us"), Some(clients_us)));
+    let waited_us = counters.value(metric::CLIENT_RUN_QUEUE_US);
+    metrics.set(metric::RUN_QUEUE_SHARE, ratio(waited_us, Some(clients_us)));
 }
 
 /// Returns the threads that execute operations: clients and background writers.
@@ -90,16 +87,17 @@ mod tests {
         let mut step = step(0, "readwhilewriting");
         step.step.writer_bytes_per_s = Some(Bytes(1_000));
         step.counters = readings(&[
-            ("process_cpu_user_us", 2_500_000.0),
-            ("process_cpu_kernel_us", 500_000.0),
-            ("client_run_queue_us", 600_000.0),
+            (metric::PROCESS_CPU_USER_US, 2_500_000.0),
+            (metric::PROCESS_CPU_KERNEL_US, 500_000.0),
+            (metric::CLIENT_RUN_QUEUE_US, 600_000.0),
         ]);
         let metrics = step_metrics(&step, &DATA);
         // Two seconds; two clients and a writer.
-        assert_eq!((metrics["busy_threads"], metrics["run_queue_share"]), (1.5, 0.1));
-        let server = [("server_cpu_user_us", 600_000.0), ("server_cpu_kernel_us", 200_000.0)];
+        assert_eq!((metrics[metric::BUSY_THREADS], metrics[metric::RUN_QUEUE_SHARE]), (1.5, 0.1));
+        let server =
+            [(metric::SERVER_CPU_USER_US, 600_000.0), (metric::SERVER_CPU_KERNEL_US, 200_000.0)];
         step.counters.extend(readings(&server));
-        assert!((step_metrics(&step, &DATA)["busy_threads"] - 1.9).abs() < 1e-9);
+        assert!((step_metrics(&step, &DATA)[metric::BUSY_THREADS] - 1.9).abs() < 1e-9);
     }
 
     #[test]

@@ -1,26 +1,8 @@
 //! Arithmetic on optional readings: unknown in, unknown out.
 
-use model::Readings;
+use model::{Metric, Readings, StepRecord};
 
-/// Metrics under construction: unknown and non-finite values never enter.
-#[derive(Default)]
-pub(super) struct Derived {
-    pub(super) readings: Readings,
-}
-
-impl Derived {
-    /// Sets a metric of the model's table, if it is known.
-    pub(super) fn set(&mut self, name: &str, value: Option<f64>) {
-        debug_assert!(model::metric::find(name).is_some(), "{name} is not in METRICS");
-        if let Some(value) = value.filter(|value| value.is_finite()) {
-            self.readings.insert(name.to_owned(), value);
-        }
-    }
-}
-
-pub(super) fn get(readings: &Readings, name: &str) -> Option<f64> {
-    readings.get(name).copied()
-}
+use super::operations::operations;
 
 /// Returns the sum when every part is known.
 pub(super) fn sum(parts: &[Option<f64>]) -> Option<f64> {
@@ -32,7 +14,19 @@ pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     part.zip(whole).filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| part / whole)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts and bytes stay far below 2^53")]
-pub(super) fn float(count: u64) -> f64 {
-    count as f64
+/// Returns a counter's growth per operation, when both are known.
+#[must_use]
+pub fn per_op(step: &StepRecord, counter: Metric) -> Option<f64> {
+    ratio(step.counters.value(counter), operations(step))
+}
+
+/// Sets costs per operation, each the growth of a counter over its divisor per operation.
+pub(super) fn set_per_op(
+    step: &StepRecord,
+    costs: &[(Metric, Metric, f64)],
+    metrics: &mut Readings,
+) {
+    for (cost, counter, divisor) in costs {
+        metrics.set(*cost, per_op(step, *counter).map(|growth| growth / divisor));
+    }
 }

@@ -1,21 +1,18 @@
 //! Storage: requests and bytes per operation, amplifications.
 
-use model::{DataShape, OpKind, Readings, StepRecord};
+use model::{DataShape, Metric, OpKind, Readings, StepRecord, float, metric};
 
-use super::derived::{Derived, float, get, ratio, sum};
-use super::operations::operations;
+use super::derived::{ratio, sum};
+use super::server::has_server;
 
-/// Sets requests and bytes of the device, and syncs, per operation.
-pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
-    let ops = operations(step);
-    let per_op = |name| ratio(get(&step.counters, name), ops);
-    let kib_per_op = |name| per_op(name).map(|bytes| bytes / 1024.0);
-    metrics.set("device_reads_per_op", per_op("device_reads"));
-    metrics.set("device_read_kib_per_op", kib_per_op("device_read_bytes"));
-    metrics.set("device_writes_per_op", per_op("device_writes"));
-    metrics.set("device_write_kib_per_op", kib_per_op("device_write_bytes"));
-    metrics.set("fsyncs_per_op", per_op("engine_fsyncs"));
-}
+/// Requests and bytes of the device, and syncs, per operation.
+pub(super) const PER_OP: [(Metric, Metric, f64); 5] = [
+    (metric::DEVICE_READS_PER_OP, metric::DEVICE_READS, 1.0),
+    (metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READ_BYTES, 1024.0),
+    (metric::DEVICE_WRITES_PER_OP, metric::DEVICE_WRITES, 1.0),
+    (metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITE_BYTES, 1024.0),
+    (metric::FSYNCS_PER_OP, metric::ENGINE_FSYNCS, 1.0),
+];
 
 /// Sets the write amplifications from counters over a span in which `put` bytes were put.
 ///
@@ -30,28 +27,25 @@ pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Derived) {
 /// neither of the first two.
 ///
 /// Source: [RocksDB Tuning Guide, "Amplification factors"].
-pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &mut Derived) {
+pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &mut Readings) {
     let put = (put > 0).then(|| float(put));
-    let counter = |name| get(counters, name);
     let merged =
-        sum(&[counter("engine_flush_write_bytes"), counter("engine_compaction_write_bytes")]);
-    let pages = counter("engine_page_write_bytes");
-    let files = [merged, counter("engine_blob_write_bytes"), pages];
+        counters.sum(&[metric::ENGINE_FLUSH_WRITE_BYTES, metric::ENGINE_COMPACTION_WRITE_BYTES]);
+    let pages = counters.value(metric::ENGINE_PAGE_WRITE_BYTES);
+    let files = [merged, counters.value(metric::ENGINE_BLOB_WRITE_BYTES), pages];
     let known = merged.or(pages).map(|_| files.iter().flatten().sum());
-    metrics.set("write_amplification", ratio(known, put));
-    let with_wal = sum(&[known, counter("engine_wal_write_bytes")]);
-    metrics.set("write_amplification_with_wal", ratio(with_wal, put));
-    metrics.set("write_amplification_process", ratio(stored_bytes(counters), put));
-    metrics.set("write_amplification_device", ratio(counter("device_write_bytes"), put));
+    let with_wal = sum(&[known, counters.value(metric::ENGINE_WAL_WRITE_BYTES)]);
+    let of_device = counters.value(metric::DEVICE_WRITE_BYTES);
+    metrics.set(metric::WRITE_AMPLIFICATION, ratio(known, put));
+    metrics.set(metric::WRITE_AMPLIFICATION_WITH_WAL, ratio(with_wal, put));
+    metrics.set(metric::WRITE_AMPLIFICATION_PROCESS, ratio(stored_bytes(counters), put));
+    metrics.set(metric::WRITE_AMPLIFICATION_DEVICE, ratio(of_device, put));
 }
 
 /// Returns the bytes written by the process that stores the data; `None` for a foreign server.
 fn stored_bytes(counters: &Readings) -> Option<f64> {
-    let is_served = ["server_cpu_user_us", "engine_commits", "client_reconnects"]
-        .iter()
-        .any(|name| counters.contains_key(*name));
-    let own = || get(counters, "process_write_bytes").filter(|_| !is_served);
-    get(counters, "server_write_bytes").or_else(own)
+    let own = || counters.value(metric::PROCESS_WRITE_BYTES).filter(|_| !has_server(counters));
+    counters.value(metric::SERVER_WRITE_BYTES).or_else(own)
 }
 
 /// Returns block or page lookups per point read or range read.
@@ -74,7 +68,7 @@ pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
         let done = summary.counts.done;
         reads += if done == 0 { 0 } else { done * keys(*kind)? };
     }
-    ratio(get(&step.counters, "engine_block_lookups"), Some(float(reads)))
+    ratio(step.counters.value(metric::ENGINE_BLOCK_LOOKUPS), Some(float(reads)))
 }
 
 /// Returns bytes on storage at the step's end per byte of keys and values.
@@ -83,13 +77,13 @@ pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
 /// every engine, where engines' own estimates differ in what they count. After steps that leave
 /// part of the rows absent (`fillrandom`, `deleterandom`) it is therefore too small.
 pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option<f64> {
-    ratio(get(&step.gauges_end, "data_dir_bytes"), Some(float(data.live_bytes().0)))
+    ratio(step.gauges_end.value(metric::DATA_DIR_BYTES), Some(float(data.live_bytes())))
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use model::OpKind;
+    use model::{OpKind, metric};
 
     use crate::fixture::{DATA, load, put, readings, step, summary};
     use crate::step_metrics;
@@ -97,41 +91,41 @@ mod tests {
     #[test]
     fn write_amplification_counts_flush_compaction_and_blobs_once_and_the_log_apart() {
         let step = load(&[
-            ("engine_flush_write_bytes", 11_000.0),
-            ("engine_compaction_write_bytes", 30_000.0),
-            ("engine_blob_write_bytes", 4_000.0),
-            ("engine_wal_write_bytes", 12_000.0),
-            ("process_write_bytes", 60_000.0),
+            (metric::ENGINE_FLUSH_WRITE_BYTES, 11_000.0),
+            (metric::ENGINE_COMPACTION_WRITE_BYTES, 30_000.0),
+            (metric::ENGINE_BLOB_WRITE_BYTES, 4_000.0),
+            (metric::ENGINE_WAL_WRITE_BYTES, 12_000.0),
+            (metric::PROCESS_WRITE_BYTES, 60_000.0),
         ]);
         let metrics = step_metrics(&step, &DATA);
-        assert_eq!(metrics["write_amplification"], 4.5);
-        assert_eq!(metrics["write_amplification_with_wal"], 5.7);
-        assert_eq!(metrics["write_amplification_process"], 6.0);
-        assert!(!metrics.contains_key("write_amplification_device"));
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION], 4.5);
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION_WITH_WAL], 5.7);
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION_PROCESS], 6.0);
+        assert!(!metrics.has(metric::WRITE_AMPLIFICATION_DEVICE));
     }
 
     #[test]
     fn a_b_tree_amplifies_by_its_pages() {
-        let metrics = step_metrics(&load(&[("engine_page_write_bytes", 50_000.0)]), &DATA);
-        assert_eq!(metrics["write_amplification"], 5.0);
-        assert!(!metrics.contains_key("write_amplification_with_wal"));
+        let metrics = step_metrics(&load(&[(metric::ENGINE_PAGE_WRITE_BYTES, 50_000.0)]), &DATA);
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION], 5.0);
+        assert!(!metrics.has(metric::WRITE_AMPLIFICATION_WITH_WAL));
     }
 
     #[test]
     fn read_amplification_counts_block_lookups() {
         let mut step = step(0, "readrandom");
-        assert!(!step_metrics(&step, &DATA).contains_key("read_amplification"));
-        step.counters = readings(&[("engine_block_lookups", 30_000.0)]);
-        assert_eq!(step_metrics(&step, &DATA)["read_amplification"], 3.0);
+        assert!(!step_metrics(&step, &DATA).has(metric::READ_AMPLIFICATION));
+        step.counters = readings(&[(metric::ENGINE_BLOCK_LOOKUPS, 30_000.0)]);
+        assert_eq!(step_metrics(&step, &DATA)[metric::READ_AMPLIFICATION], 3.0);
         step.clients = [(OpKind::MultiGet, summary(1_000, 10_000))].into();
-        assert_eq!(step_metrics(&step, &DATA)["read_amplification"], 3.0);
+        assert_eq!(step_metrics(&step, &DATA)[metric::READ_AMPLIFICATION], 3.0);
         step.writers = [put(5)].into();
-        assert!(!step_metrics(&step, &DATA).contains_key("read_amplification"));
+        assert!(!step_metrics(&step, &DATA).has(metric::READ_AMPLIFICATION));
     }
 
     #[test]
     fn half_of_the_writes_is_no_write_amplification() {
-        let metrics = step_metrics(&load(&[("engine_flush_write_bytes", 11_000.0)]), &DATA);
-        assert!(!metrics.contains_key("write_amplification"));
+        let metrics = step_metrics(&load(&[(metric::ENGINE_FLUSH_WRITE_BYTES, 11_000.0)]), &DATA);
+        assert!(!metrics.has(metric::WRITE_AMPLIFICATION));
     }
 }

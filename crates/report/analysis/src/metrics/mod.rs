@@ -21,11 +21,11 @@ mod throughput;
 mod times;
 
 pub(crate) use cpu::{client_threads, clients, whole as whole_cpu_us};
+pub use derived::per_op;
 pub use memory::with_memory;
 pub(crate) use open_loop::late_share;
 pub use operations::{bytes_put, interval_operations, primary_operations, requests, rows_put};
 pub use run::run_metrics;
-pub(crate) use server::cpu_us as server_cpu_us;
 pub use server::{RATE_SUSTAINED, is_of_server, with_writers, writer_rate_target};
 pub(crate) use step::rate_metrics;
 pub use step::step_metrics;

@@ -1,28 +1,28 @@
 //! Metrics of open loops, limits and rate searches.
 
 use model::record::OpSummary;
-use model::{Load, StepRecord};
+use model::{Load, Readings, StepRecord, float, metric};
 
-use super::derived::{Derived, float, ratio};
+use super::derived::ratio;
 use super::part::{valid_clients, valid_length, valid_within_limit};
 use super::times::Percentile;
 
 /// Sets offered rate, goodput, sustainable rate, start lag, and invalid and censored shares.
-pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
+pub(super) fn set(step: &StepRecord, metrics: &mut Readings) {
     let within = valid_within_limit(step).map(float);
-    metrics.set("goodput_ops_per_s", ratio(within, Some(valid_length(step).as_secs_f64())));
-    metrics.set("sustainable_ops_per_s", sustainable(step));
-    metrics.set("invalid_share", invalid_share(step));
+    metrics.set(metric::GOODPUT_OPS_PER_S, ratio(within, Some(valid_length(step).as_secs_f64())));
+    metrics.set(metric::SUSTAINABLE_OPS_PER_S, sustainable(step));
+    metrics.set(metric::INVALID_SHARE, invalid_share(step));
     let Some(arrivals) = &step.arrivals else { return };
     let offered = Some(float(arrivals.offered));
-    metrics.set("offered_ops_per_s", ratio(offered, Some(step.duration_ns.as_secs_f64())));
-    metrics.set("censored_share", ratio(Some(float(arrivals.censored)), offered));
+    metrics.set(metric::OFFERED_OPS_PER_S, ratio(offered, Some(step.duration_ns.as_secs_f64())));
+    metrics.set(metric::CENSORED_SHARE, ratio(Some(float(arrivals.censored)), offered));
     let lag = &arrivals.start_lag;
-    let shown = |percentile: Percentile| percentile.shown(lag).map(|time| float(time.0));
-    metrics.set("start_lag_ns_p50", shown(Percentile::P50));
-    metrics.set("start_lag_ns_p99", shown(Percentile::P99));
-    metrics.set("start_lag_ns_p999", shown(Percentile::P999));
-    metrics.set("start_lag_ns_max", (lag.count > 0).then(|| float(lag.max_ns)));
+    let shown = |percentile: Percentile| percentile.shown(lag).map(float);
+    metrics.set(metric::START_LAG_NS_P50, shown(Percentile::P50));
+    metrics.set(metric::START_LAG_NS_P99, shown(Percentile::P99));
+    metrics.set(metric::START_LAG_NS_P999, shown(Percentile::P999));
+    metrics.set(metric::START_LAG_NS_MAX, (lag.count > 0).then(|| float(lag.max_ns)));
 }
 
 /// Returns the rate that a search for one found; a search for clients finds no rate.
@@ -88,19 +88,27 @@ mod tests {
     #[test]
     fn open_loop_has_offered_goodput_and_censored() {
         let metrics = step_metrics(&open(9_000, 1_000), &DATA);
-        assert_eq!(metrics["offered_ops_per_s"], 5_000.0);
-        assert_eq!(metrics["goodput_ops_per_s"], 2_250.0);
-        assert_eq!((metrics["censored_share"], metrics["invalid_share"]), (0.1, 0.0));
-        assert_eq!((metrics["start_lag_ns_p50"], metrics["start_lag_ns_p99"]), (1e4, 3e4));
-        assert_eq!(metrics["start_lag_ns_max"], 6e4);
-        assert!(!metrics.contains_key("start_lag_ns_p999"));
+        assert_eq!(metrics[metric::OFFERED_OPS_PER_S], 5_000.0);
+        assert_eq!(metrics[metric::GOODPUT_OPS_PER_S], 2_250.0);
+        assert_eq!((metrics[metric::CENSORED_SHARE], metrics[metric::INVALID_SHARE]), (0.1, 0.0));
+        assert_eq!(
+            (metrics[metric::START_LAG_NS_P50], metrics[metric::START_LAG_NS_P99]),
+            (1e4, 3e4)
+        );
+        assert_eq!(metrics[metric::START_LAG_NS_MAX], 6e4);
+        assert!(!metrics.has(metric::START_LAG_NS_P999));
     }
 
     #[test]
     fn closed_loop_has_no_open_loop_metrics() {
         let metrics = step_metrics(&step(0, "readrandom"), &DATA);
-        for name in ["offered_ops_per_s", "goodput_ops_per_s", "censored_share", "invalid_share"] {
-            assert!(!metrics.contains_key(name), "{name}");
+        for name in [
+            metric::OFFERED_OPS_PER_S,
+            metric::GOODPUT_OPS_PER_S,
+            metric::CENSORED_SHARE,
+            metric::INVALID_SHARE,
+        ] {
+            assert!(!metrics.has(name), "{name:?}");
         }
     }
 
@@ -115,8 +123,8 @@ mod tests {
     #[test]
     fn rates_come_from_the_intervals_that_count_and_costs_from_all() {
         let mut open = open(9_000, 0);
-        open.counters.insert("process_cpu_user_us".to_owned(), 9_000.0);
-        open.counters.insert("process_cpu_kernel_us".to_owned(), 9_000.0);
+        open.counters.set(metric::PROCESS_CPU_USER_US, 9_000.0);
+        open.counters.set(metric::PROCESS_CPU_KERNEL_US, 9_000.0);
         open.seconds.seconds = 2;
         open.invalid_intervals = Some(InvalidIntervals {
             intervals: 1,
@@ -127,13 +135,13 @@ mod tests {
             within_limit: Some(4_000),
         });
         let metrics = step_metrics(&open, &DATA);
-        assert_eq!(metrics["throughput_ops_per_s"], 5_000.0);
-        assert_eq!(metrics["throughput_rows_per_s"], 6_000.0);
-        assert_eq!(metrics["goodput_ops_per_s"], 4_000.0);
-        assert_eq!((metrics["invalid_share"], metrics["cpu_us_per_op"]), (0.5, 2.0));
-        assert!(!metrics.contains_key("throughput_p50_ops_per_s"));
+        assert_eq!(metrics[metric::THROUGHPUT_OPS_PER_S], 5_000.0);
+        assert_eq!(metrics[metric::THROUGHPUT_ROWS_PER_S], 6_000.0);
+        assert_eq!(metrics[metric::GOODPUT_OPS_PER_S], 4_000.0);
+        assert_eq!((metrics[metric::INVALID_SHARE], metrics[metric::CPU_US_PER_OP]), (0.5, 2.0));
+        assert!(!metrics.has(metric::THROUGHPUT_P50_OPS_PER_S));
         open.invalid_intervals.as_mut().unwrap().within_limit = None;
-        assert!(!step_metrics(&open, &DATA).contains_key("goodput_ops_per_s"));
+        assert!(!step_metrics(&open, &DATA).has(metric::GOODPUT_OPS_PER_S));
     }
 
     #[test]
@@ -148,8 +156,8 @@ mod tests {
             is_path_dependent: false,
         });
         searched.step.load = Load::FindRate(Pace::default());
-        assert_eq!(step_metrics(&searched, &DATA)["sustainable_ops_per_s"], 7_000.0);
+        assert_eq!(step_metrics(&searched, &DATA)[metric::SUSTAINABLE_OPS_PER_S], 7_000.0);
         searched.step.load = Load::FindClients;
-        assert!(!step_metrics(&searched, &DATA).contains_key("sustainable_ops_per_s"));
+        assert!(!step_metrics(&searched, &DATA).has(metric::SUSTAINABLE_OPS_PER_S));
     }
 }

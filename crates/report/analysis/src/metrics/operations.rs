@@ -1,9 +1,7 @@
 //! Divisors of costs and amplifications: operations, rows, bytes.
 
 use model::record::{IntervalRecord, OpCounts};
-use model::{DataShape, OpKind, OpUnit, Step, StepRecord};
-
-use super::derived::float;
+use model::{DataShape, OpKind, OpUnit, Step, StepRecord, float};
 
 /// Returns the operations that a step's costs and rates are divided by.
 ///
@@ -81,6 +79,7 @@ mod tests {
     use super::*;
     use crate::fixture::{DATA, put, readings, step, summary};
     use crate::step_metrics;
+    use model::metric;
 
     /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, with a writer that
     /// inserted 50.
@@ -91,10 +90,10 @@ mod tests {
             [(OpKind::Insert, summary(10, 1_000)), (OpKind::Delete, summary(10, 1_000))].into();
         step.writers = [(OpKind::Insert, summary(1, 50))].into();
         step.counters = readings(&[
-            ("process_cpu_user_us", 1_000.0),
-            ("process_cpu_kernel_us", 500.0),
-            ("server_cpu_user_us", 3_000.0),
-            ("server_cpu_kernel_us", 500.0),
+            (metric::PROCESS_CPU_USER_US, 1_000.0),
+            (metric::PROCESS_CPU_KERNEL_US, 500.0),
+            (metric::SERVER_CPU_USER_US, 3_000.0),
+            (metric::SERVER_CPU_KERNEL_US, 500.0),
         ]);
         step
     }
@@ -103,7 +102,7 @@ mod tests {
     fn costs_and_rates_are_those_of_the_step_s_unit() {
         let of = |unit| {
             let metrics = step_metrics(&inserts(unit), &DATA);
-            (metrics["throughput_ops_per_s"], metrics["cpu_us_per_op"])
+            (metrics[metric::THROUGHPUT_OPS_PER_S], metrics[metric::CPU_US_PER_OP])
         };
         assert_eq!(of(OpUnit::Operation), (10.0, 250.0));
         assert_eq!(of(OpUnit::Row), (500.0, 5.0));

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{DataShape, Readings, RunRecord, StepRecord};
+use model::{DataShape, Readings, RunRecord, StepRecord, metric};
 
-use super::derived::{Derived, get};
 use super::io;
 use super::operations::bytes_put;
 use super::server::is_of_server;
@@ -18,20 +17,20 @@ use super::server::is_of_server;
 /// Source: as [`crate::step_metrics`], over the run.
 #[must_use]
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
-    let mut metrics = Derived::default();
+    let mut metrics = Readings::new();
     let put = run.steps.iter().map(|step| bytes_put(step, data)).sum();
     io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
     let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
-    metrics.set("space_amplification", at_end);
+    metrics.set(metric::SPACE_AMPLIFICATION, at_end);
     // A client's memory is not its server's.
     let is_served = run.steps.iter().any(is_of_server);
     let own = run.steps.iter().filter(|_| !is_served);
-    let peaks = own.filter_map(|step| get(&step.gauges_max, "rss_bytes"));
-    metrics.set("rss_peak_bytes", peaks.reduce(f64::max));
+    let peaks = own.filter_map(|step| step.gauges_max.value(metric::RSS_BYTES));
+    metrics.set(metric::RSS_PEAK_BYTES, peaks.reduce(f64::max));
     let settled = run.steps.iter().filter_map(|step| step.settle.as_ref());
     let settle_s = settled.map(|settle| settle.took_ns.as_secs_f64()).reduce(|a, b| a + b);
-    metrics.set("settle_s", settle_s);
-    metrics.readings
+    metrics.set(metric::SETTLE_S, settle_s);
+    metrics
 }
 
 /// Returns the counters summed over the steps; one that a step lacks is absent.
@@ -55,22 +54,22 @@ mod tests {
     fn a_runs_write_amplification_charges_late_compaction_to_the_writes() {
         let mut run = run("a", 1, 10);
         let put = load(&[
-            ("engine_flush_write_bytes", 10_000.0),
-            ("engine_compaction_write_bytes", 0.0),
-            ("process_write_bytes", 9_000.0),
+            (metric::ENGINE_FLUSH_WRITE_BYTES, 10_000.0),
+            (metric::ENGINE_COMPACTION_WRITE_BYTES, 0.0),
+            (metric::PROCESS_WRITE_BYTES, 9_000.0),
         ]);
         let mut settle = step(1, "settle");
         settle.clients.clear();
         settle.counters = readings(&[
-            ("engine_flush_write_bytes", 1_000.0),
-            ("engine_compaction_write_bytes", 29_000.0),
+            (metric::ENGINE_FLUSH_WRITE_BYTES, 1_000.0),
+            (metric::ENGINE_COMPACTION_WRITE_BYTES, 29_000.0),
         ]);
-        settle.gauges_end = readings(&[("data_dir_bytes", 120_000.0)]);
+        settle.gauges_end = readings(&[(metric::DATA_DIR_BYTES, 120_000.0)]);
         run.steps = vec![put, settle];
         let metrics = run_metrics(&run, &DATA);
-        assert_eq!(metrics["write_amplification"], 4.0);
-        assert_eq!(metrics["space_amplification"], 1.2);
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION], 4.0);
+        assert_eq!(metrics[metric::SPACE_AMPLIFICATION], 1.2);
         // One of the steps does not know it, so the run does not either.
-        assert!(!metrics.contains_key("write_amplification_process"));
+        assert!(!metrics.has(metric::WRITE_AMPLIFICATION_PROCESS));
     }
 }

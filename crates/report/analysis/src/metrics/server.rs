@@ -1,9 +1,9 @@
 //! Server metrics: cost per operation and background write rates.
 
 use model::sql::Application;
-use model::{OpKind, OpUnit, Readings, StepRecord};
+use model::{Metric, OpKind, OpUnit, Readings, StepRecord, float, metric};
 
-use super::derived::{Derived, float, get, ratio, sum};
+use super::derived::{ratio, set_per_op};
 use super::operations::{operations, requests};
 
 /// Share of the target rate below which background writers missed it.
@@ -15,21 +15,28 @@ pub const RATE_SUSTAINED: f64 = 0.95;
 /// Kinds of operation that only SQL servers have.
 const OF_SERVERS: [OpKind; 3] = [OpKind::Insert, OpKind::Transaction, OpKind::Define];
 
-/// Returns the server's CPU; `None` where none is known.
-pub(crate) fn cpu_us(step: &StepRecord) -> Option<f64> {
-    let counter = |name| get(&step.counters, name);
-    sum(&[counter("server_cpu_user_us"), counter("server_cpu_kernel_us")])
+/// Costs of the server per operation.
+const PER_OP: [(Metric, Metric, f64); 6] = [
+    (metric::SERVER_READS_PER_OP, metric::SERVER_READS, 1.0),
+    (metric::SERVER_READ_KIB_PER_OP, metric::SERVER_READ_BYTES, 1024.0),
+    (metric::SERVER_WRITES_PER_OP, metric::SERVER_WRITES, 1.0),
+    (metric::SERVER_WRITE_KIB_PER_OP, metric::SERVER_WRITE_BYTES, 1024.0),
+    (metric::SERVER_CONTEXT_SWITCHES_PER_OP, metric::SERVER_CONTEXT_SWITCHES, 1.0),
+    (metric::HEAP_FETCHES_PER_OP, metric::ENGINE_HEAP_FETCHES, 1.0),
+];
+
+/// Returns whether counters have figures that only servers have.
+pub(super) fn has_server(counters: &Readings) -> bool {
+    [metric::SERVER_CPU_USER_US, metric::ENGINE_COMMITS, metric::CLIENT_RECONNECTS]
+        .iter()
+        .any(|counter| counters.has(*counter))
 }
 
 /// Returns whether the step ran on a server, a foreign one included.
 #[must_use]
 pub fn is_of_server(step: &StepRecord) -> bool {
-    let has = |name: &str| step.counters.contains_key(name);
     let mut kinds = step.clients.keys().chain(step.writers.keys());
-    has("server_cpu_user_us")
-        || has("engine_commits")
-        || has("client_reconnects")
-        || kinds.any(|kind| OF_SERVERS.contains(kind))
+    has_server(&step.counters) || kinds.any(|kind| OF_SERVERS.contains(kind))
 }
 
 /// Sets the server metrics; none for embedded engines.
@@ -38,29 +45,22 @@ pub fn is_of_server(step: &StepRecord) -> bool {
 /// dirty bytes are the maximum in the step.
 ///
 /// Source: our choice: a control group's counters include processes that exit [Linux cgroup-v2].
-pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
+pub(super) fn set(step: &StepRecord, metrics: &mut Readings) {
     if !is_of_server(step) {
         return;
     }
-    let ops = operations(step);
-    let counter = |name| get(&step.counters, name);
-    let per_op = |name| ratio(counter(name), ops);
-    let kib_per_op = |name| per_op(name).map(|bytes| bytes / 1024.0);
-    metrics.set("server_cpu_us_per_op", ratio(cpu_us(step), ops));
-    metrics.set("server_reads_per_op", per_op("server_reads"));
-    metrics.set("server_read_kib_per_op", kib_per_op("server_read_bytes"));
-    metrics.set("server_writes_per_op", per_op("server_writes"));
-    metrics.set("server_write_kib_per_op", kib_per_op("server_write_bytes"));
-    metrics.set("server_context_switches_per_op", per_op("server_context_switches"));
-    metrics.set("heap_fetches_per_op", per_op("engine_heap_fetches"));
-    let (commits, syncs) = (counter("engine_commits"), counter("engine_fsyncs"));
-    metrics.set("commits_per_fsync", syncs.and_then(|syncs| ratio(commits, Some(syncs))));
-    let rows = step.clients.values().map(|summary| summary.counts.rows).sum();
+    set_per_op(step, &PER_OP, metrics);
+    let cpu_us = step.counters.sum(&metric::SERVER_CPU_US);
+    metrics.set(metric::SERVER_CPU_US_PER_OP, ratio(cpu_us, operations(step)));
+    let [commits, syncs] =
+        [metric::ENGINE_COMMITS, metric::ENGINE_FSYNCS].map(|name| step.counters.value(name));
+    metrics.set(metric::COMMITS_PER_FSYNC, ratio(commits, syncs));
+    let rows: u64 = step.clients.values().map(|summary| summary.counts.rows).sum();
     let rows = Some(float(rows)).filter(|_| !matches!(step.step.unit, OpUnit::Rows(_)));
-    metrics.set("rows_per_op", ratio(rows, Some(float(requests(step)))));
-    metrics.set("writer_rows_per_s", writer_rows_per_s(step));
-    for gauge in ["engine_garbage_rows", "engine_dirty_bytes"] {
-        metrics.set(gauge, get(&step.gauges_max, gauge));
+    metrics.set(metric::ROWS_PER_OP, ratio(rows, Some(float(requests(step)))));
+    metrics.set(metric::WRITER_ROWS_PER_S, writer_rows_per_s(step));
+    for gauge in [metric::ENGINE_GARBAGE_ROWS, metric::ENGINE_DIRTY_BYTES] {
+        metrics.set(gauge, step.gauges_max.value(gauge));
     }
 }
 
@@ -85,15 +85,14 @@ pub fn writer_rate_target(step: &StepRecord, application: Option<&Application>) 
 /// Source: as [`writer_rate_target`].
 #[must_use]
 pub fn with_writers(
-    metrics: Readings,
+    mut metrics: Readings,
     step: &StepRecord,
     application: Option<&Application>,
 ) -> Readings {
-    let mut metrics = Derived { readings: metrics };
     let target = writer_rate_target(step, application);
     let share = target.and_then(|target| ratio(writer_rows_per_s(step), Some(target)));
-    metrics.set("writer_rate_share", share);
-    metrics.readings
+    metrics.set(metric::WRITER_RATE_SHARE, share);
+    metrics
 }
 
 #[cfg(test)]
@@ -110,43 +109,55 @@ mod tests {
         step.writers =
             [(OpKind::Insert, summary(6, 300)), (OpKind::Delete, summary(6, 300))].into();
         step.counters = readings(&[
-            ("process_cpu_user_us", 20_000.0),
-            ("process_cpu_kernel_us", 10_000.0),
-            ("client_cpu_user_us", 20_000.0),
-            ("client_cpu_kernel_us", 10_000.0),
-            ("server_cpu_user_us", 300_000.0),
-            ("server_cpu_kernel_us", 100_000.0),
-            ("server_context_switches", 20_000.0),
-            ("server_reads", 5_000.0),
-            ("server_read_bytes", 5_000.0 * 16_384.0),
-            ("server_writes", 1_000.0),
-            ("server_write_bytes", 1_000.0 * 8_192.0),
-            ("engine_heap_fetches", 2_500.0),
-            ("engine_commits", 12.0),
-            ("engine_fsyncs", 3.0),
+            (metric::PROCESS_CPU_USER_US, 20_000.0),
+            (metric::PROCESS_CPU_KERNEL_US, 10_000.0),
+            (metric::CLIENT_CPU_USER_US, 20_000.0),
+            (metric::CLIENT_CPU_KERNEL_US, 10_000.0),
+            (metric::SERVER_CPU_USER_US, 300_000.0),
+            (metric::SERVER_CPU_KERNEL_US, 100_000.0),
+            (metric::SERVER_CONTEXT_SWITCHES, 20_000.0),
+            (metric::SERVER_READS, 5_000.0),
+            (metric::SERVER_READ_BYTES, 5_000.0 * 16_384.0),
+            (metric::SERVER_WRITES, 1_000.0),
+            (metric::SERVER_WRITE_BYTES, 1_000.0 * 8_192.0),
+            (metric::ENGINE_HEAP_FETCHES, 2_500.0),
+            (metric::ENGINE_COMMITS, 12.0),
+            (metric::ENGINE_FSYNCS, 3.0),
         ]);
-        step.gauges_max = readings(&[("engine_garbage_rows", 300.0)]);
+        step.gauges_max = readings(&[(metric::ENGINE_GARBAGE_ROWS, 300.0)]);
         step
     }
 
     #[test]
     fn server_costs_are_separate_from_the_client() {
         let metrics = step_metrics(&queries(), &DATA);
-        let of = |name: &str| metrics[name];
-        assert_eq!((of("server_cpu_us_per_op"), of("client_cpu_us_per_op")), (40.0, 3.0));
-        assert_eq!((of("cpu_us_per_op"), of("server_context_switches_per_op")), (43.0, 2.0));
-        assert_eq!((of("server_reads_per_op"), of("server_read_kib_per_op")), (0.5, 8.0));
-        assert_eq!((of("server_writes_per_op"), of("server_write_kib_per_op")), (0.1, 0.8));
-        assert_eq!((of("heap_fetches_per_op"), of("commits_per_fsync")), (0.25, 4.0));
-        assert_eq!((of("rows_per_op"), of("writer_rows_per_s")), (10.0, 150.0));
-        assert_eq!(of("engine_garbage_rows"), 300.0);
+        let of = |metric: Metric| metrics[metric];
+        assert_eq!(
+            (of(metric::SERVER_CPU_US_PER_OP), of(metric::CLIENT_CPU_US_PER_OP)),
+            (40.0, 3.0)
+        );
+        assert_eq!(
+            (of(metric::CPU_US_PER_OP), of(metric::SERVER_CONTEXT_SWITCHES_PER_OP)),
+            (43.0, 2.0)
+        );
+        assert_eq!(
+            (of(metric::SERVER_READS_PER_OP), of(metric::SERVER_READ_KIB_PER_OP)),
+            (0.5, 8.0)
+        );
+        assert_eq!(
+            (of(metric::SERVER_WRITES_PER_OP), of(metric::SERVER_WRITE_KIB_PER_OP)),
+            (0.1, 0.8)
+        );
+        assert_eq!((of(metric::HEAP_FETCHES_PER_OP), of(metric::COMMITS_PER_FSYNC)), (0.25, 4.0));
+        assert_eq!((of(metric::ROWS_PER_OP), of(metric::WRITER_ROWS_PER_S)), (10.0, 150.0));
+        assert_eq!(of(metric::ENGINE_GARBAGE_ROWS), 300.0);
     }
 
     #[test]
     fn embedded_engine_has_no_server_metrics() {
         let metrics = step_metrics(&step(0, "readrandom"), &DATA);
         assert!(metrics.keys().all(|name| !name.starts_with("server_")), "{metrics:?}");
-        assert!(!metrics.contains_key("rows_per_op") && !metrics.contains_key("writer_rows_per_s"));
+        assert!(!metrics.has(metric::ROWS_PER_OP) && !metrics.has(metric::WRITER_ROWS_PER_S));
     }
 
     #[test]
@@ -154,8 +165,11 @@ mod tests {
         let mut foreign = queries();
         foreign.counters.retain(|name, _| !name.starts_with("server_"));
         let metrics = step_metrics(&foreign, &DATA);
-        assert!(!metrics.contains_key("cpu_us_per_op"), "{metrics:?}");
-        assert_eq!((metrics["client_cpu_us_per_op"], metrics["rows_per_op"]), (3.0, 10.0));
+        assert!(!metrics.has(metric::CPU_US_PER_OP), "{metrics:?}");
+        assert_eq!(
+            (metrics[metric::CLIENT_CPU_US_PER_OP], metrics[metric::ROWS_PER_OP]),
+            (3.0, 10.0)
+        );
     }
 
     #[test]
@@ -164,7 +178,7 @@ mod tests {
         assert_eq!(writer_rate_target(&step, Some(&application)), Some(200.0));
         let share = |application| {
             let metrics = with_writers(Readings::new(), &step, application);
-            metrics.get("writer_rate_share").copied()
+            metrics.value(metric::WRITER_RATE_SHARE)
         };
         assert_eq!((share(Some(&application)), share(None)), (Some(0.75), None));
     }

@@ -1,8 +1,8 @@
 //! All metrics of one step.
 
-use model::{DataShape, Readings, StepRecord};
+use model::{DataShape, Readings, StepRecord, metric};
 
-use super::derived::{Derived, get, ratio, sum};
+use super::derived::{ratio, set_per_op};
 use super::operations::bytes_put;
 use super::{cpu, io, open_loop, server, throughput, times};
 
@@ -12,39 +12,41 @@ use super::{cpu, io, open_loop, server, throughput, times};
 /// benchmark.sh (stall micros / wall time), write amplification as [RocksDB Tuning Guide].
 #[must_use]
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
-    let mut metrics = Derived::default();
+    let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
     times::set(step, &mut metrics);
     open_loop::set(step, &mut metrics);
     cpu::set_per_op(step, &mut metrics);
     cpu::set_busy(step, &mut metrics);
-    io::set_per_op(step, &mut metrics);
+    set_per_op(step, &io::PER_OP, &mut metrics);
     server::set(step, &mut metrics);
     io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
-    metrics.set("space_amplification", io::space_amplification(step, data));
-    metrics.set("read_amplification", io::read_amplification(step));
-    let counter = |name| get(&step.counters, name);
-    let lookups = sum(&[counter("engine_cache_hits"), counter("engine_cache_misses")]);
-    metrics.set("cache_hit_share", ratio(counter("engine_cache_hits"), lookups));
+    metrics.set(metric::SPACE_AMPLIFICATION, io::space_amplification(step, data));
+    metrics.set(metric::READ_AMPLIFICATION, io::read_amplification(step));
+    let counters = &step.counters;
+    let lookups = counters.sum(&[metric::ENGINE_CACHE_HITS, metric::ENGINE_CACHE_MISSES]);
+    let hits = counters.value(metric::ENGINE_CACHE_HITS);
+    metrics.set(metric::CACHE_HIT_SHARE, ratio(hits, lookups));
     let wall_us = Some(step.duration_ns.as_secs_f64() * 1e6);
-    let stalled = ratio(counter("engine_stall_us"), wall_us);
+    let stalled = ratio(counters.value(metric::ENGINE_STALL_US), wall_us);
     // The engine's timer and ours may differ by a hair; a share above one means nothing.
-    metrics.set("stall_share", stalled.map(|share| share.min(1.0)));
-    metrics.set("settle_s", step.settle.as_ref().map(|settle| settle.took_ns.as_secs_f64()));
+    metrics.set(metric::STALL_SHARE, stalled.map(|share| share.min(1.0)));
+    metrics.set(metric::SETTLE_S, step.settle.as_ref().map(|settle| settle.took_ns.as_secs_f64()));
     // A client's memory is not its server's.
-    let resident = get(&step.gauges_max, "rss_bytes").filter(|_| !server::is_of_server(step));
-    metrics.set("rss_peak_bytes", resident);
-    metrics.set("writer_bytes_per_s", step.writer_bytes_per_s);
-    metrics.readings
+    let resident = step.gauges_max.value(metric::RSS_BYTES);
+    let resident = resident.filter(|_| !server::is_of_server(step));
+    metrics.set(metric::RSS_PEAK_BYTES, resident);
+    metrics.set(metric::WRITER_BYTES_PER_S, step.writer_bytes_per_s);
+    metrics
 }
 
 /// Returns a step's rate metrics and its CPUs in use.
 pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
-    let mut metrics = Derived::default();
+    let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
     open_loop::set(step, &mut metrics);
     cpu::set_busy(step, &mut metrics);
-    metrics.readings
+    metrics
 }
 
 #[cfg(test)]
@@ -62,24 +64,24 @@ mod tests {
         let mut step = step(0, "readwhilewriting");
         step.writers = [put(90_000)].into();
         step.counters = readings(&[
-            ("process_cpu_user_us", 80_000.0),
-            ("process_cpu_kernel_us", 20_000.0),
-            ("client_cpu_user_us", 50_000.0),
-            ("client_cpu_kernel_us", 10_000.0),
-            ("harness_cpu_us", 5_000.0),
-            ("device_write_bytes", 10_000.0 * 2_048.0),
+            (metric::PROCESS_CPU_USER_US, 80_000.0),
+            (metric::PROCESS_CPU_KERNEL_US, 20_000.0),
+            (metric::CLIENT_CPU_USER_US, 50_000.0),
+            (metric::CLIENT_CPU_KERNEL_US, 10_000.0),
+            (metric::HARNESS_CPU_US, 5_000.0),
+            (metric::DEVICE_WRITE_BYTES, 10_000.0 * 2_048.0),
         ]);
         let metrics = step_metrics(&step, &DATA);
         assert_eq!(primary_operations(&step), 10_000);
-        assert_eq!(metrics["throughput_ops_per_s"], 5_000.0);
-        assert_eq!(metrics["cpu_us_per_op"], 10.0);
-        assert_eq!(metrics["client_cpu_us_per_op"], 6.0);
-        assert_eq!(metrics["background_cpu_us_per_op"], 3.5);
-        assert_eq!(metrics["kernel_cpu_us_per_op"], 2.0);
-        assert_eq!(metrics["device_write_kib_per_op"], 2.0);
+        assert_eq!(metrics[metric::THROUGHPUT_OPS_PER_S], 5_000.0);
+        assert_eq!(metrics[metric::CPU_US_PER_OP], 10.0);
+        assert_eq!(metrics[metric::CLIENT_CPU_US_PER_OP], 6.0);
+        assert_eq!(metrics[metric::BACKGROUND_CPU_US_PER_OP], 3.5);
+        assert_eq!(metrics[metric::KERNEL_CPU_US_PER_OP], 2.0);
+        assert_eq!(metrics[metric::DEVICE_WRITE_KIB_PER_OP], 2.0);
         // What is divided by here are the 90,000 rows the writer put.
         let put = 90_000.0 * 100.0;
-        assert_eq!(metrics["write_amplification_device"], 20_480_000.0 / put);
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION_DEVICE], 20_480_000.0 / put);
     }
 
     #[test]
@@ -89,22 +91,23 @@ mod tests {
         assert_eq!(step_metrics(&idle, &DATA), Readings::new());
         let mut broken = step(0, "readrandom");
         broken.duration_ns = Nanos(0);
-        broken.counters = readings(&[("engine_stall_us", 5.0)]);
+        broken.counters = readings(&[(metric::ENGINE_STALL_US, 5.0)]);
         let metrics = step_metrics(&broken, &DATA);
-        assert!(!metrics.contains_key("throughput_ops_per_s"));
-        assert!(!metrics.contains_key("stall_share"));
-        assert!(!metrics.contains_key("throughput_p50_ops_per_s"));
+        assert!(!metrics.has(metric::THROUGHPUT_OPS_PER_S));
+        assert!(!metrics.has(metric::STALL_SHARE));
+        assert!(!metrics.has(metric::THROUGHPUT_P50_OPS_PER_S));
     }
 
     #[test]
     fn every_metric_is_in_the_models_table() {
-        let mut step = load(&[("engine_cache_hits", 3.0), ("engine_cache_misses", 1.0)]);
-        step.gauges_end = readings(&[("data_dir_bytes", 150_000.0)]);
+        let mut step =
+            load(&[(metric::ENGINE_CACHE_HITS, 3.0), (metric::ENGINE_CACHE_MISSES, 1.0)]);
+        step.gauges_end = readings(&[(metric::DATA_DIR_BYTES, 150_000.0)]);
         step.settle = Some(SettleRecord { took_ns: Nanos::from_secs(3), ..Default::default() });
         let metrics = step_metrics(&step, &DATA);
-        assert_eq!(metrics["cache_hit_share"], 0.75);
-        assert_eq!(metrics["space_amplification"], 1.5);
-        assert_eq!(metrics["settle_s"], 3.0);
+        assert_eq!(metrics[metric::CACHE_HIT_SHARE], 0.75);
+        assert_eq!(metrics[metric::SPACE_AMPLIFICATION], 1.5);
+        assert_eq!(metrics[metric::SETTLE_S], 3.0);
         for name in metrics.keys() {
             let metric = model::metric::find(name).unwrap();
             assert_eq!(metric.kind, model::Kind::Derived, "{name}");

@@ -1,24 +1,24 @@
 //! Throughput: operations and rows per second.
 
-use model::{OpUnit, StepRecord};
+use model::{OpUnit, Readings, StepRecord, float, metric};
 
-use super::derived::{Derived, float, ratio};
+use super::derived::ratio;
 use super::part::{valid_clients, valid_length};
 
 /// Sets throughput over the valid intervals, and over single seconds.
 ///
 /// The record's statistics of single seconds include invalid ones: with any, they are left out.
-pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
+pub(super) fn set(step: &StepRecord, metrics: &mut Readings) {
     if step.clients.is_empty() {
         return;
     }
     let seconds = Some(valid_length(step).as_secs_f64());
-    let rows = valid_clients(step).values().map(|summary| summary.counts.rows).sum();
-    metrics.set("throughput_ops_per_s", operations_per_s(step));
-    metrics.set("throughput_rows_per_s", ratio(Some(float(rows)), seconds));
+    let rows: u64 = valid_clients(step).values().map(|summary| summary.counts.rows).sum();
+    metrics.set(metric::THROUGHPUT_OPS_PER_S, operations_per_s(step));
+    metrics.set(metric::THROUGHPUT_ROWS_PER_S, ratio(Some(float(rows)), seconds));
     if step.seconds.seconds > 0 && step.invalid_intervals.is_none() {
-        metrics.set("throughput_p50_ops_per_s", Some(step.seconds.p50_ops));
-        metrics.set("throughput_p1_ops_per_s", Some(step.seconds.p1_ops));
+        metrics.set(metric::THROUGHPUT_P50_OPS_PER_S, Some(step.seconds.p50_ops));
+        metrics.set(metric::THROUGHPUT_P1_OPS_PER_S, Some(step.seconds.p1_ops));
     }
 }
 

@@ -2,10 +2,9 @@
 
 use model::record::{OpSummary, Percentiles};
 use model::validity::LoadStatus;
-use model::{Nanos, StepRecord};
+use model::{Metric, Nanos, Readings, StepRecord, float, metric};
 use serde::Serialize;
 
-use super::derived::{Derived, float};
 use super::part::valid_clients;
 
 /// Operations that must lie beyond a percentile for it to be shown.
@@ -147,26 +146,31 @@ impl Withheld {
     }
 }
 
+/// The metrics of response and service time of each percentile.
+const METRICS: [(Percentile, Metric, Metric); 5] = [
+    (Percentile::P50, metric::RESPONSE_NS_P50, metric::SERVICE_NS_P50),
+    (Percentile::P90, metric::RESPONSE_NS_P90, metric::SERVICE_NS_P90),
+    (Percentile::P99, metric::RESPONSE_NS_P99, metric::SERVICE_NS_P99),
+    (Percentile::P999, metric::RESPONSE_NS_P999, metric::SERVICE_NS_P999),
+    (Percentile::P9999, metric::RESPONSE_NS_P9999, metric::SERVICE_NS_P9999),
+];
+
 /// Sets the known percentiles of response and service times.
 ///
 /// The maximum needs no more than one operation; a censored arrival counts with its age.
-pub(super) fn set(step: &StepRecord, metrics: &mut Derived) {
-    for percentile in Percentile::ALL {
-        let suffix = percentile.name().replace('.', "");
-        let mut percentile_of = |which: &str, time: Time| {
-            metrics.set(&format!("{which}_ns_{suffix}"), time.known().map(|time| float(time.0)));
-        };
-        percentile_of("response", response_time(step, percentile));
-        percentile_of("service", service_time(step, percentile));
+pub(super) fn set(step: &StepRecord, metrics: &mut Readings) {
+    for (percentile, response, service) in METRICS {
+        metrics.set(response, response_time(step, percentile).known().map(float));
+        metrics.set(service, service_time(step, percentile).known().map(float));
     }
     let longest = |which: fn(&OpSummary) -> &Percentiles| {
         let times = valid_clients(step).values().map(which).filter(|times| times.count > 0);
         times.map(|times| times.max_ns).max().map(float)
     };
     if !is_overloaded(step) {
-        metrics.set("response_ns_max", longest(|summary| &summary.response));
+        metrics.set(metric::RESPONSE_NS_MAX, longest(|summary| &summary.response));
     }
-    metrics.set("service_ns_max", longest(|summary| &summary.service));
+    metrics.set(metric::SERVICE_NS_MAX, longest(|summary| &summary.service));
 }
 
 fn is_overloaded(step: &StepRecord) -> bool {
@@ -264,11 +268,9 @@ mod tests {
         assert_eq!(response_time(&reads(999), Percentile::P99), few);
         assert_eq!(service_time(&reads(999), Percentile::P99), few);
         let metrics = crate::step_metrics(&reads(999), &DATA);
-        assert!(metrics.contains_key("response_ns_p90") && metrics.contains_key("service_ns_p90"));
-        assert!(
-            !metrics.contains_key("response_ns_p99") && !metrics.contains_key("service_ns_p99")
-        );
-        assert!(metrics.contains_key("response_ns_max") && metrics.contains_key("service_ns_max"));
+        assert!(metrics.has(metric::RESPONSE_NS_P90) && metrics.has(metric::SERVICE_NS_P90));
+        assert!(!metrics.has(metric::RESPONSE_NS_P99) && !metrics.has(metric::SERVICE_NS_P99));
+        assert!(metrics.has(metric::RESPONSE_NS_MAX) && metrics.has(metric::SERVICE_NS_MAX));
     }
 
     #[test]
@@ -278,8 +280,8 @@ mod tests {
         let why = Withheld::MixedKinds;
         assert_eq!(response_time(&mixed, Percentile::P50), Time::Withheld { why });
         let metrics = crate::step_metrics(&mixed, &DATA);
-        assert!(!metrics.contains_key("response_ns_p50"));
-        assert!((metrics["response_ns_max"] - 60_000.0).abs() < f64::EPSILON);
+        assert!(!metrics.has(metric::RESPONSE_NS_P50));
+        assert!((metrics[metric::RESPONSE_NS_MAX] - 60_000.0).abs() < f64::EPSILON);
     }
 
     #[test]
@@ -290,7 +292,7 @@ mod tests {
         assert!(response_time(&step, Percentile::P90).known().is_some());
         assert!(service_time(&step, Percentile::P99).known().is_some());
         assert!(response_time(&censoring(100_000, 1_000), Percentile::P99).known().is_some());
-        assert!(!crate::step_metrics(&step, &DATA).contains_key("response_ns_p99"));
+        assert!(!crate::step_metrics(&step, &DATA).has(metric::RESPONSE_NS_P99));
     }
 
     #[test]
@@ -302,7 +304,7 @@ mod tests {
         assert_eq!(response_time(&step, Percentile::P50), Time::Withheld { why });
         let metrics = crate::step_metrics(&step, &DATA);
         assert!(metrics.keys().all(|name| !name.starts_with("response_")), "{metrics:?}");
-        assert!(metrics.contains_key("service_ns_p50") && metrics.contains_key("service_ns_max"));
+        assert!(metrics.has(metric::SERVICE_NS_P50) && metrics.has(metric::SERVICE_NS_MAX));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Worked cases of the rule, and publications checked against synthetic runs.
 
-use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, RunRecord};
+use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, RunRecord, metric};
 use proptest::prelude::*;
 use stats::{Effect, Interval, Method, Verdict, Why};
 
@@ -13,7 +13,7 @@ use Reproduction::{
 };
 
 const MARGIN: f64 = 0.02;
-const METRIC: &str = "throughput_ops_per_s";
+const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 
 /// An effect with its 95 % and its 90 % interval, decided at [`MARGIN`].
 fn effect(ratio: f64, wide: (f64, f64), narrow: (f64, f64)) -> Effect {
@@ -253,7 +253,7 @@ fn untestable_findings_have_a_reason() {
         with(&|one| one.step = "fwdrange".to_owned()),
         with(&|one| one.distribution = Some("zipf".to_owned())),
         with(&|one| one.clients = Some(7)),
-        with(&|one| one.metric = "write_amplification".to_owned()),
+        with(&|one| one.metric = metric::WRITE_AMPLIFICATION.name.to_owned()),
         good.clone(),
     ]);
     let mut all = three();

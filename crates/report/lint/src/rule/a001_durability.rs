@@ -1,13 +1,14 @@
 //! A001: durability differs between variants.
 
+use analysis::per_op;
 use std::collections::BTreeSet;
 
 use model::record::Severity;
-use model::{Durability, RunRecord, StepRecord};
+use model::{Durability, RunRecord, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::{ComparisonContext, PlanContext};
-use crate::facts::{measured, per_op, writes};
+use crate::facts::measured;
 use crate::registry::code;
 
 /// Variants of different durability classes are not comparable.
@@ -48,7 +49,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let is_reported = |run: &&RunRecord| run.variant.settings.durability == Durability::Sync;
     let of_run = |run: &RunRecord| -> Vec<(String, String, f64)> {
-        let steps = measured(run).filter(|step| writes(&step.step) && step.step.clients == 1);
+        let steps = measured(run).filter(|step| step.role().writes() && step.step.clients == 1);
         let name = &run.cell.variant;
         steps
             .filter_map(|step| Some((step.step.name.clone(), name.clone(), syncs(step)?)))
@@ -79,7 +80,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 
 /// Returns the syncs per operation that the engine counts, or else the device.
 fn syncs(step: &StepRecord) -> Option<f64> {
-    per_op(step, "engine_fsyncs").or_else(|| per_op(step, "device_flushes"))
+    per_op(step, metric::ENGINE_FSYNCS).or_else(|| per_op(step, metric::DEVICE_FLUSHES))
 }
 
 #[cfg(test)]
@@ -107,7 +108,7 @@ mod tests {
                 run.variant.settings.durability = Durability::Sync;
                 let per_op = if run.cell.variant == "a" { a } else { b };
                 run.steps = vec![step("overwrite")];
-                set(&mut run.steps[0].counters, &[("engine_fsyncs", per_op * 600_000.0)]);
+                set(&mut run.steps[0].counters, &[(metric::ENGINE_FSYNCS, per_op * 600_000.0)]);
             }
             in_runs(&RULE, &spec, &runs)
         };

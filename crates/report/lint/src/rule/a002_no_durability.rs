@@ -1,11 +1,11 @@
 //! A002: writes without durability.
 
 use model::record::Severity;
-use model::{Durability, StepRecord};
+use model::{Durability, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::facts::{measured, reading, writes};
+use crate::facts::measured;
 use crate::registry::code;
 
 /// Measured writes that a crash may lose.
@@ -26,7 +26,8 @@ pub(crate) static RULE: Rule = Rule {
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
-    let is_written = experiment.steps.iter().any(writes);
+    let application = experiment.application.as_ref();
+    let is_written = experiment.steps.iter().any(|step| step.role(application).writes());
     let lax = experiment
         .variants
         .iter()
@@ -39,7 +40,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let is_sync = context.run.variant.settings.durability == Durability::Sync;
     let has_none = |step: &&StepRecord| {
-        is_sync && writes(&step.step) && reading(&step.counters, "engine_fsyncs") == Some(0.0)
+        is_sync && step.role().writes() && step.counters.value(metric::ENGINE_FSYNCS) == Some(0.0)
     };
     let observe = |step: &StepRecord| {
         let evidence =
@@ -71,7 +72,7 @@ mod tests {
             for run in &mut runs {
                 run.variant.settings.durability = Durability::Sync;
                 run.steps = vec![step("overwrite")];
-                set(&mut run.steps[0].counters, &[("engine_fsyncs", syncs)]);
+                set(&mut run.steps[0].counters, &[(metric::ENGINE_FSYNCS, syncs)]);
             }
             in_runs(&RULE, &experiment(&["a"]), &runs)
         };

@@ -1,11 +1,11 @@
 //! A003: deferred work that a step inherits.
 
 use model::record::Severity;
-use model::{DataShape, Experiment, StepRecord, StepRole};
+use model::{DataShape, Experiment, Metric, StepRecord, StepRole, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{bytes, only_reads, percent, reading};
+use crate::facts::bytes;
 use crate::registry::code;
 
 /// A step begins with deferred work of the steps before it.
@@ -27,7 +27,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// The gauge of deferred work.
-const DEBT: &str = "engine_debt_bytes";
+const DEBT: Metric = metric::ENGINE_DEBT_BYTES;
 /// Share of the data above which debt is reported. Our choice.
 const SHARE: f64 = 0.05;
 /// Share of its debt that a step which only reads may pay. Our choice.
@@ -57,9 +57,9 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 ///
 /// The loads of an application follow one another without rest, by its definition.
 fn is_queried(step: &StepRecord, experiment: &Experiment) -> bool {
-    let mut steps = experiment.application.iter().flat_map(|application| &application.steps);
-    let own = steps.find(|own| own.name == step.step.name);
-    let is_query = own.is_none_or(|own| matches!(own.role, StepRole::Read | StepRole::ReadWrite));
+    let application = experiment.application.as_ref();
+    let role = step.role.unwrap_or_else(|| step.step.role(application));
+    let is_query = application.is_none() || matches!(role, StepRole::Read | StepRole::ReadWrite);
     is_query && !step.clients.is_empty()
 }
 
@@ -68,11 +68,13 @@ fn is_queried(step: &StepRecord, experiment: &Experiment) -> bool {
 /// Pages that stay changed cost the step nothing; with background writers there are always some.
 fn dirty(step: &StepRecord, data: &DataShape) -> Option<Observation> {
     let [dirty, after] =
-        [&step.before, &step.after].map(|state| reading(&state.readings, "engine_dirty_bytes"));
+        [&step.before, &step.after].map(|state| state.readings.value(metric::ENGINE_DIRTY_BYTES));
     let (dirty, after) = (dirty?, after?);
-    let end = |name: &str| reading(&step.gauges_end, name);
-    let files = || Some(end("data_dir_bytes")? - end("log_bytes")?).filter(|bytes| *bytes > 0.0);
-    let known = reading(&step.before.readings, "engine_disk_bytes").or_else(files);
+    let end = |metric| step.gauges_end.value(metric);
+    let files = || {
+        Some(end(metric::DATA_DIR_BYTES)? - end(metric::LOG_BYTES)?).filter(|bytes| *bytes > 0.0)
+    };
+    let known = step.before.readings.value(metric::ENGINE_DISK_BYTES).or_else(files);
     let share = known.map_or_else(|| share_of(dirty, step, data), |stored| Some(dirty / stored))?;
     (share > SHARE && after < dirty * PAID).then(|| {
         let evidence = format!(
@@ -85,9 +87,8 @@ fn dirty(step: &StepRecord, data: &DataShape) -> Option<Observation> {
 }
 
 /// Reports rows that vacuum or purge had yet to remove.
-#[expect(clippy::cast_precision_loss, reason = "rows stay far below 2^53")]
 fn garbage(step: &StepRecord, data: &DataShape) -> Option<Observation> {
-    let rows = reading(&step.before.readings, "engine_garbage_rows")?;
+    let rows = step.before.readings.value(metric::ENGINE_GARBAGE_ROWS)?;
     let share = rows / (data.rows as f64).max(1.0);
     (share > SHARE).then(|| {
         let evidence = format!(
@@ -109,7 +110,7 @@ fn capped(step: &StepRecord) -> Option<Observation> {
 }
 
 fn inherited(step: &StepRecord, data: &DataShape) -> Option<Observation> {
-    let debt = reading(&step.before.readings, DEBT)?;
+    let debt = step.before.readings.value(DEBT)?;
     let share = share_of(debt, step, data)?;
     // A step without operations exists to pay debt.
     (share > SHARE && !step.clients.is_empty()).then(|| {
@@ -120,9 +121,8 @@ fn inherited(step: &StepRecord, data: &DataShape) -> Option<Observation> {
 }
 
 fn paid(step: &StepRecord, data: &DataShape) -> Option<Observation> {
-    let (before, after) =
-        (reading(&step.before.readings, DEBT)?, reading(&step.after.readings, DEBT)?);
-    let is_reported = only_reads(&step.step) && share_of(before, step, data)? > PAID_FROM;
+    let (before, after) = (step.before.readings.value(DEBT)?, step.after.readings.value(DEBT)?);
+    let is_reported = step.role() == StepRole::Read && share_of(before, step, data)? > PAID_FROM;
     (is_reported && after < before * PAID).then(|| {
         let evidence = format!(
             "deferred work fell from {} to {} while it only read",
@@ -134,9 +134,8 @@ fn paid(step: &StepRecord, data: &DataShape) -> Option<Observation> {
 }
 
 /// Returns debt as a share of what the engine has on storage, or of its rows.
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn share_of(debt: f64, step: &StepRecord, data: &DataShape) -> Option<f64> {
-    let stored = reading(&step.before.readings, "engine_disk_bytes");
+    let stored = step.before.readings.value(metric::ENGINE_DISK_BYTES);
     let stored = stored.unwrap_or(data.live_bytes().0 as f64);
     (stored > 0.0).then(|| debt / stored)
 }
@@ -153,7 +152,7 @@ mod tests {
     fn debt_at_the_start_is_reported_above_a_twentieth() {
         let with = |debt: f64| {
             when(&RULE, |step| {
-                set(&mut step.before.readings, &[(DEBT, debt), ("engine_disk_bytes", 1e9)]);
+                set(&mut step.before.readings, &[(DEBT, debt), (metric::ENGINE_DISK_BYTES, 1e9)]);
             })
         };
         assert_eq!(with(5e7), []);
@@ -166,7 +165,7 @@ mod tests {
     fn debt_that_a_reading_step_pays_is_reported() {
         let with = |after: f64| {
             when(&RULE, |step| {
-                set(&mut step.before.readings, &[(DEBT, 2e7), ("engine_disk_bytes", 1e9)]);
+                set(&mut step.before.readings, &[(DEBT, 2e7), (metric::ENGINE_DISK_BYTES, 1e9)]);
                 set(&mut step.after.readings, &[(DEBT, after)]);
             })
         };
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn dirty_pages_and_garbage_of_a_server_are_reported_before_queries_only() {
-        let left_of = |gauge: &str, value: f64, role: Option<StepRole>, left: f64| {
+        let left_of = |gauge: Metric, value: f64, role: Option<StepRole>, left: f64| {
             let mut spec = experiment(&["a"]);
             spec.application = role.map(|role| {
                 let mut application = application("readrandom", 100.0);
@@ -199,22 +198,22 @@ mod tests {
             for run in &mut runs {
                 set(
                     &mut run.steps[0].before.readings,
-                    &[(gauge, value), ("engine_disk_bytes", 1e9)],
+                    &[(gauge, value), (metric::ENGINE_DISK_BYTES, 1e9)],
                 );
                 set(&mut run.steps[0].after.readings, &[(gauge, value * left)]);
             }
             in_runs(&RULE, &spec, &runs)
         };
-        let with = |gauge: &str, value: f64, role| left_of(gauge, value, role, 0.1);
-        assert_eq!(with("engine_dirty_bytes", 4e7, None), []);
-        assert_eq!(with("engine_dirty_bytes", 4e8, Some(StepRole::Write)), []);
+        let with = |gauge: Metric, value: f64, role| left_of(gauge, value, role, 0.1);
+        assert_eq!(with(metric::ENGINE_DIRTY_BYTES, 4e7, None), []);
+        assert_eq!(with(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::Write)), []);
         let evidence = "readrandom of a: began with 381 MiB of changed pages not yet written, 40 % of \
                     the data, and wrote them (3 runs)";
-        let found = with("engine_dirty_bytes", 4e8, Some(StepRole::ReadWrite));
+        let found = with(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::ReadWrite));
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
         // With background writers there are always some.
-        assert_eq!(left_of("engine_dirty_bytes", 4e8, Some(StepRole::ReadWrite), 1.1), []);
-        assert_eq!(with("engine_garbage_rows", 4e4, None), []);
-        assert!(with("engine_garbage_rows", 1e5, None)[0].1.contains("100000 row versions"));
+        assert_eq!(left_of(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::ReadWrite), 1.1), []);
+        assert_eq!(with(metric::ENGINE_GARBAGE_ROWS, 4e4, None), []);
+        assert!(with(metric::ENGINE_GARBAGE_ROWS, 1e5, None)[0].1.contains("100000 row versions"));
     }
 }

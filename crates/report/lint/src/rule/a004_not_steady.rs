@@ -1,11 +1,10 @@
 //! A004: throughput without a steady state.
 
 use model::record::Severity;
-use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass};
+use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::percent;
 use crate::registry::code;
 
 /// Throughput did not become steady, or an open loop was overloaded.
@@ -66,7 +65,7 @@ fn is_counted(step: &StepRecord, time_profile: &TimeProfile) -> bool {
 
 /// Returns how much throughput grew over the measured window, as a share.
 fn slope(time_profile: &TimeProfile) -> f64 {
-    time_profile.drifts.get("throughput_ops_per_s").map_or(0.0, |drift| drift.over_part)
+    time_profile.drifts.get(metric::THROUGHPUT_OPS_PER_S.name).map_or(0.0, |drift| drift.over_part)
 }
 
 fn drift(time_profile: &TimeProfile) -> String {
@@ -89,7 +88,8 @@ mod tests {
         let falling = Drift { per_hour: -7.2, over_part: -0.12, is_real: true };
         let with = |class, stop: Option<StopRule>| {
             when(&RULE, |step| {
-                let drifts = BTreeMap::from([("throughput_ops_per_s".to_owned(), falling)]);
+                let drifts =
+                    BTreeMap::from([(metric::THROUGHPUT_OPS_PER_S.name.to_owned(), falling)]);
                 step.time_profile = Some(TimeProfile { class, drifts, ..time_profile() });
                 step.step.stop = stop.unwrap_or(step.step.stop);
             })

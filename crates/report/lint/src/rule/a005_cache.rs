@@ -1,7 +1,7 @@
 //! A005: a cache that fills or empties during the measurement.
 
 use model::record::Severity;
-use model::{DataShape, StepRecord};
+use model::{DataShape, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
@@ -33,8 +33,8 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 }
 
 fn moved(step: &StepRecord, data: &DataShape) -> Option<Observation> {
-    let drift = step.time_profile.as_ref()?.drifts.get("cache_hit_share")?;
-    let level = analysis::step_metrics(step, data).get("cache_hit_share").copied()?;
+    let drift = step.time_profile.as_ref()?.drifts.get(metric::CACHE_HIT_SHARE.name)?;
+    let level = analysis::step_metrics(step, data).value(metric::CACHE_HIT_SHARE)?;
     // The slope is a share of the level.
     let points = drift.over_part * level;
     (drift.is_real && points.abs() > POINTS).then(|| {
@@ -59,9 +59,12 @@ mod tests {
     /// What is found when 80 % of look-ups hit, and the share grew by so much of its level.
     fn with(over_part: f64, is_real: bool) -> Vec<(Severity, String)> {
         when(&RULE, |step| {
-            set(&mut step.counters, &[("engine_cache_hits", 8e5), ("engine_cache_misses", 2e5)]);
+            set(
+                &mut step.counters,
+                &[(metric::ENGINE_CACHE_HITS, 8e5), (metric::ENGINE_CACHE_MISSES, 2e5)],
+            );
             let drift = Drift { per_hour: over_part * 60.0, over_part, is_real };
-            let drifts = BTreeMap::from([("cache_hit_share".to_owned(), drift)]);
+            let drifts = BTreeMap::from([(metric::CACHE_HIT_SHARE.name.to_owned(), drift)]);
             step.time_profile = Some(TimeProfile { drifts, ..time_profile() });
         })
     }

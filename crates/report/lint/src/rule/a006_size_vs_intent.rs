@@ -1,11 +1,12 @@
 //! A006: data of another size than the workload is about.
 
+use analysis::per_op;
 use model::record::Severity;
-use model::{Bytes, Experiment, StepRecord, Variant};
+use model::{Bytes, Experiment, StepRecord, StepRole, Variant, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::facts::{bytes, measured, memory, only_reads, per_op, percent};
+use crate::facts::{bytes, measured, memory};
 use crate::registry::code;
 
 /// A workload that is called cached reads storage, or one that is called IO-bound does not.
@@ -72,7 +73,6 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 }
 
 /// Returns what the rows take when stored: caches of pages hold them compressed.
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn stored(experiment: &Experiment, variant: &Variant) -> f64 {
     let live = experiment.data.live_bytes().0 as f64;
     match variant.settings.compression.as_deref() {
@@ -81,7 +81,6 @@ fn stored(experiment: &Experiment, variant: &Variant) -> f64 {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn misfit(
     intent: Intent,
     stored: f64,
@@ -107,9 +106,9 @@ fn misfit(
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let Some(intent) = intent(context.experiment) else { return Vec::new() };
     let observe = |step: &StepRecord| {
-        let reads = per_op(step, "device_reads").filter(|_| only_reads(&step.step))?;
+        let reads = per_op(step, metric::DEVICE_READS).filter(|_| step.role() == StepRole::Read)?;
         // The device is shared: reads count only where the worker itself read.
-        let own = per_op(step, "process_read_bytes");
+        let own = per_op(step, metric::PROCESS_READ_BYTES);
         let (is_wrong, is) = match intent {
             Intent::Engine | Intent::System => {
                 (reads > CACHED_READS && own.is_none_or(|own| own > 0.0), "cached")
@@ -158,7 +157,7 @@ mod tests {
         let with = |workload: &str, reads: f64| {
             let mut runs = runs(&["a"]);
             for run in &mut runs {
-                set(&mut run.steps[0].counters, &[("device_reads", reads * 600_000.0)]);
+                set(&mut run.steps[0].counters, &[(metric::DEVICE_READS, reads * 600_000.0)]);
             }
             in_runs(&RULE, &experiment(workload), &runs)
         };

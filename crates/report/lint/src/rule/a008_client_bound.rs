@@ -1,11 +1,11 @@
 //! A008: the client is a large part of what is measured.
 
 use model::record::Severity;
-use model::{Load, StepRecord};
+use model::{Load, StepRecord, percent};
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::facts::{percent, requests};
+use crate::facts::requests;
 use crate::registry::code;
 
 /// The client's own work is a large part of what was measured.

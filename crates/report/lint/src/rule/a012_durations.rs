@@ -1,11 +1,11 @@
 //! A012: steps of another length or count than requested.
 
 use model::record::Severity;
-use model::{Load, StepRecord, StopRule};
+use model::{Load, StepRecord, StopRule, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{measured, percent};
+use crate::facts::measured;
 use crate::registry::code;
 
 /// The measured window is not the requested one.
@@ -37,7 +37,6 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     measured(context.run).filter_map(misfit).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn misfit(step: &StepRecord) -> Option<Observation> {
     // A search makes its own windows.
     if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))

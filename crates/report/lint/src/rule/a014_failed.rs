@@ -1,11 +1,10 @@
 //! A014: failed operations.
 
-use model::StepRecord;
 use model::record::{OpSummaries, Severity};
+use model::{StepRecord, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::percent;
 use crate::registry::code;
 
 /// Operations of clients or of the background writer failed.
@@ -35,7 +34,6 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     context.run.steps.iter().flat_map(observe).flatten().collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
     let failed: u64 = of.values().map(|summary| summary.counts.failed).sum();
     let done: u64 = of.values().map(|summary| summary.counts.done).sum();

@@ -2,11 +2,12 @@
 
 use model::record::Severity;
 use model::sql::CallMix;
-use model::{Experiment, RunRecord, StepRecord};
+use model::step::name;
+use model::{Experiment, RunRecord, StepRecord, percent};
 
 use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
-use crate::facts::{Sample, measured, percent, samples};
+use crate::facts::{Sample, measured, samples};
 use crate::registry::code;
 
 /// Reads that are to find rows did not find them.
@@ -33,10 +34,6 @@ const SHARE: f64 = 0.001;
 const BLOCKING: f64 = 0.5;
 /// Difference of the shares of two variants that blocks a verdict: their requests differ.
 const APART: f64 = 0.01;
-/// The step whose reads are to find nothing.
-const MISSING: &str = "readmissing";
-/// The step after which rows may be missing.
-const DELETES: &str = "deleterandom";
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |step: &StepRecord| {
@@ -73,12 +70,12 @@ fn is_to_find(experiment: &Experiment, step: &str) -> bool {
 
 /// Returns the steps whose reads are to find every row.
 fn expected(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
-    let is_deleting = |step: &&StepRecord| step.step.name != DELETES;
+    let is_deleting = |step: &&StepRecord| step.step.name != name::DELETERANDOM;
     let whole = run.steps.iter().take_while(is_deleting).count();
-    measured(run).filter(move |step| step.step.name != MISSING && (step.index as usize) < whole)
+    measured(run)
+        .filter(move |step| step.step.name != name::READMISSING && (step.index as usize) < whole)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn not_found(step: &StepRecord) -> Option<f64> {
     let sum = |of: fn(&model::record::OpCounts) -> u64| -> u64 {
         step.clients.values().map(|one| of(&one.counts)).sum()

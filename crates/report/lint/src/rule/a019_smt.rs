@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use model::StepRecord;
 use model::record::Severity;
+use model::{StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
@@ -34,7 +34,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     };
     let observe = |step: &StepRecord| {
         let metrics = analysis::step_metrics(step, &context.experiment.data);
-        let used = metrics.get("busy_threads").copied()?;
+        let used = metrics.value(metric::BUSY_THREADS)?;
         (used > f64::from(cores)).then(|| {
             let cpus = host.cpus;
             let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");
@@ -69,8 +69,10 @@ mod tests {
             let mut runs = runs(&["a"]);
             for run in &mut runs {
                 let counters = &mut run.steps[0].counters;
-                let of_minute =
-                    [("process_cpu_user_us", cpus * 6e7), ("process_cpu_kernel_us", 0.0)];
+                let of_minute = [
+                    (metric::PROCESS_CPU_USER_US, cpus * 6e7),
+                    (metric::PROCESS_CPU_KERNEL_US, 0.0),
+                ];
                 set(counters, &of_minute);
             }
             on_hosts(&RULE, &experiment(&["a"]), &runs, &[host])

@@ -1,11 +1,11 @@
 //! A021: CPU taken by other guests and processes.
 
-use model::StepRecord;
 use model::record::Severity;
+use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{measured, percent, reading, span_us};
+use crate::facts::{measured, span_us};
 use crate::registry::code;
 
 /// Other guests or other processes took CPU.
@@ -40,7 +40,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 }
 
 fn stolen(step: &StepRecord, cpus: f64) -> Option<Observation> {
-    let share = reading(&step.counters, "host_steal_us").filter(|us| *us > TICKS_US)?
+    let share = step.counters.value(metric::HOST_STEAL_US).filter(|us| *us > TICKS_US)?
         / span_us(step)?
         / cpus;
     (share > STEAL).then(|| {
@@ -54,7 +54,7 @@ fn foreign(step: &StepRecord) -> Option<Observation> {
     let is_reported =
         step.invalid_intervals.is_some() || step.findings.iter().any(|one| one.code == RULE.code);
     let used_us =
-        reading(&step.counters, "others_cpu_us").filter(|us| !is_reported && *us > TICKS_US)?;
+        step.counters.value(metric::OTHERS_CPU_US).filter(|us| !is_reported && *us > TICKS_US)?;
     let share = used_us / span_us(step)?;
     (share > FOREIGN).then(|| {
         let evidence = format!("other processes of the host used {} of one CPU", percent(share));
@@ -70,13 +70,13 @@ mod tests {
     #[test]
     fn steal_and_other_processes_are_reported_above_their_shares() {
         let with = |name, us| {
-            when(&RULE, |step| set(&mut step.counters, &[(name, us), ("pause_us", 0.0)]))
+            when(&RULE, |step| set(&mut step.counters, &[(name, us), (metric::PAUSE_US, 0.0)]))
         };
         // Of 60 s on four CPUs.
-        assert_eq!(with("host_steal_us", 1.1e6), []);
+        assert_eq!(with(metric::HOST_STEAL_US, 1.1e6), []);
         let evidence = "readrandom of b: another guest took 0.8 % of the CPU (3 runs)";
-        assert_eq!(with("host_steal_us", 2e6), [(Severity::Warning, evidence.to_owned())]);
-        assert_eq!(with("others_cpu_us", 1.1e6), []);
-        assert!(with("others_cpu_us", 6e6)[0].1.contains("used 10 % of one CPU"));
+        assert_eq!(with(metric::HOST_STEAL_US, 2e6), [(Severity::Warning, evidence.to_owned())]);
+        assert_eq!(with(metric::OTHERS_CPU_US, 1.1e6), []);
+        assert!(with(metric::OTHERS_CPU_US, 6e6)[0].1.contains("used 10 % of one CPU"));
     }
 }

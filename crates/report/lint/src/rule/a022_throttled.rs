@@ -1,11 +1,11 @@
 //! A022: throttling by a CPU cap.
 
-use model::StepRecord;
 use model::record::Severity;
+use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{measured, percent, reading, span_us};
+use crate::facts::{measured, span_us};
 use crate::registry::code;
 
 /// The cap of the run's control group throttled it.
@@ -27,7 +27,7 @@ const SHARE: f64 = 0.005;
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |step: &StepRecord| {
-        let us = reading(&step.counters, "cgroup_throttled_us").filter(|us| *us > 0.0)?;
+        let us = step.counters.value(metric::CGROUP_THROTTLED_US).filter(|us| *us > 0.0)?;
         let share = us / span_us(step)?;
         let severity = if share > SHARE { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
@@ -43,7 +43,8 @@ mod tests {
 
     #[test]
     fn throttling_is_reported() {
-        let with = |us| when(&RULE, |step| set(&mut step.counters, &[("cgroup_throttled_us", us)]));
+        let with =
+            |us| when(&RULE, |step| set(&mut step.counters, &[(metric::CGROUP_THROTTLED_US, us)]));
         assert_eq!(with(0.0), []);
         assert_eq!(with(1e5)[0].0, Severity::Warning);
         let evidence = "readrandom of b: a CPU cap took the CPU away for 10 % of the time (3 runs)";

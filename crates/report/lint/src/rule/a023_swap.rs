@@ -1,11 +1,12 @@
 //! A023: swapping and memory reclaim during a step.
 
-use model::StepRecord;
+use analysis::per_op;
 use model::record::Severity;
+use model::{StepRecord, StepRole, metric};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{bytes, measured, only_reads, per_op, reading, span_us};
+use crate::facts::{bytes, measured, span_us};
 use crate::registry::code;
 
 /// The host swapped, or tasks had to reclaim memory.
@@ -46,10 +47,10 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 
 /// Reports swapping; only the worker's own blocks a verdict.
 fn swapped(step: &StepRecord) -> Option<Observation> {
-    let total = |name| reading(&step.counters, name).unwrap_or_default();
-    let (back, out) = (total("host_swap_in_bytes"), total("host_swap_out_bytes"));
+    let total = |name| step.counters.value(name).unwrap_or_default();
+    let (back, out) = (total(metric::HOST_SWAP_IN_BYTES), total(metric::HOST_SWAP_OUT_BYTES));
     let moved = back + out;
-    let own = reading(&step.gauges_max, "swap_bytes").unwrap_or_default();
+    let own = step.gauges_max.value(metric::SWAP_BYTES).unwrap_or_default();
     let severity = if own > TRICKLE { Severity::Blocking } else { Severity::Warning };
     (moved > TRICKLE).then(|| {
         let (back, out, own) = (bytes(back), bytes(out), bytes(own));
@@ -60,7 +61,7 @@ fn swapped(step: &StepRecord) -> Option<Observation> {
 }
 
 fn stalled(step: &StepRecord) -> Option<Observation> {
-    let per_s = reading(&step.counters, "host_direct_reclaims")? / span_us(step)? * 1e6;
+    let per_s = step.counters.value(metric::HOST_DIRECT_RECLAIMS)? / span_us(step)? * 1e6;
     (per_s > STALLS_PER_S).then(|| {
         let evidence = format!("tasks of the host had to free memory {per_s:.1} times a second");
         Observation::new(evidence).ranked("stalls", per_s)
@@ -68,7 +69,7 @@ fn stalled(step: &StepRecord) -> Option<Observation> {
 }
 
 fn faulted(step: &StepRecord) -> Option<Observation> {
-    let faults = per_op(step, "major_faults").filter(|_| only_reads(&step.step))?;
+    let faults = per_op(step, metric::MAJOR_FAULTS).filter(|_| step.role() == StepRole::Read)?;
     (faults > FAULTS).then(|| {
         let evidence =
             format!("cached, and {faults:.2} page faults per operation read from storage");
@@ -85,9 +86,9 @@ mod tests {
     fn swapping_is_reported_and_the_worker_s_own_is_blocking() {
         let with = |moved: f64, own: f64| {
             when(&RULE, |step| {
-                set(&mut step.counters, &[("host_swap_in_bytes", moved)]);
-                set(&mut step.counters, &[("host_swap_out_bytes", moved)]);
-                set(&mut step.gauges_max, &[("swap_bytes", own)]);
+                set(&mut step.counters, &[(metric::HOST_SWAP_IN_BYTES, moved)]);
+                set(&mut step.counters, &[(metric::HOST_SWAP_OUT_BYTES, moved)]);
+                set(&mut step.gauges_max, &[(metric::SWAP_BYTES, own)]);
             })
         };
         assert_eq!(with(0.0, 0.0), []);
@@ -100,8 +101,9 @@ mod tests {
 
     #[test]
     fn tasks_that_must_free_memory_are_reported() {
-        let with =
-            |count| when(&RULE, |step| set(&mut step.counters, &[("host_direct_reclaims", count)]));
+        let with = |count| {
+            when(&RULE, |step| set(&mut step.counters, &[(metric::HOST_DIRECT_RECLAIMS, count)]))
+        };
         assert_eq!(with(59.0), []);
         let evidence = "readrandom of b: tasks of the host had to free memory 2.0 times a second (3 \
                     runs)";
@@ -113,7 +115,7 @@ mod tests {
         let with = |workload: &str, faults: f64| {
             let mut runs = runs(&["a"]);
             for run in &mut runs {
-                set(&mut run.steps[0].counters, &[("major_faults", faults)]);
+                set(&mut run.steps[0].counters, &[(metric::MAJOR_FAULTS, faults)]);
             }
             let spec = experiment(&["a"]);
             let spec = model::Experiment { workload: Some(workload.to_owned()), ..spec };

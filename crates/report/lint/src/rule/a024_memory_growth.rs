@@ -1,11 +1,11 @@
 //! A024: memory that grows, or exceeds its plan.
 
 use model::record::Severity;
-use model::{Bytes, StepRecord};
+use model::{Bytes, StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{bytes, measured, memory, percent, reading};
+use crate::facts::{bytes, measured, memory};
 use crate::registry::code;
 
 /// The worker's memory grows, or exceeds what its cache explains.
@@ -48,14 +48,13 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     measured(context.run).flat_map(observe).flatten().collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
     let time_profile =
         step.time_profile.as_ref().filter(|time_profile| time_profile.seconds >= SECONDS)?;
-    let drift = time_profile.drifts.get("rss_bytes")?;
+    let drift = time_profile.drifts.get(metric::RSS_BYTES.name)?;
     // A cache that fills is no leak.
     let is_filling = cache.is_some_and(|cache| {
-        reading(&step.gauges_max, "rss_bytes").is_some_and(|rss| rss < cache.0 as f64 * EXPLAINED)
+        step.gauges_max.value(metric::RSS_BYTES).is_some_and(|rss| rss < cache.0 as f64 * EXPLAINED)
     });
     (drift.is_real && drift.per_hour > PER_HOUR && !is_filling).then(|| {
         let evidence = format!("resident memory grew by {} an hour", percent(drift.per_hour));
@@ -63,24 +62,22 @@ fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn beyond_cache(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
-    let gauge = |name| reading(&step.gauges_max, name);
+    let gauge = |name| step.gauges_max.value(name);
     // An engine that does not report its cache may have none, and map its files.
-    gauge("engine_cache_bytes")?;
-    let (rss, cache) = (gauge("rss_bytes")?, cache?);
+    gauge(metric::ENGINE_CACHE_BYTES)?;
+    let (rss, cache) = (gauge(metric::RSS_BYTES)?, cache?);
     let explained =
-        cache.0 as f64 * EXPLAINED + gauge("engine_memtable_bytes").unwrap_or(0.0) + OWN;
+        cache.0 as f64 * EXPLAINED + gauge(metric::ENGINE_MEMTABLE_BYTES).unwrap_or(0.0) + OWN;
     (rss > explained).then(|| {
         let evidence = format!("{} of resident memory for {cache} of cache", bytes(rss));
         Observation::new(evidence).ranked("beyond", rss / explained)
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn nearly_all(step: &StepRecord, memory: Option<Bytes>) -> Option<Observation> {
     let memory = memory.filter(|memory| memory.0 > 0)?;
-    let share = reading(&step.gauges_max, "rss_bytes")? / memory.0 as f64;
+    let share = step.gauges_max.value(metric::RSS_BYTES)? / memory.0 as f64;
     (share > SHARE).then(|| {
         let evidence = format!("resident memory is {} of {memory}", percent(share));
         Observation::new(evidence).ranked("all", share)
@@ -102,7 +99,7 @@ mod tests {
         let with = |is_real| {
             when(&RULE, |step| {
                 let drift = Drift { per_hour: 0.5, over_part: 0.01, is_real };
-                let drifts = BTreeMap::from([("rss_bytes".to_owned(), drift)]);
+                let drifts = BTreeMap::from([(metric::RSS_BYTES.name.to_owned(), drift)]);
                 step.time_profile = Some(TimeProfile { drifts, ..time_profile() });
             })
         };
@@ -118,9 +115,12 @@ mod tests {
             for run in &mut runs {
                 run.variant.settings.cache_bytes = Some(Bytes::GIB);
                 let gauges = &mut run.steps[0].gauges_max;
-                set(gauges, &[("rss_bytes", rss)]);
+                set(gauges, &[(metric::RSS_BYTES, rss)]);
                 if has_cache {
-                    set(gauges, &[("engine_cache_bytes", 1e9), ("engine_memtable_bytes", 1e8)]);
+                    set(
+                        gauges,
+                        &[(metric::ENGINE_CACHE_BYTES, 1e9), (metric::ENGINE_MEMTABLE_BYTES, 1e8)],
+                    );
                 }
             }
             in_runs(&RULE, &experiment(&["a"]), &runs)

@@ -1,11 +1,11 @@
 //! A026: the file system is nearly full.
 
-use model::StepRecord;
 use model::record::Severity;
+use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{bytes, percent, reading};
+use crate::facts::bytes;
 use crate::registry::code;
 
 /// Little space is left on the file system of the data.
@@ -31,11 +31,11 @@ const BLOCKING: f64 = 0.05;
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |step: &StepRecord| {
-        let free = reading(&step.gauges_end, "disk_free_bytes")?;
+        let free = step.gauges_end.value(metric::DISK_FREE_BYTES)?;
         // A file system holds at least what is free and the run's own: without its size known,
         // its free share is this or less.
-        let least = || Some((free + reading(&step.gauges_end, "data_dir_bytes")?, "at most "));
-        let size = reading(&step.gauges_end, "disk_size_bytes").map(|size| (size, ""));
+        let least = || Some((free + step.gauges_end.value(metric::DATA_DIR_BYTES)?, "at most "));
+        let size = step.gauges_end.value(metric::DISK_SIZE_BYTES).map(|size| (size, ""));
         let (size, most) = size.or_else(least)?;
         let share = free / size.max(1.0);
         let severity = if share < BLOCKING { Severity::Blocking } else { Severity::Warning };
@@ -57,7 +57,7 @@ mod tests {
     fn a_disk_that_is_nearly_full_is_reported() {
         let with = |free: f64| {
             when(&RULE, |step| {
-                let of_disk = [("disk_free_bytes", free), ("disk_size_bytes", 1e12)];
+                let of_disk = [(metric::DISK_FREE_BYTES, free), (metric::DISK_SIZE_BYTES, 1e12)];
                 set(&mut step.gauges_end, &of_disk);
             })
         };
@@ -71,7 +71,7 @@ mod tests {
     fn a_disk_of_unknown_size_has_an_upper_bound_of_its_free_share() {
         let with = |free: f64| {
             when(&RULE, |step| {
-                let of_disk = [("disk_free_bytes", free), ("data_dir_bytes", 1e11)];
+                let of_disk = [(metric::DISK_FREE_BYTES, free), (metric::DATA_DIR_BYTES, 1e11)];
                 set(&mut step.gauges_end, &of_disk);
             })
         };

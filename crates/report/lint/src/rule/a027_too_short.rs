@@ -2,11 +2,11 @@
 
 use model::record::Severity;
 use model::validity::Outcome;
-use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass};
+use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::facts::{percent, requests};
+use crate::facts::requests;
 use crate::registry::code;
 
 /// A step is too short for its evidence.
@@ -101,7 +101,6 @@ fn cycles(time_profile: &TimeProfile) -> Option<f64> {
 }
 
 /// Reports too few operations for the percentile that a limit is on.
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn tail(step: &StepRecord) -> Option<Observation> {
     let limit = step.step.limit.filter(|_| step.search.is_none())?;
     let (done, needed) = (requests(step)?, limit.operations_needed());
@@ -113,7 +112,6 @@ fn tail(step: &StepRecord) -> Option<Observation> {
 }
 
 /// Reports probes without a clear outcome.
-#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
 fn undecided(step: &StepRecord) -> Option<Observation> {
     let search = step.search.as_ref()?;
     let count = |outcome| search.probes.iter().filter(|probe| probe.outcome == outcome).count();

@@ -1,11 +1,12 @@
 //! A028: noise between runs of one variant.
 
+use model::percent;
 use model::record::Severity;
 use stats::Variation;
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::facts::{Sample, percent, samples};
+use crate::facts::{Sample, samples};
 use crate::registry::code;
 
 /// Repetitions differ more than a good set-up lets them.

@@ -1,11 +1,11 @@
 //! A029: queries right after a load in key order.
 
-use model::Step;
 use model::record::Severity;
+use model::step::name;
+use model::{Step, StepRole};
 
 use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::facts::{only_reads, writes};
 use crate::registry::code;
 
 /// Reads of data that was loaded in key order and never touched again.
@@ -23,16 +23,16 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::EMPTY
 };
 
-/// The load in key order.
-const IN_ORDER: &str = "fillseq";
-
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let steps = &context.experiment.steps;
-    let is_before = |index: usize, wanted: fn(&Step) -> bool| steps[..index].iter().any(wanted);
+    let is_before =
+        |index: usize, wanted: &dyn Fn(&Step) -> bool| steps[..index].iter().any(wanted);
+    let role = |step: &Step| step.role(context.experiment.application.as_ref());
     let observe = |(index, step): (usize, &Step)| {
-        let is_loaded = is_before(index, |step| step.name == IN_ORDER);
-        let is_touched = is_before(index, |step| step.name != IN_ORDER && writes(step));
-        (only_reads(step) && is_loaded && !is_touched)
+        let is_loaded = is_before(index, &|step| step.name == name::FILLSEQ);
+        let is_touched =
+            is_before(index, &|step| step.name != name::FILLSEQ && role(step).writes());
+        (role(step) == StepRole::Read && is_loaded && !is_touched)
             .then(|| Observation::new("reads what `fillseq` left, in key order").step(&step.name))
     };
     steps.iter().enumerate().filter_map(observe).collect()

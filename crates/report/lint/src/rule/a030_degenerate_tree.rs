@@ -1,11 +1,12 @@
 //! A030: an LSM tree with too few levels.
 
 use model::record::Severity;
-use model::{RunRecord, StepRecord};
+use model::step::name;
+use model::{RunRecord, StepRecord, StepRole};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::{measured, only_reads};
+use crate::facts::measured;
 use crate::registry::code;
 
 /// Reads of an LSM tree with too few levels to show what levels cost.
@@ -26,8 +27,6 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Levels with files that a tree should have. Our choice.
 const LEVELS: usize = 3;
-/// The step that leaves one level.
-const COMPACTS: &str = "compact";
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let run = context.run;
@@ -37,12 +36,12 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 /// Returns whether nothing but reading and maintenance lies between a full compaction and a step.
 fn is_compacted(run: &RunRecord, index: u32) -> bool {
     let mut before = run.steps.iter().filter(|step| step.index < index);
-    let last = before.rfind(|step| step.step.name == COMPACTS || crate::facts::writes(&step.step));
-    last.is_some_and(|step| step.step.name == COMPACTS)
+    let last = before.rfind(|step| step.step.name == name::COMPACT || step.role().writes());
+    last.is_some_and(|step| step.step.name == name::COMPACT)
 }
 
 fn shape(step: &StepRecord, is_compacted: bool) -> Option<Observation> {
-    let levels = step.before.levels.as_ref().filter(|_| only_reads(&step.step))?;
+    let levels = step.before.levels.as_ref().filter(|_| step.role() == StepRole::Read)?;
     let filled = levels.iter().filter(|level| level.files > 0);
     let (levels, files) = (filled.clone().count(), filled.map(|level| level.files).sum::<u64>());
     let severity = match levels {

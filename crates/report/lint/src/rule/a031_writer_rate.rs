@@ -1,12 +1,12 @@
 //! A031: the background writer did not reach its rate.
 
 use analysis::RATE_SUSTAINED;
+use model::load::SERVED_SHARE;
 use model::record::Severity;
-use model::{Experiment, Readings, StepRecord};
+use model::{Experiment, Readings, StepRecord, metric, percent};
 
 use super::{Observation, Rule};
 use crate::context::RunContext;
-use crate::facts::percent;
 use crate::registry::code;
 
 /// The background writer fell behind its rate.
@@ -27,9 +27,6 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::EMPTY
 };
 
-/// Share of its target rate that it should reach. Our choice.
-const REACHED_SHARE: f64 = 0.99;
-
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let is_base = context.run.cell.variant == context.experiment.base;
     let steps = context.run.steps.iter();
@@ -45,7 +42,7 @@ fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Observation> {
     let application = experiment.application.as_ref();
     let target = analysis::writer_rate_target(step, application)?;
     let known = analysis::with_writers(Readings::new(), step, application);
-    let share = *known.get("writer_rate_share")?;
+    let share = known.value(metric::WRITER_RATE_SHARE)?;
     (share < RATE_SUSTAINED).then(|| {
         let evidence = format!(
             "the background writers reached {:.0} of the {target:.0} rows/s requested, {}: its \
@@ -57,13 +54,12 @@ fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Observation> {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "rates stay far below 2^53")]
 fn missed(step: &StepRecord, is_base: bool) -> Option<Observation> {
     let (reached, target) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
     let share = reached / target.0 as f64;
     let is_severe = is_base && share < RATE_SUSTAINED;
     let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
-    (share < REACHED_SHARE).then(|| {
+    (share < SERVED_SHARE).then(|| {
         let evidence = format!("the background writer reached {} of its rate", percent(share));
         Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -share)
     })

@@ -1,10 +1,10 @@
 //! A032: values that compress better than real ones.
 
+use model::percent;
 use model::record::Severity;
 
 use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::facts::percent;
 use crate::registry::code;
 
 /// The values are next to constant, and something compresses them.

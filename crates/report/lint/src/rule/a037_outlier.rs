@@ -81,7 +81,6 @@ fn groups(sample: &Sample<'_>) -> Option<Observation> {
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "runs stay far below 2^53")]
 fn count(logs: &[f64]) -> f64 {
     logs.len() as f64
 }

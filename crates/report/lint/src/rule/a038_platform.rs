@@ -1,12 +1,11 @@
 //! A038: a canary that shifts between runs.
 
-use model::RunRecord;
+use model::{RunRecord, percent};
 use stats::family::benjamini_hochberg;
 use stats::{Design, Effect, classify_difference};
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::facts::percent;
 use crate::registry::code;
 
 /// The client's empty loop took longer in some runs than in others.

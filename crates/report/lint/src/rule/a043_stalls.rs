@@ -24,7 +24,6 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     context.run.steps.iter().filter_map(stalled).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "seconds stay far below 2^53")]
 fn stalled(step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;
     // The record does not mark which of them were invalid.

@@ -1,11 +1,11 @@
 //! A049: a cache that does not fit the memory.
 
-use model::Variant;
 use model::record::Severity;
+use model::{Variant, percent};
 
 use super::{Observation, Rule};
 use crate::context::PlanContext;
-use crate::facts::{memory, percent};
+use crate::facts::memory;
 use crate::registry::code;
 
 /// The engine's cache takes all of the memory, or more.
@@ -26,7 +26,6 @@ pub(crate) static RULE: Rule = Rule {
 /// Share of the memory that a cache may take.
 const SHARE: f64 = 0.9;
 
-#[expect(clippy::cast_precision_loss, reason = "bytes stay far below 2^53")]
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let memory = memory(context.experiment, context.host).filter(|memory| memory.0 > 0);
     let Some(memory) = memory else { return Vec::new() };

@@ -1,12 +1,13 @@
 //! A054: client CPU per operation that jumps between runs.
 
+use analysis::per_op;
 use std::collections::BTreeMap;
 
-use model::{Placement, RunRecord, StepRecord};
+use model::{Dialect, Placement, RunRecord, StepRecord, metric};
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::facts::{is_server, measured, per_op};
+use crate::facts::{is_server, measured};
 use crate::registry::code;
 
 /// The client of a server took more CPU per operation than it needs.
@@ -70,17 +71,17 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 fn cost(step: &StepRecord) -> Option<f64> {
     let has_writers = !step.writers.is_empty();
     let of_writers = |name| per_op(step, name).or_else(|| (!has_writers).then_some(0.0));
-    let all = per_op(step, "client_cpu_user_us")? + per_op(step, "client_cpu_kernel_us")?;
-    Some(all - of_writers("writer_cpu_user_us")? - of_writers("writer_cpu_kernel_us")?)
+    let all =
+        per_op(step, metric::CLIENT_CPU_USER_US)? + per_op(step, metric::CLIENT_CPU_KERNEL_US)?;
+    Some(all - of_writers(metric::WRITER_CPU_USER_US)? - of_writers(metric::WRITER_CPU_KERNEL_US)?)
 }
 
 /// Returns the key of equal clients: step, level and protocol.
 ///
 /// MariaDB's is MySQL's.
-fn key<'a>(run: &'a RunRecord, step: &'a StepRecord) -> (u32, &'a str, u32, &'a str) {
-    let engine = run.variant.build.engine.as_str();
-    let client = if engine == "mariadb" { "mysql" } else { engine };
-    (step.index, &step.step.name, run.cell.clients, client)
+fn key<'a>(run: &'a RunRecord, step: &'a StepRecord) -> (u32, &'a str, u32, Option<Dialect>) {
+    let protocol = Dialect::of_engine(&run.variant.build.engine);
+    (step.index, &step.step.name, run.cell.clients, protocol)
 }
 
 #[cfg(test)]
@@ -98,7 +99,7 @@ mod tests {
             run.variant = spec.variant(&run.cell.variant).unwrap().clone();
             let own = if run.cell.variant == "b" { us } else { 3.0 };
             let total = own * 600_000.0;
-            let cpu = [("client_cpu_user_us", total), ("client_cpu_kernel_us", 0.0)];
+            let cpu = [(metric::CLIENT_CPU_USER_US, total), (metric::CLIENT_CPU_KERNEL_US, 0.0)];
             set(&mut run.steps[0].counters, &cpu);
         }
         in_runs(&RULE, &spec, &runs)

@@ -10,7 +10,7 @@ use analysis::history::{
 };
 use archive::Results;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use model::BuildRef;
+use model::{BuildRef, metric};
 use render::{Format, HistoryInput, plot_history, render_history};
 use stats::change::STRICTNESS;
 
@@ -18,7 +18,7 @@ use crate::environment::Environment;
 use crate::ui::Ui;
 
 /// Default metric of the archive.
-const METRIC: &str = "throughput_ops_per_s";
+const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 /// Heading of the options that select from the archive.
 const ARCHIVE: &str = "From the archive";
 /// Heading of the options that read a file.

@@ -195,10 +195,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
 
 #[test]
 fn rocksdb_errors_are_quoted() {
-    let Some(cache) = rocksdb_cache() else {
-        eprintln!("skipped: rocksdb@9.10.0 is not in the user's cache of builds");
-        return;
-    };
+    let Some(cache) = rocksdb_cache("9.10.0") else { return };
     let workspace = Workspace::new();
     let options = "[variant.options]\nwrite_buffer_size = 8388608\nmax_backgroud_jobs = 4\n";
     let engine = "\"rocksdb@9.10.0\"\nprofile = \"rocksdb-leveled\"\n";
@@ -224,27 +221,41 @@ fn rocksdb_errors_are_quoted() {
     workspace
         .write("mine.toml", TINY.replace("\"sqlite\"", &format!("{engine}compression = \"lzx\"")));
     assert_snapshot!(rejected(&workspace, &arguments), @r#"
-     × variant one: option `compression` is rejected
+     × variant one: not supported: compression: Invalid argument: Error parsing:: compression
        ╭─[mine.toml:14:15]
     13 │ profile = "rocksdb-leveled"
     14 │ compression = "lzx"
        ·               ──┬──
-       ·                 ╰── rejected by the engine
+       ·                 ╰── requested here
        ╰────
-     help: the engine reports: Invalid argument: Error parsing:: compression
+     help: leave it out, or find a build that has it with `assay engine show`
      nothing was run
     "#);
 }
 
-/// Returns the user's own cache of builds when it has the release above.
+#[test]
+fn capability_of_a_newer_build_is_rejected_at_its_option() {
+    let Some(cache) = rocksdb_cache("7.10.2") else { return };
+    let workspace = Workspace::new();
+    let options = "cache = \"8MiB\"\n[variant.options]\n\"assay.cache\" = \"hyper_clock\"";
+    let engine = format!("\"rocksdb@7.10.2\"\n{options}");
+    workspace.write("mine.toml", TINY.replace("\"sqlite\"", &engine));
+    assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--cache", &cache]));
+}
+
+/// Returns the user's own cache of builds when it has that release; else the test is skipped.
 #[expect(
     clippy::disallowed_methods,
     reason = "the only access to the user's environment in this test"
 )]
-fn rocksdb_cache() -> Option<String> {
+fn rocksdb_cache(release: &str) -> Option<String> {
     let variable = |name| std::env::var(name).ok();
     let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
     let cache = xdg.or_else(|| home.map(|home| format!("{home}/.cache")))? + "/assay";
-    let library = format!("{cache}/engines/rocksdb/9.10.0/librocksdb.so");
-    std::path::Path::new(&library).is_file().then_some(cache)
+    let library = format!("{cache}/engines/rocksdb/{release}/librocksdb.so");
+    let is_there = std::path::Path::new(&library).is_file();
+    if !is_there {
+        eprintln!("skipped: rocksdb@{release} is not in the user's cache of builds");
+    }
+    is_there.then_some(cache)
 }

@@ -45,7 +45,6 @@ fn offered(runs: &[Run; 2]) -> f64 {
     if !slow.is_disturbed() {
         assert!(slow.is_overloaded(), "{}", slow.diagnosis());
     }
-    #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let offered = late.offered as f64;
     offered
 }

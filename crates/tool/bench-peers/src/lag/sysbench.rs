@@ -32,7 +32,6 @@ fn parse(printed: &str) -> Result<Times, String> {
         return Err(format!("{PROGRAM} printed no times: {printed}"));
     };
     let max: f64 = max;
-    #[expect(clippy::cast_precision_loss, reason = "a small count")]
     let within = |share: f64| {
         let mut cumulative = 0;
         let is_reached = |(_, count): &&(f64, u64)| {

@@ -13,7 +13,6 @@ pub(crate) struct Times {
 
 impl Times {
     /// Converts our percentiles.
-    #[expect(clippy::cast_precision_loss, reason = "times are far below 2^53 ns")]
     pub(crate) fn of(ours: &Percentiles) -> Self {
         let us = |ns: u64| ns as f64 / 1e3;
         Self {

@@ -10,19 +10,10 @@ use super::work::Work;
 /// A statement with the draws of its values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct StatementSpec {
-    /// SQL text and value positions.
-    pub(super) segments: Vec<Segment>,
+    /// SQL text, in which each `?` is the next value.
+    pub(super) sql: &'static str,
     /// Draws of the values.
     pub(super) values: Vec<Draw>,
-}
-
-/// A segment of a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Segment {
-    /// SQL text.
-    Text(&'static str),
-    /// A value, by its position among the draws.
-    Value(u16),
 }
 
 /// The step that executes it.
@@ -37,11 +28,11 @@ pub(super) fn integer(from: i64, count: u64) -> Draw {
 ///
 /// Its own table stays empty: the statement names the peer's table.
 pub(super) fn application(work: &Work, statement_spec: StatementSpec) -> Application {
-    let parts = statement_spec.segments.into_iter().map(|segment| match segment {
-        Segment::Text(text) => Part::Text(text.to_owned()),
-        Segment::Value(position) => Part::Argument(position),
-    });
-    let statements = vec![Statement { parts: parts.collect() }];
+    let texts = statement_spec.sql.split('?').map(|text| Part::Text(text.to_owned()));
+    let parts = (0..).zip(texts).flat_map(|(at, text)| [text, Part::Argument(at)]);
+    // No value follows the last text.
+    let parts = parts.take(2 * statement_spec.values.len() + 1).collect();
+    let statements = vec![Statement { parts }];
     let procedure = Procedure {
         name: STEP.to_owned(),
         kind: work.kind,

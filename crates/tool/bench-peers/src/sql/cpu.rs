@@ -29,7 +29,6 @@ pub(super) fn own_us() -> f64 {
 fn of_us(who: UsageWho) -> f64 {
     let usage = getrusage(who).expect("getrusage does not fail");
     let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    #[expect(clippy::cast_precision_loss, reason = "a century of CPU is below 2^53 us")]
     let us = us as f64;
     us
 }
@@ -50,7 +49,6 @@ pub(super) struct Tree {
 impl Tree {
     /// Returns the process tree of an idle server.
     pub(super) fn of(root: u32) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "a hundred, on every Linux")]
         let tick_us = 1e6 / rustix::param::clock_ticks_per_second() as f64;
         let idle = descendants(&all_processes(), root).into_keys().collect();
         Self { root, idle, tick_us }
@@ -73,7 +71,6 @@ impl Tree {
             // differs from that of an idle server.
             let is_idle = found.keys().all(|pid| self.idle.contains(pid));
             if is_idle || clock.now() > deadline {
-                #[expect(clippy::cast_precision_loss, reason = "ticks are below 2^53")]
                 let ticks = found.values().sum::<u64>() as f64;
                 return Ok(ticks * self.tick_us);
             }

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use engine::{ApplicationSetup, Engine, OpenSpec};
-use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
-use model::{DataShape, Endpoint, Nanos, Step, StopRule};
+use model::{DataShape, Endpoint, Step, StopRule};
 use serde::{Deserialize, Serialize};
-use workload::{Group, Presence, Request, Tables, generators};
+use workload::Tables;
 
 use super::application::{STEP, application};
-use super::comparison::{COMPARISONS, Done};
+use super::comparison::Done;
 use super::host::settings;
+use super::registry::COMPARISONS;
 use super::work::{Statement, WORKS, Work};
+use crate::ours::{StepTotals, run};
 
-/// Longest interval: valgrind slows a program down some fifty times, so one-second interval ends
-/// would weigh fifty times as much as in a run.
-const INTERVAL: Nanos = Nanos::from_secs(60);
+/// Option: run as our side of the SQL comparison; a job in JSON follows.
+pub(crate) const OURS_SQL: &str = "--ours-sql";
 
 /// The task of one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -54,45 +54,20 @@ pub(crate) fn execute(job: &Job) -> Result<Done, String> {
 }
 
 /// Runs the step.
-#[expect(clippy::cast_precision_loss, reason = "statements and nanoseconds are below 2^53")]
 fn drive(
     engine: &dyn Engine,
     setup: &ApplicationSetup,
     (work, count): (&Work, u64),
 ) -> Result<Done, String> {
     let step = Step::new(STEP, StopRule::Operations(count));
-    let data = shape();
     let bounds = |table, number| engine.bounds(table, number);
     let tables = Tables::query(setup, 0, bounds).map_err(|error| error.to_string())?;
-    let request = Request {
-        step: &step,
-        data: &data,
-        seed: 1,
-        presence: Presence::All,
-        group: Group::Clients,
-        tables: Some(&tables),
-    };
-    let generators = generators(&request).map_err(|error| error.to_string())?;
-    let mut run = StepRun {
-        engine,
-        clients: GroupRun { generators, load: step.load.clone(), kinds: [work.kind].into() },
-        writers: GroupRun::empty(),
-        stop: step.stop,
-        warmup: step.warmup,
-        interval: INTERVAL,
-        is_checking: true,
-        arrival_seed: 1,
-        stop_flag: StopFlag::default(),
-    };
-    let clock = SteadyClock::calibrate();
-    let totals = run_step(&clock, &mut run, &mut |_| {}).map_err(|error| error.to_string())?;
-    let counts = || totals.clients.values().map(|tally| tally.counts);
-    let statements: u64 = counts().map(|counts| counts.done).sum();
-    let rows: u64 = counts().map(|counts| counts.rows).sum();
+    let totals = run(engine, &step, (&shape(), Some(&tables)), [work.kind].into())?;
+    let StepTotals { done: statements, rows, per_s, .. } = totals;
     if rows != statements {
         return Err(format!("{rows} rows in {statements} statements"));
     }
-    Ok(Done { statements, per_s: statements as f64 * 1e9 / totals.duration.0 as f64 })
+    Ok(Done { statements, per_s })
 }
 
 /// Returns the shape of keys and values, not used by procedures.

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use super::comparison::{Comparison, Done};
 use super::host::Host;
-use super::ours::Job;
+use super::ours::{Job, OURS_SQL};
 use super::work::{FEW, Work};
 use super::{cpu, echo};
-use crate::OURS_SQL;
 use crate::environment::{Side, own_args, run};
 use crate::interval::{Median, median};
 use crate::throughput::PAIRS;
@@ -76,7 +75,6 @@ impl Case<'_> {
     }
 
     /// Measures one side once: a short process, and a long one.
-    #[expect(clippy::cast_precision_loss, reason = "statements are below 2^53")]
     fn sample(&self, side: Side) -> Result<Sample, String> {
         let few = self.run_once(side, FEW)?;
         let many = self.run_once(side, self.work.many)?;

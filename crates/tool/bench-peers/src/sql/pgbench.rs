@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::{Address, Endpoint};
 
-use super::application::{Segment, StatementSpec, integer};
+use super::application::{StatementSpec, integer};
 use super::comparison::{Args, Build, Comparison, Done};
 use super::work::{ROWS, Statement};
 use crate::environment::path_of;
@@ -99,32 +99,24 @@ fn parse(printed: &str) -> Result<Done, String> {
     let per_s = after("tps = ")?;
     let statements = done.split('/').next().and_then(|token| token.trim().parse().ok());
     let per_s = per_s.split(' ').next().and_then(|token| token.parse().ok());
-    match (statements, per_s) {
-        (Some(statements), Some(per_s)) => Ok(Done { statements, per_s }),
-        _ => Err(format!("{PROGRAM}'s result cannot be parsed: {printed}")),
-    }
+    statements
+        .zip(per_s)
+        .map(|(statements, per_s)| Done { statements, per_s })
+        .ok_or_else(|| format!("{PROGRAM}'s result cannot be parsed: {printed}"))
 }
 
 fn statement_spec(statement: Statement) -> StatementSpec {
     let row = integer(1, ROWS);
-    match statement {
-        Statement::PointSelect => StatementSpec {
-            segments: vec![
-                Segment::Text("SELECT abalance FROM pgbench_accounts WHERE aid = "),
-                Segment::Value(0),
-            ],
-            values: vec![row],
-        },
-        Statement::Update => StatementSpec {
-            segments: vec![
-                Segment::Text("UPDATE pgbench_accounts SET abalance = abalance + "),
-                Segment::Value(0),
-                Segment::Text(" WHERE aid = "),
-                Segment::Value(1),
-            ],
-            values: vec![integer(-5_000, 10_001), row],
-        },
-    }
+    let (sql, values) = match statement {
+        Statement::PointSelect => {
+            ("SELECT abalance FROM pgbench_accounts WHERE aid = ?", vec![row])
+        }
+        Statement::Update => (
+            "UPDATE pgbench_accounts SET abalance = abalance + ? WHERE aid = ?",
+            vec![integer(-5_000, 10_001), row],
+        ),
+    };
+    StatementSpec { sql, values }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use model::sql::Draw;
 use model::{Address, Endpoint};
 
-use super::application::{Segment, StatementSpec, integer};
+use super::application::{StatementSpec, integer};
 use super::comparison::{Args, Build, Comparison, Done};
 use super::work::{ROWS, Statement};
 use crate::environment::path_of;
@@ -90,29 +90,21 @@ fn parse(printed: &str) -> Result<Done, String> {
     let queries = line("queries:")?;
     let statements = queries.first().and_then(|token| token.parse().ok());
     let per_s = queries.get(1).and_then(|token| token.trim_start_matches('(').parse().ok());
-    match (statements, per_s) {
-        (Some(statements), Some(per_s)) => Ok(Done { statements, per_s }),
-        _ => Err(format!("{PROGRAM}'s result cannot be parsed: {printed}")),
-    }
+    statements
+        .zip(per_s)
+        .map(|(statements, per_s)| Done { statements, per_s })
+        .ok_or_else(|| format!("{PROGRAM}'s result cannot be parsed: {printed}"))
 }
 
 fn statement_spec(statement: Statement) -> StatementSpec {
     let row = integer(1, ROWS);
-    match statement {
-        Statement::PointSelect => StatementSpec {
-            segments: vec![Segment::Text("SELECT c FROM sbtest1 WHERE id="), Segment::Value(0)],
-            values: vec![row],
-        },
-        Statement::Update => StatementSpec {
-            segments: vec![
-                Segment::Text("UPDATE sbtest1 SET c="),
-                Segment::Value(0),
-                Segment::Text(" WHERE id="),
-                Segment::Value(1),
-            ],
-            values: vec![Draw::Pattern(PATTERN.to_owned()), row],
-        },
-    }
+    let (sql, values) = match statement {
+        Statement::PointSelect => ("SELECT c FROM sbtest1 WHERE id=?", vec![row]),
+        Statement::Update => {
+            ("UPDATE sbtest1 SET c=? WHERE id=?", vec![Draw::Pattern(PATTERN.to_owned()), row])
+        }
+    };
+    StatementSpec { sql, values }
 }
 
 #[cfg(test)]

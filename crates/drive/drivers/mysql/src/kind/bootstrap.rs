@@ -12,13 +12,10 @@ use super::release::{Flavour, Release};
 use super::settings::Server;
 
 /// Options that shape the data directory: bootstrap and server must agree.
+#[rustfmt::skip]
 const SHAPING: [&str; 7] = [
-    "innodb_page_size",
-    "innodb_data_file_path",
-    "innodb_undo_tablespaces",
-    "innodb_checksum_algorithm",
-    "lower_case_table_names",
-    "character_set_server",
+    "innodb_page_size", "innodb_data_file_path", "innodb_undo_tablespaces",
+    "innodb_checksum_algorithm", "lower_case_table_names", "character_set_server",
     "collation_server",
 ];
 

@@ -85,7 +85,7 @@ impl Configuration {
     /// Overlays the user's options.
     ///
     /// # Errors
-    /// [`EngineError::Option`] for one that would break the set-up or the file.
+    /// [`EngineError::Refused`] for one that would break the set-up or the file.
     pub(super) fn overlay(&mut self, options: &Options) -> Result<(), EngineError> {
         for (name, value) in options.iter() {
             check(name, value)?;
@@ -180,7 +180,7 @@ mod tests {
         ] {
             let options = [(name, value)].into_iter().collect();
             let error = Configuration::default().overlay(&options).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use driver_sql::{Connection as _, server_options};
 use engine::EngineError;
-use model::{Address, Endpoint};
+use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
@@ -65,7 +66,7 @@ impl MysqlKind {
         server: Server,
         spec: &ServerSpec<'_>,
     ) -> Result<Configuration, EngineError> {
-        let options = own(spec.options);
+        let options: Options = server_options(spec.options).collect();
         reject_weaker_durability(spec.settings.durability, &options)?;
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
         let is_myrocks = engine.is_some_and(|(_, value)| value.eq_ignore_ascii_case("rocksdb"));
@@ -80,11 +81,6 @@ impl MysqlKind {
         }
         Ok(configuration)
     }
-}
-
-/// Returns the options without Assay's own.
-fn own(options: &model::Options) -> model::Options {
-    options.iter().filter(|(name, _)| !name.starts_with(crate::config::OWN_PREFIX)).collect()
 }
 
 /// Sets paths and disables the network.
@@ -149,7 +145,7 @@ impl Kind for MysqlKind {
     /// Also creates the database, which set-up cannot in every version.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
         let without = Endpoint { database: String::new(), ..endpoint.clone() };
-        let mut connection = Connection::open(&without)?;
+        let mut connection = Connection::open(&without, &())?;
         let database = &endpoint.database;
         connection.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         Ok(())

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use driver_sql::Connection as _;
 use model::state::LevelShape;
-use model::{EngineState, Readings};
+use model::{EngineState, Readings, metric};
 
 use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
-use crate::tables::StorageEngine;
+use crate::instance::StorageEngine;
 use crate::wire::{Connection, Failure};
 
 /// Longest purge history of an idle `InnoDB`: a few transactions stay until the next one.
@@ -65,12 +66,25 @@ fn own((name, value): (String, f64)) -> Option<(String, f64)> {
 
 /// Returns the server's numeric status variables.
 fn status(connection: &mut Connection) -> Result<Counters, Failure> {
-    let rows = connection.rows("SHOW GLOBAL STATUS")?;
-    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
-        [name, value] => Some((name.to_ascii_lowercase(), value.parse().ok()?)),
-        _ => None,
-    });
-    Ok(pairs.collect())
+    Ok(counters(connection.pairs("SHOW GLOBAL STATUS")?, |name| name.to_ascii_lowercase()))
+}
+
+/// Returns the numeric ones of pairs, under renamed keys.
+fn counters(pairs: Vec<(String, String)>, rename: impl Fn(&str) -> String) -> Counters {
+    let pairs = pairs.into_iter();
+    pairs.filter_map(|(name, value)| Some((rename(&name), value.parse().ok()?))).collect()
+}
+
+/// Queries counters; none when the server or the user lacks access.
+fn optional(
+    connection: &mut Connection,
+    sql: &str,
+    rename: impl Fn(&str) -> String,
+) -> Result<Counters, Failure> {
+    match connection.pairs(sql) {
+        Err(Failure::Refused(_)) => Ok(Counters::new()),
+        pairs => Ok(counters(pairs?, rename)),
+    }
 }
 
 /// Returns counters of `innodb_metrics`; none when the server or the user lacks access.
@@ -81,15 +95,7 @@ fn metrics(connection: &mut Connection) -> Result<Counters, Failure> {
         "SELECT name, count FROM information_schema.innodb_metrics WHERE name IN ({names}) AND \
          time_enabled IS NOT NULL"
     );
-    let rows = match connection.rows(&sql) {
-        Err(Failure::Refused(_)) => return Ok(Counters::new()),
-        rows => rows?,
-    };
-    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
-        [name, value] => Some((format!("{METRIC}{name}"), value.parse().ok()?)),
-        _ => None,
-    });
-    Ok(pairs.collect())
+    optional(connection, &sql, |name| format!("{METRIC}{name}"))
 }
 
 /// Returns the metrics whose counters are all present.
@@ -98,7 +104,7 @@ fn named(lines: &[CounterSum], counters: &Counters) -> Readings {
     for (metric, names) in lines {
         let values: Option<Vec<_>> = names.iter().map(|name| counters.get(*name)).collect();
         if let Some(values) = values.filter(|values| !values.is_empty()) {
-            readings.entry((*metric).to_owned()).or_insert_with(|| values.into_iter().sum());
+            readings.entry(metric.name.to_owned()).or_insert_with(|| values.into_iter().sum());
         }
     }
     readings
@@ -107,22 +113,20 @@ fn named(lines: &[CounterSum], counters: &Counters) -> Readings {
 /// Adds the `InnoDB` metrics that are no plain sums.
 fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
     let get = |name: &str| counters.get(name).copied();
-    let mut put = |name: &str, value: Option<f64>| {
-        readings.extend(value.map(|value| (name.to_owned(), value)));
-    };
     let reads = get("innodb_buffer_pool_reads");
     let hits = get("innodb_buffer_pool_read_requests").zip(reads);
-    put("engine_cache_hits", hits.map(|(requests, reads)| (requests - reads).max(0.0)));
+    readings
+        .set(metric::ENGINE_CACHE_HITS, hits.map(|(requests, reads)| (requests - reads).max(0.0)));
     let prepared = get("innodb_pages_written").zip(get("innodb_page_size"));
-    put("engine_page_write_bytes", prepared.map(|(pages, bytes)| pages * bytes));
+    readings.set(metric::ENGINE_PAGE_WRITE_BYTES, prepared.map(|(pages, bytes)| pages * bytes));
     // Percona Server only; Oracle's and MariaDB 10.11 count no such reads.
-    put("engine_heap_fetches", get("innodb_secondary_index_triggered_cluster_reads"));
+    readings
+        .set(metric::ENGINE_HEAP_FETCHES, get("innodb_secondary_index_triggered_cluster_reads"));
 }
 
 /// Adds commits, including autocommitted statements and read-only ones.
 fn add_commits(counters: &Counters, readings: &mut Readings) {
-    readings
-        .extend(counters.get("handler_commit").map(|value| ("engine_commits".to_owned(), *value)));
+    readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
 }
 
 /// Returns whether purge and page cleaners are idle; `None` when unknown.
@@ -138,34 +142,24 @@ fn is_innodb_idle(counters: &Counters) -> Option<bool> {
 
 /// Queries the shape of the `MyRocks` trees: gauges by name, and by level and name.
 fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
-    let rows = match connection.rows(SHAPE) {
-        Err(Failure::Refused(_)) => return Ok(Counters::new()),
-        rows => rows?,
-    };
-    let pairs = rows.into_iter().filter_map(|row| match row.as_slice() {
-        [name, value] => Some((name.clone(), value.parse().ok()?)),
-        _ => None,
-    });
-    Ok(pairs.collect())
+    optional(connection, SHAPE, str::to_owned)
 }
 
 /// Adds the shape of the `MyRocks` trees.
 fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
     let get = |name: &str| shape.get(name).copied();
-    let mut put = |name: &str, value: Option<f64>| {
-        state.readings.extend(value.map(|value| (name.to_owned(), value)));
-    };
-    put("engine_cache_bytes", get("DB_BLOCK_CACHE_USAGE"));
+    let readings = &mut state.readings;
+    readings.set(metric::ENGINE_CACHE_BYTES, get("DB_BLOCK_CACHE_USAGE"));
     // A level without files is absent.
     let l0_files = get("L0 NumFiles").or_else(|| get("Sum NumFiles").map(|_| 0.0));
-    put("engine_l0_files", l0_files);
+    readings.set(metric::ENGINE_L0_FILES, l0_files);
     // The number of jobs is not reported: at least one.
     let jobs = get("Sum CompactedFiles").map(|files| if files > 0.0 { 1.0 } else { 0.0 });
-    put("engine_background_jobs", jobs);
+    readings.set(metric::ENGINE_BACKGROUND_JOBS, jobs);
     let work = ["COMPACTION_PENDING", "MEM_TABLE_FLUSH_PENDING", "NUM_IMMUTABLE_MEM_TABLE"];
     let waiting: f64 = work.into_iter().filter_map(get).sum();
     state.is_idle = get("Sum CompactedFiles").map(|files| files + waiting == 0.0);
-    put("engine_disk_bytes", get("Sum SizeBytes"));
+    readings.set(metric::ENGINE_DISK_BYTES, get("Sum SizeBytes"));
     let levels = (0..LEVELS_MAX).filter_map(|level| {
         let (files, bytes) =
             (get(&format!("L{level} NumFiles"))?, get(&format!("L{level} SizeBytes"))?);

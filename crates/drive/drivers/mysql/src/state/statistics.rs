@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use driver_sql::Connection as _;
+
 use crate::wire::Connection;
 
 /// Queries whose answers are stored; unknown ones are left out.

@@ -1,69 +1,55 @@
 //! A logged-in connection to a server.
 
+use std::io::Write;
 use std::time::Duration;
 
+use driver_sql::{Reply, Socket, Sql, Template, Value};
 use model::Endpoint;
+use model::sql::Dialect;
 
-use super::failure::Failure;
-use super::login::{Negotiated, log_in};
+use super::failure::{ErrorPacket, Failure, number};
+use super::login::log_in;
 use super::packets::Packets;
-use super::result::{Column, Done, ERR_HEADER, Form, ReadOptions, error_packet, malformed};
+use super::result::{Column, ERR_HEADER, RowFormat, error_packet, malformed};
 use super::row::{Fields, binary_as_text};
-use super::socket::Socket;
-use super::statement::{PREPARE, QUERY, QUIT, Statement, Value};
+use super::statement::{PREPARE, QUERY, QUIT, Statement};
+use super::text;
 
-/// Read timeout of the login: the server may listen without answering.
+/// Timeout of connecting and of each read of the login: the server may listen without answering.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// Locks the database for a run; waits 5 s: a client that has just left may still hold it.
+const LOCK: &str = "SELECT GET_LOCK(CONCAT('assay ', DATABASE()), 5)";
+/// Error of a statement that cannot be prepared.
+///
+/// Source: MySQL's server error reference, `ER_UNSUPPORTED_PS`.
+const NOT_PREPARED: u16 = 1295;
+/// Longest key, bytes: the longest prefix that every supported version can index.
+///
+/// Source: MySQL 5.6's reference manual, "Limits on InnoDB Tables": 767 bytes.
+const KEY_BYTES_MAX: usize = 767;
+/// Longest value, bytes: hex-encoded it fits a statement of 64 MiB, and a tenth of the default
+/// redo log of own servers, which MySQL 5.6 requires.
+const VALUE_BYTES_MAX: usize = 16 << 20;
 
 /// A connection to a server.
 #[derive(Debug)]
 pub(crate) struct Connection {
     packets: Packets<Socket>,
-    negotiated: Negotiated,
-}
-
-/// Writes a row's first field into `out` as text.
-#[cold]
-pub(crate) fn first_as_text(column: Column, row: &[u8], out: &mut Vec<u8>) {
-    if column.is_binary {
-        binary_as_text(row, column.columns, column.kind, out);
-    } else {
-        out.clear();
-        out.extend_from_slice(Fields::of_text(row).next().flatten().unwrap_or_default());
-    }
+    version: String,
 }
 
 impl Connection {
-    /// Connects and logs in.
-    ///
-    /// # Errors
-    /// When no server listens, or the login is rejected.
-    pub(crate) fn open(endpoint: &Endpoint) -> Result<Self, Failure> {
-        let socket = Socket::connect(&endpoint.address).map_err(|error| {
-            Failure::Lost(format!("no server answers at {}: {error}", endpoint.address))
-        })?;
-        let is_secure = socket.is_secure();
-        let mut packets = Packets::new(socket);
-        packets.set_read_timeout(Some(LOGIN_TIMEOUT))?;
-        let negotiated = log_in(&mut packets, endpoint, is_secure)?;
-        packets.set_read_timeout(None)?;
-        Ok(Self { packets, negotiated })
-    }
-
     /// Returns the server's version, as its greeting has it.
     pub(crate) fn version(&self) -> &str {
         // MariaDB prefixes a MySQL version for clients that read the first digit.
-        self.negotiated.version.strip_prefix("5.5.5-").unwrap_or(&self.negotiated.version)
+        self.version.strip_prefix("5.5.5-").unwrap_or(&self.version)
     }
 
-    /// Prepares a statement.
-    ///
-    /// # Errors
-    /// When the server refuses it.
-    pub(crate) fn prepare(&mut self, sql: &[u8]) -> Result<Statement, Failure> {
+    /// Prepares the statement `sql`.
+    fn prepare_text(&mut self, sql: &str) -> Result<Statement, Failure> {
         let request = self.packets.request();
         request.push(PREPARE);
-        request.extend_from_slice(sql);
+        request.extend_from_slice(sql.as_bytes());
         self.packets.send()?;
         let packet = self.packets.next()?;
         if packet.first() == Some(&ERR_HEADER) {
@@ -73,142 +59,176 @@ impl Connection {
             Statement::read(packet).ok_or_else(|| malformed("a prepared statement"))?;
         for described in [statement.parameters() as u64, columns] {
             if described > 0 {
-                self.packets.skip(described + u64::from(!self.negotiated.deprecates_eof))?;
+                self.packets.skip(described + u64::from(!self.packets.deprecates_eof))?;
             }
         }
         Ok(statement)
     }
+}
 
-    /// Executes a prepared statement; `needs_kind` passes the first column's type to `on_row`.
-    ///
-    /// # Errors
-    /// When the server refuses it, or the connection is lost.
-    #[inline]
-    pub(crate) fn execute<'v>(
+impl driver_sql::Connection for Connection {
+    type Session = ();
+    type Error = ErrorPacket;
+    type Prepared = Statement;
+    type Column = Column;
+
+    const SQL: Sql = Sql {
+        dialect: Dialect::Mysql,
+        quote: "`",
+        put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)",
+        row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
+        has_arrays: false,
+        keys_max: 256,
+        text_limits: 0,
+        begin: "START TRANSACTION",
+        is_begin_prepared: false,
+        is_ddl_transactional: false,
+        trusts_own_server: false,
+        marker_columns: "name VARBINARY(250) NOT NULL PRIMARY KEY, word VARBINARY(64) NOT NULL",
+        token_column: "word",
+        unlock: Some("SELECT RELEASE_LOCK(CONCAT('assay ', DATABASE()))"),
+        pauses: &[
+            Duration::from_millis(50),
+            Duration::from_millis(250),
+            Duration::from_millis(1000),
+            Duration::from_millis(3000),
+        ],
+        forgives_losses: false,
+    };
+
+    fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
+        let socket = Socket::connect(&endpoint.address, LOGIN_TIMEOUT).map_err(|error| {
+            Failure::Lost(format!("no server answers at {}: {error}", endpoint.address))
+        })?;
+        let is_secure = socket.is_secure();
+        let mut packets = Packets::new(socket);
+        let version = log_in(&mut packets, endpoint, is_secure)?;
+        packets.socket.clear_read_timeout()?;
+        Ok(Self { packets, version })
+    }
+
+    fn prepare<'v>(
         &mut self,
-        statement: &mut Statement,
-        values: impl Iterator<Item = Value<'v>> + Clone,
-        needs_kind: bool,
-        on_row: impl FnMut(Column, &[u8]),
-    ) -> Result<Done, Failure> {
-        self.encode(statement, values)?;
-        self.packets.send()?;
-        let deprecates_eof = self.negotiated.deprecates_eof;
-        self.packets.answer(ReadOptions { deprecates_eof, form: Form::Binary, needs_kind }, on_row)
+        template: &Template,
+        _value: impl Fn(usize) -> Value<'v>,
+    ) -> Reply<Option<Statement>, Self> {
+        let (sql, positions) = template.with_placeholders(false, |_| "?".to_owned());
+        match self.prepare_text(&sql) {
+            Err(failure) if number(&failure) == Some(NOT_PREPARED) => Ok(None),
+            prepared => Ok(Some(prepared?.with_positions(positions))),
+        }
     }
 
     #[inline]
-    fn encode<'v>(
+    fn write<'v>(
         &mut self,
         statement: &mut Statement,
-        values: impl Iterator<Item = Value<'v>> + Clone,
-    ) -> Result<(), Failure> {
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<u64, Self> {
         statement
-            .encode(values, self.packets.request())
+            .encode(value, self.packets.request())
             .inspect_err(|_| self.packets.discard_request())
     }
 
-    /// Queues a prepared statement; `false` when it is too long for that.
-    ///
-    /// # Errors
-    /// When the values are not those of its parameters.
     #[inline]
-    pub(crate) fn submit<'v>(
+    fn write_text<'v>(
         &mut self,
-        statement: &mut Statement,
-        values: impl Iterator<Item = Value<'v>> + Clone,
-    ) -> Result<bool, Failure> {
-        self.encode(statement, values)?;
+        template: &Template,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<u64, Self> {
+        let request = self.packets.request();
+        request.push(QUERY);
+        Ok(text::write(template, value, request))
+    }
+
+    #[inline]
+    fn enqueue(&mut self, statement: Option<&mut Statement>) -> bool {
         let is_queued = self.packets.enqueue();
-        if !is_queued {
+        if let Some(statement) = statement.filter(|_| !is_queued) {
             statement.clear_types();
         }
-        Ok(is_queued)
+        is_queued
     }
 
-    /// Queues the statement begun last; `false` when it is too long.
     #[inline]
-    pub(crate) fn submit_text(&mut self) -> bool {
-        self.packets.enqueue()
-    }
-
-    /// Sends queued statements and reads the answer to the oldest in flight.
-    ///
-    /// # Errors
-    /// When the server refuses that statement, or the connection is lost.
-    #[inline]
-    pub(crate) fn answer(
+    fn exchange(
         &mut self,
-        is_text: bool,
+        prepared: Option<&Statement>,
+        needs_kind: bool,
         on_row: impl FnMut(Column, &[u8]),
-    ) -> Result<Done, Failure> {
-        self.packets.send_queued()?;
-        let (deprecates_eof, form) =
-            (self.negotiated.deprecates_eof, if is_text { Form::Text } else { Form::Binary });
-        self.packets.answer(ReadOptions { deprecates_eof, form, needs_kind: false }, on_row)
+    ) -> Reply<u64, Self> {
+        self.packets.send()?;
+        let format = match prepared {
+            None => RowFormat::Text,
+            Some(_) if needs_kind => RowFormat::Typed,
+            Some(_) => RowFormat::Binary,
+        };
+        self.packets.answer(format, on_row)
     }
 
-    /// Returns whether an answer, or part of it, has been received.
     #[inline]
-    pub(crate) fn has_answer(&self) -> bool {
+    fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
+        self.packets.send_queued()?;
+        self.packets.answer(if is_text { RowFormat::Text } else { RowFormat::Binary }, on_row)
+    }
+
+    #[inline]
+    fn has_answer(&self) -> bool {
         self.packets.has_unread()
     }
 
-    /// Begins a statement as text, to be appended to the returned buffer.
+    fn is_in_transaction(&self, is_begun: bool) -> bool {
+        is_begun
+    }
+
     #[inline]
-    pub(crate) fn begin_text(&mut self) -> &mut Vec<u8> {
+    fn columns<'r>(
+        column: Column,
+        row: &'r [u8],
+        _scratch: &'r mut Vec<u8>,
+    ) -> (&'r [u8], &'r [u8]) {
+        let mut fields = column.fields(row);
+        let mut next = || fields.next().flatten().unwrap_or_default();
+        (next(), next())
+    }
+
+    #[cold]
+    fn first_as_text(column: Column, row: &[u8], out: &mut Vec<u8>) {
+        if column.is_binary {
+            binary_as_text(row, column.columns, column.kind, out);
+        } else {
+            out.extend_from_slice(Fields::of_text(row).next().flatten().unwrap_or_default());
+        }
+    }
+
+    fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+        Fields::of_text(row)
+    }
+
+    fn lock(&mut self) -> Reply<bool, Self> {
+        Ok(self.first(LOCK)?.as_deref() != Some("0"))
+    }
+
+    fn has_table(&mut self, name: &str) -> Reply<bool, Self> {
+        let sql = format!(
+            "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND \
+             table_name = '{name}'"
+        );
+        Ok(self.first(&sql)?.is_some())
+    }
+
+    fn create_key_value((): &()) -> Vec<String> {
+        vec![format!(
+            "CREATE TABLE assay_kv (k VARBINARY({KEY_BYTES_MAX}) NOT NULL PRIMARY KEY, v LONGBLOB \
+             NOT NULL)"
+        )]
+    }
+
+    fn query(&mut self, sql: &str, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         let request = self.packets.request();
         request.push(QUERY);
-        request
-    }
-
-    /// Executes the statement begun last.
-    ///
-    /// # Errors
-    /// As [`Connection::execute`].
-    #[inline]
-    pub(crate) fn finish_text(
-        &mut self,
-        on_row: impl FnMut(Column, &[u8]),
-    ) -> Result<Done, Failure> {
-        self.packets.send()?;
-        let deprecates_eof = self.negotiated.deprecates_eof;
-        let options = ReadOptions { deprecates_eof, form: Form::Text, needs_kind: false };
-        self.packets.answer(options, on_row)
-    }
-
-    /// Executes a statement as text and returns its result.
-    ///
-    /// # Errors
-    /// As [`Connection::execute`].
-    pub(crate) fn run(&mut self, sql: &str) -> Result<Done, Failure> {
-        self.begin_text().extend_from_slice(sql.as_bytes());
-        self.finish_text(|_, _| {})
-    }
-
-    /// Returns the rows of a statement given as text; null becomes an empty text.
-    ///
-    /// # Errors
-    /// As [`Connection::execute`].
-    pub(crate) fn rows(&mut self, sql: &str) -> Result<Vec<Vec<String>>, Failure> {
-        let mut rows = Vec::new();
-        self.begin_text().extend_from_slice(sql.as_bytes());
-        self.finish_text(|_, row| {
-            let text = |field: Option<&[u8]>| {
-                String::from_utf8_lossy(field.unwrap_or_default()).into_owned()
-            };
-            rows.push(Fields::of_text(row).map(text).collect());
-        })?;
-        Ok(rows)
-    }
-
-    /// Returns the first field of a statement's first row; `None` when it has no row or is null.
-    ///
-    /// # Errors
-    /// As [`Connection::execute`].
-    pub(crate) fn first(&mut self, sql: &str) -> Result<Option<String>, Failure> {
-        let rows = self.rows(sql)?;
-        Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()).filter(|s| !s.is_empty()))
+        request.write_all(sql.as_bytes())?;
+        self.exchange(None, false, on_row)
     }
 }
 

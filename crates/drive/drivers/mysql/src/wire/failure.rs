@@ -1,8 +1,8 @@
 //! Failures of an exchange, and their `EngineError`.
 
 use std::fmt;
-use std::io;
 
+use driver_sql::ErrorResponse;
 use engine::EngineError;
 
 /// An error packet.
@@ -17,83 +17,57 @@ pub(crate) struct ErrorPacket {
 }
 
 /// A failed exchange.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// The server answered with an error; the connection is good.
-    Refused(ErrorPacket),
-    /// The connection is lost, or its data malformed.
-    Lost(String),
-    /// The login is impossible.
-    Login(String),
-}
+pub(crate) type Failure = driver_sql::Failure<ErrorPacket>;
 
-impl From<io::Error> for Failure {
-    #[cold]
-    fn from(error: io::Error) -> Self {
-        Self::Lost(error.to_string())
+/// Returns the server's error code; `None` when it sent none.
+pub(crate) const fn number(failure: &Failure) -> Option<u16> {
+    match failure {
+        Failure::Refused(error_packet) => Some(error_packet.number),
+        Failure::Lost(_) | Failure::Rejected(_) => None,
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for ErrorPacket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(ErrorPacket { number, state, message }) if state.is_empty() => {
-                write!(f, "{message} (error {number})")
-            }
-            Self::Refused(ErrorPacket { number, state, message }) => {
-                write!(f, "{message} (error {number}, {state})")
-            }
-            Self::Lost(reason) => write!(f, "connection lost: {reason}"),
-            Self::Login(reason) => f.write_str(reason),
+        let Self { number, state, message } = self;
+        if state.is_empty() {
+            write!(f, "{message} (error {number})")
+        } else {
+            write!(f, "{message} (error {number}, {state})")
         }
     }
 }
 
-impl Failure {
-    /// Returns the server's error code; `None` when it sent none.
-    pub(crate) const fn number(&self) -> Option<u16> {
-        match self {
-            Self::Refused(error_packet) => Some(error_packet.number),
-            Self::Lost(_) | Self::Login(_) => None,
-        }
-    }
+impl ErrorResponse for ErrorPacket {
+    const PREFIX: &'static str = "";
+    const LOST: fn(String) -> EngineError = EngineError::Timeout;
 
-    /// Returns whether the connection is lost.
-    ///
     /// Source: MySQL's server error reference: 1053 shutdown, 1317 only of the statement, 1927
     /// (MariaDB) and 3169 killed, 4031 idle for too long.
-    pub(crate) const fn is_loss(&self) -> bool {
-        match self {
-            Self::Lost(_) => true,
-            Self::Refused(error_packet) => matches!(error_packet.number, 1053 | 1927 | 3169 | 4031),
-            Self::Login(_) => false,
-        }
+    fn is_loss(&self) -> bool {
+        matches!(self.number, 1053 | 1927 | 3169 | 4031)
     }
-}
 
-/// Source: MySQL's and MariaDB's error references.
-impl From<Failure> for EngineError {
+    /// No right to the command, the database or the table.
+    fn lacks_right(&self) -> bool {
+        matches!(self.number, 1044 | 1142 | 1227)
+    }
+
+    /// Source: MySQL's and MariaDB's error references.
     #[cold]
-    fn from(failure: Failure) -> Self {
-        let text = failure.to_string();
-        let is_loss = failure.is_loss();
-        let Failure::Refused(error_packet) = failure else {
-            return if is_loss { Self::Timeout(text) } else { Self::Fatal(text) };
-        };
-        if is_loss {
-            return Self::Timeout(format!("connection lost: {text}"));
-        }
-        match error_packet.number {
+    fn classify(self) -> EngineError {
+        let text = self.to_string();
+        match self.number {
             // Deadlock; snapshot conflict; duplicate key of a concurrent insert.
-            1213 | 1020 | 1062 => Self::Conflict(text),
+            1213 | 1020 | 1062 => EngineError::Conflict(text),
             // Lock wait; statement interrupted; statement timeout.
-            1205 | 1317 | 1969 | 3024 => Self::Timeout(text),
+            1205 | 1317 | 1969 | 3024 => EngineError::Timeout(text),
             // No such feature, no such engine, not as a prepared statement.
-            1235 | 1286 | 1289 | 1295 => Self::Unsupported(text),
+            1235 | 1286 | 1289 | 1295 => EngineError::Unsupported(text),
             number => match remedy(number) {
-                Some(remedy) => Self::Fatal(format!("{text}: {remedy}")),
-                None if error_packet.state == "40001" => Self::Conflict(text),
-                None => Self::Fatal(text),
+                Some(remedy) => EngineError::Fatal(format!("{text}: {remedy}")),
+                None if self.state == "40001" => EngineError::Conflict(text),
+                None => EngineError::Fatal(text),
             },
         }
     }
@@ -115,6 +89,8 @@ const fn remedy(number: u16) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::*;
 
     fn classed(number: u16, state: &str) -> EngineError {
@@ -144,7 +120,7 @@ mod tests {
     #[test]
     fn lost_connection_is_a_timeout() {
         let lost = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert!(lost.is_loss() && lost.number().is_none());
+        assert!(lost.is_loss() && number(&lost).is_none());
         assert!(
             matches!(lost.into(), EngineError::Timeout(text) if text.starts_with("connection"))
         );

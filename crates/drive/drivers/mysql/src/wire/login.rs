@@ -53,15 +53,6 @@ const SHA256: &[u8] = b"sha256_password";
 /// Methods that read the socket's owner from the kernel: the response is empty.
 const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 
-/// The result of the login's negotiation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Negotiated {
-    /// Whether an OK packet ends rows, and columns have no end packet.
-    pub(super) deprecates_eof: bool,
-    /// The server's version text.
-    pub(super) version: String,
-}
-
 /// A greeting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
@@ -80,12 +71,14 @@ struct Authenticator<'a> {
     nonce: Vec<u8>,
 }
 
-/// Logs in over `packets`; `is_secure` permits a clear-text password.
+/// Logs in over `packets`; returns the server's version text.
+///
+/// `is_secure` permits a clear-text password.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
-) -> Result<Negotiated, Failure> {
+) -> Result<String, Failure> {
     let first = packets.next()?;
     if first.first() == Some(&ERR_HEADER) {
         return Err(error_packet(first));
@@ -94,7 +87,7 @@ pub(super) fn log_in<S: Read + Write>(
     let Greeting { capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
         let text = format!("the server ({}) has no protocol 4.1 or newer", greeting.version);
-        return Err(Failure::Login(text));
+        return Err(Failure::Rejected(text));
     }
     let mut auth = Authenticator { endpoint, is_secure, plugin, nonce };
     let mut negotiated = WANTED & capabilities;
@@ -104,8 +97,8 @@ pub(super) fn log_in<S: Read + Write>(
     answer(packets.reply(), &auth, negotiated, greeting.collation);
     packets.send()?;
     auth.finish(packets)?;
-    let deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
-    Ok(Negotiated { deprecates_eof, version: greeting.version })
+    packets.deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
+    Ok(greeting.version)
 }
 
 /// Reads the greeting.
@@ -116,7 +109,7 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
         Some(&GREETING) => {}
         Some(other) => {
             let text = format!("not a MySQL server, or one of protocol {other}: needs 10");
-            return Err(Failure::Login(text));
+            return Err(Failure::Rejected(text));
         }
         None => return Err(malformed("an empty greeting")),
     }
@@ -197,7 +190,7 @@ impl Authenticator<'_> {
             // Requests the server's key: to this method a unix socket does not count as secure.
             SHA256 => Ok(vec![1]),
             other if SOCKET.contains(&other) => Ok(Vec::new()),
-            other => Err(Failure::Login(format!(
+            other => Err(Failure::Rejected(format!(
                 "the user `{}` logs in by `{}`, which is not supported: give it \
                  mysql_native_password or caching_sha2_password",
                 self.endpoint.user,
@@ -216,7 +209,7 @@ impl Authenticator<'_> {
                 Some((&EOF_HEADER, b"")) => {
                     let text =
                         "the server requires a pre-4.1 password: set the user's password again";
-                    return Err(Failure::Login(text.to_owned()));
+                    return Err(Failure::Rejected(text.to_owned()));
                 }
                 Some((&EOF_HEADER, other)) => {
                     let (plugin, nonce) = until_zero(other).unwrap_or((other, &[]));
@@ -235,7 +228,7 @@ impl Authenticator<'_> {
                 packets.send()?;
             }
         }
-        Err(Failure::Login("the login does not come to an end".to_owned()))
+        Err(Failure::Rejected("the login does not come to an end".to_owned()))
     }
 
     /// Returns the response to the server's look-up in its password cache.
@@ -297,7 +290,7 @@ mod tests {
         payloads: &[&[u8]],
         password: Option<&str>,
         is_secure: bool,
-    ) -> (Result<Negotiated, Failure>, Packets<Script>) {
+    ) -> (Result<String, Failure>, Packets<Script>) {
         let mut packets = scripted(payloads);
         let negotiated = log_in(&mut packets, &endpoint(password), is_secure);
         (negotiated, packets)
@@ -311,8 +304,8 @@ mod tests {
         for (capabilities, deprecates_eof) in [(OLD, false), (WANTED, true), (u32::MAX, true)] {
             let hello = greeting_from("5.6.24", capabilities, "mysql_native_password");
             let (negotiated, packets) = log_in_with(&[&hello, OK], None, true);
-            let version = "5.6.24".to_owned();
-            assert_eq!(negotiated, Ok(Negotiated { deprecates_eof, version }));
+            assert_eq!(negotiated, Ok("5.6.24".to_owned()));
+            assert_eq!(packets.deprecates_eof, deprecates_eof);
             let written = &packets.socket.written[4..];
             let flags = u32::from_le_bytes([written[0], written[1], written[2], written[3]]);
             assert_eq!(flags, (capabilities & WANTED) | capability::CONNECT_WITH_DB);
@@ -339,7 +332,7 @@ mod tests {
         assert!(packets.socket.written.ends_with(b"hush\0"));
         let (negotiated, packets) =
             log_in_with(&[&hello, full, b"\x01no key"], Some("hush"), false);
-        assert!(matches!(negotiated, Err(Failure::Login(_))), "{negotiated:?}");
+        assert!(matches!(negotiated, Err(Failure::Rejected(_))), "{negotiated:?}");
         assert!(packets.socket.written.ends_with(b"\x01\0\0\x03\x02"), "requests the key");
         assert!(!packets.socket.written.windows(4).any(|bytes| bytes == b"hush"));
         let (negotiated, _) = log_in_with(&[&hello, b"\x01\x03", OK], Some("hush"), false);

@@ -12,11 +12,8 @@ mod packets;
 mod result;
 mod row;
 mod scramble;
-mod socket;
 mod statement;
+mod text;
 
-pub(crate) use connection::{Connection, first_as_text};
-pub(crate) use failure::Failure;
-pub(crate) use result::{Column, Done};
-pub(crate) use row::Fields;
-pub(crate) use statement::{Moment, Statement, Value};
+pub(crate) use connection::Connection;
+pub(crate) use failure::{Failure, number};

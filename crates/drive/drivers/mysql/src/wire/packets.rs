@@ -1,10 +1,8 @@
 //! Packets over a socket: one write per request, few reads.
 
 use std::io::{self, Read, Write};
-use std::ops::Range;
-use std::time::Duration;
 
-use super::socket::Socket;
+use driver_sql::{ReceiveBuffer, Socket};
 
 /// Bytes of a packet's header: three of its length, one of its number.
 pub(super) const HEADER_BYTES: usize = 4;
@@ -23,55 +21,25 @@ pub(super) struct Packets<S> {
     request: Vec<u8>,
     /// Start of the current request.
     start: usize,
-    /// Received bytes; `unread` is the part not yet parsed.
-    buffer: Vec<u8>,
-    unread: Range<usize>,
+    received: ReceiveBuffer,
     /// A payload joined from several packets.
     joined: Vec<u8>,
     /// Sequence number of the next packet of this exchange.
     number: u8,
+    /// Whether an OK packet ends rows, and columns have no end packet.
+    pub(super) deprecates_eof: bool,
 }
 
 impl Packets<Socket> {
-    /// Sets the read timeout; `None` waits for ever.
-    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.socket.set_read_timeout(timeout)
-    }
-
     /// Sends queued requests, unless an answer is already received.
     #[inline]
     pub(super) fn send_queued(&mut self) -> io::Result<()> {
-        if !self.request.is_empty() && self.unread.is_empty() {
-            let Self { socket, request, buffer, unread, .. } = self;
-            server::write_and_take(socket, request, |socket| read_more(socket, buffer, unread))?;
+        if !self.request.is_empty() && self.received.is_empty() {
+            let Self { socket, request, received, .. } = self;
+            server::write_and_take(socket, request, |socket| received.read_once(socket))?;
             request.clear();
         }
         Ok(())
-    }
-}
-
-/// Reads once, appending to the unread bytes.
-#[cold]
-fn read_more(
-    socket: &mut impl Read,
-    buffer: &mut Vec<u8>,
-    unread: &mut Range<usize>,
-) -> io::Result<()> {
-    if unread.end == buffer.len() {
-        buffer.copy_within(unread.clone(), 0);
-        *unread = 0..unread.len();
-        if unread.end == buffer.len() {
-            buffer.resize(2 * buffer.len(), 0);
-        }
-    }
-    match socket.read(&mut buffer[unread.end..]) {
-        Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
-        Ok(read) => {
-            unread.end += read;
-            Ok(())
-        }
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
-        Err(error) => Err(error),
     }
 }
 
@@ -82,10 +50,10 @@ impl<S: Read + Write> Packets<S> {
             socket,
             request: Vec::with_capacity(1024),
             start: 0,
-            buffer: vec![0; BUFFER_BYTES],
-            unread: 0..0,
+            received: ReceiveBuffer::new(BUFFER_BYTES),
             joined: Vec::new(),
             number: 0,
+            deprecates_eof: false,
         }
     }
 
@@ -159,7 +127,7 @@ impl<S: Read + Write> Packets<S> {
     /// Returns whether received bytes are unread.
     #[inline]
     pub(super) fn has_unread(&self) -> bool {
-        !self.unread.is_empty()
+        !self.received.is_empty()
     }
 
     /// Returns the payload of the next packet.
@@ -172,9 +140,7 @@ impl<S: Read + Write> Packets<S> {
         if bytes == WHOLE_BYTES {
             return self.next_in_parts();
         }
-        let start = self.unread.start;
-        self.unread.start += bytes;
-        Ok(&self.buffer[start..start + bytes])
+        Ok(self.received.take(bytes))
     }
 
     /// Skips packets.
@@ -182,26 +148,24 @@ impl<S: Read + Write> Packets<S> {
     pub(super) fn skip(&mut self, packets: u64) -> io::Result<()> {
         for _ in 0..packets {
             let bytes = self.fetch()?;
-            self.unread.start += bytes;
+            self.received.take(bytes);
         }
         Ok(())
     }
 
-    /// Reads until the next packet is complete; returns the length of its payload, which begins
-    /// at `unread`.
+    /// Reads until the next packet is complete; returns the length of its payload, which is
+    /// unread.
     #[inline]
     fn fetch(&mut self) -> io::Result<usize> {
-        if self.unread.len() < HEADER_BYTES {
-            self.fill(HEADER_BYTES)?;
-        }
-        let at = self.unread.start;
-        let [low, middle, high, number] = [0, 1, 2, 3].map(|byte| self.buffer[at + byte]);
+        let Self { socket, received, .. } = self;
+        received.shrink(LARGE_BYTES, BUFFER_BYTES);
+        received.fetch(socket, HEADER_BYTES)?;
+        let (&[low, middle, high, number], _) =
+            received.unread().split_first_chunk().expect("a header was fetched");
         let bytes = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
         self.number = number.wrapping_add(1);
-        if self.unread.len() < HEADER_BYTES + bytes {
-            self.fill(HEADER_BYTES + bytes)?;
-        }
-        self.unread.start += HEADER_BYTES;
+        received.fetch(socket, HEADER_BYTES + bytes)?;
+        received.take(HEADER_BYTES);
         Ok(bytes)
     }
 
@@ -211,41 +175,12 @@ impl<S: Read + Write> Packets<S> {
         self.joined.clear();
         self.joined.shrink_to(LARGE_BYTES);
         loop {
-            let start = self.unread.start;
-            self.joined.extend_from_slice(&self.buffer[start..start + bytes]);
-            self.unread.start += bytes;
+            self.joined.extend_from_slice(self.received.take(bytes));
             if bytes < WHOLE_BYTES {
                 return Ok(&self.joined);
             }
             bytes = self.fetch()?;
         }
-    }
-
-    /// Reads until `bytes` are unread.
-    fn fill(&mut self, bytes: usize) -> io::Result<()> {
-        if self.unread.is_empty() {
-            self.unread = 0..0;
-            if self.buffer.len() > LARGE_BYTES && bytes <= BUFFER_BYTES {
-                self.buffer.truncate(BUFFER_BYTES);
-                self.buffer.shrink_to_fit();
-            }
-        } else if self.unread.start + bytes > self.buffer.len() {
-            self.buffer.copy_within(self.unread.clone(), 0);
-            self.unread = 0..self.unread.len();
-        }
-        let needed = self.unread.start + bytes;
-        if needed > self.buffer.len() {
-            self.buffer.resize(needed.next_power_of_two(), 0);
-        }
-        while self.unread.len() < bytes {
-            match self.socket.read(&mut self.buffer[self.unread.end..]) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => self.unread.end += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
     }
 }
 

@@ -18,12 +18,12 @@ const MORE_RESULTS: u16 = 0x0008;
 const MARK_BYTES: usize = 9;
 
 /// The result of a statement.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Done {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Done {
     /// Rows inserted, deleted, or found by an update.
-    pub(crate) affected: u64,
+    affected: u64,
     /// Whether another result follows.
-    pub(super) is_more: bool,
+    is_more: bool,
 }
 
 /// The first column of a result, passed along with each row.
@@ -45,42 +45,33 @@ impl Column {
     }
 }
 
-/// How an answer is read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ReadOptions {
-    /// Whether columns have no end packet, and rows end with an OK packet.
-    pub(super) deprecates_eof: bool,
-    /// Encoding of rows.
-    pub(super) form: Form,
-    /// Whether the type of the first column is needed.
-    pub(super) needs_kind: bool,
-}
-
-/// Encoding of rows.
+/// Format of the rows of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum RowFormat {
     /// Every field is text.
     Text,
     /// Each field is encoded by its type.
     Binary,
+    /// The same, and the type of the first column is parsed.
+    Typed,
 }
 
 impl<S: Read + Write> Packets<S> {
     /// Reads all results of a statement and passes each row to `on_row`.
     ///
-    /// Affected rows are summed.
+    /// Returns the sum of affected rows.
     #[inline]
     pub(super) fn answer(
         &mut self,
-        options: ReadOptions,
+        format: RowFormat,
         mut on_row: impl FnMut(Column, &[u8]),
-    ) -> Result<Done, Failure> {
+    ) -> Result<u64, Failure> {
         let mut affected = 0;
         loop {
-            let done = self.one_result(options, &mut on_row)?;
+            let done = self.one_result(format, &mut on_row)?;
             affected += done.affected;
             if !done.is_more {
-                return Ok(Done { affected, is_more: false });
+                return Ok(affected);
             }
         }
     }
@@ -88,7 +79,7 @@ impl<S: Read + Write> Packets<S> {
     #[inline]
     fn one_result(
         &mut self,
-        options: ReadOptions,
+        format: RowFormat,
         on_row: &mut impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         let first = self.next()?;
@@ -100,15 +91,16 @@ impl<S: Read + Write> Packets<S> {
             }
             Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
-        let kind = self.columns(columns, options)?;
+        let kind = self.columns(columns, format == RowFormat::Typed)?;
         let columns = usize::try_from(columns).unwrap_or(usize::MAX);
-        let column = Column { columns, kind, is_binary: options.form == Form::Binary };
-        let mark_bytes = if options.deprecates_eof { WHOLE_BYTES } else { MARK_BYTES };
+        let column = Column { columns, kind, is_binary: format != RowFormat::Text };
+        let is_deprecated = self.deprecates_eof;
+        let mark_bytes = if is_deprecated { WHOLE_BYTES } else { MARK_BYTES };
         loop {
             let packet = self.next()?;
             match packet.first() {
                 Some(&EOF_HEADER) if packet.len() < mark_bytes => {
-                    return if options.deprecates_eof { done(packet) } else { Ok(ended(packet)) };
+                    return if is_deprecated { done(packet) } else { Ok(ended(packet)) };
                 }
                 Some(&ERR_HEADER) => return Err(error_packet(packet)),
                 Some(_) => on_row(column, packet),
@@ -119,14 +111,14 @@ impl<S: Read + Write> Packets<S> {
 
     /// Reads column descriptions, and the first one's type if needed.
     #[inline]
-    fn columns(&mut self, columns: u64, options: ReadOptions) -> Result<Kind, Failure> {
+    fn columns(&mut self, columns: u64, needs_kind: bool) -> Result<Kind, Failure> {
         let mut left = columns;
         let mut kind = Kind::default();
-        if options.needs_kind && left > 0 {
+        if needs_kind && left > 0 {
             kind = kind_of(self.next()?).ok_or_else(|| malformed("a column"))?;
             left -= 1;
         }
-        self.skip(left + u64::from(!options.deprecates_eof))?;
+        self.skip(left + u64::from(!self.deprecates_eof))?;
         Ok(kind)
     }
 }
@@ -188,6 +180,7 @@ pub(super) fn malformed(what: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::failure::number;
     use crate::wire::packets::tests::scripted;
 
     /// A description of a column of type `code`.
@@ -197,16 +190,17 @@ mod tests {
         packet
     }
 
-    fn read(payloads: &[&[u8]], options: ReadOptions) -> (Result<Done, Failure>, Vec<Vec<u8>>) {
+    /// Reads an answer, of a server that deprecates end packets or not.
+    fn read(payloads: &[&[u8]], deprecates_eof: bool) -> (Result<u64, Failure>, Vec<Vec<u8>>) {
         let mut rows = Vec::new();
-        let answer = scripted(payloads).answer(options, |_, row| rows.push(row.to_vec()));
+        let mut packets = scripted(payloads);
+        packets.deprecates_eof = deprecates_eof;
+        let answer = packets.answer(RowFormat::Binary, |_, row| rows.push(row.to_vec()));
         (answer, rows)
     }
 
-    const OLD: ReadOptions =
-        ReadOptions { deprecates_eof: false, form: Form::Binary, needs_kind: false };
-    const NEW: ReadOptions =
-        ReadOptions { deprecates_eof: true, form: Form::Binary, needs_kind: true };
+    const OLD: bool = false;
+    const NEW: bool = true;
 
     #[test]
     fn rows_end_as_old_and_new_servers_end_them() {
@@ -215,10 +209,10 @@ mod tests {
         let mark: &[u8] = b"\xfe\0\0\x02\0";
         let old = [b"\x01", column.as_slice(), mark, rows[0], rows[1], mark];
         let (answer, found) = read(&old, OLD);
-        assert_eq!((answer, found.len()), (Ok(Done::default()), 2));
+        assert_eq!((answer, found.len()), (Ok(0), 2));
         let new = [b"\x01", column.as_slice(), rows[0], rows[1], b"\xfe\0\0\x02\0\0\0"];
         let (answer, found) = read(&new, NEW);
-        assert_eq!(answer, Ok(Done::default()));
+        assert_eq!(answer, Ok(0));
         assert_eq!(found, rows);
     }
 
@@ -227,7 +221,7 @@ mod tests {
         let more: &[u8] = b"\0\x02\0\x0a\0\0\0";
         let last: &[u8] = b"\0\xfc\x2c\x01\0\x02\0\0\0";
         let (answer, _) = read(&[more, last], OLD);
-        assert_eq!(answer, Ok(Done { affected: 302, is_more: false }));
+        assert_eq!(answer, Ok(302));
     }
 
     #[test]
@@ -238,7 +232,7 @@ mod tests {
         assert_eq!(answer, Err(Failure::Refused(error_packet)));
         let column = column(8);
         let (answer, _) = read(&[b"\x01", &column, b"\0\0aaaaaaaa", b"\xff\x25\x05#70100no"], NEW);
-        assert_eq!(answer.unwrap_err().number(), Some(1317), "also after a row");
+        assert_eq!(number(&answer.unwrap_err()), Some(1317), "also after a row");
         let (answer, _) = read(&[b"\xff\x10\x04Too many connections"], NEW);
         assert_eq!(answer.unwrap_err().to_string(), "Too many connections (error 1040)");
     }
@@ -248,7 +242,9 @@ mod tests {
         let column = column(3);
         let new = [b"\x01", column.as_slice(), b"\0\0\x07\0\0\0", b"\xfe\0\0\x02\0\0\0"];
         let mut kinds = Vec::new();
-        let answer = scripted(&new).answer(NEW, |column, _| kinds.push(column.kind));
+        let mut packets = scripted(&new);
+        packets.deprecates_eof = true;
+        let answer = packets.answer(RowFormat::Typed, |column, _| kinds.push(column.kind));
         assert!(answer.is_ok());
         assert_eq!(kinds, [Kind { code: 3, flags: 32 }]);
     }

@@ -46,14 +46,15 @@ pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
 /// RFC 8017, section 7.1.1, with SHA-1.
 pub(super) fn encrypted(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, Failure> {
     let key = PublicKey::parse(pem).ok_or_else(|| {
-        Failure::Login("the server's public key cannot be read: use a unix socket".to_owned())
+        Failure::Rejected("the server's public key cannot be read: use a unix socket".to_owned())
     })?;
     let plain: Vec<u8> =
         password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
     let mut seed = [0; SHA1_BYTES];
     File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
-    key.encrypt(&plain, seed)
-        .ok_or_else(|| Failure::Login("the password is too long for the server's key".to_owned()))
+    key.encrypt(&plain, seed).ok_or_else(|| {
+        Failure::Rejected("the password is too long for the server's key".to_owned())
+    })
 }
 
 /// A server's RSA key.

@@ -1,5 +1,7 @@
 //! Prepared statements and their parameter values.
 
+use driver_sql::{Moment, Value};
+
 use super::failure::Failure;
 
 /// Command: prepare a statement.
@@ -11,74 +13,60 @@ pub(super) const QUERY: u8 = 0x03;
 /// Command: end the connection.
 pub(super) const QUIT: u8 = 0x01;
 
-const SECONDS_PER_DAY: i64 = 86_400;
-
 /// A statement prepared on one connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Statement {
     number: u32,
     parameters: usize,
+    /// The argument of each parameter.
+    positions: Vec<usize>,
     /// Types sent to the server, one code per parameter.
     types: Vec<u8>,
 }
 
-/// A value of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'v> {
-    /// An integer.
-    Integer(i64),
-    /// A real number.
-    Real(f64),
-    /// Seconds since 1970.
-    Moment(i64),
-    /// Text in the connection's character set.
-    Text(&'v [u8]),
-    /// Bytes.
-    Bytes(&'v [u8]),
+/// Returns the code of a value's type.
+///
+/// Source: MySQL's source documentation, `enum_field_types`.
+#[inline]
+fn code(value: Value<'_>) -> u8 {
+    match value {
+        Value::Integer(_) => 8,
+        Value::Real(_) => 5,
+        Value::Moment(_) => 12,
+        Value::Text(_) => 253,
+        Value::Bytes(_) => 252,
+        Value::Keys(_) => unreachable!("MySQL has no arrays"),
+    }
 }
 
-impl Value<'_> {
-    /// Returns the code of the value's type.
-    ///
-    /// Source: MySQL's source documentation, `enum_field_types`.
-    #[inline]
-    const fn code(self) -> u8 {
-        match self {
-            Self::Integer(_) => 8,
-            Self::Real(_) => 5,
-            Self::Moment(_) => 12,
-            Self::Text(_) => 253,
-            Self::Bytes(_) => 252,
+/// Appends a value in the binary protocol.
+#[inline]
+fn encode(value: Value<'_>, out: &mut Vec<u8>) {
+    match value {
+        Value::Integer(value) => out.extend_from_slice(&value.to_le_bytes()),
+        Value::Real(value) => out.extend_from_slice(&value.to_le_bytes()),
+        Value::Moment(seconds) => {
+            let moment = Moment::clamped(seconds);
+            let [low, high, ..] = moment.year.to_le_bytes();
+            let [month, day] = moment.day;
+            let [hour, minute, second] = moment.time;
+            out.extend_from_slice(&[7, low, high, month, day, hour, minute, second]);
         }
+        Value::Text(bytes) | Value::Bytes(bytes) => {
+            put_length(bytes.len() as u64, out);
+            out.extend_from_slice(bytes);
+        }
+        Value::Keys(_) => unreachable!("MySQL has no arrays"),
     }
+}
 
-    /// Appends the value in the binary protocol.
-    #[inline]
-    fn encode(self, out: &mut Vec<u8>) {
-        match self {
-            Self::Integer(value) => out.extend_from_slice(&value.to_le_bytes()),
-            Self::Real(value) => out.extend_from_slice(&value.to_le_bytes()),
-            Self::Moment(seconds) => {
-                let moment = Moment::of(seconds);
-                let [low, high] = moment.year.to_le_bytes();
-                let [month, day] = moment.day;
-                let [hour, minute, second] = moment.time;
-                out.extend_from_slice(&[7, low, high, month, day, hour, minute, second]);
-            }
-            Self::Text(bytes) | Self::Bytes(bytes) => {
-                put_length(bytes.len() as u64, out);
-                out.extend_from_slice(bytes);
-            }
-        }
-    }
-
-    /// Returns the value's size in bytes: 8 for a number or a moment.
-    #[inline]
-    pub(crate) const fn bytes(self) -> u64 {
-        match self {
-            Self::Integer(_) | Self::Real(_) | Self::Moment(_) => 8,
-            Self::Text(bytes) | Self::Bytes(bytes) => bytes.len() as u64,
-        }
+/// Returns a value's size in bytes: 8 for a number or a moment.
+#[inline]
+pub(super) const fn bytes(value: Value<'_>) -> u64 {
+    match value {
+        Value::Integer(_) | Value::Real(_) | Value::Moment(_) => 8,
+        Value::Text(bytes) | Value::Bytes(bytes) => bytes.len() as u64,
+        Value::Keys(_) => 0,
     }
 }
 
@@ -111,7 +99,12 @@ impl Statement {
         let parameters = usize::from(u16::from_le_bytes([g, h]));
         let columns = u64::from(u16::from_le_bytes([e, f]));
         let number = u32::from_le_bytes([a, b, c, d]);
-        Some((Self { number, parameters, types: Vec::new() }, columns))
+        Some((Self { number, parameters, ..Self::default() }, columns))
+    }
+
+    /// Sets the argument of each parameter.
+    pub(super) fn with_positions(self, positions: Vec<usize>) -> Self {
+        Self { positions, ..self }
     }
 
     /// Returns how many parameters it has.
@@ -124,24 +117,25 @@ impl Statement {
         self.types.clear();
     }
 
-    /// Appends the request to execute the statement with `values`, one for each parameter.
+    /// Appends the request to execute the statement; returns the bytes of its values.
     ///
     /// Types are sent once, and again when they change.
     #[inline]
     pub(super) fn encode<'v>(
         &mut self,
-        values: impl Iterator<Item = Value<'v>> + Clone,
+        value: impl Fn(usize) -> Value<'v> + Copy,
         out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
+    ) -> Result<u64, Failure> {
         out.push(EXECUTE);
         out.extend_from_slice(&self.number.to_le_bytes());
         // No cursor, and once.
         out.extend_from_slice(&[0, 1, 0, 0, 0]);
         if self.parameters == 0 {
-            return Ok(());
+            return Ok(0);
         }
         out.resize(out.len() + self.parameters.div_ceil(8), 0);
-        let codes = values.clone().map(Value::code);
+        let values = self.positions.iter().map(|position| value(*position));
+        let codes = values.clone().map(code);
         if codes.clone().eq(self.types.iter().copied()) {
             out.push(0);
         } else {
@@ -155,50 +149,17 @@ impl Statement {
             out.push(1);
             self.types.iter().for_each(|code| out.extend_from_slice(&[*code, 0]));
         }
-        values.for_each(|value| value.encode(out));
-        Ok(())
+        Ok(values.fold(0, |sum, value| {
+            encode(value, out);
+            sum + bytes(value)
+        }))
     }
 
     #[cold]
     fn wrong_count(&mut self) -> Failure {
         let given = std::mem::take(&mut self.types).len();
         let wanted = self.parameters;
-        Failure::Login(format!("a statement of {wanted} parameters was given {given} values"))
-    }
-}
-
-/// A date and time of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Moment {
-    /// Year, clamped to 0 to 9999.
-    pub(crate) year: u16,
-    /// Month and day, from 1.
-    pub(crate) day: [u8; 2],
-    /// Hour, minute and second.
-    pub(crate) time: [u8; 3],
-}
-
-impl Moment {
-    /// Converts seconds since 1970.
-    ///
-    /// Source: Howard Hinnant 2013, "chrono-Compatible Low-Level Date Algorithms",
-    /// `civil_from_days`.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above")]
-    pub(crate) fn of(seconds: i64) -> Self {
-        let (days, second) =
-            (seconds.div_euclid(SECONDS_PER_DAY), seconds.rem_euclid(SECONDS_PER_DAY));
-        let days = days.clamp(-719_528, 2_932_896) + 719_468;
-        let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-        let day = day - (365 * year + year / 4 - year / 100);
-        let shifted = (5 * day + 2) / 153;
-        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-        let year = year + era * 400 + i64::from(month <= 2);
-        Self {
-            year: year as u16,
-            day: [month as u8, (day - (153 * shifted + 2) / 5 + 1) as u8],
-            time: [second / 3600, second / 60 % 60, second % 60].map(|part| part as u8),
-        }
+        Failure::Rejected(format!("a statement of {wanted} parameters was given {given} values"))
     }
 }
 
@@ -210,12 +171,12 @@ mod tests {
         let packet = [0, 9, 0, 0, 0, 2, 0, u8::try_from(parameters).unwrap(), 0, 0, 0, 0];
         let (statement, columns) = Statement::read(&packet).unwrap();
         assert_eq!((statement.parameters(), columns), (parameters, 2));
-        statement
+        statement.with_positions((0..parameters).collect())
     }
 
     fn encoded(statement: &mut Statement, values: &[Value<'_>]) -> Vec<u8> {
         let mut out = Vec::new();
-        statement.encode(values.iter().copied(), &mut out).unwrap();
+        statement.encode(|position| values[position], &mut out).unwrap();
         out
     }
 
@@ -240,9 +201,8 @@ mod tests {
 
     #[test]
     fn too_few_values_are_rejected() {
-        let mut statement = statement(2);
-        let values = [Value::Integer(1)];
-        assert!(statement.encode(values.iter().copied(), &mut Vec::new()).is_err());
+        let mut statement = statement(2).with_positions(vec![0]);
+        assert!(statement.encode(|_| Value::Integer(1), &mut Vec::new()).is_err());
     }
 
     #[test]
@@ -259,15 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_the_calendar() {
-        let moment = Moment::of(1_700_000_000);
-        assert_eq!(moment, Moment { year: 2023, day: [11, 14], time: [22, 13, 20] });
-        assert_eq!(Moment::of(0), Moment { year: 1970, day: [1, 1], time: [0, 0, 0] });
-        assert_eq!(Moment::of(951_782_400).day, [2, 29], "2000 was a leap year");
-        assert_eq!(Moment::of(-1), Moment { year: 1969, day: [12, 31], time: [23, 59, 59] });
-        assert_eq!(Moment::of(i64::MAX).year, 9999);
+    fn moment_is_encoded_by_its_fields() {
         let mut out = Vec::new();
-        Value::Moment(1_700_000_000).encode(&mut out);
+        encode(Value::Moment(1_700_000_000), &mut out);
         assert_eq!(out, [7, 0xe7, 7, 11, 14, 22, 13, 20]);
     }
 }

@@ -14,8 +14,8 @@ pub(crate) fn rejected_options_carry_the_server_message(build: &Build) {
         let error = build.start(&[(name, value)]).err().expect("the server does not start");
         let refused = matches!(
             &error,
-            ServerError::Refused(EngineError::Option { option, reason })
-                if option == name && reason.contains(text)
+            ServerError::Refused(error)
+                if error.refused_option() == Some(name) && error.to_string().contains(text)
         );
         let is_fatal = matches!(
             &error,

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::EngineError;
+use driver_sql::{Connection as _, Protocol, server_options};
 use engine::settings_check::{check_settings, refused};
+use engine::{EngineError, Setting};
 use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::startup_error;
-use crate::config::{OWN_PREFIX, protocol, reject_weaker_durability, synchronous_commit};
+use crate::config::{reject_weaker_durability, synchronous_commit};
 use crate::driver::{NAME, capabilities};
-use crate::error::failed;
-use crate::wire::Connection;
+use crate::wire::{Connection, Session};
 
 /// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
@@ -40,26 +40,12 @@ const CACHE_KIB_MIN: u64 = 128;
 const USER: &str = "postgres";
 
 /// Options of files, sockets and log, which Assay sets itself.
+#[rustfmt::skip]
 const RESERVED: [&str; 19] = [
-    "cluster_name",
-    "config_file",
-    "data_directory",
-    "event_source",
-    "external_pid_file",
-    "hba_file",
-    "ident_file",
-    "include",
-    "include_dir",
-    "include_if_exists",
-    "listen_addresses",
-    "log_destination",
-    "log_directory",
-    "log_filename",
-    "logging_collector",
-    "port",
-    "unix_socket_directories",
-    "unix_socket_group",
-    "unix_socket_permissions",
+    "cluster_name", "config_file", "data_directory", "event_source", "external_pid_file",
+    "hba_file", "ident_file", "include", "include_dir", "include_if_exists", "listen_addresses",
+    "log_destination", "log_directory", "log_filename", "logging_collector", "port",
+    "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
 ];
 
 /// Postgres, releases 12 to 18.
@@ -112,8 +98,7 @@ impl Kind for PostgresKind {
     }
 
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
-        let mut connection = Connection::open(endpoint, &[]).map_err(failed)?;
-        connection.run("SELECT 1").map_err(failed)
+        Ok(Connection::open(endpoint, &Session::default())?.run("SELECT 1")?)
     }
 
     fn stop(&self) -> Stop {
@@ -161,12 +146,15 @@ fn major(spec: &ServerSpec<'_>) -> Result<u32, EngineError> {
 fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
     check_settings("Postgres", &capabilities(), spec.settings)?;
     if spec.settings.direct_io && major < DIRECT_IO_FROM {
-        return Err(EngineError::Unsupported(format!(
-            "direct_io: Postgres {major} always uses the page cache; {DIRECT_IO_FROM} and newer \
+        return Err(EngineError::setting(
+            Setting::DirectIo,
+            format!(
+                "direct_io: Postgres {major} always uses the page cache; {DIRECT_IO_FROM} and newer \
              can bypass it"
-        )));
+            ),
+        ));
     }
-    protocol(spec.options)?;
+    Protocol::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
     for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
@@ -181,10 +169,6 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
         }
     }
     Ok(())
-}
-
-fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
-    options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
 }
 
 /// Returns the text of `postgresql.conf`: Assay's own lines, settings, then options.
@@ -285,7 +269,7 @@ mod tests {
         let none = Settings { durability: Durability::None, ..Settings::default() };
         for name in ["listen_addresses", "PORT", "data_directory", "a b", "assay.pipeline"] {
             let error = configured(FIFTEEN, &none, &[(name, "x")]).unwrap_err();
-            assert!(matches!(&error, EngineError::Option { option, .. } if option == name));
+            assert_eq!(error.refused_option(), Some(name));
         }
         let direct = Settings { direct_io: true, ..none.clone() };
         let error = configured(FIFTEEN, &direct, &[]).unwrap_err().to_string();

@@ -1,6 +1,7 @@
 //! The error in the log of a server that did not start.
 
 use engine::EngineError;
+use engine::settings_check::refused;
 
 /// Most characters of the log in an error.
 const MESSAGE_CHARS_MAX: usize = 600;
@@ -11,7 +12,7 @@ const LEVELS: [&str; 4] = ["FATAL:", "PANIC:", "ERROR:", "error:"];
 pub(crate) fn read(log: &str) -> EngineError {
     // A rejected option precedes the error that ends the server.
     if let Some((option, reason)) = log.lines().find_map(option_message) {
-        return EngineError::Option { option, reason };
+        return refused(&option, reason);
     }
     let first_error =
         LEVELS.iter().find_map(|level| log.lines().position(|line| line.contains(level)));
@@ -75,9 +76,7 @@ mod tests {
              \"/d/data/postgresql.conf\" line 12"
         );
         let invalid = "x FATAL:  invalid value for parameter \"shared_buffers\": \"many\"\n";
-        assert!(
-            matches!(read(invalid), EngineError::Option { option, .. } if option == "shared_buffers")
-        );
+        assert_eq!(read(invalid).refused_option(), Some("shared_buffers"));
     }
 
     #[test]

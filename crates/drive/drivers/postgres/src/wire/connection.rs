@@ -1,19 +1,39 @@
 //! A logged-in connection to a server.
 
+use std::io::Write;
+use std::time::Duration;
+
 use bytes::BytesMut;
-use model::Endpoint;
+use driver_sql::{Part, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
+use model::sql::Dialect;
+use model::{Address, Endpoint};
 use postgres_protocol::message::frontend;
 
-use super::failure::Failure;
+use super::failure::{ErrorResponse, Failure};
 use super::login::{ServerParameters, log_in};
-use super::receive_buffer::ReceiveBuffer;
-use super::result::{Answer, Part, read_answer};
-use super::row::columns;
-use super::socket::Socket;
-use super::statement::Described;
+use super::message::READ_BYTES;
+use super::result::{Body, read_answer};
+use super::row::{columns, first_column};
+use super::statement::{Bound, Described};
+use super::text;
+use super::value::{Coder, write_column, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
+/// Timeout of connecting and of each read of the login.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
+/// Port in a socket's name when only its directory is given.
+///
+/// Source: Postgres' documentation, "Connections and Authentication", `port`.
+const DEFAULT_PORT: u16 = 5432;
+/// Statements of a run's lock, whose key is "assay" in bytes; the timeout is for a run that has
+/// just ended.
+const LOCK: [&str; 3] =
+    ["SET lock_timeout = '3s'", "SELECT pg_advisory_lock(418548769145)", "RESET lock_timeout"];
+/// SQLSTATE of a parameter used as two types.
+///
+/// Source: Postgres' documentation, appendix A.
+const AMBIGUOUS_PARAMETER: &str = "42P08";
 
 /// A logged-in connection.
 ///
@@ -28,197 +48,315 @@ pub(crate) struct Connection {
     parameters: ServerParameters,
 }
 
-impl Connection {
-    /// Connects and logs in with session `settings`.
-    ///
-    /// # Errors
-    /// When the server cannot be reached or rejects the login.
-    pub(crate) fn open(
-        endpoint: &Endpoint,
-        settings: &[(String, String)],
-    ) -> Result<Self, Failure> {
-        let mut stream = Socket::connect(&endpoint.address)?;
-        let mut receive_buffer = ReceiveBuffer::new();
-        let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, settings)?;
-        stream.clear_read_timeout()?;
-        Ok(Self {
-            stream,
-            receive_buffer,
-            send_buffer: Vec::new(),
-            status: IDLE,
-            statements: 0,
-            parameters,
-        })
-    }
+/// A prepared statement with the encoding of its values.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    bound: Bound,
+    /// The argument of each parameter, with its encoding.
+    values: Vec<(usize, Coder)>,
+    /// Type of the first column it returns; 0 when it returns none.
+    first_oid: u32,
+}
 
+/// What is known of the columns of a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    is_text: bool,
+    /// Type of the first column when it is binary, else 0.
+    first_oid: u32,
+}
+
+/// Configuration of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Settings sent at login.
+    pub(crate) settings: Vec<(String, String)>,
+    /// Whether TOAST compression is off.
+    pub(crate) is_uncompressed: bool,
+}
+
+impl Connection {
     /// Returns a parameter reported at login: `server_version`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.get(name).map(String::as_str)
     }
 
-    /// Returns whether a transaction is open.
-    pub(crate) fn is_in_transaction(&self) -> bool {
-        self.status != IDLE
-    }
-
-    /// Prepares a statement under a name of its own.
-    ///
-    /// # Errors
-    /// When the server refuses it.
-    pub(crate) fn prepare(&mut self, sql: &str) -> Result<Described, Failure> {
+    /// Prepares the statement `sql` under a name of its own.
+    fn describe(&mut self, sql: &str) -> Result<Described, Failure> {
         self.statements += 1;
         let name = format!("s{}", self.statements);
         let mut out = BytesMut::new();
         frontend::parse(&name, sql, [], &mut out)
             .and_then(|()| frontend::describe(b'S', &name, &mut out))
-            .map_err(|error| Failure::Impossible(format!("`{sql}`: {error}")))?;
+            .map_err(|error| Failure::Rejected(format!("`{sql}`: {error}")))?;
         frontend::sync(&mut out);
-        self.stream.send(&out)?;
+        self.stream.write_all(&out)?;
         let (mut parameters, mut columns) = (Vec::new(), Vec::new());
-        let read = |part: Part<'_>| match part {
-            Part::Parameters(body) => parameters = parameter_types(body),
-            Part::Columns(body) => columns = column_types(body),
-            Part::Row(_) => {}
-        };
-        read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, read)?;
+        self.read(|message| match message {
+            Body::Parameters(body) => parameters = parameter_types(body),
+            Body::Columns(body) => columns = column_types(body),
+            Body::Row(_) => {}
+        })?;
         Ok(Described { name, parameters, columns })
     }
 
-    /// Returns the send buffer, to which the next request is appended.
+    /// Appends a request; one that fails is discarded.
     #[inline]
-    pub(crate) fn send_buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.send_buffer
+    fn append(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<u64, Failure>,
+    ) -> Result<u64, Failure> {
+        let start = self.send_buffer.len();
+        write(&mut self.send_buffer).inspect_err(|_| self.send_buffer.truncate(start))
     }
 
-    /// Sends queued requests, unless an answer is already received.
-    ///
-    /// # Errors
-    /// When the connection is lost.
-    #[inline]
-    pub(crate) fn send_queued(&mut self) -> Result<(), Failure> {
-        if !self.send_buffer.is_empty() && self.receive_buffer.is_empty() {
-            let Self { stream, receive_buffer, send_buffer, .. } = self;
-            server::write_and_take(stream, send_buffer, |stream| receive_buffer.read_once(stream))?;
-            send_buffer.clear();
-        }
-        Ok(())
-    }
-
-    /// Returns whether an answer, or part of it, has been received.
-    #[inline]
-    pub(crate) const fn has_answer(&self) -> bool {
-        !self.receive_buffer.is_empty()
-    }
-
-    /// Sends the buffered request and reads its answer, one call of `on_row` per row.
-    ///
-    /// One write, and one read unless the answer is long; the longest answer yet allocates.
-    ///
-    /// # Errors
-    /// When the server returns an error, or the connection is lost.
-    #[inline]
-    pub(crate) fn exchange(&mut self, on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
-        self.send()?;
-        self.answer(on_row)
-    }
-
-    /// Reads one answer, one call of `on_row` per row.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
-    #[inline]
-    pub(crate) fn answer(&mut self, mut on_row: impl FnMut(&[u8])) -> Result<Answer, Failure> {
-        read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, |part| {
-            if let Part::Row(row) = part {
-                on_row(row);
-            }
+    /// Appends a statement as text without values.
+    fn append_text(&mut self, sql: &str) -> Result<u64, Failure> {
+        self.append(|out| {
+            let start = text::begin(out);
+            out.extend_from_slice(sql.as_bytes());
+            text::end(out, start).map(|()| 0)
         })
     }
 
     /// Sends and clears the buffer.
     #[inline]
     fn send(&mut self) -> Result<(), Failure> {
-        self.stream.send(&self.send_buffer)?;
+        self.stream.write_all(&self.send_buffer)?;
         self.send_buffer.clear();
         Ok(())
     }
 
-    /// Runs a statement as text; `on_row` gets each row, as text.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
-    pub(crate) fn query(
+    /// Reads one answer; returns the affected rows.
+    #[inline]
+    fn read(&mut self, on_message: impl FnMut(Body<'_>)) -> Result<u64, Failure> {
+        read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, on_message)
+    }
+
+    #[inline]
+    fn read_rows(
         &mut self,
-        sql: &str,
-        on_row: impl FnMut(&[u8]),
-    ) -> Result<Answer, Failure> {
-        let out = self.send_buffer();
-        let start = super::text::begin(out);
-        out.extend_from_slice(sql.as_bytes());
-        super::text::end(out, start)?;
-        self.exchange(on_row)
-    }
-
-    /// Runs a statement, ignoring its rows.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
-    pub(crate) fn run(&mut self, sql: &str) -> Result<(), Failure> {
-        self.query(sql, |_| {}).map(|_| ())
-    }
-
-    /// Returns all rows of a statement as text; null becomes empty.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
-    pub(crate) fn table(&mut self, sql: &str) -> Result<Vec<Vec<String>>, Failure> {
-        let mut rows = Vec::new();
-        let text = |column: Option<&[u8]>| {
-            column.map(String::from_utf8_lossy).unwrap_or_default().into_owned()
-        };
-        self.query(sql, |row| rows.push(columns(row).map(text).collect()))?;
-        Ok(rows)
-    }
-
-    /// Returns the first column of the first row; `None` when null or absent.
-    ///
-    /// # Errors
-    /// As [`Connection::exchange`].
-    pub(crate) fn value(&mut self, sql: &str) -> Result<Option<String>, Failure> {
-        let mut found = None;
-        self.query(sql, |row| {
-            let first = columns(row).next().flatten();
-            found = found.take().or_else(|| first.map(|c| String::from_utf8_lossy(c).into_owned()));
-        })?;
-        Ok(found)
+        column: Column,
+        mut on_row: impl FnMut(Column, &[u8]),
+    ) -> Result<u64, Failure> {
+        self.read(|message| {
+            if let Body::Row(row) = message {
+                on_row(column, row);
+            }
+        })
     }
 
     /// Returns names and values of a single row, without nulls.
     ///
     /// # Errors
-    /// As [`Connection::exchange`].
+    /// When the server refuses the statement, or the connection is lost.
     pub(crate) fn named_row(&mut self, sql: &str) -> Result<Vec<(String, String)>, Failure> {
-        let out = self.send_buffer();
-        let start = super::text::begin(out);
-        out.extend_from_slice(sql.as_bytes());
-        super::text::end(out, start)?;
+        self.append_text(sql)?;
         self.send()?;
         let (mut names, mut values) = (Vec::new(), Vec::new());
-        read_answer(
-            &mut self.receive_buffer,
-            &mut self.stream,
-            &mut self.status,
-            |part| match part {
-                Part::Columns(body) => names = column_names(body),
-                Part::Row(row) => {
-                    let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
-                    values = columns(row).map(|column| column.map(text)).collect();
-                }
-                Part::Parameters(_) => {}
-            },
-        )?;
+        self.read(|message| match message {
+            Body::Columns(body) => names = column_names(body),
+            Body::Row(row) => {
+                let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
+                values = columns(row).map(|column| column.map(text)).collect();
+            }
+            Body::Parameters(_) => {}
+        })?;
         let pairs = names.into_iter().zip(values);
         Ok(pairs.filter_map(|(name, value)| Some((name, value?))).collect())
+    }
+}
+
+impl driver_sql::Connection for Connection {
+    type Session = Session;
+    type Error = Box<ErrorResponse>;
+    type Prepared = Prepared;
+    type Column = Column;
+
+    const SQL: Sql = Sql {
+        dialect: Dialect::Postgres,
+        quote: "",
+        put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = \
+              excluded.v",
+        row_bytes_max: (usize::MAX, usize::MAX),
+        has_arrays: true,
+        keys_max: usize::MAX,
+        // With an unknown limit the planner assumes a tenth of the table and would sort it.
+        // Source: Postgres' source, `preprocess_limit` in `planner.c`.
+        text_limits: 257,
+        begin: "BEGIN",
+        is_begin_prepared: true,
+        is_ddl_transactional: true,
+        trusts_own_server: true,
+        marker_columns: "name text PRIMARY KEY, run text NOT NULL",
+        token_column: "run",
+        unlock: None,
+        pauses: &[Duration::from_millis(50), Duration::from_millis(500), Duration::from_secs(3)],
+        forgives_losses: true,
+    };
+
+    fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
+        let mut stream = Socket::connect(&with_socket_file(&endpoint.address), LOGIN_TIMEOUT)?;
+        let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
+        let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
+        stream.clear_read_timeout()?;
+        let (send_buffer, status, statements) = (Vec::new(), IDLE, 0);
+        Ok(Self { stream, receive_buffer, send_buffer, status, statements, parameters })
+    }
+
+    /// A shared parameter gets the type of its first use, as it should; where the uses differ in
+    /// type the server rejects it, and each use gets a parameter of its own.
+    fn prepare<'v>(
+        &mut self,
+        template: &Template,
+        value: impl Fn(usize) -> Value<'v>,
+    ) -> Reply<Option<Prepared>, Self> {
+        let numbered = |is_shared| template.with_placeholders(is_shared, |at| format!("${at}"));
+        let (sql, mut arguments) = numbered(true);
+        let described = match self.describe(&sql) {
+            Err(Failure::Refused(error_response)) if error_response.is(AMBIGUOUS_PARAMETER) => {
+                let (sql, separate) = numbered(false);
+                arguments = separate;
+                self.describe(&sql)?
+            }
+            described => described?,
+        };
+        let of = |(position, oid): (usize, &u32)| (position, Coder::of(*oid, value(position)));
+        let values: Vec<_> = arguments.into_iter().zip(&described.parameters).map(of).collect();
+        let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Text).collect();
+        let bound = Bound::new(&described, &is_text)?;
+        let first_oid = described.columns.first().copied().unwrap_or_default();
+        Ok(Some(Prepared { bound, values, first_oid }))
+    }
+
+    #[inline]
+    fn write<'v>(
+        &mut self,
+        prepared: &mut Prepared,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<u64, Self> {
+        let Prepared { bound, values, .. } = prepared;
+        self.append(|out| {
+            let start = bound.begin(out);
+            let before = out.len();
+            for (position, coder) in values.iter() {
+                coder.write(out, value(*position))?;
+            }
+            // Each value is preceded by four bytes of length.
+            let bytes = out.len() - before - 4 * values.len();
+            bound.end(out, start)?;
+            Ok(bytes as u64)
+        })
+    }
+
+    #[inline]
+    fn write_text<'v>(
+        &mut self,
+        template: &Template,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<u64, Self> {
+        self.append(|out| {
+            let start = text::begin(out);
+            let mut bytes = 0;
+            for part in template.parts() {
+                match part {
+                    Part::Text(text) => out.extend_from_slice(text.as_bytes()),
+                    Part::Value(position) => {
+                        let before = out.len();
+                        write_literal(out, value(*position));
+                        bytes += out.len() - before;
+                    }
+                }
+            }
+            text::end(out, start)?;
+            Ok(bytes as u64)
+        })
+    }
+
+    #[inline]
+    fn exchange(
+        &mut self,
+        prepared: Option<&Prepared>,
+        _needs_kind: bool,
+        on_row: impl FnMut(Column, &[u8]),
+    ) -> Reply<u64, Self> {
+        self.send()?;
+        let first_oid = prepared.map_or(0, |prepared| prepared.first_oid);
+        self.read_rows(Column { is_text: prepared.is_none(), first_oid }, on_row)
+    }
+
+    #[inline]
+    fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
+        if !self.send_buffer.is_empty() && self.receive_buffer.is_empty() {
+            let Self { stream, receive_buffer, send_buffer, .. } = self;
+            server::write_and_take(stream, send_buffer, |stream| receive_buffer.read_once(stream))?;
+            send_buffer.clear();
+        }
+        self.read_rows(Column { is_text, first_oid: 0 }, on_row)
+    }
+
+    #[inline]
+    fn has_answer(&self) -> bool {
+        !self.receive_buffer.is_empty()
+    }
+
+    fn is_in_transaction(&self, _is_begun: bool) -> bool {
+        self.status != IDLE
+    }
+
+    #[inline]
+    fn columns<'r>(
+        column: Column,
+        row: &'r [u8],
+        scratch: &'r mut Vec<u8>,
+    ) -> (&'r [u8], &'r [u8]) {
+        let mut columns = columns(row);
+        let mut next = || columns.next().flatten().unwrap_or_default();
+        let (first, second) = (next(), next());
+        if !column.is_text {
+            return (first, second);
+        }
+        scratch.clear();
+        text::unhex(first, scratch);
+        let first_bytes = scratch.len();
+        text::unhex(second, scratch);
+        scratch.split_at(first_bytes)
+    }
+
+    #[cold]
+    fn first_as_text(column: Column, row: &[u8], out: &mut Vec<u8>) {
+        write_column(column.first_oid, first_column(row), out);
+    }
+
+    fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+        columns(row)
+    }
+
+    fn lock(&mut self) -> Reply<bool, Self> {
+        match LOCK.iter().try_for_each(|sql| driver_sql::Connection::run(self, sql)) {
+            // The lock timed out.
+            Err(Failure::Refused(error_response)) if error_response.is("55P03") => Ok(false),
+            locked => locked.map(|()| true),
+        }
+    }
+
+    fn has_table(&mut self, name: &str) -> Reply<bool, Self> {
+        let sql = format!("SELECT to_regclass('{name}')");
+        Ok(driver_sql::Connection::first(self, &sql)?.is_some())
+    }
+
+    fn create_key_value(session: &Session) -> Vec<String> {
+        let mut statements =
+            vec!["CREATE TABLE assay_kv (k bytea PRIMARY KEY, v bytea NOT NULL)".to_owned()];
+        if session.is_uncompressed {
+            statements.push("ALTER TABLE assay_kv ALTER COLUMN v SET STORAGE EXTERNAL".to_owned());
+        }
+        statements
+    }
+
+    fn query(&mut self, sql: &str, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
+        self.append_text(sql)?;
+        self.exchange(None, false, on_row)
     }
 }
 
@@ -227,7 +365,17 @@ impl Drop for Connection {
         let mut out = BytesMut::new();
         frontend::terminate(&mut out);
         // The server also ends it when the socket closes.
-        drop(self.stream.send(&out));
+        drop(self.stream.write_all(&out));
+    }
+}
+
+/// Returns the address with the socket's file, also for its directory.
+fn with_socket_file(address: &Address) -> Address {
+    match address {
+        Address::Socket(path) if path.is_dir() => {
+            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
+        }
+        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
     }
 }
 

@@ -1,7 +1,9 @@
-//! Failures of a request: an error response or a lost connection.
+//! Failures of a request, classified by SQLSTATE.
 
 use std::fmt;
-use std::io;
+
+use engine::EngineError;
+use engine::settings_check::refused;
 
 /// An `ErrorResponse` of the server.
 ///
@@ -55,31 +57,42 @@ impl fmt::Display for ErrorResponse {
     }
 }
 
-/// Failure of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// The server rejected it; the connection is good.
-    Refused(Box<ErrorResponse>),
-    /// The connection is lost or unusable.
-    Lost(String),
-    /// The request cannot be encoded, or the login method is not supported.
-    Impossible(String),
-}
+/// A failed request; after [`Failure::Lost`] the connection is of no use.
+pub(crate) type Failure = driver_sql::Failure<Box<ErrorResponse>>;
 
-impl From<io::Error> for Failure {
-    #[cold]
-    fn from(error: io::Error) -> Self {
-        Self::Lost(error.to_string())
+impl driver_sql::ErrorResponse for Box<ErrorResponse> {
+    const PREFIX: &'static str = "postgres: ";
+    const LOST: fn(String) -> EngineError = EngineError::Fatal;
+
+    fn lacks_right(&self) -> bool {
+        self.is("42501")
     }
-}
 
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(error_response) => error_response.fmt(f),
-            Self::Lost(reason) | Self::Impossible(reason) => f.write_str(reason),
+    /// Classifies an error response by its SQLSTATE.
+    ///
+    /// A duplicate key is a conflict, as in sysbench: it hits transactions that delete a row and
+    /// insert it again. Source: Postgres' documentation, appendix A; sysbench, `drv_pgsql.c`, the
+    /// errors it ignores.
+    #[cold]
+    fn classify(self) -> EngineError {
+        let text = format!("postgres: {self}");
+        match self.code.as_str() {
+            "55P03" | "57014" | "25P03" => EngineError::Timeout(text),
+            _ if self.is("40") || self.is("23") => EngineError::Conflict(text),
+            _ if self.is("0A") || self.is("54") => EngineError::Unsupported(text),
+            _ => match parameter(&self) {
+                Some(option) => refused(&option, self.to_string()),
+                None => EngineError::Fatal(text),
+            },
         }
     }
+}
+
+/// Returns the configuration parameter that an error names.
+fn parameter(error_response: &ErrorResponse) -> Option<String> {
+    let is_about_one = ["22023", "42704", "55P02", "42501"].contains(&error_response.code.as_str());
+    let (_, rest) = error_response.message.split_once("parameter \"").filter(|_| is_about_one)?;
+    rest.split_once('"').map(|(name, _)| name.to_owned())
 }
 
 #[cfg(test)]
@@ -96,5 +109,33 @@ mod tests {
         );
         assert!(error_response.is("23") && !error_response.is("40"));
         assert_eq!(ErrorResponse::parse(b"").code, "");
+    }
+
+    fn class_of(code: &str, message: &str) -> EngineError {
+        let (code, message) = (code.to_owned(), message.to_owned());
+        let error_response = ErrorResponse { code, message, ..ErrorResponse::default() };
+        Failure::Refused(Box::new(error_response)).into()
+    }
+
+    #[test]
+    fn errors_are_classified_by_sqlstate() {
+        let is_conflict = |code| matches!(class_of(code, "x"), EngineError::Conflict(_));
+        assert!(["40P01", "40001", "23505"].into_iter().all(is_conflict));
+        let is_timeout = |code| matches!(class_of(code, "x"), EngineError::Timeout(_));
+        assert!(["55P03", "57014"].into_iter().all(is_timeout));
+        let is_unsupported = |code| matches!(class_of(code, "x"), EngineError::Unsupported(_));
+        assert!(["0A000", "54000"].into_iter().all(is_unsupported));
+        let is_fatal = |code| matches!(class_of(code, "x"), EngineError::Fatal(_));
+        assert!(["53100", "42P01", "28P01", "42601", ""].into_iter().all(is_fatal));
+    }
+
+    #[test]
+    fn rejected_parameter_is_named() {
+        let error = class_of("42704", "unrecognized configuration parameter \"work_men\"");
+        assert_eq!(
+            error.to_string(),
+            "option `work_men` refused: unrecognized configuration parameter \"work_men\" \
+             (SQLSTATE 42704)"
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Login: start-up message, authentication, server parameters.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use bytes::BytesMut;
+use driver_sql::{ReceiveBuffer, Socket};
 use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -12,8 +14,7 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
-use super::receive_buffer::ReceiveBuffer;
-use super::socket::Socket;
+use super::message;
 
 /// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
@@ -49,18 +50,18 @@ pub(super) fn log_in(
     let theirs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut out = BytesMut::new();
     frontend::startup_message(ours.into_iter().chain(theirs), &mut out)
-        .map_err(|error| Failure::Impossible(format!("login: {error}")))?;
-    stream.send(&out)?;
+        .map_err(|error| Failure::Rejected(format!("login: {error}")))?;
+    stream.write_all(&out)?;
     let mut parameters = ServerParameters::new();
     let mut scram = None;
     for _ in 0..MESSAGES_MAX {
-        let message = receive_buffer.next(stream)?;
+        let message = message::next(receive_buffer, stream)?;
         match message.tag {
             AUTHENTICATION_TAG => {
                 out.clear();
                 answer(message.body, endpoint, &mut scram, &mut out)?;
                 if !out.is_empty() {
-                    stream.send(&out)?;
+                    stream.write_all(&out)?;
                 }
             }
             PARAMETER_STATUS_TAG => {
@@ -125,13 +126,13 @@ fn answer(
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
     endpoint.password.as_ref().map(|password| password.0.as_bytes()).ok_or_else(|| {
         let user = &endpoint.user;
-        Failure::Impossible(format!("the server requires the password of `{user}`: give one"))
+        Failure::Rejected(format!("the server requires the password of `{user}`: give one"))
     })
 }
 
 #[cold]
 fn impossible(what: &str) -> Failure {
-    Failure::Impossible(format!(
+    Failure::Rejected(format!(
         "{what}: Assay logs in by trust, password, md5 or SCRAM-SHA-256 without TLS"
     ))
 }

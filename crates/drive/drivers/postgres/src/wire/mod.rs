@@ -7,15 +7,13 @@
 mod connection;
 mod failure;
 mod login;
-pub(crate) mod oid;
-mod receive_buffer;
+mod message;
+mod oid;
 mod result;
 mod row;
-mod socket;
 mod statement;
-pub(crate) mod text;
+mod text;
+mod value;
 
-pub(crate) use connection::Connection;
-pub(crate) use failure::{ErrorResponse, Failure};
-pub(crate) use row::{columns, first_column};
-pub(crate) use statement::Bound;
+pub(crate) use connection::{Connection, Session};
+pub(crate) use failure::Failure;

@@ -3,24 +3,24 @@
 //! Source: Postgres' catalogue of types, `pg_type.dat`; equal in every release.
 
 /// `bytea`.
-pub(crate) const BYTEA: u32 = 17;
+pub(super) const BYTEA: u32 = 17;
 /// `bigint`.
-pub(crate) const INT8: u32 = 20;
+pub(super) const INT8: u32 = 20;
 /// `smallint`.
-pub(crate) const INT2: u32 = 21;
+pub(super) const INT2: u32 = 21;
 /// `integer`.
-pub(crate) const INT4: u32 = 23;
+pub(super) const INT4: u32 = 23;
 /// `text`.
-pub(crate) const TEXT: u32 = 25;
+pub(super) const TEXT: u32 = 25;
 /// `real`.
-pub(crate) const FLOAT4: u32 = 700;
+pub(super) const FLOAT4: u32 = 700;
 /// `double precision`.
-pub(crate) const FLOAT8: u32 = 701;
+pub(super) const FLOAT8: u32 = 701;
 /// `char(n)`.
-pub(crate) const BPCHAR: u32 = 1042;
+pub(super) const BPCHAR: u32 = 1042;
 /// `varchar(n)`.
-pub(crate) const VARCHAR: u32 = 1043;
+pub(super) const VARCHAR: u32 = 1043;
 /// `timestamp`.
-pub(crate) const TIMESTAMP: u32 = 1114;
+pub(super) const TIMESTAMP: u32 = 1114;
 /// `timestamp with time zone`.
-pub(crate) const TIMESTAMPTZ: u32 = 1184;
+pub(super) const TIMESTAMPTZ: u32 = 1184;

@@ -2,26 +2,18 @@
 
 use std::io::Read;
 
+use driver_sql::ReceiveBuffer;
 use postgres_protocol::message::backend::{
     COMMAND_COMPLETE_TAG, COPY_IN_RESPONSE_TAG, COPY_OUT_RESPONSE_TAG, DATA_ROW_TAG,
     ERROR_RESPONSE_TAG, PARAMETER_DESCRIPTION_TAG, READY_FOR_QUERY_TAG, ROW_DESCRIPTION_TAG,
 };
 
 use super::failure::{ErrorResponse, Failure};
-use super::receive_buffer::ReceiveBuffer;
-
-/// The outcome of a request, without its rows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Answer {
-    /// Rows inserted, updated or deleted.
-    pub(crate) affected: u64,
-    /// Transaction status: `I` idle, `T` in a transaction, `E` in a failed one.
-    pub(crate) status: u8,
-}
+use super::message;
 
 /// A backend message the driver handles.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
+pub(super) enum Body<'a> {
     /// A row: see [`super::columns`].
     Row(&'a [u8]),
     /// The types of a statement's parameters.
@@ -30,7 +22,10 @@ pub(super) enum Part<'a> {
     Columns(&'a [u8]),
 }
 
-/// Reads until the server is ready; the first error response becomes the failure.
+/// Reads until the server is ready; returns the rows inserted, updated or deleted.
+///
+/// `status` becomes that of the transaction: `I` idle, `T` open, `E` failed. The first error
+/// response becomes the failure.
 ///
 /// No allocation unless there is an error.
 #[inline]
@@ -38,28 +33,27 @@ pub(super) fn read_answer(
     receive_buffer: &mut ReceiveBuffer,
     stream: &mut impl Read,
     status: &mut u8,
-    mut on_part: impl FnMut(Part<'_>),
-) -> Result<Answer, Failure> {
-    let mut answer = Answer::default();
+    mut on_message: impl FnMut(Body<'_>),
+) -> Result<u64, Failure> {
+    let mut changed = 0;
     let mut error_response = None;
     loop {
-        let message = match receive_buffer.next(stream) {
+        let message = match message::next(receive_buffer, stream) {
             Ok(message) => message,
             Err(error) => return Err(lost(&error, error_response.as_ref())),
         };
         match message.tag {
-            DATA_ROW_TAG => on_part(Part::Row(message.body)),
-            COMMAND_COMPLETE_TAG => answer.affected += affected(message.body),
+            DATA_ROW_TAG => on_message(Body::Row(message.body)),
+            COMMAND_COMPLETE_TAG => changed += affected(message.body),
             READY_FOR_QUERY_TAG => {
                 *status = message.body.first().copied().unwrap_or_default();
-                answer.status = *status;
                 break;
             }
             ERROR_RESPONSE_TAG => {
                 error_response.get_or_insert_with(|| ErrorResponse::parse(message.body));
             }
-            PARAMETER_DESCRIPTION_TAG => on_part(Part::Parameters(message.body)),
-            ROW_DESCRIPTION_TAG => on_part(Part::Columns(message.body)),
+            PARAMETER_DESCRIPTION_TAG => on_message(Body::Parameters(message.body)),
+            ROW_DESCRIPTION_TAG => on_message(Body::Columns(message.body)),
             COPY_IN_RESPONSE_TAG | COPY_OUT_RESPONSE_TAG => {
                 return Err(Failure::Lost("COPY is not supported".to_owned()));
             }
@@ -67,7 +61,7 @@ pub(super) fn read_answer(
         }
     }
     error_response
-        .map_or(Ok(answer), |error_response| Err(Failure::Refused(Box::new(error_response))))
+        .map_or(Ok(changed), |error_response| Err(Failure::Refused(Box::new(error_response))))
 }
 
 /// Returns the loss of a connection, with the server's last error if any.
@@ -98,6 +92,7 @@ fn affected(tag: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::message::READ_BYTES;
     use super::*;
 
     #[test]
@@ -119,11 +114,12 @@ mod tests {
     fn result_is_read_up_to_ready_even_after_an_error() {
         let sent = b"2\0\0\0\x04D\0\0\0\x0b\0\x01\0\0\0\x01xC\0\0\0\x0dSELECT 1\0Z\0\0\0\x05I\
                      E\0\0\0\x13SERROR\0C40P01\0\0Z\0\0\0\x05E";
-        let (mut receive_buffer, mut stream, mut status) = (ReceiveBuffer::new(), &sent[..], 0);
+        let (mut receive_buffer, mut stream, mut status) =
+            (ReceiveBuffer::new(READ_BYTES), &sent[..], 0);
         let mut rows = 0;
-        let count = |part: Part<'_>| rows += usize::from(matches!(part, Part::Row(_)));
-        let answer = read_answer(&mut receive_buffer, &mut stream, &mut status, count).unwrap();
-        assert_eq!((answer.status, rows), (b'I', 1));
+        let count = |part: Body<'_>| rows += usize::from(matches!(part, Body::Row(_)));
+        read_answer(&mut receive_buffer, &mut stream, &mut status, count).unwrap();
+        assert_eq!((status, rows), (b'I', 1));
         let failure =
             read_answer(&mut receive_buffer, &mut stream, &mut status, |_| {}).unwrap_err();
         assert!(matches!(failure, Failure::Refused(error_response) if error_response.is("40P01")));

@@ -4,7 +4,7 @@
 ///
 /// A truncated row yields fewer columns.
 #[inline]
-pub(crate) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+pub(super) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
     // The first two bytes are the number of columns.
     let mut rest = row.get(2..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -21,7 +21,7 @@ pub(crate) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
 
 /// Returns the first column of a row; empty when null.
 #[inline]
-pub(crate) fn first_column(row: &[u8]) -> &[u8] {
+pub(super) fn first_column(row: &[u8]) -> &[u8] {
     columns(row).next().flatten().unwrap_or_default()
 }
 

@@ -14,18 +14,18 @@ const BINARY: i16 = 1;
 
 /// A statement the server has prepared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Described {
+pub(super) struct Described {
     /// Its name.
-    pub(crate) name: String,
+    pub(super) name: String,
     /// Types of its parameters, in order.
-    pub(crate) parameters: Vec<u32>,
+    pub(super) parameters: Vec<u32>,
     /// Types of its result columns; empty without rows.
-    pub(crate) columns: Vec<u32>,
+    pub(super) columns: Vec<u32>,
 }
 
 /// `Bind`, `Execute` and `Sync` without the values, sent in one write.
 #[derive(Debug, Clone)]
-pub(crate) struct Bound {
+pub(super) struct Bound {
     head: Vec<u8>,
     tail: Vec<u8>,
     /// Bytes of `tail` that belong to the first of its messages.
@@ -38,7 +38,7 @@ impl Bound {
     ///
     /// # Errors
     /// When a name cannot be sent.
-    pub(crate) fn new(statement: &Described, is_text: &[bool]) -> Result<Self, Failure> {
+    pub(super) fn new(statement: &Described, is_text: &[bool]) -> Result<Self, Failure> {
         let mut head = BytesMut::new();
         let all_alike = is_text.iter().all(|is_text| !is_text);
         let each = is_text.iter().map(|is_text| if *is_text { 0 } else { BINARY });
@@ -61,7 +61,7 @@ impl Bound {
 
     /// Appends the head of a request, which its values must follow; returns its start.
     #[inline]
-    pub(crate) fn begin(&self, out: &mut Vec<u8>) -> usize {
+    pub(super) fn begin(&self, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         out.extend_from_slice(&self.head);
         start
@@ -72,11 +72,11 @@ impl Bound {
     /// # Errors
     /// When the message is too long.
     #[inline]
-    pub(crate) fn end(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
+    pub(super) fn end(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
         let length = out.len() + self.bind_bytes - start - 1;
         out.extend_from_slice(&self.tail);
         let Ok(length) = i32::try_from(length) else {
-            return Err(Failure::Impossible("values too long for one statement".to_owned()));
+            return Err(Failure::Rejected("values too long for one statement".to_owned()));
         };
         let at = start + 1;
         out[at..at + LENGTH_BYTES].copy_from_slice(&length.to_be_bytes());
@@ -86,7 +86,7 @@ impl Bound {
 
 #[cold]
 fn unsendable(statement: &Described) -> Failure {
-    Failure::Impossible(format!(
+    Failure::Rejected(format!(
         "statement {} has {} parameters: the protocol limit is {}; use fewer rows per statement",
         statement.name,
         statement.parameters.len(),

@@ -1,11 +1,13 @@
 //! Failed statements and lost connections.
 
+use std::thread;
+
 use engine::{Engine, EngineError, Rows, Session};
 use model::{Call, Op, OpKind, Outcome};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::application::{application, procedure};
-use crate::calls::{call, foreign, just_call};
+use crate::calls::{call, foreign, just_call, open_error, statements};
 use crate::program::programs;
 use crate::test_server::{TestServer, open, spec};
 
@@ -77,10 +79,14 @@ fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
     assert_eq!(reconnects(engine), "1");
 
-    let mut rows = Rows::new();
-    call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
-    let pid: i32 = rows.stored().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
+    // When one server process is killed, the server ends the others, then restarts.
+    let mut other_session = engine.session().unwrap();
+    let other = process_of(&mut *other_session);
+    kill_process(process_of(session), Signal::KILL).unwrap();
+    wait_for_end(other);
+    while engine.session().is_err() {
+        thread::yield_now();
+    }
     let lost = just_call(session, WHO).unwrap_err();
     assert!(matches!(&lost, EngineError::Timeout(_)), "{lost}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
@@ -101,13 +107,9 @@ fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
     let before: u32 = reconnects(engine).parse().unwrap();
     // On the new connection only this is prepared.
     assert_eq!(pipelined(session, &[WHO]), [Ok(Outcome::Done)]);
-    let mut rows = Rows::new();
-    call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
-    let pid: i32 = rows.stored().map(|(key, _)| text(key)).collect::<String>().parse().unwrap();
-    kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).unwrap();
-    while kill_process(Pid::from_raw(pid).unwrap(), Signal::TERM).is_ok() {
-        std::thread::yield_now();
-    }
+    let process = process_of(session);
+    kill_process(process, Signal::TERM).unwrap();
+    wait_for_end(process);
     let ends = pipelined(session, &[WHO, WHO, WHO]);
     let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::Timeout(_)));
     assert!(ends.len() == 3 && ends.iter().all(is_lost), "{ends:?}");
@@ -131,8 +133,49 @@ fn reconnects(engine: &dyn Engine) -> String {
     engine.state().unwrap().readings["client_reconnects"].to_string()
 }
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).unwrap()
+/// Returns the server process of a session.
+fn process_of(session: &mut dyn Session) -> Pid {
+    let mut rows = Rows::new();
+    call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
+    let (id, _) = rows.stored().next().unwrap();
+    Pid::from_raw(str::from_utf8(id).unwrap().parse().unwrap()).unwrap()
+}
+
+fn wait_for_end(process: Pid) {
+    while test_kill_process(process).is_ok() {
+        thread::yield_now();
+    }
+}
+
+/// Goal: a run has its lock also after a loss. Method: the server ends the connection that
+/// holds it, and the next control query makes a new one.
+#[test]
+fn lost_lock_of_a_run_is_taken_again() {
+    let Some(program) = programs().pop() else { return };
+    let server = TestServer::new(&program, &[]);
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let locks = "FROM pg_locks WHERE locktype = 'advisory'";
+    let (end, find) =
+        (format!("SELECT pg_terminate_backend(pid) {locks}"), format!("SELECT pid {locks}"));
+    let setup = || Some(statements(&[&end, &find]));
+    let engine = open(&spec(first.path(), server.endpoint(), setup())).unwrap();
+    let mut session = engine.session().unwrap();
+    let mut lock_count = |procedure| {
+        let mut rows = Rows::new();
+        call(&mut *session, (procedure, 0), (&[], b""), &mut rows).unwrap();
+        rows.count()
+    };
+    assert_eq!(lock_count(0), 1);
+    while lock_count(1) > 0 {
+        thread::yield_now();
+    }
+    assert_eq!(engine.count_rows(0, 0), Ok(Some(0)));
+    assert_eq!(lock_count(1), 1);
+    let error = open_error(&spec(second.path(), server.endpoint(), setup())).to_string();
+    assert!(error.contains("another run of Assay uses database"), "{error}");
+    drop(session);
+    engine.close().unwrap();
+    server.stop();
 }
 
 /// Goal: clients of a server that does not come back end with an error.

@@ -54,7 +54,7 @@ fn leftovers_are_dropped_and_foreign_tables_left_alone() {
     drop(session);
     engine.close().unwrap();
     let error = open_error(&at(first.path())).to_string();
-    assert!(error.contains("has a table `assay_kv` that Assay did not create"), "{error}");
+    assert!(error.contains("`assay_kv`") && error.contains("was not created by Assay"), "{error}");
 
     let other = Endpoint { database: "other".to_owned(), ..foreign(&server, "weak") };
     let other = spec(second.path(), other, None);
@@ -69,7 +69,7 @@ fn leftovers_are_dropped_and_foreign_tables_left_alone() {
 fn concurrent_runs_are_rejected(first: &OpenSpec, second: &OpenSpec) {
     let engine = open(first).unwrap();
     let error = open_error(second).to_string();
-    assert!(error.contains("another run of Assay uses the database"), "{error}");
+    assert!(error.contains("another run of Assay uses database"), "{error}");
     engine.close().unwrap();
 }
 
@@ -77,17 +77,17 @@ fn concurrent_runs_are_rejected(first: &OpenSpec, second: &OpenSpec) {
 fn unavailable_settings_are_rejected(spec: &OpenSpec) {
     let mut cache = spec.clone();
     cache.settings.cache_bytes = Some(Bytes(64 << 20));
-    assert!(matches!(open_error(&cache), EngineError::Unsupported(text) if text.contains("128")));
+    assert!(open_error(&cache).to_string().contains("128"));
     cache.settings.cache_bytes = Some(Bytes(128 << 20));
     open(&cache).unwrap().close().unwrap();
     let mut direct = spec.clone();
     direct.settings.direct_io = true;
-    assert!(matches!(open_error(&direct), EngineError::Unsupported(_)));
+    assert!(open_error(&direct).to_string().starts_with("not supported: direct_io"));
     for (name, value) in [("shared_buffers", "1GB"), ("work_mem", "much"), ("work_men", "1MB")] {
         let mut wrong = spec.clone();
         wrong.options.set(name, value);
         let error = open_error(&wrong);
-        assert!(matches!(&error, EngineError::Option { option, .. } if option == name), "{error}");
+        assert!(error.refused_option() == Some(name), "{error}");
     }
     let mut right = spec.clone();
     right.options.set("work_mem", "7MB");

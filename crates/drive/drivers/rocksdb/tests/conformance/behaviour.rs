@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows};
+use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Refusal, Rows};
 use model::{Bytes, DataShape, Durability, EngineState, Op, Options, Outcome, Settings};
 use tempfile::TempDir;
 
@@ -39,9 +39,12 @@ fn refusal(driver: &dyn Driver, options: &[(&str, &str)]) -> EngineError {
 
 /// Returns name and reason of the option that is refused.
 fn refused_option(driver: &dyn Driver, options: &[(&str, &str)]) -> (String, String) {
-    let error = refusal(driver, options);
-    let EngineError::Option { option, reason } = error else { panic!("{options:?}: {error:?}") };
-    (option, reason)
+    match refusal(driver, options).into() {
+        Refusal::Option { name, reason, .. } | Refusal::Capability { option: name, reason } => {
+            (name, reason)
+        }
+        other => panic!("{options:?}: {other:?}"),
+    }
 }
 
 /// Returns options that flush and compact a few megabytes many times.
@@ -165,7 +168,6 @@ fn bytes_are_exact(driver: &dyn Driver) {
     let line = text.lines().find_map(|line| line.strip_prefix("Cumulative compaction: ")).unwrap();
     let printed: f64 = line.split(' ').next().unwrap().parse().unwrap();
     // The engine's "cumulative compaction" contains the flushes, in GB with two decimals.
-    #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
     let both = (flush + compaction) as f64 / f64::from(1 << 30);
     assert!((printed - both).abs() < 0.0051, "{line} against {both}");
     assert!(reading(&state, "engine_disk_bytes") > 0);
@@ -175,7 +177,6 @@ fn bytes_are_exact(driver: &dyn Driver) {
 
 #[track_caller]
 fn close_to(found: u64, expected: f64, tolerance: f64) {
-    #[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
     let found = found as f64;
     assert!(found > 0.0 && (found - expected).abs() <= expected * tolerance, "{found}, {expected}");
 }

@@ -78,7 +78,6 @@ fn blobs_share_the_block_cache(driver: &dyn Driver) {
 
 /// Checks that blob values are in the cache of the blocks.
 #[expect(clippy::float_cmp, reason = "two readings of one counter")]
-#[expect(clippy::cast_precision_loss, reason = "a few megabytes")]
 fn is_one_cache(engine: &dyn Engine) {
     put(engine, 5_000);
     engine.maintain(Maintenance::Flush).unwrap();

@@ -46,6 +46,9 @@ const MODEL: &str = "the name of a type of `model`";
 pub const EXCEPTIONS: &[Exception] = &[
     phrase("void", "c_void", C),
     phrase("void", "void *", C),
+    phrase("void", "(void)", C),
+    phrase("void", "void probe(", C),
+    phrase("void", "static void", C),
     Exception { word: "void", place: Place::Ending("c"), reason: C },
     Exception { word: "void", place: Place::Ending("h"), reason: C },
     phrase("look", "look up", LOOKUP),
@@ -77,7 +80,6 @@ pub const EXCEPTIONS: &[Exception] = &[
     phrase("words", "mod words", RULE),
     phrase("words", "sources, words", RULE),
     phrase("words", "words::check", RULE),
-    phrase("promise", "| class | promise |", "the heading of a table of GLOSSARY.md"),
 ];
 
 /// Returns whether an exception allows this use.

@@ -1,0 +1,109 @@
+//! Counts as floating-point numbers, and back; shares as text.
+
+use crate::units::{Bytes, Nanos};
+
+/// A count that a floating-point number holds.
+pub trait Count {
+    /// Returns the count as a number: exact up to 2^53, which no count of ours reaches.
+    fn as_float(self) -> f64;
+}
+
+/// A count that may be unknown.
+pub trait MaybeCount {
+    /// Returns the count as a number; `None` where it is unknown.
+    fn as_reading(self) -> Option<f64>;
+}
+
+impl<C: Count> MaybeCount for C {
+    fn as_reading(self) -> Option<f64> {
+        Some(self.as_float())
+    }
+}
+
+impl<C: Count> MaybeCount for Option<C> {
+    fn as_reading(self) -> Option<f64> {
+        self.map(C::as_float)
+    }
+}
+
+/// Implements [`Count`] for the types of counts.
+macro_rules! counts {
+    ($($count:ty)*) => {
+        $(impl Count for $count {
+            #[inline]
+            fn as_float(self) -> f64 {
+                self as f64
+            }
+        })*
+    };
+}
+
+counts!(u64 i64 usize);
+
+impl Count for f64 {
+    fn as_float(self) -> f64 {
+        self
+    }
+}
+
+impl Count for Nanos {
+    #[inline]
+    fn as_float(self) -> f64 {
+        self.0.as_float()
+    }
+}
+
+impl Count for Bytes {
+    #[inline]
+    fn as_float(self) -> f64 {
+        self.0.as_float()
+    }
+}
+
+/// Returns a count as a number.
+#[inline]
+pub fn float(count: impl Count) -> f64 {
+    count.as_float()
+}
+
+/// Returns a number's whole part, between 0 and the largest count.
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+#[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
+pub const fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+/// Returns a length as a count, at most the largest.
+#[must_use]
+pub fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Returns a share as a percentage: `1.2 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 1_000.0 {
+        return "over 1000 %".to_owned();
+    }
+    let digits = if percent < 10.0 { 1 } else { 0 };
+    format!("{percent:.digits$} %")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_have_two_digits_or_none() {
+        assert_eq!(percent(0.0123), "1.2 %");
+        assert_eq!(percent(0.523), "52 %");
+        assert_eq!(percent(1e4), "over 1000 %");
+    }
+
+    #[test]
+    fn whole_parts_saturate() {
+        assert_eq!([2.9, -1.0, f64::NAN, 1e30].map(whole), [2, 0, 0, u64::MAX]);
+    }
+}

@@ -1,0 +1,297 @@
+//! Encoding and decoding of values, binary and text.
+
+use driver_sql::{Moment, Value};
+
+use super::failure::Failure;
+use super::{oid, text};
+
+/// Seconds from 1970 to 2000, the epoch of timestamps.
+///
+/// Source: Postgres' source, `POSTGRES_EPOCH_JDATE` in `timestamp.h`.
+const EPOCH_SECONDS: i64 = 946_684_800;
+/// Timestamps are in microseconds.
+const SECOND_MICROS: i64 = 1_000_000;
+
+#[inline]
+fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Failure> {
+    let Ok(length) = i32::try_from(bytes.len()) else { return Err(too_long(bytes.len())) };
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(bytes);
+    Ok(())
+}
+
+#[cold]
+fn too_long(bytes: usize) -> Failure {
+    Failure::Rejected(format!("a value of {bytes} bytes: the limit is 2^31 - 1"))
+}
+
+/// Writes a one-dimensional array of non-null values, from index 1.
+///
+/// Source: Postgres' source, `array_send` in `arrayfuncs.c`.
+fn write_keys(out: &mut Vec<u8>, keys: &[&[u8]]) -> Result<(), Failure> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    let Ok(count) = i32::try_from(keys.len()) else { return Err(too_long(keys.len())) };
+    for number in [1, 0, oid::BYTEA] {
+        out.extend_from_slice(&number.to_be_bytes());
+    }
+    for number in [count, 1] {
+        out.extend_from_slice(&number.to_be_bytes());
+    }
+    for key in keys {
+        write_bytes(out, key)?;
+    }
+    let bytes = out.len() - start - 4;
+    let Ok(length) = i32::try_from(bytes) else { return Err(too_long(bytes)) };
+    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    Ok(())
+}
+
+/// Encoding of one parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coder {
+    /// 2 bytes.
+    Int2,
+    /// 4 bytes.
+    Int4,
+    /// 8 bytes.
+    Int8,
+    /// 4 bytes of IEEE 754.
+    Float4,
+    /// 8 bytes of IEEE 754.
+    Float8,
+    /// Raw bytes.
+    Bytes,
+    /// An array of `bytea`.
+    Keys,
+    /// Microseconds since 2000.
+    Timestamp,
+    /// As text, which the server parses for any type.
+    Text,
+}
+
+impl Coder {
+    /// Returns the encoding of `value` for a parameter of type `oid`.
+    pub(super) fn of(oid: u32, value: Value<'_>) -> Self {
+        let is_number = matches!(value, Value::Integer(_) | Value::Real(_));
+        match oid {
+            oid::INT2 if is_number => Self::Int2,
+            oid::INT4 if is_number => Self::Int4,
+            oid::INT8 if is_number => Self::Int8,
+            oid::FLOAT4 if is_number => Self::Float4,
+            oid::FLOAT8 if is_number => Self::Float8,
+            oid::TEXT | oid::VARCHAR | oid::BPCHAR | oid::BYTEA
+                if matches!(value, Value::Text(_) | Value::Bytes(_)) =>
+            {
+                Self::Bytes
+            }
+            oid::TIMESTAMP | oid::TIMESTAMPTZ if matches!(value, Value::Moment(_)) => {
+                Self::Timestamp
+            }
+            _ if matches!(value, Value::Keys(_)) => Self::Keys,
+            _ => Self::Text,
+        }
+    }
+
+    /// Appends a value, its length first.
+    ///
+    /// # Errors
+    /// When the value does not fit the parameter's type.
+    #[inline]
+    pub(super) fn write(self, out: &mut Vec<u8>, value: Value<'_>) -> Result<(), Failure> {
+        match self {
+            Self::Int4 => write_bytes(out, &narrow::<i32>(value)?.to_be_bytes()),
+            Self::Int8 => write_bytes(out, &whole(value).to_be_bytes()),
+            Self::Int2 => write_bytes(out, &narrow::<i16>(value)?.to_be_bytes()),
+            Self::Float4 => {
+                #[expect(clippy::cast_possible_truncation, reason = "the column holds no more")]
+                let value = real(value) as f32;
+                write_bytes(out, &value.to_be_bytes())
+            }
+            Self::Float8 => write_bytes(out, &real(value).to_be_bytes()),
+            Self::Bytes => write_bytes(out, bytes(value)),
+            Self::Keys => write_keys(out, if let Value::Keys(keys) = value { keys } else { &[] }),
+            Self::Timestamp => {
+                let micros = (whole(value) - EPOCH_SECONDS) * SECOND_MICROS;
+                write_bytes(out, &micros.to_be_bytes())
+            }
+            Self::Text => {
+                let start = out.len();
+                out.extend_from_slice(&[0; 4]);
+                write_unquoted(out, value);
+                let bytes = out.len() - start - 4;
+                let Ok(length) = i32::try_from(bytes) else { return Err(too_long(bytes)) };
+                out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Appends a value as text, unquoted.
+fn write_unquoted(out: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Integer(value) => text::integer(out, value),
+        Value::Real(value) => text::real(out, value),
+        Value::Moment(seconds) => Moment::of(seconds).write(out),
+        Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => out.extend_from_slice(bytes(value)),
+    }
+}
+
+/// Appends a value as a literal.
+#[inline]
+pub(super) fn write_literal(out: &mut Vec<u8>, value: Value<'_>) {
+    match value {
+        Value::Integer(_) | Value::Real(_) => write_unquoted(out, value),
+        Value::Moment(_) => {
+            out.push(b'\'');
+            write_unquoted(out, value);
+            out.push(b'\'');
+        }
+        Value::Text(text) => text::quoted(out, text),
+        Value::Bytes(bytes) => text::bytea(out, bytes),
+        Value::Keys(keys) => {
+            out.extend_from_slice(b"ARRAY[");
+            for (number, key) in keys.iter().enumerate() {
+                if number > 0 {
+                    out.push(b',');
+                }
+                text::bytea(out, key);
+            }
+            out.extend_from_slice(b"]::bytea[]");
+        }
+    }
+}
+
+/// Returns the bytes of a text or of bytes; nothing of any other.
+#[inline]
+const fn bytes(value: Value<'_>) -> &[u8] {
+    match value {
+        Value::Text(bytes) | Value::Bytes(bytes) => bytes,
+        Value::Integer(_) | Value::Real(_) | Value::Moment(_) | Value::Keys(_) => &[],
+    }
+}
+
+/// Returns the value as an integer; a text is 0, and never encoded as one.
+#[inline]
+fn whole(value: Value<'_>) -> i64 {
+    match value {
+        Value::Integer(value) | Value::Moment(value) => value,
+        #[expect(clippy::cast_possible_truncation, reason = "rounded; too large ones are clamped")]
+        Value::Real(value) => value.round() as i64,
+        Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => 0,
+    }
+}
+
+#[inline]
+fn real(value: Value<'_>) -> f64 {
+    match value {
+        Value::Real(value) => value,
+        Value::Integer(value) | Value::Moment(value) => value as f64,
+        Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => 0.0,
+    }
+}
+
+#[inline]
+fn narrow<T: TryFrom<i64>>(value: Value<'_>) -> Result<T, Failure> {
+    let value = whole(value);
+    T::try_from(value).map_err(|_error| out_of_range(value))
+}
+
+#[cold]
+fn out_of_range(value: i64) -> Failure {
+    Failure::Rejected(format!(
+        "{value} does not fit the type of its column: draw smaller values or cast the parameter"
+    ))
+}
+
+/// Appends the first column of a row to `out` as text, for known types.
+#[cold]
+pub(super) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
+    let number = column.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
+    let unused = 64 - 8 * column.len().min(8);
+    // Sign extension.
+    let signed = (number << (unused % 64)).cast_signed() >> (unused % 64);
+    match (oid, column.len()) {
+        (oid::INT2, 2) | (oid::INT4, 4) | (oid::INT8, 8) => text::integer(out, signed),
+        (oid::FLOAT8, 8) => text::real(out, f64::from_bits(number)),
+        (oid::TIMESTAMP | oid::TIMESTAMPTZ, 8) => {
+            Moment::of(signed.div_euclid(SECOND_MICROS) + EPOCH_SECONDS).write(out);
+        }
+        _ => out.extend_from_slice(column),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn binary(oid: u32, value: Value<'_>) -> Result<Vec<u8>, String> {
+        let mut out = Vec::new();
+        Coder::of(oid, value).write(&mut out, value).map_err(|failure| failure.to_string())?;
+        Ok(out)
+    }
+
+    #[test]
+    fn values_are_encoded_for_the_parameter_type() {
+        let (integer, real, text) = (Value::Integer(-2), Value::Real(2.5), Value::Text(b"ab"));
+        for (oid, argument, expected) in [
+            (oid::INT2, integer, &b"\0\0\0\x02\xff\xfe"[..]),
+            (oid::INT4, integer, b"\0\0\0\x04\xff\xff\xff\xfe"),
+            (oid::INT8, integer, b"\0\0\0\x08\xff\xff\xff\xff\xff\xff\xff\xfe"),
+            (oid::INT4, real, b"\0\0\0\x04\0\0\0\x03"),
+            (oid::FLOAT4, real, b"\0\0\0\x04\x40\x20\0\0"),
+            (oid::FLOAT8, real, b"\0\0\0\x08\x40\x04\0\0\0\0\0\0"),
+            (oid::TEXT, text, b"\0\0\0\x02ab"),
+            (oid::BPCHAR, text, b"\0\0\0\x02ab"),
+            (oid::TEXT, integer, b"\0\0\0\x02-2"),
+            (1700, real, b"\0\0\0\x032.5"),
+            (oid::TIMESTAMP, Value::Moment(EPOCH_SECONDS + 1), b"\0\0\0\x08\0\0\0\0\0\x0f\x42\x40"),
+            (1082, Value::Moment(0), b"\0\0\0\x131970-01-01 00:00:00"),
+        ] {
+            let found = binary(oid, argument).unwrap();
+            assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        }
+        let error = binary(oid::INT4, Value::Integer(1 << 40)).unwrap_err();
+        assert!(error.starts_with("1099511627776 does not fit"), "{error}");
+    }
+
+    #[test]
+    fn literals_are_escaped() {
+        let literal = |value| {
+            let mut out = Vec::new();
+            write_literal(&mut out, value);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(literal(Value::Integer(7)), "7");
+        assert_eq!(literal(Value::Moment(0)), "'1970-01-01 00:00:00'");
+        assert_eq!(literal(Value::Text(b"o'c")), "'o''c'");
+    }
+
+    #[test]
+    fn first_column_is_decoded_to_text() {
+        let shown = |oid, column: &[u8]| {
+            let mut out = Vec::new();
+            write_column(oid, column, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(shown(oid::INT2, b"\xff\xfe"), "-2");
+        assert_eq!(shown(oid::INT4, b"\0\0\x01\0"), "256");
+        assert_eq!(shown(oid::INT8, &(-5i64).to_be_bytes()), "-5");
+        assert_eq!(shown(oid::FLOAT8, &2.5f64.to_be_bytes()), "2.5");
+        assert_eq!(shown(oid::TEXT, b"word"), "word");
+        assert_eq!(shown(oid::TIMESTAMP, &1_500_000i64.to_be_bytes()), "2000-01-01 00:00:01");
+        assert_eq!(shown(oid::INT4, b""), "");
+    }
+
+    #[test]
+    fn key_array_equals_array_send() {
+        let found = binary(1001, Value::Keys(&[b"a", b""])).unwrap();
+        let expected = b"\0\0\0\x1d\0\0\0\x01\0\0\0\0\0\0\0\x11\0\0\0\x02\0\0\0\x01\
+                         \0\0\0\x01a\0\0\0\0";
+        assert_eq!(found.escape_ascii().to_string(), expected.escape_ascii().to_string());
+        let mut out = Vec::new();
+        write_literal(&mut out, Value::Keys(&[b"a", b"\xff"]));
+        assert_eq!(out, b"ARRAY['\\x61'::bytea,'\\xff'::bytea]::bytea[]");
+    }
+}

@@ -1,0 +1,81 @@
+//! A statement with values, sent prepared or as text.
+
+use crate::config::Protocol;
+use crate::connection::{Connection, Reply};
+use crate::template::Template;
+use crate::value::Value;
+
+/// A statement; prepared when it is first executed.
+pub(crate) enum Command<C: Connection> {
+    Unprepared(Template),
+    Prepared(C::Prepared),
+    Text(Template),
+}
+
+impl<C: Connection> Command<C> {
+    /// Returns the command of that text.
+    pub(crate) fn new(template: Template, protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Prepared => Self::Unprepared(template),
+            Protocol::Text => Self::Text(template),
+        }
+    }
+
+    /// Parses a command whose `?` are its values, in order.
+    pub(crate) fn parse(sql: &str, protocol: Protocol) -> Self {
+        Self::new(Template::parse(sql), protocol)
+    }
+
+    /// Executes the command with the values that `value` has at their positions.
+    ///
+    /// Returns the affected rows and the bytes of the values.
+    #[inline]
+    pub(crate) fn run<'v>(
+        &mut self,
+        connection: &mut C,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+        needs_kind: bool,
+        on_row: impl FnMut(C::Column, &[u8]),
+    ) -> Reply<(u64, u64), C> {
+        if let Self::Unprepared(template) = self {
+            *self = prepare(template, connection, value)?;
+        }
+        let (bytes, prepared) = match self {
+            Self::Prepared(prepared) => (connection.write(prepared, value)?, Some(&*prepared)),
+            Self::Text(template) | Self::Unprepared(template) => {
+                (connection.write_text(template, value)?, None)
+            }
+        };
+        Ok((connection.exchange(prepared, needs_kind, on_row)?, bytes))
+    }
+
+    /// Queues the command with its values; `None` when not prepared yet or too long.
+    ///
+    /// Else returns the bytes of the values and whether rows come as text.
+    #[inline]
+    pub(crate) fn submit<'v>(
+        &mut self,
+        connection: &mut C,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<Option<(u64, bool)>, C> {
+        let (bytes, prepared) = match self {
+            Self::Prepared(prepared) => (connection.write(prepared, value)?, Some(prepared)),
+            Self::Text(template) => (connection.write_text(template, value)?, None),
+            Self::Unprepared(_) => return Ok(None),
+        };
+        let is_text = prepared.is_none();
+        Ok(connection.enqueue(prepared).then_some((bytes, is_text)))
+    }
+}
+
+#[cold]
+fn prepare<'v, C: Connection>(
+    template: &Template,
+    connection: &mut C,
+    value: impl Fn(usize) -> Value<'v>,
+) -> Reply<Command<C>, C> {
+    Ok(match connection.prepare(template, value)? {
+        Some(prepared) => Command::Prepared(prepared),
+        None => Command::Text(template.clone()),
+    })
+}

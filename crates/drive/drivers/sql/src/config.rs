@@ -1,0 +1,88 @@
+//! Connection options: endpoint, protocol, Assay's own options.
+
+use engine::settings_check::refused;
+use engine::{EngineError, OpenSpec};
+use model::{Endpoint, Options};
+
+use crate::connection::{Connection, Reply};
+
+/// Prefix of Assay's own options; the server never gets them.
+pub const OWN_PREFIX: &str = "assay";
+/// Own option: how statements are sent.
+pub const PROTOCOL: &str = "assay.protocol";
+
+/// How statements are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Parsed once per session, then executed with binary values.
+    Prepared,
+    /// As text with literal values, parsed and planned each time.
+    Text,
+}
+
+impl Protocol {
+    /// Returns the option's value.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Prepared => "prepared",
+            Self::Text => "text",
+        }
+    }
+
+    /// Parses how statements are sent.
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`] for an unknown own option or value.
+    pub fn of(options: &Options) -> Result<Self, EngineError> {
+        let mut protocol = Self::Prepared;
+        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
+            if name != PROTOCOL {
+                return Err(EngineError::unknown(name, "unknown Assay option", &[PROTOCOL]));
+            }
+            protocol = [Self::Prepared, Self::Text]
+                .into_iter()
+                .find(|protocol| protocol.name() == value)
+                .ok_or_else(|| refused(name, format!("`{value}` is neither prepared nor text")))?;
+        }
+        Ok(protocol)
+    }
+}
+
+/// Iterates over the options without Assay's own.
+pub fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
+    options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
+}
+
+/// How the server is used; `S` is the configuration of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config<S> {
+    /// Where it listens.
+    pub endpoint: Endpoint,
+    /// How statements are sent.
+    pub protocol: Protocol,
+    /// Configuration of each session.
+    pub session: S,
+}
+
+impl<S> Config<S> {
+    /// Resolves the endpoint and the protocol of `spec`.
+    ///
+    /// # Errors
+    /// Without an endpoint, or [`EngineError::Refused`] as [`Protocol::of`].
+    pub fn resolve(engine: &str, spec: &OpenSpec, session: S) -> Result<Self, EngineError> {
+        let protocol = Protocol::of(&spec.options)?;
+        let endpoint = spec.endpoint.clone().ok_or_else(|| {
+            EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
+        })?;
+        Ok(Self { endpoint, protocol, session })
+    }
+
+    /// Connects and logs in.
+    ///
+    /// # Errors
+    /// When no server listens, or the login is rejected.
+    pub fn connect<C: Connection<Session = S>>(&self) -> Reply<C, C> {
+        C::open(&self.endpoint, &self.session)
+    }
+}

@@ -1,0 +1,187 @@
+//! A connection to a server, and the SQL in which servers differ.
+
+use std::time::Duration;
+
+use model::Endpoint;
+use model::sql::Dialect;
+
+use crate::failure::{ErrorResponse, Failure};
+use crate::template::Template;
+use crate::value::Value;
+
+/// The result of an exchange on a connection `C`.
+pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
+
+/// SQL and limits of one kind of server.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "a table of differences")]
+pub struct Sql {
+    /// The dialect of applications.
+    pub dialect: Dialect,
+    /// Quote of a name; may be empty.
+    pub quote: &'static str,
+    /// Inserts or replaces a key (`?`) and its value (`?`).
+    pub put: &'static str,
+    /// Longest key and value, bytes, checked before a row is written.
+    pub row_bytes_max: (usize, usize),
+    /// Whether several keys are one array: `= ANY(?)`.
+    pub has_arrays: bool,
+    /// Most keys of one statement; larger requests are split.
+    pub keys_max: usize,
+    /// Limits below it are written into a scan's text.
+    ///
+    /// Each has a statement of its own; other limits are values.
+    pub text_limits: u32,
+    /// Begins a transaction.
+    pub begin: &'static str,
+    /// Whether the begin and the commit of a transaction are prepared.
+    pub is_begin_prepared: bool,
+    /// Whether table creation is transactional, and tables are reused singly.
+    pub is_ddl_transactional: bool,
+    /// Whether an own server holds the data of its directory only.
+    pub trusts_own_server: bool,
+    /// Columns of the marker table: name and token.
+    pub marker_columns: &'static str,
+    /// Column of the token.
+    pub token_column: &'static str,
+    /// Releases the lock of a run, if the connection's end does not.
+    pub unlock: Option<&'static str>,
+    /// Pauses before each attempt to reconnect.
+    pub pauses: &'static [Duration],
+    /// Whether a completed statement resets the count of losses.
+    pub forgives_losses: bool,
+}
+
+/// A logged-in connection to a server.
+///
+/// Requests are written to a buffer, sent together, and answered in order. A method fails when the
+/// server refuses the statement, or the connection is lost.
+#[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
+pub trait Connection: Send + Sized {
+    /// Configuration of a session.
+    type Session: Send + Sync;
+    /// An error response.
+    type Error: ErrorResponse;
+    /// A statement prepared on the connection.
+    type Prepared;
+    /// What is known of the columns of a row.
+    type Column: Copy;
+
+    /// SQL and limits of the server.
+    const SQL: Sql;
+
+    /// Connects and logs in.
+    fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
+
+    /// Prepares a statement; `None` when the server takes it as text only.
+    fn prepare<'v>(
+        &mut self,
+        template: &Template,
+        value: impl Fn(usize) -> Value<'v>,
+    ) -> Reply<Option<Self::Prepared>, Self>;
+
+    /// Appends a prepared statement to the request buffer; returns the bytes of its values.
+    ///
+    /// When a value does not fit, nothing is appended.
+    fn write<'v>(
+        &mut self,
+        prepared: &mut Self::Prepared,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<u64, Self>;
+
+    /// Appends a statement as text to the request buffer; returns the bytes of its values.
+    fn write_text<'v>(
+        &mut self,
+        template: &Template,
+        value: impl Fn(usize) -> Value<'v> + Copy,
+    ) -> Reply<u64, Self>;
+
+    /// Completes the request written last as one of several; `false` when it is too long for
+    /// that, and discarded.
+    #[inline]
+    fn enqueue(&mut self, _prepared: Option<&mut Self::Prepared>) -> bool {
+        true
+    }
+
+    /// Sends the request written last and reads its answer; returns the affected rows.
+    ///
+    /// The statement was sent as text without `prepared`; `needs_kind` is set when `on_row` calls
+    /// [`Connection::first_as_text`].
+    fn exchange(
+        &mut self,
+        prepared: Option<&Self::Prepared>,
+        needs_kind: bool,
+        on_row: impl FnMut(Self::Column, &[u8]),
+    ) -> Reply<u64, Self>;
+
+    /// Sends queued requests and reads the answer to the oldest; returns the affected rows.
+    fn answer(
+        &mut self,
+        is_text: bool,
+        on_row: impl FnMut(Self::Column, &[u8]),
+    ) -> Reply<u64, Self>;
+
+    /// Returns whether an answer, or part of it, has been received.
+    fn has_answer(&self) -> bool;
+
+    /// Returns whether a transaction is open after a failure; `is_begun` when it was begun.
+    fn is_in_transaction(&self, is_begun: bool) -> bool;
+
+    /// Returns the first two columns of a row of bytes; text is decoded into `scratch`.
+    ///
+    /// A row of one column has an empty second.
+    fn columns<'r>(
+        column: Self::Column,
+        row: &'r [u8],
+        scratch: &'r mut Vec<u8>,
+    ) -> (&'r [u8], &'r [u8]);
+
+    /// Writes the first column of a row to `out` as text.
+    fn first_as_text(column: Self::Column, row: &[u8], out: &mut Vec<u8>);
+
+    /// Iterates over the columns of a text row; `None` is null.
+    fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>>;
+
+    /// Locks the database for a run; `false` when another run has it.
+    fn lock(&mut self) -> Reply<bool, Self>;
+
+    /// Returns whether the database has a table.
+    fn has_table(&mut self, name: &str) -> Reply<bool, Self>;
+
+    /// Returns the statements that create the table of keys and values.
+    fn create_key_value(session: &Self::Session) -> Vec<String>;
+
+    /// Runs a statement as text; returns the affected rows.
+    fn query(&mut self, sql: &str, on_row: impl FnMut(Self::Column, &[u8])) -> Reply<u64, Self>;
+
+    /// Runs a statement, ignoring its rows.
+    fn run(&mut self, sql: &str) -> Reply<(), Self> {
+        self.query(sql, |_, _| {}).map(drop)
+    }
+
+    /// Returns all rows of a statement as text; null becomes empty.
+    fn rows(&mut self, sql: &str) -> Reply<Vec<Vec<String>>, Self> {
+        let mut rows = Vec::new();
+        let text = |text: Option<&[u8]>| {
+            text.map(String::from_utf8_lossy).unwrap_or_default().into_owned()
+        };
+        self.query(sql, |_, row| rows.push(Self::texts(row).map(text).collect()))?;
+        Ok(rows)
+    }
+
+    /// Returns the rows of a statement of two columns; others are left out.
+    fn pairs(&mut self, sql: &str) -> Reply<Vec<(String, String)>, Self> {
+        let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok().map(Into::into);
+        Ok(self.rows(sql)?.into_iter().filter_map(pair).collect())
+    }
+
+    /// Returns the first column of the first row; `None` when null or absent.
+    fn first(&mut self, sql: &str) -> Reply<Option<String>, Self> {
+        let mut first = None;
+        self.query(sql, |_, row| {
+            let text = Self::texts(row).next().flatten();
+            first = first.take().or_else(|| text.map(|t| String::from_utf8_lossy(t).into_owned()));
+        })?;
+        Ok(first)
+    }
+}

@@ -1,0 +1,194 @@
+//! An open database: tables, control connection, row counts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session};
+use model::{Bounds, EngineState, Identity, Options};
+
+use crate::config::Config;
+use crate::connection::{Connection, Reply};
+use crate::control::Control;
+use crate::failure::{ErrorResponse, Failure};
+use crate::session::SqlSession;
+use crate::tables;
+
+/// One kind of database: identity, state and maintenance.
+///
+/// A method fails when the server refuses a statement or does not answer.
+#[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
+pub trait Database: Send + Sync + Sized {
+    /// The protocol of its servers.
+    type Connection: Connection;
+
+    /// Returns the identity of the server.
+    fn identity(engine: &SqlEngine<Self>) -> Identity;
+
+    /// Returns the settings in force.
+    fn effective_options(engine: &SqlEngine<Self>) -> Result<Options, EngineError>;
+
+    /// Starts maintenance work; `false` when the engine has none of its kind.
+    fn maintain(engine: &SqlEngine<Self>, work: Maintenance) -> Result<bool, EngineError>;
+
+    /// Returns the state of the server.
+    fn state(engine: &SqlEngine<Self>) -> Result<EngineState, EngineError>;
+
+    /// Returns the server's statistics as text.
+    fn statistics(connection: &mut Self::Connection) -> Reply<String, Self::Connection>;
+
+    /// Restores what maintenance has changed, before clients run and at close.
+    fn restore(_engine: &SqlEngine<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+/// A server with the tables of a run.
+pub struct SqlEngine<D: Database> {
+    /// The kind of database.
+    pub database: D,
+    /// How the server is used.
+    pub config: Config<<D::Connection as Connection>::Session>,
+    /// Names of all tables.
+    pub tables: Vec<String>,
+    pub(crate) setup: Option<ApplicationSetup>,
+    /// Reconnects of sessions after a loss.
+    pub(crate) reconnects: AtomicU64,
+    /// Holds the run's lock.
+    control: Control<D::Connection>,
+}
+
+impl<D: Database> SqlEngine<D> {
+    /// Locks the database, checks the server and creates the tables.
+    ///
+    /// # Errors
+    /// When another run uses the database, `check` fails, or a table cannot be created.
+    pub fn open(
+        mut connection: D::Connection,
+        spec: &OpenSpec,
+        config: Config<<D::Connection as Connection>::Session>,
+        check: impl FnOnce(&mut D::Connection) -> Result<(), EngineError>,
+        database: impl FnOnce(&mut D::Connection, &[String]) -> Result<D, EngineError>,
+    ) -> Result<Self, EngineError> {
+        if !spec.dir.is_dir() {
+            let text = format!("{}: not a directory", spec.dir.display());
+            return Err(EngineError::Fatal(text));
+        }
+        lock(&mut connection, &config)?;
+        check(&mut connection)?;
+        let tables = tables::ensure(&mut connection, spec, &config)?;
+        Ok(Self {
+            database: database(&mut connection, &tables)?,
+            tables,
+            setup: spec.application.clone(),
+            reconnects: AtomicU64::new(0),
+            control: Control::new(connection),
+            config,
+        })
+    }
+
+    /// Connects and logs in.
+    ///
+    /// # Errors
+    /// When no server listens, or the login is rejected.
+    pub fn connect(&self) -> Result<D::Connection, EngineError> {
+        Ok(self.config.connect()?)
+    }
+
+    /// Runs a query on the control connection, reconnecting once after a loss.
+    ///
+    /// # Errors
+    /// When the server refuses it, or cannot be reached again.
+    pub fn with_control<T>(
+        &self,
+        query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
+    ) -> Result<T, EngineError> {
+        let locked = || {
+            let mut connection = self.connect()?;
+            lock(&mut connection, &self.config)?;
+            Ok(connection)
+        };
+        self.control.run(locked, query)
+    }
+
+    /// Returns the quoted name of a copy of an application's table, and its column of ids.
+    fn table(&self, position: u16, number: u32) -> Option<(String, Option<String>)> {
+        let quote = D::Connection::SQL.quote;
+        let setup = self.setup.as_ref().filter(|setup| number < setup.copies(position))?;
+        let table = setup.application.tables.get(usize::from(position))?;
+        let id = table.id.as_ref().map(|id| format!("{quote}{id}{quote}"));
+        Some((format!("{quote}{}{quote}", tables::name(&table.name, number)), id))
+    }
+}
+
+impl<D: Database> Engine for SqlEngine<D> {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        D::restore(self)?;
+        Ok(Box::new(SqlSession::new(self)?))
+    }
+
+    fn identity(&self) -> Identity {
+        D::identity(self)
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        D::effective_options(self)
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        D::maintain(self, work)
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        let mut state = D::state(self)?;
+        #[expect(clippy::cast_precision_loss, reason = "a session makes a few")]
+        let reconnects = self.reconnects.load(Ordering::Relaxed) as f64;
+        state.readings.insert("client_reconnects".to_owned(), reconnects);
+        Ok(state)
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        self.with_control(D::statistics).ok()
+    }
+
+    fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
+        let Some((name, Some(id))) = self.table(table, number) else { return Ok(None) };
+        let sql = format!("SELECT min({id}), max({id}) FROM {name}");
+        let rows = self.with_control(|connection| connection.rows(&sql))?;
+        let numbers: Vec<i64> = rows.iter().flatten().filter_map(|id| id.parse().ok()).collect();
+        Ok(Some(match numbers[..] {
+            [first, last] => Bounds { first, next: last.saturating_add(1) },
+            _ => Bounds::default(),
+        }))
+    }
+
+    fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
+        let Some((name, _)) = self.table(table, number) else { return Ok(None) };
+        let sql = format!("SELECT count(*) FROM {name}");
+        let count = self.with_control(|connection| connection.first(&sql))?;
+        Ok(count.and_then(|count| count.parse().ok()))
+    }
+
+    /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        D::restore(&self)?;
+        if let Some(unlock) = D::Connection::SQL.unlock {
+            // The server also releases it when the connection closes.
+            drop(self.with_control(|connection| connection.run(unlock)));
+        }
+        Ok(())
+    }
+}
+
+/// Locks the database for this run: two at once would drop each other's tables.
+fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Result<(), EngineError> {
+    match connection.lock() {
+        Ok(false) => Err(EngineError::Fatal(format!(
+            "{}another run of Assay uses database `{}` at {}: wait for it, or name another database",
+            C::Error::PREFIX,
+            config.endpoint.database,
+            config.endpoint.address
+        ))),
+        // A server without such locks is not shared.
+        Ok(true) | Err(Failure::Refused(_)) => Ok(()),
+        Err(failure) => Err(failure.into()),
+    }
+}

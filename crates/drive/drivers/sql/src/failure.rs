@@ -1,0 +1,79 @@
+//! Failures of an exchange with a server.
+
+use std::fmt::{self, Debug, Display};
+use std::io;
+
+use engine::EngineError;
+
+/// An error response of a server.
+pub trait ErrorResponse: Debug + Display {
+    /// Prefix of every message: `postgres: `.
+    const PREFIX: &'static str;
+    /// Class of a lost connection.
+    const LOST: fn(String) -> EngineError;
+
+    /// Returns whether the server closes the connection after it.
+    fn is_loss(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the user lacks a right.
+    fn lacks_right(&self) -> bool;
+
+    /// Converts it to the error of its class.
+    fn classify(self) -> EngineError;
+}
+
+/// A failed exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure<E> {
+    /// The server answered with an error; the connection is good.
+    Refused(E),
+    /// The connection is lost, or its data malformed.
+    Lost(String),
+    /// The request cannot be sent, or the login is impossible.
+    Rejected(String),
+}
+
+impl<E: ErrorResponse> Failure<E> {
+    /// Returns whether the connection is lost.
+    pub fn is_loss(&self) -> bool {
+        match self {
+            Self::Lost(_) => true,
+            Self::Refused(response) => response.is_loss(),
+            Self::Rejected(_) => false,
+        }
+    }
+}
+
+impl<E> From<io::Error> for Failure<E> {
+    #[cold]
+    fn from(error: io::Error) -> Self {
+        Self::Lost(error.to_string())
+    }
+}
+
+impl<E: Display> Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(response) => Display::fmt(response, f),
+            Self::Lost(reason) => write!(f, "connection lost: {reason}"),
+            Self::Rejected(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl<E: ErrorResponse> From<Failure<E>> for EngineError {
+    #[cold]
+    fn from(failure: Failure<E>) -> Self {
+        let prefix = E::PREFIX;
+        match failure {
+            Failure::Refused(response) if response.is_loss() => {
+                E::LOST(format!("{prefix}connection lost: {response}"))
+            }
+            Failure::Refused(response) => response.classify(),
+            Failure::Lost(_) => E::LOST(format!("{prefix}{failure}")),
+            Failure::Rejected(reason) => Self::Fatal(format!("{prefix}{reason}")),
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Key-value operations: one table, one command per kind of operation.
+
+use engine::Rows;
+use model::{Direction, Op, Outcome};
+
+use crate::command::Command;
+use crate::config::Protocol;
+use crate::connection::{Connection, Reply};
+use crate::value::Value;
+
+/// A statement in flight.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InFlight {
+    pub(crate) expected: ExpectedResult,
+    /// Bytes of a call's values, or of the key.
+    pub(crate) bytes: u64,
+    /// Whether its rows come as text.
+    pub(crate) is_text: bool,
+}
+
+/// The expected result.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ExpectedResult {
+    /// The value of one key, or nothing.
+    Get,
+    /// Keys and values.
+    Scan,
+    /// Confirmation of a write or delete.
+    Write,
+    /// The rows of a single-statement procedure.
+    Call {
+        /// Whether no rows mean not found.
+        is_read: bool,
+    },
+}
+
+impl ExpectedResult {
+    #[inline]
+    const fn outcome(self, rows: &Rows) -> Outcome {
+        match self {
+            Self::Get | Self::Scan | Self::Call { is_read: true } => outcome(rows),
+            Self::Write | Self::Call { is_read: false } => Outcome::Done,
+        }
+    }
+}
+
+/// The result of an operation, its key, and its second value if any.
+type KeyOp<'k> = (ExpectedResult, &'k [u8], Value<'k>);
+
+/// The commands of the table of keys and values.
+pub(crate) struct KeyValue<C: Connection> {
+    protocol: Protocol,
+    get: Command<C>,
+    put: Command<C>,
+    delete: Command<C>,
+    /// Scans by limit, forward and reverse.
+    short_scans: [Vec<Option<Command<C>>>; 2],
+    long_scans: [Command<C>; 2],
+    /// Multi-key reads by the number of keys, from 1; a single one for arrays.
+    several: Vec<Command<C>>,
+    found: Found,
+    scratch: Vec<u8>,
+}
+
+impl<C: Connection> KeyValue<C> {
+    /// Returns the commands, none of them prepared yet.
+    pub(crate) fn new(protocol: Protocol) -> Self {
+        let none = || (0..C::SQL.text_limits).map(|_| None).collect();
+        Self {
+            protocol,
+            get: Command::parse("SELECT v FROM assay_kv WHERE k = ?", protocol),
+            put: Command::parse(C::SQL.put, protocol),
+            delete: Command::parse("DELETE FROM assay_kv WHERE k = ?", protocol),
+            short_scans: [none(), none()],
+            long_scans: [Direction::Forward, Direction::Reverse]
+                .map(|direction| scan(direction, "?", protocol)),
+            several: Vec::new(),
+            found: Found::default(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Executes a key-value operation; does nothing for any other.
+    #[inline]
+    pub(crate) fn execute(
+        &mut self,
+        connection: &mut C,
+        op: &Op<'_>,
+        rows: &mut Rows,
+    ) -> Reply<Outcome, C> {
+        if let Op::MultiGet { keys } = *op {
+            self.multi_get(connection, keys, rows)?;
+        } else if let Some((command, scratch, (expected, key, second))) = self.command(op) {
+            command.run(connection, values(key, second), false, |column, row| {
+                push::<C>(expected, key, (column, row), scratch, rows);
+            })?;
+            return Ok(expected.outcome(rows));
+        }
+        Ok(outcome(rows))
+    }
+
+    /// Queues one operation; `None` when its command is not prepared yet, and for a multi-key
+    /// read.
+    #[inline]
+    pub(crate) fn submit(&mut self, connection: &mut C, op: &Op<'_>) -> Reply<Option<InFlight>, C> {
+        let Some((command, _, (expected, key, second))) = self.command(op) else {
+            return Ok(None);
+        };
+        let queued = command.submit(connection, values(key, second))?;
+        let bytes = key.len() as u64;
+        Ok(queued.map(|(_, is_text)| InFlight { expected, bytes, is_text }))
+    }
+
+    /// Reads the answer to the oldest statement in flight.
+    #[inline]
+    pub(crate) fn complete(
+        &mut self,
+        connection: &mut C,
+        InFlight { expected, bytes, is_text }: InFlight,
+        rows: &mut Rows,
+    ) -> Reply<Outcome, C> {
+        let scratch = &mut self.scratch;
+        let affected = connection.answer(is_text, |column, row| {
+            push::<C>(expected, b"", (column, row), scratch, rows);
+        })?;
+        match expected {
+            // The key belongs to the row.
+            ExpectedResult::Get => rows.wrote(0, rows.count() * bytes),
+            ExpectedResult::Call { .. } if affected > 0 => rows.wrote(affected, bytes),
+            ExpectedResult::Call { .. } | ExpectedResult::Scan | ExpectedResult::Write => {}
+        }
+        Ok(expected.outcome(rows))
+    }
+
+    /// Returns the command of an operation with one key, the buffer of decoded rows, and the
+    /// result and values of the operation.
+    #[inline]
+    fn command<'s, 'k>(
+        &'s mut self,
+        op: &Op<'k>,
+    ) -> Option<(&'s mut Command<C>, &'s mut Vec<u8>, KeyOp<'k>)> {
+        let (command, of_op) = match *op {
+            Op::Get { key } => (&mut self.get, (ExpectedResult::Get, key, Value::Integer(0))),
+            Op::Put { key, value } => {
+                (&mut self.put, (ExpectedResult::Write, key, Value::Bytes(value)))
+            }
+            Op::Delete { key } => {
+                (&mut self.delete, (ExpectedResult::Write, key, Value::Integer(0)))
+            }
+            Op::Scan { start, limit, direction } => {
+                let (way, protocol) = (usize::from(direction == Direction::Reverse), self.protocol);
+                let command = match self.short_scans[way].get_mut(limit as usize) {
+                    Some(short) => {
+                        short.get_or_insert_with(|| scan(direction, &limit.to_string(), protocol))
+                    }
+                    None => &mut self.long_scans[way],
+                };
+                (command, (ExpectedResult::Scan, start, Value::Integer(i64::from(limit))))
+            }
+            Op::MultiGet { .. } | Op::Call(_) => return None,
+        };
+        Some((command, &mut self.scratch, of_op))
+    }
+
+    /// Reads several keys; rows are returned in the order of the keys.
+    fn multi_get(&mut self, connection: &mut C, keys: &[&[u8]], rows: &mut Rows) -> Reply<(), C> {
+        for keys in keys.chunks(C::SQL.keys_max) {
+            let values = if C::SQL.has_arrays { 1 } else { keys.len() };
+            while self.several.len() < values {
+                let list = vec!["?"; self.several.len() + 1].join(", ");
+                let wanted =
+                    if C::SQL.has_arrays { "= ANY(?)".to_owned() } else { format!("IN ({list})") };
+                let sql = format!("SELECT k, v FROM assay_kv WHERE k {wanted}");
+                self.several.push(Command::parse(&sql, self.protocol));
+            }
+            let Self { several, found, scratch, .. } = self;
+            found.clear();
+            let value = |position: usize| {
+                if C::SQL.has_arrays { Value::Keys(keys) } else { Value::Bytes(keys[position]) }
+            };
+            several[values - 1].run(connection, value, false, |column, row| {
+                let (key, value) = C::columns(column, row, scratch);
+                found.add(key, value);
+            })?;
+            found.sort();
+            for key in keys {
+                if let Some(value) = found.find(key) {
+                    rows.push(key, value);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the command of a scan.
+fn scan<C: Connection>(direction: Direction, limit: &str, protocol: Protocol) -> Command<C> {
+    let (compared, order) = match direction {
+        Direction::Forward => (">=", "k"),
+        Direction::Reverse => ("<=", "k DESC"),
+    };
+    let sql =
+        format!("SELECT k, v FROM assay_kv WHERE k {compared} ? ORDER BY {order} LIMIT {limit}");
+    Command::parse(&sql, protocol)
+}
+
+/// Returns the values of an operation: its key and one more.
+#[inline]
+fn values<'k>(key: &'k [u8], second: Value<'k>) -> impl Fn(usize) -> Value<'k> + Copy {
+    move |position| if position == 0 { Value::Bytes(key) } else { second }
+}
+
+/// Adds a row of the result.
+#[inline]
+fn push<C: Connection>(
+    expected: ExpectedResult,
+    key: &[u8],
+    (column, row): (C::Column, &[u8]),
+    scratch: &mut Vec<u8>,
+    rows: &mut Rows,
+) {
+    match expected {
+        ExpectedResult::Get => rows.push(key, C::columns(column, row, scratch).0),
+        ExpectedResult::Scan => {
+            let (key, value) = C::columns(column, row, scratch);
+            rows.push(key, value);
+        }
+        ExpectedResult::Write => {}
+        ExpectedResult::Call { .. } => rows.push(b"", row),
+    }
+}
+
+/// Returns how a read ended.
+#[inline]
+pub(crate) const fn outcome(rows: &Rows) -> Outcome {
+    if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
+}
+
+/// Rows of a multi-key read, sorted by key.
+#[derive(Default)]
+struct Found {
+    bytes: Vec<u8>,
+    /// Start of a row, end of its key, end of its value.
+    rows: Vec<(usize, usize, usize)>,
+}
+
+impl Found {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.rows.clear();
+    }
+
+    fn add(&mut self, key: &[u8], value: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        let key_end = self.bytes.len();
+        self.bytes.extend_from_slice(value);
+        self.rows.push((start, key_end, self.bytes.len()));
+    }
+
+    fn sort(&mut self) {
+        let bytes = &self.bytes;
+        let key = |row: &(usize, usize, usize)| &bytes[row.0..row.1];
+        self.rows.sort_unstable_by(|one, other| key(one).cmp(key(other)));
+    }
+
+    fn find(&self, wanted: &[u8]) -> Option<&[u8]> {
+        let compare = |row: &(usize, usize, usize)| self.bytes[row.0..row.1].cmp(wanted);
+        let (_, start, end) = self.rows[self.rows.binary_search_by(compare).ok()?];
+        Some(&self.bytes[start..end])
+    }
+}

@@ -1,0 +1,38 @@
+//! What the drivers of SQL servers share: statements, sessions, tables, reconnects.
+//!
+//! A driver implements [`Connection`], the protocol of its server, and [`Database`], its identity,
+//! state and maintenance; [`SqlEngine`] makes an engine of both. Everything is generic over the
+//! connection, so nothing is dispatched dynamically below a session. The crate stands between
+//! `engine`, whose traits it implements, and the drivers `mysql` and `postgres`.
+//!
+//! Invariants: one write and as few reads as possible per statement, or per pipelined batch; no
+//! allocation once the buffers have grown; a statement whose connection was lost has failed and is
+//! never repeated; only tables named in the marker table are ever dropped.
+
+mod command;
+mod config;
+mod connection;
+mod control;
+mod database;
+mod failure;
+mod key_value;
+mod moment;
+mod pipeline_queue;
+mod procedure;
+mod receive_buffer;
+mod session;
+mod socket;
+mod tables;
+mod template;
+mod value;
+
+pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, server_options};
+pub use connection::{Connection, Reply, Sql};
+pub use control::Control;
+pub use database::{Database, SqlEngine};
+pub use failure::{ErrorResponse, Failure};
+pub use moment::Moment;
+pub use receive_buffer::ReceiveBuffer;
+pub use socket::Socket;
+pub use template::{Part, Template};
+pub use value::Value;

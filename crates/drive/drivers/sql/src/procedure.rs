@@ -1,0 +1,214 @@
+//! Procedures of the application: rendered per table, prepared and called.
+
+use engine::{ApplicationSetup, Rows};
+use model::sql::Procedure;
+use model::{Call, OpKind, Outcome};
+
+use crate::command::Command;
+use crate::config::Protocol;
+use crate::connection::{Connection, Reply};
+use crate::failure::Failure;
+use crate::key_value::{ExpectedResult, InFlight, outcome};
+use crate::tables;
+use crate::template::Template;
+use crate::value::Value;
+
+/// The procedures of an application per table copy, rendered on first call.
+pub(crate) struct Calls<C: Connection> {
+    protocol: Protocol,
+    /// Index of each procedure's first copy in `rendered`.
+    starts: Vec<usize>,
+    rendered: Vec<Option<RenderedProcedure<C>>>,
+    begin: Command<C>,
+    commit: Command<C>,
+    /// A row's first column as text.
+    first: Vec<u8>,
+}
+
+/// A procedure rendered for one table.
+struct RenderedProcedure<C: Connection> {
+    commands: Vec<Command<C>>,
+    /// Arguments that its statements use.
+    arguments: usize,
+    is_transaction: bool,
+    is_read: bool,
+}
+
+impl<C: Connection> Calls<C> {
+    /// Reserves a slot per procedure and table.
+    pub(crate) fn new(setup: Option<&ApplicationSetup>, protocol: Protocol) -> Self {
+        let mut starts = vec![0];
+        let mut end = 0;
+        for procedure in setup.iter().flat_map(|setup| &setup.application.procedures) {
+            end += setup.map_or(0, |setup| setup.copies(procedure.table)) as usize;
+            starts.push(end);
+        }
+        let of_begin = if C::SQL.is_begin_prepared { protocol } else { Protocol::Text };
+        Self {
+            protocol,
+            starts,
+            rendered: (0..end).map(|_| None).collect(),
+            begin: Command::parse(C::SQL.begin, of_begin),
+            commit: Command::parse("COMMIT", of_begin),
+            first: Vec::new(),
+        }
+    }
+
+    /// Calls a procedure; rows that it returns or writes are counted in `rows`.
+    ///
+    /// Each statement is a round trip, and so are begin and commit, as for an application.
+    #[inline]
+    pub(crate) fn call(
+        &mut self,
+        connection: &mut C,
+        setup: Option<&ApplicationSetup>,
+        call: &Call<'_>,
+        rows: &mut Rows,
+    ) -> Reply<Outcome, C> {
+        let index = self.index(call)?;
+        let Self { rendered, begin, commit, first, .. } = self;
+        let rendered = match &mut rendered[index] {
+            Some(rendered) => rendered,
+            none => none.insert(render(setup, call, self.protocol)?),
+        };
+        check_arguments(call, rendered.arguments)?;
+        let mut run = || {
+            if rendered.is_transaction {
+                begin.run(connection, |_| Value::Integer(0), false, |_, _| {})?;
+            }
+            for command in &mut rendered.commands {
+                execute(command, connection, call, first, rows)?;
+            }
+            if rendered.is_transaction {
+                commit.run(connection, |_| Value::Integer(0), false, |_, _| {})?;
+            }
+            Ok(())
+        };
+        if let Err(failure) = run() {
+            return Err(roll_back(connection, rendered.is_transaction, failure));
+        }
+        Ok(if rendered.is_read { outcome(rows) } else { Outcome::Done })
+    }
+
+    /// Queues a call; `None` when it is not a single prepared statement.
+    #[inline]
+    pub(crate) fn submit(
+        &mut self,
+        connection: &mut C,
+        call: &Call<'_>,
+    ) -> Reply<Option<InFlight>, C> {
+        let index = self.index(call)?;
+        let Some(RenderedProcedure { commands, arguments, is_transaction: false, is_read }) =
+            &mut self.rendered[index]
+        else {
+            return Ok(None);
+        };
+        let [command] = &mut commands[..] else { return Ok(None) };
+        check_arguments(call, *arguments)?;
+        let expected = ExpectedResult::Call { is_read: *is_read };
+        let queued = command.submit(connection, |position| Value::of(call, position))?;
+        Ok(queued.map(|(bytes, is_text)| InFlight { expected, bytes, is_text }))
+    }
+
+    /// Returns the index of the call's procedure and table.
+    #[inline]
+    fn index(&self, call: &Call<'_>) -> Reply<usize, C> {
+        let procedure = usize::from(call.procedure);
+        match self.starts.get(procedure..procedure + 2) {
+            Some(&[start, end]) if (call.table as usize) < end - start => {
+                Ok(start + call.table as usize)
+            }
+            _ => Err(unknown(call)),
+        }
+    }
+}
+
+#[inline]
+fn execute<C: Connection>(
+    command: &mut Command<C>,
+    connection: &mut C,
+    call: &Call<'_>,
+    first: &mut Vec<u8>,
+    rows: &mut Rows,
+) -> Reply<(), C> {
+    let is_storing = rows.is_storing();
+    let value = |position| Value::of(call, position);
+    let (affected, bytes) = command.run(connection, value, is_storing, |column, row| {
+        if is_storing {
+            first.clear();
+            C::first_as_text(column, row, first);
+            rows.push(first, row);
+        } else {
+            rows.push(b"", row);
+        }
+    })?;
+    if affected > 0 {
+        rows.wrote(affected, bytes);
+    }
+    Ok(())
+}
+
+/// Rolls back a failed transaction; a loss meanwhile is the failure.
+#[cold]
+fn roll_back<C: Connection>(
+    connection: &mut C,
+    is_begun: bool,
+    failure: Failure<C::Error>,
+) -> Failure<C::Error> {
+    if failure.is_loss() || !connection.is_in_transaction(is_begun) {
+        return failure;
+    }
+    connection.run("ROLLBACK").err().filter(Failure::is_loss).unwrap_or(failure)
+}
+
+/// Checks that a call has the arguments of its statements.
+#[inline]
+fn check_arguments<E>(call: &Call<'_>, needed: usize) -> Result<(), Failure<E>> {
+    if call.arguments.len() < needed { Err(missing_argument(call)) } else { Ok(()) }
+}
+
+#[cold]
+fn missing_argument<E>(call: &Call<'_>) -> Failure<E> {
+    let number = call.arguments.len() + 1;
+    Failure::Rejected(format!("the call has no value for argument {number}"))
+}
+
+#[cold]
+fn unknown<E>(call: &Call<'_>) -> Failure<E> {
+    Failure::Rejected(format!(
+        "procedure {} for table {}: no application was opened with it",
+        call.procedure, call.table
+    ))
+}
+
+/// Renders a procedure for the call's table.
+#[cold]
+fn render<C: Connection>(
+    setup: Option<&ApplicationSetup>,
+    call: &Call<'_>,
+    protocol: Protocol,
+) -> Reply<RenderedProcedure<C>, C> {
+    let found = setup.and_then(|setup| {
+        let application = &setup.application;
+        let procedure = application.procedures.get(usize::from(call.procedure))?;
+        Some((procedure, application.tables.get(usize::from(procedure.table))?))
+    });
+    let (procedure, table) = found.ok_or_else(|| unknown(call))?;
+    let table = tables::name(&table.name, call.table);
+    // Data definition runs once: there is nothing to prepare.
+    let protocol = if procedure.kind == OpKind::Define { Protocol::Text } else { protocol };
+    let statements = procedure.statements.by(C::SQL.dialect).iter();
+    let templates: Vec<_> =
+        statements.map(|statement| Template::render(statement, procedure, &table)).collect();
+    Ok(RenderedProcedure {
+        arguments: templates.iter().map(Template::arguments).max().unwrap_or(0),
+        commands: templates.into_iter().map(|text| Command::new(text, protocol)).collect(),
+        is_transaction: procedure.is_transaction,
+        is_read: is_read(procedure),
+    })
+}
+
+/// Returns whether a call without rows means not found.
+const fn is_read(procedure: &Procedure) -> bool {
+    matches!(procedure.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet)
+}

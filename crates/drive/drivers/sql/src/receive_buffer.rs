@@ -1,0 +1,97 @@
+//! Receive buffer: bytes of a server that are not yet parsed.
+
+use std::io::{self, Read};
+
+/// Received bytes; the buffer grows to the longest message.
+#[derive(Debug)]
+pub struct ReceiveBuffer {
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl ReceiveBuffer {
+    /// Returns an empty buffer of `bytes`, a power of two.
+    #[must_use]
+    pub fn new(bytes: usize) -> Self {
+        Self { buffer: vec![0; bytes], start: 0, end: 0 }
+    }
+
+    /// Returns whether no bytes are unread.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// Returns the unread bytes.
+    #[must_use]
+    #[inline]
+    pub fn unread(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Returns the next bytes, fetched before, as read.
+    #[inline]
+    pub fn take(&mut self, bytes: usize) -> &[u8] {
+        let start = self.start;
+        self.start += bytes;
+        &self.buffer[start..self.start]
+    }
+
+    /// Reads until `bytes` are unread.
+    ///
+    /// # Errors
+    /// When the connection ends or fails.
+    #[inline]
+    pub fn fetch(&mut self, stream: &mut impl Read, bytes: usize) -> io::Result<()> {
+        while self.end - self.start < bytes {
+            self.fill(stream, bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Reads once, appending to the unread bytes.
+    ///
+    /// # Errors
+    /// As [`ReceiveBuffer::fetch`].
+    pub fn read_once(&mut self, stream: &mut impl Read) -> io::Result<()> {
+        self.fill(stream, self.end - self.start + 1)
+    }
+
+    /// Shrinks an empty buffer that is longer than `limit` to `bytes`.
+    #[inline]
+    pub fn shrink(&mut self, limit: usize, bytes: usize) {
+        if self.is_empty() && self.buffer.len() > limit {
+            self.buffer.truncate(bytes);
+            self.buffer.shrink_to_fit();
+            (self.start, self.end) = (0, 0);
+        }
+    }
+
+    /// Reads once, after making room for `wanted` unread bytes.
+    fn fill(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<()> {
+        if self.is_empty() {
+            (self.start, self.end) = (0, 0);
+        }
+        if self.start + wanted > self.buffer.len() {
+            self.buffer.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+            if wanted > self.buffer.len() {
+                self.buffer.resize(wanted.next_power_of_two(), 0);
+            }
+        }
+        let read = loop {
+            match stream.read(&mut self.buffer[self.end..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        if read == 0 {
+            let reason = "the server closed the connection";
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+        }
+        self.end += read;
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! One client's session: a connection, reconnected after a loss.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use engine::{ApplicationSetup, EngineError, Pipeline, Rows, Session};
+use model::{Op, Outcome};
+
+use crate::config::Config;
+use crate::connection::{Connection, Reply};
+use crate::database::{Database, SqlEngine};
+use crate::failure::{ErrorResponse, Failure};
+use crate::key_value::{InFlight, KeyValue};
+use crate::pipeline_queue::PipelineQueue;
+use crate::procedure::Calls;
+
+/// Losses after which a client ends: a server that keeps disconnecting is not measurable.
+const LOSSES_MAX: u32 = 3;
+
+/// A connection and the statements prepared on it, which are lost and replaced together.
+struct Link<C: Connection> {
+    connection: C,
+    key_value: KeyValue<C>,
+    calls: Calls<C>,
+}
+
+impl<C: Connection> Link<C> {
+    /// Connects; statements are prepared on first use.
+    fn open(config: &Config<C::Session>, setup: Option<&ApplicationSetup>) -> Reply<Self, C> {
+        Ok(Self {
+            connection: config.connect()?,
+            key_value: KeyValue::new(config.protocol),
+            calls: Calls::new(setup, config.protocol),
+        })
+    }
+}
+
+/// One client's connection with its statements.
+pub(crate) struct SqlSession<'e, D: Database> {
+    engine: &'e SqlEngine<D>,
+    link: Link<D::Connection>,
+    /// Losses, or those since the last completed operation.
+    losses: u32,
+    is_lost: bool,
+    queue: PipelineQueue<InFlight>,
+}
+
+type Error<D> = <<D as Database>::Connection as Connection>::Error;
+
+impl<'e, D: Database> SqlSession<'e, D> {
+    /// Connects.
+    pub(crate) fn new(engine: &'e SqlEngine<D>) -> Result<Self, EngineError> {
+        let link = Link::open(&engine.config, engine.setup.as_ref())?;
+        let queue = PipelineQueue::default();
+        Ok(Self { engine, link, losses: 0, is_lost: false, queue })
+    }
+
+    #[inline]
+    fn end(&mut self, done: Reply<Outcome, D::Connection>) -> Result<Outcome, EngineError> {
+        match done {
+            Ok(outcome) => {
+                if D::Connection::SQL.forgives_losses {
+                    self.losses = 0;
+                }
+                Ok(outcome)
+            }
+            Err(failure) => Err(self.recover(failure)),
+        }
+    }
+
+    /// Reconnects after a loss; the current operation has failed, whether applied or not.
+    #[cold]
+    fn recover(&mut self, failure: Failure<Error<D>>) -> EngineError {
+        if !failure.is_loss() {
+            return failure.into();
+        }
+        self.queue.lose_all();
+        self.losses += 1;
+        self.is_lost = true;
+        let prefix = Error::<D>::PREFIX;
+        let reason = match failure {
+            Failure::Refused(response) => response.to_string(),
+            Failure::Lost(reason) | Failure::Rejected(reason) => reason,
+        };
+        if self.losses > LOSSES_MAX {
+            return EngineError::Fatal(format!(
+                "{prefix}connection lost: {reason}; reconnected {LOSSES_MAX} times before: see \
+                 the server's log"
+            ));
+        }
+        match self.reconnect() {
+            Ok(()) => EngineError::Timeout(format!(
+                "{prefix}connection lost and reconnected, the statement counts as failed: {reason}"
+            )),
+            Err(last) => EngineError::Fatal(format!(
+                "{prefix}connection lost ({reason}), and {} attempts to connect again failed: \
+                 {last}",
+                D::Connection::SQL.pauses.len()
+            )),
+        }
+    }
+
+    fn reconnect(&mut self) -> Reply<(), D::Connection> {
+        let mut last = Failure::Lost("no answer".to_owned());
+        for pause in D::Connection::SQL.pauses {
+            sleep(*pause);
+            match Link::open(&self.engine.config, self.engine.setup.as_ref()) {
+                Ok(link) => {
+                    self.link = link;
+                    self.is_lost = false;
+                    self.engine.reconnects.fetch_add(1, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(failure @ Failure::Rejected(_)) => return Err(failure),
+                Err(failure) => last = failure,
+            }
+        }
+        Err(last)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a restart cannot be awaited; nothing is timed")]
+fn sleep(pause: Duration) {
+    std::thread::sleep(pause);
+}
+
+/// Rejects a row longer than the table's columns.
+#[inline]
+fn check_row<C: Connection>(op: &Op<'_>) -> Result<(), EngineError> {
+    let (key_max, value_max) = C::SQL.row_bytes_max;
+    if let Op::Put { key, value } = op
+        && (key.len() > key_max || value.len() > value_max)
+    {
+        return Err(too_long::<C>(key, value));
+    }
+    Ok(())
+}
+
+#[cold]
+fn too_long<C: Connection>(key: &[u8], value: &[u8]) -> EngineError {
+    let (key_max, value_max) = C::SQL.row_bytes_max;
+    EngineError::Unsupported(format!(
+        "a key of {} bytes with a value of {}: keys may have {key_max}, values {value_max}",
+        key.len(),
+        value.len()
+    ))
+}
+
+impl<D: Database> Session for SqlSession<'_, D> {
+    #[inline]
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        if self.is_lost {
+            return Err(EngineError::Fatal("the connection is lost".to_owned()));
+        }
+        check_row::<D::Connection>(op)?;
+        let Link { connection, key_value, calls } = &mut self.link;
+        let done = if let Op::Call(call) = op {
+            calls.call(connection, self.engine.setup.as_ref(), call, rows)
+        } else {
+            key_value.execute(connection, op, rows)
+        };
+        self.end(done)
+    }
+
+    fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
+        Some(self)
+    }
+}
+
+impl<D: Database> Pipeline for SqlSession<'_, D> {
+    #[inline]
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
+        if self.is_lost {
+            // Executing it returns the error.
+            return Ok(false);
+        }
+        check_row::<D::Connection>(op)?;
+        let Link { connection, key_value, calls } = &mut self.link;
+        let taken = if let Op::Call(call) = op {
+            calls.submit(connection, call)
+        } else {
+            key_value.submit(connection, op)
+        };
+        match taken {
+            Ok(Some(in_flight)) => {
+                self.queue.push(in_flight);
+                Ok(true)
+            }
+            Ok(None) => Ok(false),
+            Err(failure) => Err(self.recover(failure)),
+        }
+    }
+
+    #[inline]
+    fn has_answer(&mut self) -> bool {
+        self.queue.has_lost() || self.link.connection.has_answer()
+    }
+
+    #[inline]
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let in_flight = self.queue.oldest()?;
+        let Link { connection, key_value, .. } = &mut self.link;
+        let done = key_value.complete(connection, in_flight, rows);
+        self.end(done)
+    }
+}

@@ -1,0 +1,98 @@
+//! A connected unix or TCP socket.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use model::Address;
+
+/// A connected socket.
+#[derive(Debug)]
+pub enum Socket {
+    /// A unix socket.
+    Unix(UnixStream),
+    /// A TCP connection, without Nagle's delay.
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    /// Connects; reads time out as connecting does, until [`Socket::clear_read_timeout`].
+    ///
+    /// # Errors
+    /// When no server listens.
+    pub fn connect(address: &Address, timeout: Duration) -> io::Result<Self> {
+        match address {
+            Address::Socket(path) => {
+                let stream = UnixStream::connect(path)?;
+                stream.set_read_timeout(Some(timeout))?;
+                Ok(Self::Unix(stream))
+            }
+            Address::Tcp { host, port } => {
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                for address in (host.as_str(), *port).to_socket_addrs()? {
+                    match TcpStream::connect_timeout(&address, timeout) {
+                        Ok(stream) => {
+                            stream.set_nodelay(true)?;
+                            stream.set_read_timeout(Some(timeout))?;
+                            return Ok(Self::Tcp(stream));
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Err(last)
+            }
+        }
+    }
+
+    /// Returns whether only root can read the traffic.
+    #[must_use]
+    pub const fn is_secure(&self) -> bool {
+        matches!(self, Self::Unix(_))
+    }
+
+    /// Removes the read timeout: statements may take long.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub fn clear_read_timeout(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(None),
+            Self::Tcp(stream) => stream.set_read_timeout(None),
+        }
+    }
+}
+
+impl Read for Socket {
+    #[inline]
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Tcp(stream) => stream.as_fd(),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The tables of a run: creation, reuse, protection of foreign tables.
+//!
+//! The marker table names the tables Assay created and the token of their data set, which is also
+//! stored in the data directory: a directory opened again finds its rows, while tables of another
+//! token are left from an earlier run, and dropped.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use engine::{EngineError, OpenSpec};
+use model::sql::{Part, Statement};
+
+use crate::config::Config;
+use crate::connection::{Connection, Reply};
+use crate::failure::{ErrorResponse, Failure};
+
+/// The table of key-value operations.
+const KEY_VALUE: &str = "assay_kv";
+/// The marker table.
+const MARKER: &str = "assay_tables";
+/// File in the data directory that holds the data set's token.
+const TOKEN_FILE: &str = "assay-tables";
+/// Bytes of a token.
+const TOKEN_BYTES: usize = 16;
+
+/// A table to create.
+struct TableSpec {
+    name: String,
+    create: Vec<String>,
+}
+
+/// Creates the tables of `spec`, or finds those of this data set again; returns their names.
+///
+/// # Errors
+/// When a foreign table has the name, or the user lacks rights.
+pub(crate) fn ensure<C: Connection>(
+    connection: &mut C,
+    spec: &OpenSpec,
+    config: &Config<C::Session>,
+) -> Result<Vec<String>, EngineError> {
+    let target = Target { config, token_file: spec.dir.join(TOKEN_FILE) };
+    let wanted = specs::<C>(spec, &config.session);
+    let marked = target.marked(connection)?;
+    let token = target.token()?;
+    let is_trusted = C::SQL.trusts_own_server && !config.endpoint.is_foreign;
+    let is_present = |(_, of): &(String, String)| is_trusted || token.as_ref() == Some(of);
+    let mut missing = Vec::new();
+    for table in &wanted {
+        let is_marked = |(name, _): &&(String, String)| *name == table.name;
+        let known = marked.iter().find(is_marked);
+        match (known, connection.has_table(&table.name)?) {
+            (None, true) => return Err(target.foreign_table(&table.name)),
+            (Some(known), true) if is_present(known) => {}
+            _ => missing.push(table),
+        }
+    }
+    let is_rebuilt = !C::SQL.is_ddl_transactional && !missing.is_empty();
+    if is_rebuilt {
+        missing = wanted.iter().collect();
+    }
+    let is_dropped = |table: &(String, String)| {
+        is_rebuilt || !is_present(table) || missing.iter().any(|missing| missing.name == table.0)
+    };
+    for (name, _) in marked.iter().filter(|table| is_dropped(table)) {
+        drop_table(connection, name).map_err(|failure| target.creation_error(failure))?;
+    }
+    let token = match token {
+        Some(token) => token,
+        None => target.new_token(!is_trusted)?,
+    };
+    for table in missing {
+        create(connection, table, &token).map_err(|failure| target.creation_error(failure))?;
+    }
+    Ok(wanted.into_iter().map(|table| table.name).collect())
+}
+
+/// Returns the tables of `spec`.
+fn specs<C: Connection>(spec: &OpenSpec, session: &C::Session) -> Vec<TableSpec> {
+    let Some(setup) = &spec.application else {
+        let create = C::create_key_value(session);
+        return vec![TableSpec { name: KEY_VALUE.to_owned(), create }];
+    };
+    let tables = (0u16..).zip(&setup.application.tables);
+    let all = tables.flat_map(|(position, table)| {
+        (0..setup.copies(position)).map(|number| {
+            let name = name(&table.name, number);
+            let statements = table.create.by(C::SQL.dialect).iter();
+            let create = statements.map(|statement| sql_text(statement, &name)).collect();
+            TableSpec { name, create }
+        })
+    });
+    all.collect()
+}
+
+/// Returns the name of copy `number`, from 0, of a table.
+pub(crate) fn name(base: &str, number: u32) -> String {
+    format!("{base}{}", u64::from(number) + 1)
+}
+
+/// Returns the SQL text of a statement on one table.
+fn sql_text(statement: &Statement, table: &str) -> String {
+    let pieces = statement.parts.iter().map(|part| match part {
+        Part::Text(text) => text.as_str(),
+        Part::Table => table,
+        Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => "",
+    });
+    pieces.collect()
+}
+
+/// Creates a table; the marker table names it first.
+fn create<C: Connection>(connection: &mut C, table: &TableSpec, token: &str) -> Reply<(), C> {
+    let note = format!("INSERT INTO {MARKER} VALUES ('{}', '{token}')", table.name);
+    in_transaction(connection, [&note].into_iter().chain(&table.create))
+}
+
+fn drop_table<C: Connection>(connection: &mut C, name: &str) -> Reply<(), C> {
+    let quote = C::SQL.quote;
+    let statements = [
+        format!("DROP TABLE IF EXISTS {quote}{name}{quote}"),
+        format!("DELETE FROM {MARKER} WHERE name = '{}'", name.replace('\'', "''")),
+    ];
+    in_transaction(connection, statements.iter())
+}
+
+/// Runs statements as one transaction, where table creation is transactional.
+fn in_transaction<'a, C: Connection>(
+    connection: &mut C,
+    mut statements: impl Iterator<Item = &'a String>,
+) -> Reply<(), C> {
+    if !C::SQL.is_ddl_transactional {
+        return statements.try_for_each(|sql| connection.run(sql));
+    }
+    connection.run(C::SQL.begin)?;
+    let done = statements.try_for_each(|sql| connection.run(sql));
+    let ended = connection.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" });
+    done.and(ended)
+}
+
+/// Where tables are created: server and token file.
+struct Target<'a, S> {
+    config: &'a Config<S>,
+    token_file: PathBuf,
+}
+
+impl<S> Target<'_, S> {
+    fn describe(&self) -> String {
+        format!("database `{}` at {}", self.config.endpoint.database, self.config.endpoint.address)
+    }
+
+    /// Returns the tables in the marker table, each with its token; creates the marker table.
+    fn marked<C: Connection>(
+        &self,
+        connection: &mut C,
+    ) -> Result<Vec<(String, String)>, EngineError> {
+        if !connection.has_table(MARKER)? {
+            let create = format!("CREATE TABLE {MARKER} ({})", C::SQL.marker_columns);
+            connection.run(&create).map_err(|failure| self.creation_error(failure))?;
+            return Ok(Vec::new());
+        }
+        let sql = format!("SELECT name, {} FROM {MARKER}", C::SQL.token_column);
+        connection.pairs(&sql).map_err(|failure| {
+            EngineError::Fatal(format!(
+                "table `{MARKER}` of {} is not the one Assay creates ({failure}): drop it, or name \
+                 another database in the dsn",
+                self.describe()
+            ))
+        })
+    }
+
+    /// Reads the token in the data directory; `None` when it is fresh.
+    fn token(&self) -> Result<Option<String>, EngineError> {
+        match fs::read_to_string(&self.token_file) {
+            Ok(token) => Ok(Some(token)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.file_error(&error)),
+        }
+    }
+
+    /// Returns a new token, written to the data directory when `is_stored`.
+    fn new_token(&self, is_stored: bool) -> Result<String, EngineError> {
+        let mut bytes = [0; TOKEN_BYTES];
+        let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
+        read.map_err(|error| self.file_error(&error))?;
+        let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        if is_stored {
+            fs::write(&self.token_file, &token).map_err(|error| self.file_error(&error))?;
+        }
+        Ok(token)
+    }
+
+    fn file_error(&self, error: &io::Error) -> EngineError {
+        EngineError::Fatal(format!("{}: {error}", self.token_file.display()))
+    }
+
+    fn foreign_table(&self, name: &str) -> EngineError {
+        EngineError::Fatal(format!(
+            "table `{name}` of {} was not created by Assay: drop it, or name another database in \
+             the dsn",
+            self.describe()
+        ))
+    }
+
+    /// Converts a failure to create or drop a table, with the remedy for missing rights.
+    #[cold]
+    fn creation_error<E: ErrorResponse>(&self, failure: Failure<E>) -> EngineError {
+        match failure {
+            Failure::Refused(response) if response.lacks_right() => EngineError::Fatal(format!(
+                "{}`{}` may not create tables in {}: {response}: grant it all rights on the \
+                 database, or name another user in the dsn",
+                E::PREFIX,
+                self.config.endpoint.user,
+                self.describe()
+            )),
+            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) => failure.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_name_is_substituted_in_statements() {
+        let text = |text: &str| Part::Text(text.to_owned());
+        let parts = vec![text("CREATE TABLE "), Part::Table, text(" (a INT)")];
+        assert_eq!(sql_text(&Statement { parts }, &name("pi", 0)), "CREATE TABLE pi1 (a INT)");
+    }
+}

@@ -1,0 +1,146 @@
+//! SQL text with the positions of its values.
+
+use model::sql::{Piece, Procedure, Statement};
+
+/// Text of a statement with the positions of its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    parts: Vec<Part>,
+}
+
+/// SQL text, or the position of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// SQL text.
+    Text(String),
+    /// A value, by its position among the arguments.
+    Value(usize),
+}
+
+impl Template {
+    /// Parses a text whose `?` are its values, in order.
+    pub(crate) fn parse(sql: &str) -> Self {
+        let text = |text: &str| Part::Text(text.to_owned());
+        let mut pieces = sql.split('?');
+        let mut parts: Vec<_> = pieces.next().map(text).into_iter().collect();
+        parts.extend(pieces.enumerate().flat_map(|(at, piece)| [Part::Value(at), text(piece)]));
+        Self { parts }
+    }
+
+    /// Renders `statement` of `procedure` for a table.
+    pub(crate) fn render(statement: &Statement, procedure: &Procedure, table: &str) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        for piece in statement.pieces(procedure) {
+            let text = match piece {
+                Piece::Argument(position) => {
+                    parts.push(Part::Value(position));
+                    continue;
+                }
+                Piece::Text(text) => text,
+                Piece::Table => table,
+            };
+            match parts.last_mut() {
+                Some(Part::Text(before)) => before.push_str(text),
+                _ => parts.push(Part::Text(text.to_owned())),
+            }
+        }
+        Self { parts }
+    }
+
+    /// Returns the parts, in order.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Returns the number of arguments needed for the values.
+    pub(crate) fn arguments(&self) -> usize {
+        let needed = self.parts.iter().map(|part| match part {
+            Part::Value(position) => position + 1,
+            Part::Text(_) => 0,
+        });
+        needed.max().unwrap_or(0)
+    }
+
+    /// Returns the text with placeholders, and the argument of each parameter.
+    ///
+    /// `placeholder` writes that of a parameter's number, from 1. An argument used twice is one
+    /// parameter when `is_shared`, else two.
+    pub fn with_placeholders(
+        &self,
+        is_shared: bool,
+        placeholder: impl Fn(usize) -> String,
+    ) -> (String, Vec<usize>) {
+        let (mut sql, mut arguments) = (String::new(), Vec::new());
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => sql.push_str(text),
+                Part::Value(position) => {
+                    let known = arguments.iter().position(|known| is_shared && known == position);
+                    let number = known.unwrap_or_else(|| {
+                        arguments.push(*position);
+                        arguments.len() - 1
+                    });
+                    sql.push_str(&placeholder(number + 1));
+                }
+            }
+        }
+        (sql, arguments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::OpKind;
+    use model::sql::{Draw, Part as SourcePart, PerDialect};
+
+    use super::*;
+
+    fn procedure(rows: u32) -> Procedure {
+        Procedure {
+            name: "p".to_owned(),
+            kind: OpKind::Insert,
+            table: 0,
+            is_transaction: false,
+            statements: PerDialect::default(),
+            arguments: vec![Draw::Id],
+            row: vec![Draw::Id],
+            rows,
+            rows_expected: None,
+        }
+    }
+
+    #[test]
+    fn argument_used_twice_is_one_parameter_or_two() {
+        let text = |text: &str| SourcePart::Text(text.to_owned());
+        let statement = Statement {
+            parts: vec![
+                text("SELECT "),
+                SourcePart::Argument(0),
+                text(" FROM "),
+                SourcePart::Table,
+                text(" WHERE id IN ("),
+                SourcePart::Rows(vec![SourcePart::RowArgument(0)]),
+                text(") AND x > "),
+                SourcePart::Argument(0),
+            ],
+        };
+        let template = Template::render(&statement, &procedure(2), "pi7");
+        let merged = Part::Text(" FROM pi7 WHERE id IN (".to_owned());
+        assert_eq!((template.arguments(), &template.parts()[2]), (3, &merged));
+        let numbered = |is_shared| template.with_placeholders(is_shared, |at| format!("${at}"));
+        let (sql, arguments) = numbered(true);
+        assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $1");
+        assert_eq!(arguments, [0, 1, 2]);
+        let (sql, arguments) = numbered(false);
+        assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $4");
+        assert_eq!(arguments, [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn placeholders_are_numbered_in_order() {
+        let text = |text: &str| Part::Text(text.to_owned());
+        let parts = [text("a "), Part::Value(0), text(" b "), Part::Value(1), text("")];
+        assert_eq!(Template::parse("a ? b ?").parts(), parts);
+    }
+}

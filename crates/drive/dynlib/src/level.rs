@@ -1,0 +1,313 @@
+//! The C interface that LevelDB and RocksDB share: batches, iterators, texts.
+//!
+//! Writes go through one reused batch per client, as in the engines' own benchmarks: their put
+//! makes a batch of its own each time. Each scan makes its own iterator: a reused one reads an old
+//! snapshot.
+//!
+//! Source: [LevelDB source] 1.23, `include/leveldb/c.h`; [RocksDB source] `include/rocksdb/c.h`,
+//! release tags v5.18.4 to v11.8.1.
+#![expect(unsafe_code, reason = "foreign functions are bound and called here")]
+
+use std::ffi::{CStr, CString, c_char, c_uchar, c_void};
+use std::ptr;
+
+use engine::{EngineError, Rows};
+use model::{Direction, Durability};
+
+use crate::Library;
+
+/// Declares opaque handles.
+macro_rules! handles {
+    ($($name:ident: $about:literal)*) => { $(
+        #[doc = $about]
+        #[repr(C)]
+        #[derive(Debug)]
+        pub struct $name { _opaque: [u8; 0] }
+    )* };
+}
+
+handles! {
+    Database: "An open database."
+    ReadOptions: "Options of reads."
+    WriteOptions: "Options of writes."
+    Batch: "A batch of writes."
+    Iter: "An iterator."
+}
+
+/// Where the library writes its error text; null means success.
+pub type ErrorOut = *mut *mut c_char;
+/// Text or bytes of the caller's side.
+pub type Text = *const c_char;
+
+/// Declares the table, whose functions begin with the engine's prefix.
+macro_rules! functions {
+    ($($name:ident: fn($($arg:ty),*) $(-> $out:ty)?;)*) => {
+        /// The shared functions of one library.
+        #[derive(Debug, Clone, Copy)]
+        #[expect(missing_docs, reason = "a field is named as its function")]
+        pub struct Functions { $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)* }
+
+        impl Functions {
+            /// Resolves every function that begins with `prefix`.
+            ///
+            /// # Errors
+            /// The name of the first function that is absent.
+            pub fn bind(library: &Library, prefix: &str) -> Result<Self, String> {
+                Ok(Self { $($name: {
+                    let symbol = format!("{prefix}{}", stringify!($name));
+                    // SAFETY: both engines declare the function with this signature.
+                    let found = unsafe { library.get(symbol.as_str()) };
+                    *found.map_err(|_absent| symbol)?
+                },)* })
+            }
+        }
+    };
+}
+
+functions! {
+    close: fn(*mut Database);
+    free: fn(*mut c_void);
+    property_value: fn(*mut Database, Text) -> *mut c_char;
+    compact_range: fn(*mut Database, Text, usize, Text, usize);
+    readoptions_create: fn() -> *mut ReadOptions;
+    readoptions_destroy: fn(*mut ReadOptions);
+    writeoptions_create: fn() -> *mut WriteOptions;
+    writeoptions_destroy: fn(*mut WriteOptions);
+    writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
+    writebatch_create: fn() -> *mut Batch;
+    writebatch_destroy: fn(*mut Batch);
+    writebatch_clear: fn(*mut Batch);
+    writebatch_put: fn(*mut Batch, Text, usize, Text, usize);
+    writebatch_delete: fn(*mut Batch, Text, usize);
+    write: fn(*mut Database, *const WriteOptions, *mut Batch, ErrorOut);
+    create_iterator: fn(*mut Database, *const ReadOptions) -> *mut Iter;
+    iter_destroy: fn(*mut Iter);
+    iter_valid: fn(*const Iter) -> c_uchar;
+    iter_seek: fn(*mut Iter, Text, usize);
+    iter_next: fn(*mut Iter);
+    iter_prev: fn(*mut Iter);
+    iter_key: fn(*const Iter, *mut usize) -> Text;
+    iter_value: fn(*const Iter, *mut usize) -> Text;
+    iter_get_error: fn(*const Iter, ErrorOut);
+}
+
+impl Functions {
+    /// Calls a function that reports errors by text, and converts its error.
+    ///
+    /// # Errors
+    /// The library's message; its text is freed.
+    #[inline]
+    pub fn call<T>(&self, function: impl FnOnce(ErrorOut) -> T) -> Result<T, EngineError> {
+        let mut error: *mut c_char = ptr::null_mut();
+        let returned = function(&raw mut error);
+        // SAFETY: a function of the library wrote the text, or nothing.
+        if error.is_null() { Ok(returned) } else { Err(unsafe { self.take_error(error) }) }
+    }
+
+    /// Converts the library's error and frees its text.
+    ///
+    /// # Safety
+    /// `error` is what the library wrote to an [`ErrorOut`].
+    #[cold]
+    pub unsafe fn take_error(&self, error: *mut c_char) -> EngineError {
+        // SAFETY: as this function requires of its caller.
+        let text = unsafe { self.take_text(error) };
+        classify(text.unwrap_or_else(|| "unknown error".to_owned()))
+    }
+
+    /// Copies and frees a text of the library's; `None` when null.
+    ///
+    /// # Safety
+    /// `text` is null, or what the library returned for its caller to free.
+    pub unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: the library returns zero-terminated texts, and this one is not null.
+        let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        // SAFETY: the library allocated the text for its caller; not used after this.
+        unsafe { (self.free)(text.cast()) };
+        Some(copy)
+    }
+}
+
+/// Classifies a status text; LevelDB has fewer kinds than RocksDB.
+fn classify(text: String) -> EngineError {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| text.starts_with(prefix));
+    if starts(&["Resource busy", "Operation failed. Try again"]) {
+        EngineError::Conflict(text)
+    } else if starts(&["Operation timed out"]) {
+        EngineError::Timeout(text)
+    } else if starts(&["Not implemented"]) {
+        EngineError::Unsupported(text)
+    } else {
+        EngineError::Fatal(text)
+    }
+}
+
+/// Returns bytes as a text that ends with zero.
+///
+/// # Errors
+/// When they hold a zero.
+pub fn c_text(bytes: &[u8]) -> Result<CString, EngineError> {
+    CString::new(bytes).map_err(|_zero_inside| {
+        let text = String::from_utf8_lossy(bytes);
+        EngineError::Fatal(format!("`{text}` holds a zero byte"))
+    })
+}
+
+/// Returns no bytes; a cold call, so that the usual case compiles to a branch.
+#[cold]
+const fn nothing() -> &'static [u8] {
+    &[]
+}
+
+/// Returns the bytes the library points to.
+///
+/// # Safety
+/// `start` and `bytes` are what the library returned for memory that lives through `'a`.
+#[inline]
+#[must_use]
+pub unsafe fn bytes_of<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
+    if bytes == 0 {
+        return nothing();
+    }
+    // SAFETY: as this function requires of its caller.
+    unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
+}
+
+/// One client's options and batch, owned.
+#[derive(Debug)]
+pub struct Client<'a> {
+    api: &'a Functions,
+    database: *mut Database,
+    /// Options of reads.
+    pub read: *mut ReadOptions,
+    /// Options of writes.
+    pub write: *mut WriteOptions,
+    batch: *mut Batch,
+}
+
+impl<'a> Client<'a> {
+    /// Returns a client with default options and the class's sync.
+    ///
+    /// # Safety
+    /// `database` is open in the library of `api` for as long as the client lives.
+    #[must_use]
+    pub unsafe fn new(api: &'a Functions, database: *mut Database, durability: Durability) -> Self {
+        // SAFETY: takes nothing; the result is owned by the client.
+        let read = unsafe { (api.readoptions_create)() };
+        // SAFETY: takes nothing; the result is owned by the client.
+        let write = unsafe { (api.writeoptions_create)() };
+        // SAFETY: `write` was just created.
+        unsafe { (api.writeoptions_set_sync)(write, u8::from(durability == Durability::Sync)) };
+        // SAFETY: takes nothing; the result is owned by the client.
+        let batch = unsafe { (api.writebatch_create)() };
+        Self { api, database, read, write, batch }
+    }
+
+    /// Writes one row.
+    ///
+    /// # Errors
+    /// The engine's message.
+    #[inline]
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+        // SAFETY: the batch is owned.
+        unsafe { (self.api.writebatch_clear)(self.batch) };
+        let (key_start, value_start) = (key.as_ptr().cast(), value.as_ptr().cast());
+        // SAFETY: the batch is owned; key and value are borrowed, and the library copies them.
+        unsafe {
+            (self.api.writebatch_put)(self.batch, key_start, key.len(), value_start, value.len());
+        };
+        self.write_batch()
+    }
+
+    /// Deletes one row.
+    ///
+    /// # Errors
+    /// The engine's message.
+    #[inline]
+    pub fn delete(&self, key: &[u8]) -> Result<(), EngineError> {
+        // SAFETY: the batch is owned.
+        unsafe { (self.api.writebatch_clear)(self.batch) };
+        // SAFETY: the batch is owned; the key is borrowed, and the library copies it.
+        unsafe { (self.api.writebatch_delete)(self.batch, key.as_ptr().cast(), key.len()) };
+        self.write_batch()
+    }
+
+    #[inline]
+    fn write_batch(&self) -> Result<(), EngineError> {
+        let (database, write, batch) = (self.database, self.write, self.batch);
+        // SAFETY: all three handles live, and `error` is a local of `call`.
+        self.api.call(|error| unsafe { (self.api.write)(database, write, batch, error) })
+    }
+
+    /// Reads up to `limit` rows from `start` on, in either direction.
+    ///
+    /// `seek_back` moves a new iterator to the last row at or before `start`.
+    ///
+    /// # Errors
+    /// The engine's message.
+    pub fn scan(
+        &self,
+        start: &[u8],
+        (limit, direction): (u32, Direction),
+        rows: &mut Rows,
+        seek_back: impl FnOnce(*mut Iter),
+    ) -> Result<(), EngineError> {
+        let api = self.api;
+        // SAFETY: database and options live; the iterator is destroyed below.
+        let iter = unsafe { (api.create_iterator)(self.database, self.read) };
+        let step = match direction {
+            Direction::Forward => {
+                // SAFETY: the iterator lives, and the key is borrowed.
+                unsafe { (api.iter_seek)(iter, start.as_ptr().cast(), start.len()) };
+                api.iter_next
+            }
+            Direction::Reverse => {
+                seek_back(iter);
+                api.iter_prev
+            }
+        };
+        // Copied to locals: through the reference each foreign call would reload them.
+        let (valid, key_of, value_of) = (api.iter_valid, api.iter_key, api.iter_value);
+        let mut left = limit;
+        // SAFETY: the iterator lives.
+        while left > 0 && unsafe { valid(iter) } != 0 {
+            let (mut key_bytes, mut value_bytes) = (0, 0);
+            // SAFETY: the iterator lives and is valid.
+            let key = unsafe { key_of(iter, &raw mut key_bytes) };
+            // SAFETY: the iterator lives and is valid.
+            let value = unsafe { value_of(iter, &raw mut value_bytes) };
+            // SAFETY: the library returned both, and the iterator stays where it is.
+            let key = unsafe { bytes_of(key, key_bytes) };
+            // SAFETY: the library returned both, and the iterator stays where it is.
+            rows.push(key, unsafe { bytes_of(value, value_bytes) });
+            left -= 1;
+            if left > 0 {
+                // SAFETY: the iterator lives and is valid.
+                unsafe { step(iter) };
+            }
+        }
+        let ended = api.call(|error| {
+            if left > 0 {
+                // SAFETY: the iterator lives. One that failed is not valid, so it ended the loop.
+                unsafe { (api.iter_get_error)(iter, error) };
+            }
+        });
+        // SAFETY: the iterator is owned, and not used after this.
+        unsafe { (api.iter_destroy)(iter) };
+        ended
+    }
+}
+
+impl Drop for Client<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the batch is owned, and this is its last use.
+        unsafe { (self.api.writebatch_destroy)(self.batch) };
+        // SAFETY: the options are owned, and this is their last use.
+        unsafe { (self.api.writeoptions_destroy)(self.write) };
+        // SAFETY: the options are owned, and this is their last use.
+        unsafe { (self.api.readoptions_destroy)(self.read) };
+    }
+}

@@ -1,0 +1,134 @@
+//! Finds the old words of a file.
+
+use std::collections::BTreeSet;
+
+use super::{exceptions, list, scan};
+use crate::repo::{File, Repo};
+use crate::rule::violation::Violation;
+use crate::rust::{Class, Rust};
+
+/// Files of the rule itself, which lists the words.
+const OWN: &str = "crates/tool/tidy/src/rule/words";
+/// Endings of the files that are checked, besides makefiles.
+const ENDINGS: [&str; 7] = ["rs", "md", "toml", "sh", "snap", "c", "h"];
+
+/// Returns a violation per old word of a line or file name.
+#[must_use]
+pub fn check(repo: &Repo) -> Vec<Violation> {
+    let is_checked = |file: &&File| {
+        let has_ending = ENDINGS.iter().any(|ending| file.is(ending));
+        (has_ending || file.name() == "Makefile") && !file.path.starts_with(OWN)
+    };
+    repo.files().filter(is_checked).flat_map(check_file).collect()
+}
+
+fn check_file(file: &File) -> Vec<Violation> {
+    let mut found: Vec<Violation> = in_name(file).into_iter().collect();
+    let text = file.text();
+    let hits = match file.rust() {
+        Some(rust) => in_source(rust),
+        None if file.is("rs") => Vec::new(),
+        None => scan::prose(text),
+    };
+    let mut known = BTreeSet::new();
+    for hit in hits.into_iter().filter(|hit| !exceptions::covers(&file.path, text, hit)) {
+        let line = 1 + text[..hit.range.start].matches('\n').count();
+        let old = text[hit.range.clone()].to_lowercase();
+        if known.insert((line, old.clone())) {
+            let message = format!("`{old}` is no word of the field: {}", hit.word.instead);
+            found.push(Violation::at(&file.path, line, message));
+        }
+    }
+    found
+}
+
+/// Returns the violations of a file's name.
+fn in_name(file: &File) -> Option<Violation> {
+    let stem = file.name().split('.').next().unwrap_or_default();
+    let parts = stem.split(['_', '-']).filter_map(|part| Some((part, list::find(part)?)));
+    let (part, word) =
+        parts.into_iter().find(|(_, word)| !exceptions::is_path(&file.path, word))?;
+    let message = format!("`{part}` in a file's name is no word of the field: {}", word.instead);
+    Some(Violation::of(&file.path, message))
+}
+
+/// Returns the old words of a source; a text of one word is data and left out.
+fn in_source(rust: &Rust) -> Vec<scan::Hit> {
+    let mut hits = Vec::new();
+    for piece in &rust.pieces {
+        let text = rust.slice(piece);
+        let own = match piece.class {
+            Class::Ident => scan::identifier(text),
+            Class::Text if text.starts_with('\'') => Vec::new(),
+            Class::Text if text.trim_matches('"').contains(' ') => {
+                [scan::prose(text), scan::placeholders(text)].concat()
+            }
+            Class::Text => scan::placeholders(text),
+            Class::Doc | Class::Comment => scan::prose(text),
+            Class::Other => Vec::new(),
+        };
+        hits.extend(own.into_iter().map(|hit| hit.shifted(piece.range.start)));
+    }
+    hits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        check(&Repo::of(&[(path, text)])).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn planted_words_are_found_in_names_comments_and_prose() {
+        let source = "/// What was told.\nfn a(asked_for: Seen) {\n    let _ = \"kept\";\n    \
+                      say(\"nobody waits, {told}\");\n    // `SpendPlan` and ahead\n}\n";
+        let lines: Vec<String> = found("a.rs", source)
+            .into_iter()
+            .map(|text| text.split(" is no word").next().unwrap_or_default().to_owned())
+            .collect();
+        let expected =
+            ["1: `told`", "2: `asked`", "2: `seen`", "4: `say`", "4: `nobody`", "4: `told`"];
+        let expected = expected.into_iter().chain(["5: `ahead`", "5: `spend`"]);
+        assert_eq!(lines, expected.map(|text| format!("a.rs:{text}")).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn documents_manifests_scripts_and_snapshots_are_prose() {
+        for path in ["a.md", "a.toml", "a.sh", "a.snap", "Makefile"] {
+            assert_eq!(found(path, "x\nwhoever Beside\n").len(), 2, "{path}");
+        }
+        assert_eq!(found("a.csv", "whoever").len(), 0);
+        let message = "a.md:1: `tells` is no word of the field: write reports, returns or message";
+        assert_eq!(found("a.md", "It tells."), [message]);
+    }
+
+    #[test]
+    fn some_words_are_old_in_identifiers_only() {
+        assert!(found("a.rs", "// many words, traffic, to prove\nfn f() {}\n").is_empty());
+        assert_eq!(found("a.rs", "fn prove(words: u8) {}\n").len(), 2);
+        assert_eq!(found("a.md", "the option `words_left`\n").len(), 1);
+    }
+
+    #[test]
+    fn names_of_files_are_checked() {
+        assert!(found("src/told.rs", "")[0].contains("`told` in a file's name"));
+        assert!(found("tests/promises/a.rs", "mod promises;\n").is_empty());
+    }
+
+    #[test]
+    fn the_field_s_own_uses_are_exceptions() {
+        let source = "fn f(p: *mut c_void) { v.drain(..); match a { syn::Arm { .. } => () } }\n\
+                      // Look up the write-ahead log on ARM; every drain of the queue.\n";
+        let lines = found("a.rs", source);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].starts_with("a.rs:2: `drain`"), "{lines:?}");
+        assert!(found("a.c", "void f(void);\n").is_empty());
+    }
+
+    #[test]
+    fn latency_is_a_word() {
+        assert!(found("a.rs", "/// Latency of a read.\nfn latency_ns() {}\n").is_empty());
+    }
+}
