@@ -15,7 +15,7 @@ use crate::fixture::{experiment, run, summary};
 use crate::noise_history::NoiseHistory;
 
 /// Experiments a figure.
-const CASES: u32 = 400;
+const CASES: u32 = 200;
 /// From run to run 1 %; from second to second 5 %, with a correlation of 0.9.
 const BETWEEN: f64 = 0.01;
 const SECONDS: f64 = 0.05;

@@ -70,15 +70,14 @@ fn assert_clean(sandbox: &Sandbox) {
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
-/// Starts the experiment and waits until it measures.
+/// Starts the experiment and waits until a second of its reads is stored.
 fn measuring(sandbox: &Sandbox) -> Child {
     let child = sandbox.run(&[]).spawn().expect("it runs");
-    let log = || {
-        let dir = sandbox.experiment()?;
-        let steps = dir.runs(&dir.manifest().ok()?).ok()?.first()?.steps.len();
-        (steps == 1).then_some(())
+    let is_measuring = || {
+        let intervals = sandbox.experiment().and_then(|dir| dir.intervals("pg.c1.r1").ok());
+        intervals.is_some_and(|all| all.iter().any(|interval| interval.step_index == 1))
     };
-    assert!(wait_until(LONG, || log().is_some()), "the first step does not end");
+    assert!(wait_until(LONG, is_measuring), "the first step does not end");
     child
 }
 

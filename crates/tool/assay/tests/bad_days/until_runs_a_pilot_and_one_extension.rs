@@ -9,7 +9,7 @@ use assert_cmd::assert::OutputAssertExt;
 use model::Manifest;
 use rustix::process::Signal;
 
-use crate::sandbox::{NAME, Sandbox, joined_text, output_text, send, wait_until};
+use crate::sandbox::{NAME, Sandbox, joined_text, note, output_text, send, wait_until};
 
 /// Longest time for anything here to begin.
 const LONG: Duration = Duration::from_secs(30);
@@ -69,7 +69,11 @@ fn precise_pilot_is_not_extended() {
     let output = sandbox.run(&["--until", "100%"]).args(long).output().expect("it runs");
     assert!(output.status.success(), "{}", output_text(&output));
     let (_, manifest) = manifest(&sandbox);
-    assert_eq!((manifest.plan.pilot_repetitions, manifest.plan.cells.len()), (None, 6));
+    let is_extended = manifest.plan.pilot_repetitions.is_some();
+    if is_extended && joined_text(&output).contains("A021 steal and neighbours") {
+        return note("skipped: other processes used the CPU, and no pilot is precise");
+    }
+    assert_eq!((is_extended, manifest.plan.cells.len()), (false, 6));
     assert!(
         joined_text(&output).contains("in every step needs 3 repetitions"),
         "{}",
