@@ -45,8 +45,7 @@ fn offered(runs: &[Run; 2]) -> f64 {
     if !slow.is_disturbed() {
         assert!(slow.is_overloaded(), "{}", slow.diagnosis());
     }
-    let offered = late.offered as f64;
-    offered
+    late.offered as f64
 }
 
 #[test]
