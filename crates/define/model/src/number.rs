@@ -1,7 +1,5 @@
 //! Counts as floating-point numbers, and back; shares as text.
 
-use crate::units::{Bytes, Nanos};
-
 /// A count that a floating-point number holds.
 pub trait Count {
     /// Returns the count as a number: exact up to 2^53, which no count of ours reaches.
@@ -43,20 +41,6 @@ counts!(u64 i64 usize);
 impl Count for f64 {
     fn into_float(self) -> f64 {
         self
-    }
-}
-
-impl Count for Nanos {
-    #[inline]
-    fn into_float(self) -> f64 {
-        self.0.into_float()
-    }
-}
-
-impl Count for Bytes {
-    #[inline]
-    fn into_float(self) -> f64 {
-        self.0.into_float()
     }
 }
 

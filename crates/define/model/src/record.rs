@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::allocator::MallocRecord;
 use crate::buckets::Buckets;
 use crate::build::Identity;
-use crate::capability::OpKind;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::host::Host;
 use crate::options::Options;
@@ -23,35 +22,11 @@ use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
 
+pub use crate::finding::{Finding, Severity};
+pub use crate::op_summary::{OpCounts, OpSummaries, OpSummary, Percentiles};
+
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;
-
-/// Severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// The result may be misleading.
-    #[serde(rename = "doubt")]
-    Warning,
-    /// The result must not be used.
-    Blocking,
-}
-
-/// A finding about a plan, a run or a comparison.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// Stable code (`A021`).
-    pub code: String,
-    /// Its severity.
-    pub severity: Severity,
-    /// The evidence, with the figures.
-    #[serde(rename = "seen")]
-    pub evidence: String,
-    /// The remedy.
-    pub remedy: String,
-}
 
 /// An experiment's manifest: `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,70 +48,6 @@ pub struct Manifest {
     /// Library of each variant's build (path and hash), by variant name.
     pub builds: BTreeMap<String, Identity>,
 }
-
-/// Counts of one kind of operation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpCounts {
-    /// Operations that were done, answers of `not found` included.
-    pub done: u64,
-    /// Of these, reads that found nothing.
-    pub not_found: u64,
-    /// Operations that failed; never counted as done.
-    pub failed: u64,
-    /// Rows returned or written.
-    pub rows: u64,
-    /// Bytes of keys and values returned or written.
-    pub bytes: u64,
-    /// Answers whose value was checked and found right.
-    pub verified: u64,
-}
-
-impl OpCounts {
-    /// Adds `other` to these counts.
-    pub const fn merge(&mut self, other: &Self) {
-        self.done += other.done;
-        self.not_found += other.not_found;
-        self.failed += other.failed;
-        self.rows += other.rows;
-        self.bytes += other.bytes;
-        self.verified += other.verified;
-    }
-}
-
-/// Percentiles of one histogram, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Percentiles {
-    /// Operations in the histogram.
-    pub count: u64,
-    /// Mean.
-    pub mean_ns: f64,
-    /// Half of the operations stayed within.
-    pub p50_ns: u64,
-    /// 90 % of the operations stayed within.
-    pub p90_ns: u64,
-    /// 99 % of the operations stayed within.
-    pub p99_ns: u64,
-    /// 99.9 % of the operations stayed within.
-    pub p999_ns: u64,
-    /// 99.99 % of the operations stayed within.
-    pub p9999_ns: u64,
-    /// The longest.
-    pub max_ns: u64,
-}
-
-/// Counts and times of one kind of operation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct OpSummary {
-    /// Counts.
-    pub counts: OpCounts,
-    /// Response time: ended - intended.
-    pub response: Percentiles,
-    /// Service time: ended - started.
-    pub service: Percentiles,
-}
-
-/// Summaries by kind of operation.
-pub type OpSummaries = BTreeMap<OpKind, OpSummary>;
 
 /// One second of a step: one line of `intervals.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

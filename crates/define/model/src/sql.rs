@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
 use crate::number::whole;
-use crate::step::{OpUnit, StepRole};
+use crate::step::{OpUnit, Step, StepRole};
 
 /// The SQL a server understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -182,9 +182,7 @@ impl Application {
         };
         Some(procedures.iter().filter_map(copies).sum())
     }
-}
 
-impl Application {
     /// Returns the mean rows per call of `call_mix`, always above 0.
     ///
     /// Rows inserted; without inserts, rows otherwise written; without writes, rows expected to
@@ -238,6 +236,15 @@ impl Application {
 
     fn procedure(&self, at: u16) -> Option<&Procedure> {
         self.procedures.get(usize::from(at))
+    }
+}
+
+impl Step {
+    /// Returns the role that its application or its name declares.
+    #[must_use]
+    pub fn role(&self, application: Option<&Application>) -> StepRole {
+        let own = application.and_then(|application| application.step(&self.name));
+        own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
     }
 }
 

@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
 use crate::load::{Limit, Load};
-use crate::record::OpSummaries;
-use crate::sql::Application;
+use crate::op_summary::OpSummaries;
 use crate::units::{Bytes, Nanos};
 
 /// Description of a step kind, declared by the workload.
@@ -62,7 +61,7 @@ pub mod name {
 
 impl StepRole {
     /// Returns the role of a key-value step; a step of another name writes.
-    fn of_key_value(step: &str) -> Self {
+    pub(crate) fn of_key_value(step: &str) -> Self {
         match step {
             name::FILLSEQ | "fillrandom" | "filluniquerandom" => Self::Load,
             name::READMISSING | "readrandom" | "multireadrandom" | "fwdrange" | "revrange" => {
@@ -107,8 +106,8 @@ impl OpUnit {
     /// constant. A fixed number of rows is done as a whole, so single intervals of such a step
     /// carry no information.
     ///
-    /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps and
-    /// the insert in load steps, and deletes are not added.
+    /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps
+    /// and the insert in load steps, and deletes are not added.
     #[must_use]
     pub fn done(&self, of: &OpSummaries) -> u64 {
         let rows = |is_wanted: fn(OpKind) -> bool| -> u64 {
@@ -169,13 +168,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// Returns the role that its application or its name declares.
-    #[must_use]
-    pub fn role(&self, application: Option<&Application>) -> StepRole {
-        let own = application.and_then(|application| application.step(&self.name));
-        own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
-    }
-
     /// Returns a step of one closed-loop client with default settings.
     ///
     /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, a settle of a minute at
@@ -202,7 +194,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{OpCounts, OpSummary};
+    use crate::op_summary::{OpCounts, OpSummary};
 
     fn summaries(kinds: &[(OpKind, u64, u64)]) -> OpSummaries {
         let one = |&(kind, done, rows): &(OpKind, u64, u64)| {

@@ -1,9 +1,10 @@
 //! Quantities with their unit in the type, and their text forms.
 
-use crate::number::{float, whole};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::number::{Count, float, whole};
 
 /// A span of time or a monotonic stamp, in nanoseconds.
 #[derive(
@@ -78,6 +79,20 @@ impl Bytes {
     #[must_use]
     pub fn as_gib(self) -> f64 {
         self.as_mib() / 1024.0
+    }
+}
+
+impl Count for Nanos {
+    #[inline]
+    fn into_float(self) -> f64 {
+        self.0.into_float()
+    }
+}
+
+impl Count for Bytes {
+    #[inline]
+    fn into_float(self) -> f64 {
+        self.0.into_float()
     }
 }
 

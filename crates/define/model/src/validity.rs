@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::load::{Limit, Pace};
-use crate::record::{OpSummaries, Percentiles};
+use crate::op_summary::{OpSummaries, Percentiles};
 use crate::units::Nanos;
 
 /// Share of their time that clients may wait for a CPU.

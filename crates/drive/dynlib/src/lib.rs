@@ -8,8 +8,8 @@
 //! called.
 //!
 //! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`;
-//! for an engine that can also be linked, `linked` fills the same table. [`level`] has the part that
-//! LevelDB and RocksDB share.
+//! for an engine that can also be linked, `linked` fills the same table. [`level`] has the part
+//! that LevelDB and RocksDB share.
 
 mod functions;
 mod image;

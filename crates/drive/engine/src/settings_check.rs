@@ -47,7 +47,8 @@ pub fn check_settings(
 /// Checks that every option is one of `known`.
 ///
 /// # Errors
-/// [`Refusal::Option`](crate::Refusal::Option) that names the first unknown one and those that are known.
+/// [`Refusal::Option`](crate::Refusal::Option) that names the first unknown one and those that are
+/// known.
 pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
     match options.iter().find(|(name, _)| !known.contains(name)) {
         None => Ok(()),

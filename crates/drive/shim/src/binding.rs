@@ -1,11 +1,7 @@
-//! The description of an engine behind a shim, and its driver.
+//! The description of an engine behind a shim.
 
-use std::path::Path;
-
-use engine::{Driver, EngineError, OpenSpec, Setting};
+use engine::{EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity, Options};
-
-use crate::driver::ShimDriver;
 
 /// Description of an engine behind a shim.
 ///
@@ -25,18 +21,4 @@ pub struct Binding {
     pub settings: &'static [(Setting, &'static str)],
     /// Files in the data directory to archive: logs, configuration.
     pub own_files: &'static [&'static str],
-}
-
-/// Loads the engine's library at `path` through its shim.
-///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
-/// # Errors
-/// When the library or its shim is absent or cannot be loaded, when the shim lacks a function or
-/// has another version of the interface, or when the process holds another library.
-pub fn open_library(
-    path: &Path,
-    binding: &'static Binding,
-) -> Result<Box<dyn Driver>, EngineError> {
-    Ok(Box::new(ShimDriver::load(path, binding)?))
 }

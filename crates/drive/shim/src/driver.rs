@@ -16,8 +16,22 @@ use crate::instance::ShimEngine;
 /// Name under which the shim reports the version; others are facts.
 const VERSION: &str = "version";
 
+/// Loads the engine's library at `path` through its shim.
+///
+/// A process takes one library: the first one stays loaded until the process ends.
+///
+/// # Errors
+/// When the library or its shim is absent or cannot be loaded, when the shim lacks a function or
+/// has another version of the interface, or when the process holds another library.
+pub fn open_library(
+    path: &Path,
+    binding: &'static Binding,
+) -> Result<Box<dyn Driver>, EngineError> {
+    Ok(Box::new(ShimDriver::load(path, binding)?))
+}
+
 /// One build of an engine behind its shim.
-pub(crate) struct ShimDriver {
+struct ShimDriver {
     api: &'static Api,
     binding: &'static Binding,
     identity: Identity,
@@ -26,7 +40,7 @@ pub(crate) struct ShimDriver {
 
 impl ShimDriver {
     /// Loads the shim next to the engine's library.
-    pub(crate) fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
+    fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
         let (engine, library) = (binding.engine, resolved(path)?);
         let shim = library.with_file_name(file_name(engine));
         if !shim.exists() {

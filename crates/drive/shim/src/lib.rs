@@ -21,7 +21,8 @@ mod ffi;
 mod ffi_session;
 mod instance;
 
-pub use binding::{Binding, open_library};
+pub use binding::Binding;
+pub use driver::open_library;
 
 /// The C interface's header, to compile a shim with.
 pub const HEADER: &str = include_str!("../include/assay_engine.h");

@@ -13,18 +13,10 @@ use crate::error::SupplyError;
 use crate::library::digest;
 use crate::shims::{self, ShimBuild};
 use crate::source::{Fetched, Progress, headers_package};
-use crate::store::Store;
+use crate::store::{CommitOptions, Store};
 
 /// Fact: the headers a shim was compiled against.
 const SHIM_HEADERS: &str = "shim_headers";
-
-/// How a fetched library is committed.
-pub(crate) struct CommitOptions<'a> {
-    /// Directory of its headers; found near the library when absent.
-    pub(crate) headers: Option<&'a Path>,
-    /// Whether its smoke test must pass.
-    pub(crate) smoke_test_needed: bool,
-}
 
 impl Store {
     /// Turns the files in the entry's work directory into the entry.
@@ -124,14 +116,6 @@ impl Store {
             },
         })
     }
-}
-
-/// Returns whether the shim of a build must be recompiled.
-pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path) -> bool {
-    let Some(shim) = &metadata.shim else { return true };
-    let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
-    shim.recipe_sha256 != shims::fingerprint(recipe)
-        || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
 }
 
 /// Returns the error for missing headers.

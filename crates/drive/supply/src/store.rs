@@ -19,12 +19,12 @@ use model::BuildRef;
 use shim::Recipe;
 
 use crate::artifact::{Artifact, ArtifactMetadata, HEADERS_DIR, METADATA_FILE, library_name};
-use crate::commit::{CommitOptions, is_stale};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::{check_loadable, digest};
 use crate::release;
+use crate::shims;
 use crate::source::{Fetched, Progress, Source, registry};
 
 /// Hex digits of the hash that names an unnamed library.
@@ -36,6 +36,14 @@ pub struct Store {
     pub(crate) sources: Vec<Box<dyn Source>>,
     /// Descriptions of engines.
     pub(crate) engines: Engines,
+}
+
+/// How a fetched library is committed.
+pub(crate) struct CommitOptions<'a> {
+    /// Directory of its headers; found near the library when absent.
+    pub(crate) headers: Option<&'a Path>,
+    /// Whether its smoke test must pass.
+    pub(crate) smoke_test_needed: bool,
 }
 
 /// A user's own library or server installation.
@@ -182,7 +190,7 @@ impl Store {
     ) -> Result<Option<Artifact>, SupplyError> {
         let Some(metadata) = self.intact(build)? else { return Ok(None) };
         let dir = self.dir_of(build)?;
-        match self.recipe(build).filter(|recipe| is_stale(&metadata, recipe, &dir)) {
+        match self.recipe(build).filter(|recipe| shims::is_stale(&metadata, recipe, &dir)) {
             None => Ok(Some(metadata.into_artifact(&dir))),
             Some(recipe) => match held {
                 Some(entry) => self.recompile_shim(entry, metadata, &recipe).map(Some),

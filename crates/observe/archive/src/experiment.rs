@@ -8,7 +8,6 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::ArchiveError;
 use crate::parallel;
-use crate::results::Results;
 use crate::run::{RunWriter, read_intervals, read_json, read_record, replace_json};
 
 /// File of the manifest.
@@ -65,12 +64,6 @@ impl ExperimentDir {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Returns the archive that the experiment lies in.
-    #[must_use]
-    pub fn archive(&self) -> Results {
-        Results::at(self.path.ancestors().nth(2).unwrap_or(&self.path))
     }
 
     /// Reads the manifest.

@@ -32,6 +32,13 @@ impl Results {
         Self { root: root.to_path_buf() }
     }
 
+    /// Returns the archive that an experiment lies in.
+    #[must_use]
+    pub fn of(experiment: &ExperimentDir) -> Self {
+        let path = experiment.path();
+        Self::at(path.ancestors().nth(2).unwrap_or(path))
+    }
+
     /// Creates the directory of a new experiment.
     ///
     /// # Errors

@@ -1,21 +1,20 @@
 //! Comparison of variants with the base case, step by step.
 
-use std::collections::BTreeMap;
-
 use model::record::RunEnd;
 use model::{Experiment, Metric, Placement, RunRecord, Variant, count, metric};
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
-    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
+    CellComparison, Comparison, Families, IncompleteRun, InvalidRun, Measured, RunsComparison,
     StepComparison, VariantRuns, is_given,
 };
 use crate::error::AnalysisError;
-use crate::family::{self, Families};
+use crate::family;
 use crate::metrics::RATE_SUSTAINED;
-use crate::noise::{self, Noise};
+use crate::noise;
 use crate::noise_history::NoiseHistory;
 use crate::published::check as check_published;
+use crate::question::Question;
 use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};
 
 /// Compares the variants of `experiment` with `base`, step by step.
@@ -119,13 +118,6 @@ pub(crate) fn primary(samples: &VariantSamples<'_>, placement: Placement) -> Opt
         samples.of_variant.values().any(|sample| sample.metrics.contains_key(metric.name))
     };
     candidates.iter().find(is_known).map(|metric| metric.name)
-}
-
-/// Experiment, base and prior noise of a comparison.
-pub(crate) struct Question<'a> {
-    pub(crate) experiment: &'a Experiment,
-    base: &'a str,
-    noise: &'a BTreeMap<String, Noise>,
 }
 
 impl Question<'_> {

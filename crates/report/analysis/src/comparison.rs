@@ -6,7 +6,6 @@ use model::{Durability, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Spread};
 
-use crate::family::Families;
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
 use crate::published::Held;
@@ -187,4 +186,24 @@ impl Comparison {
         let counts: Vec<u32> = cells.map(|cell| cell.runs).filter(|runs| *runs > 0).collect();
         Some((*counts.iter().min()?, *counts.iter().max()?))
     }
+}
+
+/// An experiment's comparisons by family; each is adjusted by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Families {
+    /// Each step's primary metric ([`crate::StepComparison::primary`]), for each variant.
+    pub primary: Family,
+    /// Every other metric with a better direction, by step and variant.
+    pub secondary: Family,
+}
+
+/// Comparisons that are adjusted together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Family {
+    /// Comparisons in it.
+    pub comparisons: u32,
+    /// Of these, differences that are significant without adjustment.
+    pub significant: u32,
+    /// Of these again, differences that the adjustment withdraws.
+    pub withdrawn: u32,
 }

@@ -1,31 +1,10 @@
 //! Multiple-comparison families and their adjustment.
 
 use model::{Better, Experiment, metric};
-use serde::Serialize;
 use stats::family::benjamini_hochberg;
 use stats::{Effect, Verdict};
 
-use crate::comparison::{CellComparison, Comparison};
-
-/// An experiment's comparisons by family; each is adjusted by itself.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Families {
-    /// Each step's primary metric ([`crate::StepComparison::primary`]), for each variant.
-    pub primary: Family,
-    /// Every other metric with a better direction, by step and variant.
-    pub secondary: Family,
-}
-
-/// Comparisons that are adjusted together.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Family {
-    /// Comparisons in it.
-    pub comparisons: u32,
-    /// Of these, differences that are significant without adjustment.
-    pub significant: u32,
-    /// Of these again, differences that the adjustment withdraws.
-    pub withdrawn: u32,
-}
+use crate::comparison::{CellComparison, Comparison, Families, Family};
 
 /// Adjusts the p-values of every family; the control is not in one.
 ///

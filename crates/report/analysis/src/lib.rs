@@ -24,6 +24,7 @@ pub mod micro;
 pub mod noise;
 pub mod noise_history;
 pub mod published;
+mod question;
 pub mod rate_curve;
 mod samples;
 pub mod scaling;
@@ -35,12 +36,11 @@ mod fixture;
 
 pub use compare::compare;
 pub use comparison::{
-    CellComparison, Comparison, IncompleteRun, InvalidRun, Measured, RunsComparison,
-    StepComparison, VariantRuns, is_given,
+    CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, Measured,
+    RunsComparison, StepComparison, VariantRuns, is_given,
 };
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
-pub use family::{Families, Family};
 pub use join::join;
 pub use metrics::{
     Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, interval_operations, is_of_server,

@@ -21,6 +21,7 @@ pub mod history;
 pub mod html;
 pub mod input;
 mod label;
+mod legend;
 pub mod list;
 mod memory;
 pub mod meta;

@@ -1,6 +1,6 @@
 //! Environment variables and directories, read in one place.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use model::Password;
@@ -40,6 +40,12 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
+    /// Returns the data directory, or its nearest existing parent.
+    pub(crate) fn nearest_dir(&self) -> &Path {
+        let existing = self.data_dir.ancestors().find(|dir| dir.is_dir());
+        existing.unwrap_or_else(|| Path::new("."))
+    }
+
     /// Reads the environment.
     pub(crate) fn read(places: &Places) -> Self {
         let home = variable("HOME");

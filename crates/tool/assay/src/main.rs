@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
-    match cmd::dispatch(cli.verb, &environment, &ui) {
+    match cmd::dispatch::<Cli>(cli.verb, &environment, &ui) {
         Ok(code) => code,
         Err(report) => {
             ui.error(&report);

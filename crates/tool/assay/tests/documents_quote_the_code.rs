@@ -1,63 +1,61 @@
-//! Figures in README.md and METHODOLOGY.md match the code.
+//! Figures in the documents match the code.
 //!
 //! Goal: a changed constant names the sentence that quotes it. Method: the constant is searched in
-//! its source as written, and the sentence in its document.
+//! its source as written, and the sentence in its page.
 
 use std::fs;
 use std::path::Path;
 
-/// Sources below `crates/`, with each constant and its sentence in METHODOLOGY.md.
+/// Sources below `crates/`, the page below `docs/`, and each constant with its sentence.
 #[rustfmt::skip]
-const QUOTES: &[(&str, &[(&str, &str)])] = &[
-    ("drive/load/src/clock/steady.rs", &[
+const QUOTES: &[(&str, &str, &[(&str, &str)])] = &[
+    ("drive/load/src/clock/steady.rs", "docs/method/timing.md", &[
         ("CALIBRATION: Nanos = Nanos::from_millis(50)", "process, over 50 ms"),
     ]),
-    ("drive/load/src/tally/layout.rs", &[
+    ("drive/load/src/tally/layout.rs", "docs/method/timing.md", &[
         ("DIGITS: u8 = 3", "with 3 significant digits"),
         ("SUB_BUCKETS: u64 = 2048", "below 2,048 ns"),
     ]),
-    ("drive/load/src/client/execute.rs", &[
+    ("drive/load/src/client/drive.rs", "docs/method/timing.md", &[
         ("FAILURES_IN_A_ROW_MAX: u32 = 1000", "After 1,000 failures in a row"),
     ]),
-    ("drive/load/benches/null_loop.rs", &[
-        ("ROUNDS: usize = 10;", "in 10 rounds of"),
-        ("OPERATIONS: u64 = 10_000_000", "of 10 million operations"),
+    ("report/analysis/src/metrics/times.rs", "docs/method/timing.md", &[
+        ("MIN_BEYOND: u64 = 10", "at least ten operations lie beyond it"),
     ]),
-    ("report/analysis/src/metrics/times.rs", &[
-        ("LEAST_BEYOND: u64 = 10", "at least ten operations lie beyond it"),
-    ]),
-    ("drive/workload/src/stream/position.rs", &[
+    ("drive/workload/src/stream/position.rs", "docs/method/timing.md", &[
         ("CHECKED_POWER: u32 = 6", "One answer in 64"),
     ]),
-    ("define/plan/src/resolve.rs", &[
+    ("define/plan/src/resolve.rs", "docs/method/steady-state.md", &[
         ("WARMUP_MAX: Nanos = Nanos::from_secs(5)", "at most 5 s, unless"),
         ("Nanos(length.0 / 10)", "a tenth of the duration"),
         ("SETTLE_CAP_DEFAULT: Nanos = Nanos::from_secs(1200)", "(20 minutes if"),
+    ]),
+    ("define/plan/src/resolve.rs", "docs/workloads/key-value.md", &[
         ("WRITER_RATE_DEFAULT: Bytes = Bytes(2 << 20)", "2 MiB/s of keys and values"),
     ]),
-    ("define/plan/src/check.rs", &[
+    ("define/plan/src/check.rs", "docs/workloads/key-value.md", &[
         ("KEY_BYTES_DEFAULT: u32 = 20", "up to 20 bytes unless"),
         ("VALUE_BYTES_DEFAULT: u32 = 400", "Values (400 bytes unless"),
         ("COMPRESSIBLE_TO_DEFAULT: f64 = 0.5", "of their size, 0.5 unless"),
     ]),
-    ("define/plan/src/preset.rs", &[
+    ("define/plan/src/preset.rs", "docs/workloads/key-value.md", &[
         ("(machine.cpus / 2).clamp(2, 12)", "half of the CPUs, at least 2 and at most 12"),
     ]),
-    ("define/plan/src/cost.rs", &[
+    ("define/plan/src/cost.rs", "docs/workloads/key-value.md", &[
         ("DISK_PER_LIVE: u64 = 3", "room for 3 times its rows"),
     ]),
-    ("define/plan/src/expand.rs", &[
+    ("define/plan/src/expand.rs", "docs/workloads/key-value.md", &[
         ("DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30)", "above a floor of 2 GiB"),
     ]),
-    ("observe/runner/src/settle.rs", &[
-        ("POLL: Nanos = Nanos::from_millis(50)", "it looks every 50 ms"),
-        ("IDLE_LOOKS: u32 = 3", "three looks in a row"),
+    ("observe/runner/src/worker/settle.rs", "docs/method/steady-state.md", &[
+        ("POLL: Nanos = Nanos::from_millis(50)", "it polls every 50 ms"),
+        ("IDLE_SAMPLES: u32 = 3", "three samples in a row"),
         ("STUCK: Nanos = Nanos::from_secs(5)", "has not moved for 5 s"),
     ]),
-    ("report/analysis/src/metrics/server.rs", &[
+    ("report/analysis/src/metrics/server.rs", "docs/workloads/key-value.md", &[
         ("RATE_SUSTAINED: f64 = 0.95", "less than 95 % of its rate"),
     ]),
-    ("observe/runner/src/innocence/judge.rs", &[
+    ("observe/runner/src/validity/classify.rs", "docs/method/validity.md", &[
         ("LATE_SHARE: f64 = 0.01", "more than 1 % of the starts"),
         ("LAG_MIN: Nanos = Nanos(100_000)", "later than 100 us or"),
         ("LAG_LIMIT_SHARE: f64 = 0.05", "5 % of the limit"),
@@ -67,30 +65,34 @@ const QUOTES: &[(&str, &[(&str, &str)])] = &[
         ("PAUSE_MIN_US: f64 = 30_000.0", "stood still for more than 30 ms"),
         ("THROTTLED_SHARE: f64 = 0.005", "for 0.5 % of the interval"),
         ("STEAL_SHARE: f64 = 0.05", "another guest took 5 % of the interval"),
+    ]),
+    ("define/model/src/validity.rs", "docs/method/validity.md", &[
         ("RUN_QUEUE_SHARE: f64 = 0.05", "for more than 5 % of their working time"),
     ]),
-    ("observe/runner/src/load_status.rs", &[
+    ("define/model/src/load.rs", "docs/method/validity.md", &[
         ("SERVED_SHARE: f64 = 0.99", "less than 99 % of what was offered"),
+    ]),
+    ("observe/runner/src/validity/load_status.rs", "docs/method/validity.md", &[
         ("BACKLOG_MAX: Nanos = Nanos::SECOND", "longer than a second"),
         ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of its working time"),
-        ("VOID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals void"),
-        ("VOID_MIN: usize = 2", "at least two"),
+        ("INVALID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals invalid"),
+        ("INVALID_MIN: usize = 2", "at least two"),
     ]),
-    ("drive/search/src/rate/course.rs", &[
-        ("BEGIN: f64 = 0.25", "From a quarter of it"),
+    ("drive/search/src/rate/bisection.rs", "docs/method/validity.md", &[
         ("FACTOR: f64 = 1.5", "rates rise by half"),
         ("ABOVE: f64 = 1.05", "Then 5 % more must fail"),
     ]),
-    ("drive/search/src/rate/spec.rs", &[
+    ("drive/search/src/rate/spec.rs", "docs/method/validity.md", &[
         ("LONGER: u64 = 4", "if four times the length"),
         ("CONFIRM: u64 = 10", "ten times as long as a probe"),
     ]),
-    ("drive/search/src/steady.rs", &[
-        ("LEAST_COMPLETED: f64 = 0.99", "less than 99 % of the arrivals served"),
-        ("MOST_STALLED: f64 = 0.01", "stalled for more than 1 % of the time"),
+    ("drive/search/src/steady.rs", "docs/method/validity.md", &[
+        ("MAX_STALLED: f64 = 0.01", "stalled for more than 1 % of the time"),
+    ]),
+    ("define/model/src/load.rs", "docs/method/validity.md", &[
+        ("SERVED_SHARE: f64 = 0.99", "less than 99 % of the arrivals served"),
     ]),
 ];
-const METHOD: &str = "METHODOLOGY.md";
 
 /// Reads a file of the repository, white space collapsed.
 fn text_of(path: &str) -> String {
@@ -101,32 +103,32 @@ fn text_of(path: &str) -> String {
 
 #[test]
 fn quoted_constants_match_the_code() {
-    let methodology = text_of(METHOD);
-    for (source, quotes) in QUOTES {
-        let code = text_of(&format!("crates/{source}"));
+    for (source, page, quotes) in QUOTES {
+        let (code, text) = (text_of(&format!("crates/{source}")), text_of(page));
         for (constant, sentence) in *quotes {
             assert!(code.contains(constant), "{source} lacks `{constant}`: correct `{sentence}`");
-            assert!(methodology.contains(sentence), "{METHOD} lacks `{sentence}` for {constant}");
+            assert!(text.contains(sentence), "{page} lacks `{sentence}` for {constant}");
         }
     }
 }
 
 #[test]
 fn every_preset_is_in_the_table() {
-    let methodology = text_of(METHOD);
+    const PAGE: &str = "docs/workloads/key-value.md";
+    let text = text_of(PAGE);
     for preset in plan::PRESETS {
         let direct = if preset.direct_io { "yes" } else { "no" };
         let row = format!(
             "| `{}` | {} | {} | {direct} | {} |",
             preset.name, preset.cache_share, preset.stored_share, preset.compression
         );
-        assert!(methodology.contains(&row), "{METHOD} lacks: {row}");
+        assert!(text.contains(&row), "{PAGE} lacks: {row}");
     }
 }
 
 #[test]
 fn engines_table_names_the_linked_versions() {
-    let readme = text_of("README.md");
+    let page = text_of("docs/engines/README.md");
     for driver in [
         driver_sqlite::driver(),
         driver_lmdb::driver(),
@@ -135,7 +137,7 @@ fn engines_table_names_the_linked_versions() {
     ] {
         let identity = driver.identity();
         let cell = format!("| {} | linked |", identity.version);
-        assert!(readme.contains(&cell), "README.md lacks {} {cell}", identity.engine);
+        assert!(page.contains(&cell), "docs/engines/README.md lacks {} {cell}", identity.engine);
     }
 }
 

@@ -7,8 +7,9 @@ use std::process::{Command, Output};
 use serde::Serialize;
 use tempfile::TempDir;
 
+use crate::ours::OURS;
+use crate::peer;
 use crate::task::{ROWS, Task, Work};
-use crate::{OURS, peer};
 
 /// The shared library and the scratch directory of both clients.
 pub(crate) struct Environment {

@@ -28,14 +28,10 @@ mod throughput;
 use std::process::ExitCode;
 
 use environment::Environment;
+use ours::OURS;
+use sql::{ECHO, OURS_SQL};
 use task::Task;
 
-/// Option: run as our side of the comparison; a task in JSON follows.
-const OURS: &str = "--ours";
-/// Option: run as our side of the SQL comparison; a job in JSON follows.
-const OURS_SQL: &str = "--ours-sql";
-/// Option: run as an echo process.
-const ECHO: &str = "--echo";
 /// Option: compare the lag alone.
 const LAG: &str = "--lag";
 /// Option: compare SQL clients alone.

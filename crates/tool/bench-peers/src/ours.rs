@@ -10,6 +10,9 @@ use workload::{Group, Presence, Request, Tables, catalog, generators};
 
 use crate::task::{CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES};
 
+/// Option: run as our side of the comparison; a task in JSON follows.
+pub(crate) const OURS: &str = "--ours";
+
 /// The profile of `db_bench`'s built-in settings.
 const PROFILE: &str = include_str!("../../../../profiles/rocksdb-dbbench.toml");
 

@@ -11,6 +11,7 @@
 pub mod disk;
 pub mod error;
 pub mod markdown;
+pub mod module;
 pub mod repo;
 pub mod rule;
 pub mod rust;

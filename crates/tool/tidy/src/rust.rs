@@ -1,11 +1,10 @@
-//! A Rust source: pieces by class, syntax tree and functions.
+//! A Rust source: pieces by class, and syntax tree.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::str::FromStr;
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use syn::visit::Visit;
+use proc_macro2::{TokenStream, TokenTree};
 
 /// What a piece of source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,25 +32,6 @@ pub struct Piece {
     pub line: usize,
 }
 
-/// One function of a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Function {
-    /// Its name.
-    pub name: String,
-    /// Line of its `fn`, 1-based.
-    pub line: usize,
-    /// Lines from `fn` to the closing brace, both counted.
-    pub lines: usize,
-    /// Whether it is declared `pub`.
-    pub is_public: bool,
-    /// Whether it stands by itself, in no `impl` and no trait.
-    pub is_free: bool,
-    /// Its documentation.
-    pub docs: String,
-    /// Its attributes without documentation, as tokens (`ignore`, `cfg (test)`).
-    pub attributes: Vec<String>,
-}
-
 /// A parsed source.
 pub struct Rust {
     text: String,
@@ -60,8 +40,6 @@ pub struct Rust {
     pub pieces: Vec<Piece>,
     /// The syntax tree.
     pub syntax: syn::File,
-    /// Every function with a body, in order.
-    pub functions: Vec<Function>,
 }
 
 impl Rust {
@@ -72,20 +50,9 @@ impl Rust {
         let mut spans = Vec::new();
         collect(stream.clone(), &mut spans);
         let syntax: syn::File = syn::parse2(stream).ok()?;
-        let line_starts = std::iter::once(0)
-            .chain(
-                text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1),
-            )
-            .collect();
-        let mut functions = Functions(Vec::new());
-        functions.visit_file(&syntax);
-        let mut rust = Self {
-            text: text.to_owned(),
-            line_starts,
-            pieces: Vec::new(),
-            syntax,
-            functions: functions.0,
-        };
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        let line_starts = std::iter::once(0).chain(ends).collect();
+        let mut rust = Self { text: text.to_owned(), line_starts, pieces: Vec::new(), syntax };
         rust.pieces = rust.classify(spans);
         Some(rust)
     }
@@ -104,18 +71,12 @@ impl Rust {
             .map(|piece| (piece, self.slice(piece)))
     }
 
-    /// Returns the lines of the source.
-    #[must_use]
-    pub fn line_count(&self) -> usize {
-        self.text.lines().count()
-    }
-
     /// Returns the line, 1-based, on which the unit tests begin.
     #[must_use]
     pub fn tests_line(&self) -> Option<usize> {
         let syn::Item::Mod(last) = self.syntax.items.last()? else { return None };
-        let is_tests = last.content.is_some() && last.attrs.iter().any(is_cfg_test);
-        is_tests.then(|| line_of(last.attrs.first().map_or(last.mod_token.span, pound)))
+        let has_tests = last.content.is_some() && is_test(&last.attrs);
+        has_tests.then(|| last.attrs[0].pound_token.span.start().line)
     }
 
     /// Turns spans into pieces; what lies between them is white space or a comment.
@@ -162,45 +123,44 @@ impl Rust {
     }
 }
 
-/// Returns whether the attribute is `#[cfg(test)]`.
-fn is_cfg_test(attribute: &syn::Attribute) -> bool {
-    written(attribute) == "cfg (test)"
+/// Returns whether what has these attributes is compiled for unit tests only.
+#[must_use]
+pub fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let syn::Meta::List(list) = &attribute.meta else { return false };
+        let condition = list.tokens.to_string().replace(' ', "");
+        list.path.is_ident("cfg") && (condition == "test" || condition.starts_with("all(test,"))
+    })
 }
 
-/// Writes an attribute's content as tokens with single spaces.
-fn written(attribute: &syn::Attribute) -> String {
-    let path: Vec<_> =
-        attribute.path().segments.iter().map(|segment| segment.ident.to_string()).collect();
-    let path = path.join("::");
-    if let syn::Meta::List(list) = &attribute.meta {
-        return format!("{path} ({})", list.tokens);
+/// Iterates over the texts of attributes `#[name = "..."]`.
+pub fn values<'a>(
+    attributes: &'a [syn::Attribute],
+    name: &'a str,
+) -> impl Iterator<Item = String> + 'a {
+    attributes.iter().filter(|attribute| attribute.path().is_ident(name)).filter_map(|attribute| {
+        let syn::Meta::NameValue(pair) = &attribute.meta else { return None };
+        let syn::Expr::Lit(value) = &pair.value else { return None };
+        let syn::Lit::Str(text) = &value.lit else { return None };
+        Some(text.value())
+    })
+}
+
+/// Returns an item's attributes, of the kinds that tests have.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not exhaustive")]
+#[must_use]
+pub fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+    match item {
+        syn::Item::Const(item) => &item.attrs,
+        syn::Item::Fn(item) => &item.attrs,
+        syn::Item::Impl(item) => &item.attrs,
+        syn::Item::Macro(item) => &item.attrs,
+        syn::Item::Mod(item) => &item.attrs,
+        syn::Item::Static(item) => &item.attrs,
+        syn::Item::Struct(item) => &item.attrs,
+        syn::Item::Use(item) => &item.attrs,
+        _ => &[],
     }
-    if matches!(attribute.meta, syn::Meta::NameValue(_)) {
-        return format!("{path} =");
-    }
-    path
-}
-
-/// Returns the documentation among these attributes, one line per attribute.
-fn documentation(attributes: &[syn::Attribute]) -> String {
-    let mut docs = String::new();
-    for attribute in attributes {
-        let syn::Meta::NameValue(pair) = &attribute.meta else { continue };
-        let syn::Expr::Lit(value) = &pair.value else { continue };
-        if let (true, syn::Lit::Str(text)) = (pair.path.is_ident("doc"), &value.lit) {
-            docs.push_str(&text.value());
-            docs.push('\n');
-        }
-    }
-    docs
-}
-
-fn pound(attribute: &syn::Attribute) -> Span {
-    attribute.pound_token.span
-}
-
-fn line_of(span: Span) -> usize {
-    span.start().line
 }
 
 /// Collects where every token stands, delimiters included.
@@ -231,59 +191,6 @@ fn class_of(token: &str) -> Class {
     }
 }
 
-/// Gathers the functions of a syntax tree.
-struct Functions(Vec<Function>);
-
-impl Functions {
-    fn add(
-        &mut self,
-        attributes: &[syn::Attribute],
-        is_public: bool,
-        signature: &syn::Signature,
-        block: &syn::Block,
-    ) {
-        let line = line_of(signature.fn_token.span);
-        let end = block.brace_token.span.close().end().line;
-        self.0.push(Function {
-            name: signature.ident.to_string(),
-            line,
-            lines: end + 1 - line,
-            is_public,
-            is_free: false,
-            docs: documentation(attributes),
-            attributes: attributes
-                .iter()
-                .filter(|attribute| !attribute.path().is_ident("doc"))
-                .map(written)
-                .collect(),
-        });
-    }
-}
-
-impl<'ast> Visit<'ast> for Functions {
-    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        let is_public = matches!(item.vis, syn::Visibility::Public(_));
-        self.add(&item.attrs, is_public, &item.sig, &item.block);
-        if let Some(added) = self.0.last_mut() {
-            added.is_free = true;
-        }
-        syn::visit::visit_item_fn(self, item);
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        let is_public = matches!(item.vis, syn::Visibility::Public(_));
-        self.add(&item.attrs, is_public, &item.sig, &item.block);
-        syn::visit::visit_impl_item_fn(self, item);
-    }
-
-    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
-        if let Some(block) = &item.default {
-            self.add(&item.attrs, true, &item.sig, block);
-        }
-        syn::visit::visit_trait_item_fn(self, item);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -303,12 +210,11 @@ mod tests {
     }
 
     #[test]
-    fn functions_carry_their_size_docs_and_attributes() {
+    fn attributes_are_read() {
         let rust = Rust::parse(SOURCE).unwrap();
-        let run = &rust.functions[0];
-        assert_eq!((run.name.as_str(), run.line, run.lines), ("run", 5, 5));
-        assert_eq!((run.docs.trim(), run.is_public), ("Does it.", true));
-        assert_eq!(rust.functions[1].attributes, ["test", "ignore"]);
+        let [syn::Item::Fn(run), syn::Item::Mod(tests)] = &rust.syntax.items[..] else { panic!() };
+        assert_eq!(values(&run.attrs, "doc").collect::<Vec<_>>(), [" Does it."]);
+        assert!(is_test(&tests.attrs) && !is_test(&run.attrs));
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::ops::Range;
 use model::sql::{Draw, PerDialect};
 use toml::Spanned;
 
+use super::merged::Merged;
 use super::names::Names;
-use super::procedure::Merged;
 use super::statement::{Slot, SqlTexts};
 use super::token::{Token, tokenize};
 use super::value::Value;

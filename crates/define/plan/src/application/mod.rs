@@ -11,6 +11,7 @@ mod expression;
 mod file;
 mod info;
 mod layout;
+mod merged;
 mod names;
 mod procedure;
 mod read;

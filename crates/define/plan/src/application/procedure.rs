@@ -6,29 +6,17 @@ use model::OpKind;
 use model::sql::{Part, PerDialect, Procedure, Statement, Table};
 use toml::Spanned;
 
-use super::file::{ProcedureTable, SqlEntry};
+use super::file::ProcedureTable;
 use super::layout::Layout;
+use super::merged::Merged;
 use super::names::Names;
 use super::statement::{SqlText, SqlTexts, Substitution};
 use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
-use crate::spec::Text;
 
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
-
-/// A procedure merged with those it extends.
-pub(super) struct Merged<'a> {
-    pub(super) name: &'a Spanned<String>,
-    kind: Option<&'a Spanned<String>>,
-    table: Option<&'a Spanned<String>>,
-    sql: &'a Spanned<SqlEntry>,
-    pub(super) row: Option<&'a Spanned<String>>,
-    rows: Option<&'a Spanned<Text>>,
-    returns: Option<&'a Spanned<f64>>,
-    is_transaction: bool,
-}
 
 impl<'a> Names<'a> {
     /// Checks the procedures, and that every value is used by one of them.

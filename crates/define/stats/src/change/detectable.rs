@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::level::Noise;
-use super::series::Scale;
+use super::scale::Scale;
 use super::short::{CHANCE, SHORT};
 use crate::distribution::student::half_width;
 

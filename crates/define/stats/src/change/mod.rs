@@ -20,6 +20,7 @@ mod find;
 mod level;
 mod prune;
 mod robust;
+mod scale;
 mod series;
 mod short;
 mod spread;
@@ -27,5 +28,6 @@ mod tail;
 
 pub use detectable::Detectable;
 pub use find::{Options, STRICTNESS, find};
-pub use series::{Change, Confidence, Drift, NoiseChange, Piece, Scale, Series, Suspect};
+pub use scale::Scale;
+pub use series::{Change, Confidence, Drift, NoiseChange, Piece, Series, Suspect};
 pub use short::SHORT;

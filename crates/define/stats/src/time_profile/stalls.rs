@@ -35,6 +35,8 @@ pub struct StallSpan {
 ///
 /// Stalls that begin and end within one second do not show in seconds; the longest response time
 /// shows them.
+///
+/// Source: our choice: a tenth of the median is far below the noise of seconds.
 #[must_use]
 pub fn stall_spans(seconds: &[Second]) -> Vec<StallSpan> {
     let rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();

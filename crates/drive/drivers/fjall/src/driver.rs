@@ -1,23 +1,16 @@
 //! The driver of the linked fjall.
 
-use std::collections::BTreeMap;
-
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
+use crate::identity::identity;
 use crate::instance::FjallEngine;
+use crate::session::KEY_BYTES_MAX;
 
 /// Capability of this driver: key-value separation.
 const KV_SEPARATION: &str = "kv_separation";
-/// Version of the linked crate; a test compares it with the lock file.
-const VERSION: &str = "3.1.13";
-/// Version of the linked `lsm-tree`, on which fjall is built.
-const TREE_VERSION: &str = "3.1.10";
-/// Longest key, beyond which lsm-tree panics.
-pub(crate) const KEY_BYTES_MAX: u32 = 65_535;
-
 /// The linked fjall.
 pub(crate) struct FjallDriver;
 
@@ -42,39 +35,5 @@ impl Driver for FjallDriver {
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec)?;
         Ok(Box::new(FjallEngine::open(&spec.dir, config)?))
-    }
-}
-
-/// Returns the identity of the linked crate.
-pub(crate) fn identity() -> Identity {
-    Identity {
-        engine: "fjall".to_owned(),
-        version: VERSION.to_owned(),
-        origin: "linked".to_owned(),
-        sha256: None,
-        facts: BTreeMap::from([
-            ("lsm_tree_version".to_owned(), TREE_VERSION.to_owned()),
-            ("compression".to_owned(), "none lz4".to_owned()),
-            ("cargo_features".to_owned(), "lz4".to_owned()),
-        ]),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns the version of `package` in the workspace's lock file.
-    fn locked(package: &str) -> Option<String> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../Cargo.lock");
-        let lock = std::fs::read_to_string(path).unwrap();
-        let head = format!("name = \"{package}\"\nversion = \"");
-        Some(lock.split_once(&head)?.1.split_once('"')?.0.to_owned())
-    }
-
-    #[test]
-    fn versions_are_those_of_the_lock_file() {
-        assert_eq!(locked("fjall").as_deref(), Some(VERSION));
-        assert_eq!(locked("lsm-tree").as_deref(), Some(TREE_VERSION));
     }
 }

@@ -148,7 +148,7 @@ impl Engine for FjallEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity()
+        crate::identity::identity()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {

@@ -36,6 +36,7 @@ mod config;
 mod describe;
 mod driver;
 mod error;
+mod identity;
 mod instance;
 mod session;
 mod value;

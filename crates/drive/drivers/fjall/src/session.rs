@@ -4,8 +4,10 @@ use engine::{EngineError, Rows, Session};
 use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
 use model::{Direction, Op, Outcome};
 
-use crate::driver::KEY_BYTES_MAX;
 use crate::error::failed;
+
+/// Longest key, beyond which lsm-tree panics.
+pub(crate) const KEY_BYTES_MAX: u32 = 65_535;
 
 /// A client's handle.
 pub(crate) struct FjallSession<'e> {

@@ -1,6 +1,5 @@
 //! The driver of one LMDB, linked or loaded.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
@@ -9,11 +8,10 @@ use model::{Capabilities, Identity};
 
 use crate::config::Config;
 use crate::ffi::Api;
-use crate::ffi_env::Env;
+use crate::ffi_env::key_bytes_max;
+use crate::identity::identity;
 use crate::instance::LmdbEngine;
 
-/// Default longest key (compile-time `MDB_MAXKEYSIZE`).
-const KEY_BYTES_USUAL: u32 = 511;
 /// Longest value: LMDB stores its length as 32 bits.
 const VALUE_BYTES_MAX: u32 = u32::MAX;
 
@@ -60,34 +58,6 @@ impl Driver for LmdbDriver {
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(LmdbEngine::open(self.api, &spec.dir, &config)?))
-    }
-}
-
-/// Returns the longest key in bytes.
-pub(crate) fn key_bytes_max(api: &'static Api) -> u32 {
-    Env::key_bytes_max(api).unwrap_or(KEY_BYTES_USUAL)
-}
-
-/// Returns version, build facts and library.
-pub(crate) fn identity(api: &'static Api) -> Identity {
-    let version = api.version();
-    let (major, minor, patch) = version.numbers;
-    let mut facts = BTreeMap::from([
-        ("version_string".to_owned(), version.text),
-        ("key_bytes_max".to_owned(), key_bytes_max(api).to_string()),
-    ]);
-    if api.loaded.is_none() {
-        let branch = "mdb.master, as packed by lmdb-master-sys";
-        facts.insert("branch".to_owned(), branch.to_owned());
-    }
-    Identity {
-        engine: "lmdb".to_owned(),
-        version: format!("{major}.{minor}.{patch}"),
-        origin: api
-            .loaded
-            .map_or("linked".to_owned(), |library| library.path.display().to_string()),
-        sha256: api.loaded.map(|library| library.sha256.clone()),
-        facts,
     }
 }
 

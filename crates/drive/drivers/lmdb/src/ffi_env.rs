@@ -7,14 +7,16 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use engine::EngineError;
-use lmdb_master_sys as sys;
+use lmdb_master_sys::{self as sys, MDB_BAD_VALSIZE, MDB_MAP_FULL, MDB_READERS_FULL};
 
 use crate::config::Config;
-use crate::error::failed;
 use crate::ffi::Api;
 
 /// Permissions of the files: owner only.
 const MODE: sys::mdb_mode_t = 0o600;
+
+/// Default longest key (compile-time `MDB_MAXKEYSIZE`).
+const KEY_BYTES_USUAL: u32 = 511;
 
 /// An environment with its unnamed table, closed when dropped.
 pub(crate) struct Env {
@@ -38,14 +40,6 @@ impl Env {
             Some(handle) if code == sys::MDB_SUCCESS => Ok(Self { api, handle, table: 0 }),
             _ => Err(failed(api, code)),
         }
-    }
-
-    /// Returns the compile-time longest key, bytes; `None` when it follows the page size.
-    pub(crate) fn key_bytes_max(api: &'static Api) -> Option<u32> {
-        let env = Self::new(api).ok()?;
-        // SAFETY: the environment was just made.
-        let most = unsafe { (api.mdb_env_get_maxkeysize)(env.handle.as_ptr()) };
-        u32::try_from(most).ok().filter(|most| *most > 0)
     }
 
     /// Opens the environment in `dir`.
@@ -382,4 +376,25 @@ unsafe fn bytes_of<'a>(found: sys::MDB_val) -> &'a [u8] {
     }
     // SAFETY: as this function requires of its caller.
     unsafe { std::slice::from_raw_parts(found.mv_data.cast(), found.mv_size) }
+}
+
+/// Returns the longest key in bytes: a compile-time constant, unless it follows the page size.
+pub(crate) fn key_bytes_max(api: &'static Api) -> u32 {
+    // SAFETY: the environment was just made.
+    let most = |env: Env| unsafe { (api.mdb_env_get_maxkeysize)(env.handle.as_ptr()) };
+    let most = Env::new(api).ok().and_then(|env| u32::try_from(most(env)).ok());
+    most.filter(|most| *most > 0).unwrap_or(KEY_BYTES_USUAL)
+}
+
+/// Converts a result code, with LMDB's own message.
+#[cold]
+pub(crate) fn failed(api: &'static Api, code: c_int) -> EngineError {
+    let remedy = match code {
+        MDB_MAP_FULL => ": raise the option `map_size`",
+        MDB_READERS_FULL => ": raise the option `max_readers`",
+        MDB_BAD_VALSIZE => &format!(": keys have 1 to {} bytes", key_bytes_max(api)),
+        _ => "",
+    };
+    let text = format!("lmdb: {}{remedy}", api.message(code));
+    if code == MDB_BAD_VALSIZE { EngineError::Unsupported(text) } else { EngineError::Fatal(text) }
 }

@@ -33,7 +33,7 @@ impl Engine for LmdbEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity(self.api)
+        crate::identity::identity(self.api)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {

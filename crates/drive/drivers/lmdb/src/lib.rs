@@ -27,9 +27,9 @@
 
 mod config;
 mod driver;
-mod error;
 mod ffi;
 mod ffi_env;
+mod identity;
 mod instance;
 mod session;
 

@@ -8,6 +8,7 @@ use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{EngineState, Identity, Options};
 
 use crate::config::check_foreign;
+use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
 use crate::kind::Flavour;
 use crate::wire::{Connection, Failure};
 use crate::{maintenance, state};
@@ -28,27 +29,6 @@ const FACTS: [&str; 10] = [
 ];
 /// Room for the SQL text, key and quotes besides the value.
 const STATEMENT_BYTES: u64 = 4096;
-
-/// A server with the tables of a run.
-pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
-
-/// A MySQL or MariaDB database.
-pub(crate) struct MysqlDatabase {
-    flavour: Flavour,
-    version: String,
-    /// InnoDB variables to restore once it is idle.
-    pub(crate) saved_variables: Mutex<Option<maintenance::SavedVariables>>,
-    /// Storage engine of the tables.
-    pub(crate) storage_engine: StorageEngine,
-}
-
-/// Storage engine of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StorageEngine {
-    Innodb,
-    Myrocks,
-    Other,
-}
 
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(

@@ -6,7 +6,7 @@ use driver_sql::Connection as _;
 use engine::{EngineError, Maintenance};
 use model::EngineState;
 
-use crate::instance::{MysqlEngine, StorageEngine};
+use crate::database::{MysqlEngine, SavedVariables, StorageEngine};
 use crate::wire::number;
 
 /// Variables that make `InnoDB` flush dirty pages and purge at once; absent ones are left out.
@@ -19,9 +19,6 @@ const FLUSH_VARIABLES: [(&str, &str); 5] = [
     ("innodb_idle_flush_pct", "100"),
     ("innodb_purge_rseg_truncate_frequency", "1"),
 ];
-
-/// Earlier values of variables, in the order of restoring.
-pub(crate) type SavedVariables = Vec<(String, String)>;
 
 /// Starts maintenance work; `false` when the engine has none of its kind.
 pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, EngineError> {

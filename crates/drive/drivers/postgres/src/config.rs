@@ -5,9 +5,10 @@ use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability, Options};
 
-use crate::driver::NAME;
 use crate::wire::Session;
 
+/// The engine's name.
+pub(crate) const NAME: &str = "postgres";
 /// Settings that fix the format of literals and columns, whatever the server's configuration.
 const AS_TEXT: [(&str, &str); 2] = [("bytea_output", "hex"), ("standard_conforming_strings", "on")];
 

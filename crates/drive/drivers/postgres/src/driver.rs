@@ -4,10 +4,9 @@ use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity, OpKind};
 
+use crate::config::NAME;
 use crate::{config, instance};
 
-/// The engine's name.
-pub(crate) const NAME: &str = "postgres";
 /// Longest key, bytes: a third of a B-tree page, less the headers of the index entry (8 bytes)
 /// and of the value (4).
 ///

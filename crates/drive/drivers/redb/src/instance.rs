@@ -92,7 +92,7 @@ impl Engine for RedbEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity()
+        crate::identity::identity()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {

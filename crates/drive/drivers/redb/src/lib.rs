@@ -36,6 +36,7 @@ mod backend;
 mod config;
 mod driver;
 mod error;
+mod identity;
 mod instance;
 mod session;
 

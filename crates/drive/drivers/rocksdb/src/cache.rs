@@ -12,9 +12,10 @@ use engine::settings_check::refused;
 use model::units::parse_size;
 use model::{Options, Settings};
 
-use crate::config::TABLE;
 use crate::feature;
 
+/// The engine's name for the block-based table's options.
+pub(crate) const TABLE: &str = "block_based_table_factory";
 /// Kind of block cache: `lru` or `hyper_clock`; unset leaves the engine's.
 pub(crate) const CACHE: &str = "assay.cache";
 /// Binary logarithm of the cache's shards.

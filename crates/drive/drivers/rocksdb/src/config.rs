@@ -4,7 +4,7 @@ use engine::EngineError;
 use engine::settings_check::{flag, refused};
 use model::{Options, Settings};
 
-use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, engine_bytes};
+use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, TABLE, engine_bytes};
 
 /// Options of the driver; those of the caches are in `cache`.
 ///
@@ -24,8 +24,6 @@ pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
 
 /// Prefix of the driver's options.
 const DRIVER_PREFIX: &str = "assay.";
-/// The engine's name for the block-based table's options.
-pub(crate) const TABLE: &str = "block_based_table_factory";
 
 /// Everything RocksDB is opened with.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,8 +55,8 @@ impl Config {
     /// `has` returns whether the library has a function.
     ///
     /// # Errors
-    /// [`EngineError::Refused`] for an option of the driver that is unknown, has a wrong value or is
-    /// not supported by the library.
+    /// [`EngineError::Refused`] for an option of the driver that is unknown, has a wrong value or
+    /// is not supported by the library.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,

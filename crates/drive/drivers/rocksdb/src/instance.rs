@@ -7,16 +7,18 @@ use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options, metric};
 
-use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS};
+use crate::activity::{SessionCounts, Work};
+use crate::cache::{
+    CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS, TABLE,
+};
 use crate::cache_entries::{self, CacheEntries};
-use crate::config::{Config, TABLE};
+use crate::config::Config;
 use crate::events::Events;
 use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::perf::Counted;
 use crate::provenance::{LogHead, log_head, options_file};
-use crate::state::{SessionCounts, Work};
 use crate::statistics;
 use crate::written::Written;
 

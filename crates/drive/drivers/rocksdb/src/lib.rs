@@ -39,6 +39,7 @@
 //! To add an option of the driver: a name and a case in `config`. To use a newer C function: a line
 //! in the table of `ffi`, and its first release in `feature`.
 
+mod activity;
 mod cache;
 mod cache_entries;
 mod config;

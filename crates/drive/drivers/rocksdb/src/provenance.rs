@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::Options;
 
-use crate::config::TABLE;
+use crate::cache::TABLE;
 
 /// Bytes read of the LOG; its head is much shorter (40 KB in 11.8).
 const HEAD_BYTES: u64 = 1 << 20;

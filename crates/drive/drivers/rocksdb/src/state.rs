@@ -1,34 +1,15 @@
 //! Readings from an open database.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use model::{Durability, EngineState, Readings, metric};
 
+use crate::activity::Work;
 use crate::events::Totals;
 use crate::feature;
 use crate::instance::RocksEngine;
-use crate::perf::{Blobs, Counted, Sum};
+use crate::perf::{Blobs, Sum};
 use crate::statistics;
-use crate::written::Written;
-
-/// Counters of one session, held until the database closes.
-pub(crate) struct SessionCounts {
-    /// Bytes it wrote.
-    pub(crate) written: Arc<Written>,
-    /// Counters of its perf context, if any.
-    pub(crate) counted: Option<Arc<Counted>>,
-}
-
-/// Background work as the engine reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Work {
-    /// Flushes and compactions that run.
-    pub(crate) running: u64,
-    /// Those that wait.
-    pub(crate) waiting: u64,
-    /// Pending compaction bytes.
-    pub(crate) debt: u64,
-}
 
 impl RocksEngine {
     pub(crate) fn number(&self, property: &str) -> Option<u64> {

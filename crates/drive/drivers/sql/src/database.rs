@@ -1,15 +1,14 @@
 //! An open database: tables, control connection, row counts.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use engine::{ApplicationSetup, Engine, EngineError, Maintenance, OpenSpec, Session};
-use model::{Bounds, EngineState, Identity, Options};
+use engine::{ApplicationSetup, EngineError, Maintenance, OpenSpec};
+use model::{EngineState, Identity, Options};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::control::Control;
 use crate::failure::{ErrorResponse, Failure};
-use crate::session::SqlSession;
 use crate::tables;
 
 /// One kind of database: identity, state and maintenance.
@@ -107,74 +106,6 @@ impl<D: Database> SqlEngine<D> {
             Ok(connection)
         };
         self.control.run(locked, query)
-    }
-
-    /// Returns the quoted name of a copy of an application's table, and its column of ids.
-    fn table(&self, position: u16, number: u32) -> Option<(String, Option<String>)> {
-        let quote = D::Connection::SQL.quote;
-        let setup = self.setup.as_ref().filter(|setup| number < setup.copies(position))?;
-        let table = setup.application.tables.get(usize::from(position))?;
-        let id = table.id.as_ref().map(|id| format!("{quote}{id}{quote}"));
-        Some((format!("{quote}{}{quote}", tables::name(&table.name, number)), id))
-    }
-}
-
-impl<D: Database> Engine for SqlEngine<D> {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        D::restore(self)?;
-        Ok(Box::new(SqlSession::new(self)?))
-    }
-
-    fn identity(&self) -> Identity {
-        D::identity(self)
-    }
-
-    fn effective_options(&self) -> Result<Options, EngineError> {
-        D::effective_options(self)
-    }
-
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
-        D::maintain(self, work)
-    }
-
-    fn state(&self) -> Result<EngineState, EngineError> {
-        let mut state = D::state(self)?;
-        #[expect(clippy::cast_precision_loss, reason = "a session makes a few")]
-        let reconnects = self.reconnects.load(Ordering::Relaxed) as f64;
-        state.readings.insert("client_reconnects".to_owned(), reconnects);
-        Ok(state)
-    }
-
-    fn statistics_text(&self) -> Option<String> {
-        self.with_control(D::statistics).ok()
-    }
-
-    fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
-        let Some((name, Some(id))) = self.table(table, number) else { return Ok(None) };
-        let sql = format!("SELECT min({id}), max({id}) FROM {name}");
-        let rows = self.with_control(|connection| connection.rows(&sql))?;
-        let numbers: Vec<i64> = rows.iter().flatten().filter_map(|id| id.parse().ok()).collect();
-        Ok(Some(match numbers[..] {
-            [first, last] => Bounds { first, next: last.saturating_add(1) },
-            _ => Bounds::default(),
-        }))
-    }
-
-    fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
-        let Some((name, _)) = self.table(table, number) else { return Ok(None) };
-        let sql = format!("SELECT count(*) FROM {name}");
-        let count = self.with_control(|connection| connection.first(&sql))?;
-        Ok(count.and_then(|count| count.parse().ok()))
-    }
-
-    /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
-        D::restore(&self)?;
-        if let Some(unlock) = D::Connection::SQL.unlock {
-            // The server also releases it when the connection closes.
-            drop(self.with_control(|connection| connection.run(unlock)));
-        }
-        Ok(())
     }
 }
 

@@ -14,6 +14,7 @@ mod config;
 mod connection;
 mod control;
 mod database;
+mod engine;
 mod failure;
 mod key_value;
 mod moment;

@@ -1,6 +1,5 @@
 //! The driver of one SQLite, linked or loaded.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
@@ -10,6 +9,7 @@ use model::{Capabilities, Identity};
 use crate::config::Config;
 use crate::ffi::Api;
 use crate::ffi_connection::Connection;
+use crate::identity::identity;
 use crate::instance::SqliteEngine;
 
 /// Returns the driver of the linked SQLite.
@@ -55,24 +55,6 @@ impl Driver for SqliteDriver {
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(SqliteEngine::open(self.api, &spec.dir, config)?))
-    }
-}
-
-/// Returns version, build facts and library.
-pub(crate) fn identity(api: &Api) -> Identity {
-    let mut facts = BTreeMap::from([
-        ("compile_options".to_owned(), api.compile_options().join(" ")),
-        ("source_id".to_owned(), api.source_id()),
-    ]);
-    facts.retain(|_, fact| !fact.is_empty());
-    Identity {
-        engine: "sqlite".to_owned(),
-        version: api.version(),
-        origin: api
-            .loaded
-            .map_or("linked".to_owned(), |library| library.path.display().to_string()),
-        sha256: api.loaded.map(|library| library.sha256.clone()),
-        facts,
     }
 }
 

@@ -79,7 +79,7 @@ impl Engine for SqliteEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::driver::identity(self.api)
+        crate::identity::identity(self.api)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {

@@ -38,6 +38,7 @@ mod driver;
 mod error;
 mod ffi;
 mod ffi_connection;
+mod identity;
 mod instance;
 mod session;
 mod statistics;

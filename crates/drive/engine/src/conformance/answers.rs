@@ -5,9 +5,8 @@ use std::thread;
 
 use model::{Direction, OpKind};
 
-use super::battery::SEED;
 use super::client::{Client, Row, compare};
-use super::stream::{KEYS, Request, SplitMix, Stream, after_all};
+use super::stream::{KEYS, Request, SEED, SplitMix, Stream, after_all};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::traits::Engine;
 

@@ -2,12 +2,10 @@
 
 use model::{Options, Settings};
 
+use super::stream::SEED;
 use super::subject::Subject;
 use super::{answers, boundaries, concurrency, maintenance, pipelining, reopen};
 use crate::traits::Driver;
-
-/// Seed of everything random in the battery.
-pub(super) const SEED: u64 = 0x00A5_5A41_C0DE;
 
 type Check = fn(&Subject<'_>) -> Result<(), String>;
 

@@ -4,9 +4,8 @@ use model::capability::{COMPRESSION, DIRECT_IO};
 use model::{Capabilities, Direction, Durability, Op, OpKind};
 
 use super::answers::{kinds, same_rows};
-use super::battery::SEED;
 use super::client::{Client, compare, describe};
-use super::stream::Stream;
+use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::error::EngineError;
 use crate::traits::{Maintenance, OpenSpec};

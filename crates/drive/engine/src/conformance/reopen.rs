@@ -3,9 +3,8 @@
 use model::{Durability, OpKind};
 
 use super::answers::{kinds, same_rows};
-use super::battery::SEED;
 use super::client::{Client, compare};
-use super::stream::Stream;
+use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 
 /// Times the data is opened, changed and closed per class.

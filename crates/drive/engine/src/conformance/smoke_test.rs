@@ -6,9 +6,8 @@ use std::{fs, thread};
 use model::{Op, OpKind, Options, Settings};
 
 use super::answers::same_rows;
-use super::battery::SEED;
 use super::client::{Client, compare};
-use super::stream::{SplitMix, key};
+use super::stream::{SEED, SplitMix, key};
 use super::subject::{Subject, close, open_oracle};
 use crate::traits::{Driver, Engine, Maintenance};
 

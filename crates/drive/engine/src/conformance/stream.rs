@@ -4,6 +4,9 @@ use model::{Direction, Op, OpKind};
 
 use super::subject::Subject;
 
+/// Seed of everything random in the battery.
+pub(super) const SEED: u64 = 0x00A5_5A41_C0DE;
+
 /// SplitMix64, a small seedable generator.
 ///
 /// Source: [Steele Lea Flood 2014], figure 17.

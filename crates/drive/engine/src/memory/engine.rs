@@ -1,6 +1,5 @@
 //! The in-memory engine: a map behind a lock.
 
-use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
 use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -9,14 +8,11 @@ use model::{
     Capabilities, Direction, Durability, EngineState, Identity, Op, Options, Outcome, Settings,
 };
 
-use super::log::Log;
+use super::log::{Log, Map};
 use crate::error::EngineError;
 use crate::rows::Rows;
 use crate::settings_check::check_settings;
 use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
-
-/// Rows in key order.
-pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// The only build of the `memory` engine.
 #[derive(Debug, Clone, Copy, Default)]

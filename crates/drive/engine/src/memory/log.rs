@@ -4,14 +4,17 @@
 //! key, value; little endian. A clean close rewrites it with one record per row. A torn last
 //! record is what a crash leaves: it was never acknowledged, so it is dropped.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use model::Durability;
 
-use super::engine::Map;
 use crate::error::EngineError;
+
+/// Rows in key order.
+pub(super) type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
 /// The file's name in the data directory.
 const NAME: &str = "memory.log";

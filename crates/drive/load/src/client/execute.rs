@@ -1,74 +1,22 @@
 //! The hot loop of one client.
 
-use engine::{EngineError, Rows, Session};
-use model::{Nanos, Op, OpKind};
+use engine::{Rows, Session};
+use model::{Nanos, Op};
 use workload::Generator;
 
+use super::drive::{Drive, Waiting, give_up, verify};
 use super::meter::Meter;
 use super::pipelined;
+use super::role::{ClientEnd, Role};
 use crate::schedule::SharedArrivals;
-use crate::stop::Halt;
 use crate::tally::Times;
 use crate::traits::{Clock, Closed, Schedule, Ticks};
-
-/// Failures in a row after which a client gives up.
-///
-/// Our choice: an engine that failed a thousand times will not recover within the step, and may
-/// fail a million times per second.
-const FAILURES_IN_A_ROW_MAX: u32 = 1000;
 
 /// Time that a client may need between two operations: counting one and making the next.
 ///
 /// An arrival that comes due meanwhile met a busy client. Where it takes longer, the client was
 /// delayed, and arrivals that came due meanwhile count as late starts of the client.
 const BETWEEN: Nanos = Nanos(1_000);
-
-/// Role of a client in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// It is measured, and ends at the deadline.
-    Measured,
-    /// It writes in the background, and runs until it is halted.
-    Background,
-}
-
-/// How a free client waits for an arrival.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waiting {
-    /// It reads the clock until the arrival is due.
-    Spinning,
-    /// It sleeps, and spins the last part of the wait.
-    Exact,
-    /// It sleeps: late by a wake-up, but without taking CPU from others.
-    Resting,
-}
-
-/// How a client ended.
-#[derive(Debug)]
-pub(crate) enum ClientEnd {
-    /// It reached its limit or deadline.
-    Finished,
-    /// It was halted.
-    Stopped,
-    /// It never ran: the engine gave it no session.
-    Refused(EngineError),
-    /// The engine or an answer failed, or the thread panicked.
-    Failed(String),
-}
-
-/// Parameters of a client's loop, next to its generator, session and meter.
-pub(crate) struct Drive<'r, C> {
-    pub(crate) clock: &'r C,
-    pub(crate) halt: &'r Halt,
-    pub(crate) role: Role,
-    pub(crate) waiting: Waiting,
-    /// Operations after which the client ends.
-    pub(crate) limit: u64,
-    /// Operations that the client may have in flight; 1 but in a pipeline.
-    pub(crate) depth: u32,
-    /// Whether the answers that the generator samples are checked.
-    pub(crate) is_checking: bool,
-}
 
 /// Runs the loop: closed, or with the arrivals that the group shares.
 pub(crate) fn run_scheduled<C: Clock>(
@@ -229,26 +177,6 @@ fn times<C: Clock, S: Schedule>(clock: &C, intended: Nanos, started: Ticks, ende
     Times { service_ns, response_ns }
 }
 
-/// Checks an answer; returns the end of the client when it is wrong.
-#[cold]
-pub(super) fn verify(
-    generator: &mut dyn Generator,
-    rows: &Rows,
-    kind: OpKind,
-    meter: &mut Meter<'_>,
-) -> Option<ClientEnd> {
-    match generator.check(rows) {
-        Ok(values) => {
-            meter.tally.record_verified(kind, values);
-            None
-        }
-        Err(wrong) => {
-            meter.tally.record_failure(kind);
-            Some(ClientEnd::Failed(wrong.to_string()))
-        }
-    }
-}
-
 /// Waits until an operation is due, and handles interval ends and heartbeats meanwhile; `None`
 /// when the client is halted or its deadline comes first.
 ///
@@ -295,15 +223,4 @@ const fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
     } else {
         (rows.count(), rows.bytes())
     }
-}
-
-/// Returns the end of the client when a failure is one too many.
-#[cold]
-pub(super) fn give_up(error: &EngineError, failures: u32) -> Option<ClientEnd> {
-    if matches!(error, EngineError::Fatal(_)) {
-        return Some(ClientEnd::Failed(error.to_string()));
-    }
-    (failures > FAILURES_IN_A_ROW_MAX).then(|| {
-        ClientEnd::Failed(format!("{failures} operations in a row failed, at last: {error}"))
-    })
 }

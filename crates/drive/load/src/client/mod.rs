@@ -12,9 +12,13 @@
 //! To change what is measured per operation, change `execute.rs`, and run the benchmark; a client
 //! with several operations in flight has a loop of its own, `pipelined.rs`.
 
+mod drive;
 mod execute;
 mod meter;
 mod pipelined;
+mod role;
 
-pub(crate) use execute::{ClientEnd, Drive, Role, Waiting, run_scheduled};
+pub(crate) use drive::{Drive, Waiting};
+pub(crate) use execute::run_scheduled;
 pub(crate) use meter::Meter;
+pub(crate) use role::{ClientEnd, Role};

@@ -16,6 +16,7 @@ mod collector;
 mod coordinator;
 mod pacing;
 mod pool;
+mod run;
 mod step;
 mod thread_states;
 
@@ -28,5 +29,5 @@ mod open_loop;
 #[cfg(all(test, not(feature = "model-check")))]
 mod tests;
 
-pub use pool::run_step;
+pub use run::run_step;
 pub use step::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};

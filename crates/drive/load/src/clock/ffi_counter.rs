@@ -7,8 +7,8 @@ pub(super) const EXISTS: bool = cfg!(any(target_arch = "x86_64", target_arch = "
 /// Returns the counter; 0 where there is none. One instruction, inlined.
 ///
 /// Neither `rdtscp` nor a fence. The processor may thus move the reading by the few instructions in
-/// flight (tens of nanoseconds at most, the same for every engine); a fence would empty the pipeline
-/// twice per operation, and slow down the measured engine.
+/// flight (tens of nanoseconds at most, the same for every engine); a fence would empty the
+/// pipeline twice per operation, and slow down the measured engine.
 #[inline(always)]
 pub(super) fn read() -> u64 {
     #[cfg(target_arch = "x86_64")]

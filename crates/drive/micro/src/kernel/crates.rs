@@ -4,7 +4,7 @@ use model::Kernel;
 use twox_hash::XxHash3_64;
 
 use super::ffi::{Contexts, Exports, system_zstd};
-use super::set::Work;
+use super::work::Work;
 
 /// Kernels of linked crates; Zstandard is the library of the distribution.
 pub(super) struct Crates {

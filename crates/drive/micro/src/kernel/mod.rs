@@ -4,6 +4,8 @@ mod crates;
 mod ffi;
 mod rocksdb;
 mod set;
+mod work;
 
 pub use set::Set;
-pub(crate) use set::{Work, room};
+pub(crate) use set::room;
+pub(crate) use work::Work;

@@ -9,7 +9,7 @@ use engine::EngineError;
 use model::Kernel;
 
 use super::ffi::{Contexts, Exports, exports_of};
-use super::set::Work;
+use super::work::Work;
 
 /// Symbol of RocksDB's own checksum function: `rocksdb::crc32c::Extend`.
 const CRC32C: &str = "rocksdb::crc32c::Extend";

@@ -8,19 +8,7 @@ use model::Kernel;
 
 use super::crates::Crates;
 use super::rocksdb::RocksDb;
-
-/// The kernels of one source.
-pub(crate) trait Work {
-    /// Returns what serves the kernel, or why nothing does.
-    fn serves(&self, kernel: Kernel) -> Result<String, String>;
-
-    /// Returns the checksum or hash of a block.
-    fn digest(&mut self, kernel: Kernel, block: &[u8]) -> u64;
-
-    /// Compresses or decompresses `input` into `output` and returns the bytes written; 0 when the
-    /// library fails. `output` is as long as the result may get.
-    fn transform(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> usize;
-}
+use super::work::Work;
 
 /// The kernels of this process.
 pub struct Set {

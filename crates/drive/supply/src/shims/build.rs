@@ -12,7 +12,7 @@ use shim::Recipe;
 use super::compiler::{Compiler, missing_functions};
 use super::headers::{copy_headers, parse_make_rule};
 use super::image::soname;
-use crate::artifact::{HEADERS_DIR, ShimMetadata, library_name};
+use crate::artifact::{ArtifactMetadata, HEADERS_DIR, ShimMetadata, library_name};
 use crate::compile::compiler_errors;
 use crate::error::SupplyError;
 use crate::library::{digest, hex};
@@ -235,4 +235,12 @@ impl ShimBuild<'_> {
 
 fn probe_name(index: usize) -> String {
     format!("probe-{index}.c")
+}
+
+/// Returns whether the shim of a build must be recompiled.
+pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path) -> bool {
+    let Some(shim) = &metadata.shim else { return true };
+    let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
+    shim.recipe_sha256 != fingerprint(recipe)
+        || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
 }

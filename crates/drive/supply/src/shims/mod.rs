@@ -8,6 +8,6 @@ mod compiler;
 mod headers;
 mod image;
 
-pub(crate) use build::{ShimBuild, fingerprint};
+pub(crate) use build::{ShimBuild, is_stale};
 pub(crate) use headers::find;
 pub(crate) use image::check_exports;

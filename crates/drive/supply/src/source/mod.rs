@@ -10,6 +10,7 @@ mod distribution;
 mod installed;
 mod maven;
 mod npm;
+mod registry;
 mod source_trait;
 mod unpack;
 
@@ -21,6 +22,6 @@ pub(crate) use distribution::headers_package;
 pub use installed::Installed;
 pub use maven::{Maven, MavenServers};
 pub use npm::Npm;
+pub(crate) use registry::registry;
 pub(crate) use source_trait::add_call;
-pub(crate) use source_trait::registry;
 pub use source_trait::{Fetched, Progress, Source};

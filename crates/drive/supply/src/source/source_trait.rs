@@ -1,11 +1,10 @@
-//! The `Source` trait and the registry of sources.
+//! The `Source` trait and the result of a fetch.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use super::{Debian, Distribution, Installed, Maven, MavenServers, Npm};
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 
@@ -79,18 +78,6 @@ pub trait Source: Send + Sync {
     fn is_current(&self, _cached: &Artifact) -> Result<bool, SupplyError> {
         Ok(true)
     }
-}
-
-/// Returns every source, in order of precedence.
-pub(crate) fn registry() -> Vec<Box<dyn Source>> {
-    vec![
-        Box::new(Distribution::default()),
-        Box::new(Installed::default()),
-        Box::new(Maven::default()),
-        Box::new(MavenServers::default()),
-        Box::new(Npm::default()),
-        Box::new(Debian),
-    ]
 }
 
 /// Returns the command that adds a user's own server installation.

@@ -19,7 +19,6 @@ mod registry;
 mod whilewriting;
 
 pub use recipe::Stage;
-pub(crate) use recipe::{AccessPattern, Order};
+pub(crate) use recipe::{AccessPattern, Order, WRITER};
 pub(crate) use registry::find;
 pub use registry::{catalog, presence_after, reads_downwards, stages, writer_load};
-pub(crate) use whilewriting::WRITER;

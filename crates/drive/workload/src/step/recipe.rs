@@ -51,6 +51,10 @@ pub(crate) struct AccessPattern {
     pub(crate) order: Order,
 }
 
+/// The operation of the background writer.
+pub(crate) const WRITER: AccessPattern =
+    AccessPattern { action: Action::Put, order: Order::Uniform };
+
 /// One declared step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe {
@@ -90,7 +94,7 @@ impl Recipe {
 
     /// Returns the step as the planner needs it.
     pub(super) fn info(&self) -> StepInfo {
-        let writer = self.has_writer.then_some(super::WRITER);
+        let writer = self.has_writer.then_some(WRITER);
         let groups = [self.clients, writer];
         StepInfo {
             name: self.name.into(),

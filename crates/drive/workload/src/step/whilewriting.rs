@@ -9,12 +9,7 @@ use model::StepRole;
 
 use super::range::{FWDRANGE, REVRANGE};
 use super::read::READRANDOM;
-use super::recipe::{AccessPattern, Order, Recipe};
-use crate::stream::Action;
-
-/// The operation of the background writer.
-pub(crate) const WRITER: AccessPattern =
-    AccessPattern { action: Action::Put, order: Order::Uniform };
+use super::recipe::Recipe;
 
 const WHILEWRITING: Recipe =
     Recipe { role: StepRole::ReadWrite, has_writer: true, ..Recipe::EMPTY };

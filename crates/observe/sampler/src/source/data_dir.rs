@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use model::{Readings, metric};
 
 use crate::error::SampleError;
-use crate::sampler::{IsLog, Sampler};
+use crate::sampler::Sampler;
+use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;

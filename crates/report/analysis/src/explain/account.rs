@@ -4,8 +4,17 @@ use model::{Load, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
-use super::explanation::Subject;
 use crate::metrics::{clients, is_of_server, primary_operations, requests};
+
+/// What is explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// A closed loop's time per operation: clients over throughput.
+    TimePerOperation,
+    /// An open loop's mean response time.
+    ResponseTime,
+}
 
 /// A part of the time of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

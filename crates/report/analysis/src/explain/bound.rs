@@ -3,8 +3,7 @@
 use model::{RunRecord, StepRecord, metric};
 use serde::Serialize;
 
-use super::account::Part;
-use super::explanation::Subject;
+use super::account::{Part, Subject};
 use crate::explain::Account;
 use crate::metrics::whole_cpu_us;
 

@@ -4,22 +4,12 @@ use model::{Better, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 
-use super::account::Account;
+use super::account::{Account, Subject};
 use super::bound::Bound;
 use super::declared::Declared;
 use super::identity::Identity;
 use super::moved::Moved;
 use super::refusal::Refusal;
-
-/// What is explained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Subject {
-    /// A closed loop's time per operation: clients over throughput.
-    TimePerOperation,
-    /// An open loop's mean response time.
-    ResponseTime,
-}
 
 /// Level of the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -22,10 +22,10 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Account, Component, Part};
+pub use account::{Account, Component, Part, Subject};
 pub use bound::{BINDS_FROM, Bound, Resource};
 pub use declared::{Change, ChangeKind, Declared};
-pub use explanation::{Explanation, Rung, Subject};
+pub use explanation::{Explanation, Rung};
 pub use identity::{Factor, Identity};
 pub use moved::Moved;
 pub use question::{Question, explain};

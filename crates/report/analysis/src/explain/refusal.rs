@@ -6,7 +6,7 @@ use serde::Serialize;
 use stats::{Effect, Verdict};
 
 use super::account::Account;
-use super::explanation::Subject;
+use super::account::Subject;
 use crate::metrics::clients;
 
 /// Largest share of the change without an account.

@@ -6,8 +6,8 @@ use stats::{Effect, Spread};
 
 use super::finding::{Held, HeldFinding, Here, Unmeasured};
 use super::reproduction::{Reproduction, reproduction};
-use crate::compare::Question;
 use crate::comparison::is_given;
+use crate::question::Question;
 use crate::samples::{Key, Samples, VariantSamples, numbers};
 
 /// Returns why the planned experiment does not test a finding.

@@ -1,12 +1,14 @@
 //! The comparison as a document, and its answer on one screen.
 
-use super::section::{Section, sections};
+use super::section::Section;
+use super::sections::sections;
 use super::tables::{absolute, costs, relative, runs_table};
 use super::{BRACKETS, bucket_tables, cpu, csv, has_brackets, json, open, search, sweep};
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::label::{incomplete_line, measured_steps, plain_steps, runs_legend, sign_legend};
+use crate::label::{incomplete_line, measured_steps, plain_steps};
+use crate::legend::{runs_legend, sign_legend};
 use crate::published;
 use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};

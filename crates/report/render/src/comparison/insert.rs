@@ -30,15 +30,6 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
     [rates(compared), relative(compared)].into_iter().flatten().collect()
 }
 
-/// Placeholder of a ratio where background writers missed their rate.
-pub(crate) const MISSED: &str = "(missed)";
-
-/// Returns whether a cell has no ratio because background writers missed their rate.
-pub(crate) fn is_missed(step: &StepComparison, base: &str, cell: &CellComparison) -> bool {
-    let of_base = step.cells.iter().filter(|one| one.variant == base);
-    cell.variant != base && of_base.chain([cell]).any(CellComparison::has_missed_rate)
-}
-
 /// Returns whether a figure of the comparison stands in brackets.
 pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
     let mut cells = compared.comparison.steps.iter().flat_map(|step| &step.cells);

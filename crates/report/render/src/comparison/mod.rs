@@ -15,6 +15,7 @@ mod metric;
 mod open;
 mod search;
 mod section;
+mod sections;
 mod sweep;
 mod tables;
 
@@ -24,5 +25,6 @@ pub(crate) use document::{document, notes, problems};
 pub use document::{render_answer, render_comparison};
 pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::render_metric;
-pub(crate) use section::{Section, sections};
+pub(crate) use section::Section;
+pub(crate) use sections::sections;
 pub(crate) use tables::{absolute, relative, runs_table};

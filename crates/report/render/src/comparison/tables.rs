@@ -4,7 +4,6 @@ use analysis::{CellComparison, Comparison, Measured, StepComparison};
 use model::{Metric, metric};
 use stats::Verdict;
 
-use super::insert::{MISSED, is_missed};
 use crate::document::{Cell, Table, Tone, known};
 use crate::figure;
 use crate::input::Compared;
@@ -12,6 +11,15 @@ use crate::label::{
     GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, answer, counts_rows, is_sweep, level_suffix,
     loading, plain_steps, step_heading, variant_label, versus_cell,
 };
+
+/// Placeholder of a ratio where background writers missed their rate.
+const MISSED: &str = "(missed)";
+
+/// Returns whether a cell has no ratio because background writers missed their rate.
+pub(crate) fn is_missed(step: &StepComparison, base: &str, cell: &CellComparison) -> bool {
+    let of_base = step.cells.iter().filter(|one| one.variant == base);
+    cell.variant != base && of_base.chain([cell]).any(CellComparison::has_missed_rate)
+}
 
 /// What one operation costs: metric and heading.
 pub(crate) const COSTS: &[(&str, &str)] = &[

@@ -5,6 +5,7 @@
 //! To add a part, add it to [`Part`] and to each format; a format, add a file.
 
 mod csv;
+mod fill;
 mod html;
 mod json;
 mod markdown;
@@ -13,8 +14,8 @@ mod table;
 mod text;
 
 pub(crate) use csv::{csv, number, snake};
+pub(crate) use fill::fill;
 pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use part::{Document, Part};
 pub(crate) use table::{Cell, Table, Tone, known};
-pub(crate) use text::fill;

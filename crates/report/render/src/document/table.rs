@@ -1,5 +1,6 @@
 //! A table: columns of words or figures, with their details.
 
+use super::fill::fill;
 use crate::figure::MISSING;
 
 /// Emphasis of a cell; colour is never the only sign.
@@ -206,7 +207,7 @@ impl Table {
             let others: usize = others.map(|other| self.columns[other].width() + GAP).sum();
             let room = width.saturating_sub(others).max(BROKEN_MIN);
             for cell in &mut table.columns[broken].cells {
-                let lines = cell.text.lines().map(|line| super::fill(line, room));
+                let lines = cell.text.lines().map(|line| fill(line, room));
                 cell.text = lines.collect::<Vec<_>>().join("\n");
             }
         }

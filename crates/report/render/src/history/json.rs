@@ -5,7 +5,7 @@ use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
 
-use super::render::HistoryInput;
+use super::input::HistoryInput;
 use crate::document::json;
 use crate::figure::unit_name;
 

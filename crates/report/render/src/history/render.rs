@@ -2,6 +2,7 @@
 
 use analysis::history::{Gathered, Studied, Study};
 
+use super::input::HistoryInput;
 use super::sentence::{answer, arrow, change, drift, drift_trend, percent, remarks, trend, value};
 use super::sparkline::sparkline;
 use super::{csv, json};
@@ -13,15 +14,6 @@ use crate::trust::many;
 
 /// Widest sparkline.
 const SPARKLINE: usize = 60;
-
-/// A study with what the archive left out.
-#[derive(Debug, Clone, Copy)]
-pub struct HistoryInput<'a> {
-    /// The study.
-    pub study: &'a Study,
-    /// What the archive left out; `None` for histories from elsewhere.
-    pub gathered: Option<&'a Gathered>,
-}
 
 /// Returns the changes in `format`; `style` matters to text.
 #[must_use]

@@ -3,7 +3,8 @@
 use crate::comparison::{BRACKETS, has_brackets, notes, runs_table, sections};
 use crate::document::Part;
 use crate::input::Compared;
-use crate::label::{INVALID, measured_steps, plain_steps, runs_legend};
+use crate::label::{measured_steps, plain_steps};
+use crate::legend::{INVALID, runs_legend};
 use crate::sentence::{hidden, step_sentences};
 
 /// Returns the section; sentences stand above all tables.

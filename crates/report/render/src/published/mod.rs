@@ -8,10 +8,11 @@ mod document;
 mod outcome;
 mod publication;
 mod sentence;
+mod unmeasured;
 
 pub(crate) use csv::lines;
 pub use document::render_published;
 pub(crate) use document::{TITLE, document};
-pub use outcome::unmeasured;
 pub(crate) use outcome::verdict;
 pub(crate) use publication::{Finding, Publication, publications};
+pub use unmeasured::unmeasured;

@@ -1,8 +1,7 @@
 //! Outcomes of published findings in words.
 
-use analysis::{Reproduction, Unmeasured};
-use model::units::clients;
-use model::{Expected, PublishedFinding};
+use analysis::Reproduction;
+use model::Expected;
 
 use super::publication::{Finding, Publication};
 use crate::figure::declared;
@@ -19,31 +18,6 @@ pub(crate) fn verdict(compared: &Compared<'_>, finding: &Finding<'_>) -> &'stati
         Some(Reproduction::Differs) => "differs here",
         Some(Reproduction::Undecided) => "undecided",
         Some(Reproduction::NotMeasured) => "not measured",
-    }
-}
-
-/// Returns why a finding was not tried, or will not be.
-#[must_use]
-pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
-    match why {
-        Unmeasured::NoVariant(name) => format!("there is no variant {name}"),
-        Unmeasured::NoStep => match &finding.distribution {
-            Some(distribution) => format!("there is no step {} ({distribution})", finding.step),
-            None => format!("there is no step {}", finding.step),
-        },
-        Unmeasured::NoLevel => match finding.clients {
-            Some(level) => format!("there is no level of {}", clients(level)),
-            None => "there are several levels of clients, and the finding names none".to_owned(),
-        },
-        Unmeasured::IsGiven => {
-            "the rate is given, so throughput does not depend on the engine".to_owned()
-        }
-        Unmeasured::NoRun(name) => format!("no run of {name} that counts finished the step"),
-        Unmeasured::NoMetric(name) => format!("no run of {name} has {} there", finding.metric),
-        Unmeasured::NoRatio { base, .. } => {
-            let zero = if base.min > 0.0 { &finding.variant } else { &finding.base };
-            format!("a run of {zero} gave 0: there is no ratio")
-        }
     }
 }
 
@@ -108,37 +82,4 @@ fn reproduces<'a>(all: impl Iterator<Item = &'a Finding<'a>>, margin: &str) -> S
     ];
     let parts: Vec<&str> = parts.into_iter().flatten().collect();
     format!("Reproduces: {}.", parts.join("; "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unmeasured_finding_states_what_is_missing() {
-        let finding = PublishedFinding {
-            claim: String::new(),
-            variant: "a".to_owned(),
-            base: "b".to_owned(),
-            step: "readrandom".to_owned(),
-            distribution: Some("zipf:0.9".to_owned()),
-            clients: Some(4),
-            metric: "cpu_us_per_op".to_owned(),
-            value: None,
-            base_value: None,
-            expected: Expected::Higher,
-            reasons: Vec::new(),
-        };
-        let reason = |why: Unmeasured| unmeasured(&finding, &why);
-        assert_eq!(reason(Unmeasured::NoStep), "there is no step readrandom (zipf:0.9)");
-        assert_eq!(reason(Unmeasured::NoLevel), "there is no level of 4 clients");
-        let name = || "a".to_owned();
-        assert_eq!(reason(Unmeasured::NoVariant(name())), "there is no variant a");
-        let reason = reason(Unmeasured::NoMetric(name()));
-        assert_eq!(reason, "no run of a has cpu_us_per_op there");
-        let any = PublishedFinding { clients: None, distribution: None, ..finding };
-        let reason = unmeasured(&any, &Unmeasured::NoLevel);
-        assert_eq!(reason, "there are several levels of clients, and the finding names none");
-        assert_eq!(unmeasured(&any, &Unmeasured::NoStep), "there is no step readrandom");
-    }
 }

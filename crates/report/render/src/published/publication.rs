@@ -5,7 +5,7 @@ use model::{Expected, Unit, metric};
 use serde::Serialize;
 use stats::Spread;
 
-use super::outcome::unmeasured;
+use super::unmeasured::unmeasured;
 use crate::document::{Tone, known, snake};
 use crate::figure::{figure, interval, ratio};
 use crate::input::Compared;

@@ -4,8 +4,9 @@ use model::Label;
 use stats::{Method, Verdict};
 
 use super::claim::Claim;
+use super::phrase::list;
 use super::single::plain;
-use super::step::{list, single};
+use super::step::single;
 use crate::figure::percent;
 use crate::input::Compared;
 use crate::label::step_heading;

@@ -4,8 +4,8 @@ use analysis::{CellComparison, StepComparison};
 use stats::{Effect, Verdict};
 
 use super::claim::Claim;
+use super::phrase::list;
 use super::single::{amount_alone, lies_within, plain};
-use super::step::list;
 use crate::figure::declared;
 use crate::input::Compared;
 use crate::label::step_heading;

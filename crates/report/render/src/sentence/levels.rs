@@ -4,7 +4,8 @@ use analysis::StepComparison;
 use stats::{Effect, Verdict, Why};
 
 use super::claim::Claim;
-use super::step::{list, single};
+use super::phrase::list;
+use super::step::single;
 use crate::figure::declared;
 use crate::input::Compared;
 use crate::label::counts_rows;

@@ -10,6 +10,7 @@ mod control;
 mod detectable;
 mod hidden;
 mod levels;
+mod phrase;
 mod several;
 mod single;
 mod step;
@@ -20,8 +21,9 @@ pub(crate) use control::control;
 pub(crate) use detectable::detectable;
 pub(crate) use hidden::hidden;
 pub(crate) use levels::levels;
+pub(crate) use phrase::{capital, list};
 pub(crate) use single::Single;
-pub(crate) use step::{capital, list, step_sentence, step_sentences};
+pub(crate) use step::{step_sentence, step_sentences};
 pub(crate) use warmup_trim::warmup_trims;
 
 #[cfg(test)]

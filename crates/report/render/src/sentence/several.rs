@@ -2,8 +2,8 @@
 
 use stats::{Verdict, Why};
 
+use super::phrase::{capital, list};
 use super::single::{Single, among, plain};
-use super::step::{capital, list};
 use crate::figure::declared;
 
 /// Up to this many variants each has its figure.

@@ -4,6 +4,7 @@ use analysis::{CellComparison, Measured, StepComparison};
 use model::metric;
 
 use super::claim::Claim;
+use super::phrase::list;
 use super::several::several;
 use super::single::{Single, amount_alone};
 use crate::figure;
@@ -131,22 +132,6 @@ fn unknown<'a>(cells: impl Iterator<Item = &'a CellComparison>, claim: &Claim) -
     let without = cells.filter(|cell| cell.metric(claim.metric).is_none());
     let names: Vec<&str> = without.map(|cell| cell.variant.as_str()).collect();
     (!names.is_empty()).then(|| claim.missing.replace("{}", &list(&names)))
-}
-
-/// Returns `text` with a capital first letter.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
-}
-
-/// Returns `a`, `a and b`, or `a, b and c`.
-pub(crate) fn list(names: &[&str]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 #[cfg(test)]

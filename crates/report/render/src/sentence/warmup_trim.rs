@@ -6,7 +6,7 @@ use analysis::{StepComparison, moment};
 use model::StepRecord;
 use model::time_profile::TrendClass;
 
-use super::step::list;
+use super::phrase::list;
 use crate::input::Compared;
 use crate::label::step_heading;
 

@@ -8,9 +8,7 @@ use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, StopRule, Unit};
 use render::figure::figure;
 
 use super::analyzed::earlier;
-use super::plan::nearest_dir;
 use super::steady::Window;
-use super::until::within;
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -56,7 +54,7 @@ impl BudgetArgs {
             return Ok(None);
         }
         let results = Results::at(&environment.results);
-        let host = sampler::host_facts(nearest_dir(environment));
+        let host = sampler::host_facts(environment.nearest_dir());
         let pilot = self.find(experiment, &results, &host)?;
         let noise_history = earlier(&results, &[&host], &pilot.runs);
         let noise = noise(experiment, &pilot.steady, &noise_history);
@@ -320,4 +318,9 @@ fn columns(rows: &[Vec<String>]) -> Vec<String> {
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
+}
+
+/// Formats a half-width: plus or minus 2 %.
+pub(crate) fn within(half_width: f64) -> String {
+    format!("\u{b1}{}", figure(Unit::Share, half_width))
 }

@@ -10,7 +10,7 @@ use miette::Result;
 use model::{BuildRef, Nanos};
 use supply::{CompileEvent, CompileOrder};
 
-use super::engine::{line, store};
+use super::cached_build::{line, store};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;

@@ -15,9 +15,9 @@ pub(crate) struct Args {
     shell: clap_complete::Shell,
 }
 
-/// Prints the completions.
-pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let mut command = crate::Cli::command();
+/// Prints the completions of the command line `Cli`.
+pub(crate) fn run<Cli: CommandFactory>(args: &Args) -> Result<ExitCode> {
+    let mut command = Cli::command();
     clap_complete::generate(args.shell, &mut command, "assay", &mut std::io::stdout());
     Ok(ExitCode::SUCCESS)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{CommandFactory, Subcommand};
 use miette::Result;
 
 use super::{
@@ -49,8 +49,12 @@ pub(crate) enum Verb {
     SmokeTest(smoke_test::Args),
 }
 
-/// Runs a command.
-pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+/// Runs a command of the command line `Cli`.
+pub(crate) fn dispatch<Cli: CommandFactory>(
+    verb: Verb,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<ExitCode> {
     match verb {
         Verb::Plan(args) => plan::run(&args, environment, ui),
         Verb::Run(args) => run::run(&args, environment, ui),
@@ -64,7 +68,7 @@ pub(crate) fn dispatch(verb: Verb, environment: &Environment, ui: &Ui) -> Result
         Verb::Micro(args) => micro::run(&args, environment, ui),
         Verb::Workload(args) => workload::run(&args, ui),
         Verb::Engine(args) => engine::run(&args, environment, ui),
-        Verb::Completions(args) => completions::run(&args),
+        Verb::Completions(args) => completions::run::<Cli>(&args),
         Verb::Worker => worker::run(environment, ui),
         Verb::SmokeTest(args) => smoke_test::run(&args),
     }

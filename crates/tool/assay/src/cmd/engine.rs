@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use miette::{Result, miette};
+use model::BuildRef;
 use model::capability::Feature;
-use model::{BuildRef, Bytes};
 use plan::{Builds, EngineInfo};
 use runner::Library;
 use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, UserBuild};
 
-use super::smoke_test::engines;
+use super::cached_build::{cells, line, size, store};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::registry;
@@ -94,14 +94,6 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         Action::Show { build } => show(build, environment, ui)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Opens the cache of builds.
-pub(crate) fn store(environment: &Environment) -> Result<Store> {
-    let cache = environment.cache.clone().ok_or_else(|| {
-        miette!(help = "give one with --cache DIR", "no home directory for the cache of builds")
-    })?;
-    Ok(Store::open(cache).into_report()?.with_engines(engines(environment)))
 }
 
 /// Returns the name of the user's build, from the reference or --version.
@@ -259,28 +251,6 @@ fn columns<const N: usize>(rows: &[[String; N]], ui: &Ui) {
     for row in rows {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
         ui.print(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()));
-    }
-}
-
-/// Returns a build in one line.
-pub(crate) fn line(artifact: &Artifact) -> String {
-    cells(artifact).join("  ")
-}
-
-/// Returns a build's name, size, hash and origin.
-fn cells(artifact: &Artifact) -> [String; 4] {
-    let Artifact { build, sha256, origin, .. } = artifact;
-    let sha256 = format!("sha256 {}", &sha256[..12.min(sha256.len())]);
-    [build.to_string(), size(artifact), sha256, origin.clone()]
-}
-
-/// Formats the size of a build.
-fn size(artifact: &Artifact) -> String {
-    let bytes = Bytes(artifact.bytes);
-    match artifact.tree.as_ref().map(|tree| tree.files) {
-        None => bytes.to_string(),
-        Some(Some(files)) => format!("{bytes} in {files} files"),
-        Some(None) => format!("{bytes}, used in place"),
     }
 }
 

@@ -3,6 +3,7 @@
 mod analyzed;
 mod budget;
 mod build;
+mod cached_build;
 mod compare;
 mod completions;
 mod dispatch;

@@ -93,7 +93,7 @@ pub(crate) fn expand(
 ) -> Result<CheckedPlan> {
     let room = Room { free: disk_free(environment), floor };
     let mut plan = plan::expand(experiment, &Program, room)?;
-    let host = sampler::host_facts(nearest_dir(environment));
+    let host = sampler::host_facts(environment.nearest_dir());
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
     plan.findings = findings.iter().map(Finding::from).collect();
@@ -109,19 +109,13 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 
 /// Returns the machine's size.
 pub(crate) fn machine(environment: &Environment) -> Machine {
-    let host = sampler::host_facts(nearest_dir(environment));
+    let host = sampler::host_facts(environment.nearest_dir());
     Machine { cpus: host.cpus, memory_bytes: host.memory_bytes }
 }
 
 /// Returns the free disk space for data.
 fn disk_free(environment: &Environment) -> Bytes {
-    runner::free_space(nearest_dir(environment)).unwrap_or(Bytes(u64::MAX))
-}
-
-/// Returns the data directory, or its nearest existing parent.
-pub(crate) fn nearest_dir(environment: &Environment) -> &std::path::Path {
-    let existing = environment.data_dir.ancestors().find(|dir| dir.is_dir());
-    existing.unwrap_or_else(|| std::path::Path::new("."))
+    runner::free_space(environment.nearest_dir()).unwrap_or(Bytes(u64::MAX))
 }
 
 /// Formats the plan in lines.

@@ -1,7 +1,7 @@
 //! Published findings of an experiment: tested in the plan and in results.
 
 use analysis::untried;
-use archive::ExperimentDir;
+use archive::{ExperimentDir, Results};
 use miette::Result;
 use model::{Experiment, Manifest, Published, PublishedFinding, RunRecord};
 use render::{Compared, Meta, Style, render_published, unmeasured};
@@ -50,7 +50,8 @@ pub(crate) fn shown(
     if experiment.published.is_empty() || runs.iter().all(|run| run.steps.is_empty()) {
         return Ok(None);
     }
-    let analyzed = analyze(experiment, &[&manifest.host], runs, &experiment.base, &dir.archive())?;
+    let analyzed =
+        analyze(experiment, &[&manifest.host], runs, &experiment.base, &Results::of(dir))?;
     let meta = Meta::of(manifest);
     let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
     let compared = Compared::of(comparison, &meta, runs, &manifest.host, findings);

@@ -78,7 +78,8 @@ fn with_input<T>(
         intervals.push(dir.intervals(&run.cell.id).into_report()?);
     }
     let experiment = &manifest.plan.experiment;
-    let analyzed = analyze(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
+    let analyzed =
+        analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,

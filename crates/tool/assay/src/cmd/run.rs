@@ -280,7 +280,7 @@ fn print_result(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) 
     let mut next = vec![format!("assay show {}", experiment.name)];
     if runs.iter().any(|run| !run.steps.is_empty()) {
         let analyzed =
-            analyze(experiment, &[&manifest.host], &runs, &experiment.base, &dir.archive())?;
+            analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
         let meta = Meta::of(manifest);
         let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);

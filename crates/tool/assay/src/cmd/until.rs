@@ -7,6 +7,7 @@ use model::units::{parse_share, parse_span};
 use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
 use render::figure::figure;
 
+use super::budget::within;
 use super::plan as planning;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -171,11 +172,6 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
         )
     };
     worst.into_iter().map(line).collect()
-}
-
-/// Formats a half-width: plus or minus 2 %.
-pub(crate) fn within(half_width: f64) -> String {
-    format!("\u{b1}{}", figure(Unit::Share, half_width))
 }
 
 /// Formats a step with its number of clients.

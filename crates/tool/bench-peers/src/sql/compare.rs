@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use super::comparison::{COMPARISONS, Comparison};
+use super::comparison::Comparison;
 use super::host::Host;
 use super::pairs::{Case, measure_pairs};
+use super::registry::COMPARISONS;
 use super::tables;
 use super::work::{COUNTED, WORKS};
 use crate::environment::{Side, is_installed, run};

@@ -9,7 +9,6 @@ use server::Kind;
 
 use super::application::StatementSpec;
 use super::work::Statement;
-use super::{pgbench, sysbench};
 
 /// Arguments of a command, or an error.
 pub(super) type Args = Result<Vec<String>, String>;
@@ -58,6 +57,3 @@ pub(crate) struct Done {
     /// Statements per second, without start-up.
     pub(crate) per_s: f64,
 }
-
-/// All comparisons.
-pub(super) const COMPARISONS: [&Comparison; 2] = [&pgbench::COMPARISON, &sysbench::COMPARISON];

@@ -6,7 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use super::cpu;
-use crate::ECHO;
+
+/// Option: run as an echo process.
+pub(crate) const ECHO: &str = "--echo";
 
 /// Exchanges of one measurement, and of its warm-up.
 const EXCHANGES: u32 = 40_000;

@@ -9,7 +9,7 @@
 //! of 25 us and more per select instead of 3), which hides the client.
 //!
 //! Each comparison is skipped, with the reason, where its peer or its server is missing. To add a
-//! peer: a file with its [`comparison::Comparison`], and its line in [`comparison::COMPARISONS`].
+//! peer: a file with its [`comparison::Comparison`], and its line in [`registry::COMPARISONS`].
 //! To add a statement: [`work::WORKS`], and its text in each comparison.
 
 mod application;
@@ -21,10 +21,11 @@ mod host;
 mod ours;
 mod pairs;
 mod pgbench;
+mod registry;
 mod sysbench;
 mod tables;
 mod work;
 
 pub(crate) use compare::compare;
-pub(crate) use echo::echo;
-pub(crate) use ours::{Job, execute};
+pub(crate) use echo::{ECHO, echo};
+pub(crate) use ours::{Job, OURS_SQL, execute};

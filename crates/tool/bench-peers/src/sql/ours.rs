@@ -8,10 +8,14 @@ use serde::{Deserialize, Serialize};
 use workload::Tables;
 
 use super::application::{STEP, application};
-use super::comparison::{COMPARISONS, Done};
+use super::comparison::Done;
 use super::host::settings;
+use super::registry::COMPARISONS;
 use super::work::{Statement, WORKS, Work};
 use crate::ours::{StepTotals, run};
+
+/// Option: run as our side of the SQL comparison; a job in JSON follows.
+pub(crate) const OURS_SQL: &str = "--ours-sql";
 
 /// The task of one process.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use super::comparison::{Comparison, Done};
 use super::host::Host;
-use super::ours::Job;
+use super::ours::{Job, OURS_SQL};
 use super::work::{FEW, Work};
 use super::{cpu, echo};
-use crate::OURS_SQL;
 use crate::environment::{Side, own_args, run};
 use crate::interval::{Median, median};
 use crate::throughput::PAIRS;

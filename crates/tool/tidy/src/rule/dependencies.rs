@@ -1,4 +1,4 @@
-//! Every dependency is used, and explained in ARCHITECTURE.md.
+//! Every dependency is used, and explained in docs/dependencies.md.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::repo::Repo;
 use crate::rule::violation::Violation;
 
 const MANIFEST: &str = "Cargo.toml";
-const DOCUMENT: &str = "ARCHITECTURE.md";
+const DOCUMENT: &str = "docs/dependencies.md";
 const HEADER: &str = "| dependency | what for | instead of | cost of building |";
 
 /// Returns a violation for every dependency unused, unexplained or removed.
@@ -61,7 +61,7 @@ mod tests {
     fn unused_unexplained_and_removed_dependencies_are_violations() {
         let manifest = "[workspace.dependencies]\na = \"1\"\nb = \"2\"\nours = { path = \"x\" }\n";
         let document = format!("{HEADER}\n|---|\n| `a` | x | y | z |\n| `c` | x | y | z |\n");
-        let mut repo = Repo::of(&[("Cargo.toml", manifest), ("ARCHITECTURE.md", &document)]);
+        let mut repo = Repo::of(&[("Cargo.toml", manifest), ("docs/dependencies.md", &document)]);
         let name = "b".to_owned();
         let dependency = Dependency { name, kind: DependencyKind::Dev, is_ours: false };
         repo.packages.push(Package { dependencies: vec![dependency], ..Package::default() });

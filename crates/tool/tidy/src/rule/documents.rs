@@ -1,13 +1,24 @@
-//! Every document has one title and no dead link.
+//! Pages: one title, small, reachable, live links.
+
+use std::collections::BTreeSet;
 
 use crate::markdown::{self, Outline};
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 
-/// Returns a violation per missing title, second title and dead link.
+/// Size of a page.
+pub const PAGE_BYTES: usize = 12_288;
+/// The page that grows with every release.
+const CHANGELOG: &str = "CHANGELOG.md";
+/// The folder of pages and the page from which links lead to all of them.
+const PAGES: &str = "docs/";
+const INDEX: &str = "docs/README.md";
+
+/// Returns a violation per large or unreachable page, title and link.
 #[must_use]
 pub fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
+    let reached = reachable(repo);
     // Texts under `tests/` are expected outputs, not documents.
     for file in repo.files_with("md").filter(|file| !file.path.contains("/tests/")) {
         let outline = markdown::outline(file.text());
@@ -17,8 +28,30 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
             let message = format!("the link to `{}` leads nowhere", link.target);
             Violation::at(&file.path, link.line, message)
         }));
+        if file.size_bytes > PAGE_BYTES && file.path != CHANGELOG {
+            let message = format!("{} bytes, at most {PAGE_BYTES}: split it", file.size_bytes);
+            found.push(Violation::of(&file.path, message));
+        }
+        if file.path.starts_with(PAGES) && !reached.contains(&file.path) {
+            let message = format!("no links lead here from {INDEX}: link it or delete it");
+            found.push(Violation::of(&file.path, message));
+        }
     }
     found
+}
+
+/// Returns the pages to which links lead from the index.
+fn reachable(repo: &Repo) -> BTreeSet<String> {
+    let mut reached = BTreeSet::from([INDEX.to_owned()]);
+    let mut open = vec![INDEX.to_owned()];
+    while let Some(file) = open.pop().and_then(|path| repo.file(&path)) {
+        for link in markdown::outline(file.text()).links {
+            let path = link.target.split('#').next().unwrap_or_default();
+            let page = resolve(file, path).filter(|path| repo.file(path).is_some());
+            open.extend(page.filter(|page| page.ends_with(".md") && reached.insert(page.clone())));
+        }
+    }
+    reached
 }
 
 /// Returns the violations of the rule that a document starts with its only title.
@@ -75,19 +108,39 @@ mod tests {
 
     #[test]
     fn dead_links_and_second_titles_are_violations() {
-        let text = "# A\n[ok](docs/B.md#two-words) [ok](docs) [ok](https://x.org) [ok](#a)\n\
-                    [no](C.md)\n[no](docs/B.md#three)\n# Again\n";
+        let text = "# A\n[ok](doc/B.md#two-words) [ok](doc) [ok](https://x.org) [ok](#a)\n\
+                    [no](C.md)\n[no](doc/B.md#three)\n# Again\n";
         let other = "# B\n## Two words\n[up](../A.md) [no](../../A.md)\n";
-        let repo = Repo::of(&[("A.md", text), ("docs/B.md", other), ("D.md", "no title\n")]);
+        let repo = Repo::of(&[("A.md", text), ("doc/B.md", other), ("D.md", "no title\n")]);
         let found: Vec<_> = check(&repo).into_iter().map(|v| v.to_string()).collect();
         assert_eq!(
             found,
             [
                 "A.md:5: second title `Again`: make it a section",
                 "A.md:3: the link to `C.md` leads nowhere",
-                "A.md:4: the link to `docs/B.md#three` leads nowhere",
+                "A.md:4: the link to `doc/B.md#three` leads nowhere",
                 "D.md: must begin with its `# Title`",
-                "docs/B.md:3: the link to `../../A.md` leads nowhere",
+                "doc/B.md:3: the link to `../../A.md` leads nowhere",
+            ]
+        );
+    }
+
+    #[test]
+    fn large_and_unreachable_pages_are_violations() {
+        let large = format!("# C\n{}", "x".repeat(PAGE_BYTES));
+        let repo = Repo::of(&[
+            (CHANGELOG, &large),
+            (INDEX, "# D\n[a](a/README.md#x)\n"),
+            ("docs/a/README.md", "# X\n[b](../b.md)\n"),
+            ("docs/b.md", &large),
+            ("docs/c.md", "# C\n[self](c.md)\n"),
+        ]);
+        let found: Vec<_> = check(&repo).into_iter().map(|v| v.to_string()).collect();
+        assert_eq!(
+            found,
+            [
+                "docs/b.md: 12292 bytes, at most 12288: split it",
+                "docs/c.md: no links lead here from docs/README.md: link it or delete it",
             ]
         );
     }

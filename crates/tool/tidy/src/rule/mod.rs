@@ -6,6 +6,7 @@
 
 pub mod ascii;
 pub mod conformance;
+pub mod cycles;
 pub mod dependencies;
 pub mod documents;
 pub mod glossary;

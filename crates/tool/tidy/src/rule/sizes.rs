@@ -1,18 +1,14 @@
-//! Limits of files, functions and lines.
-
-use std::collections::BTreeMap;
+//! Limits of files, and of lines that the formatter does not break.
 
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
-use crate::rust::{Class, Function, Rust};
+use crate::rust::{Class, Rust};
 
 /// Lines of a source without its unit tests: above it, a note.
 pub const FILE_LINES_SOFT: usize = 400;
 /// Lines of a source without its unit tests: above it, a violation.
 pub const FILE_LINES_HARD: usize = 600;
-/// Lines of a function, from `fn` to the closing brace.
-pub const FUNCTION_LINES: usize = 70;
-/// Characters of a line, except in texts and in tables of docs.
+/// Characters of a line of a comment, except in tables.
 pub const LINE_COLUMNS: usize = 100;
 /// Size of any tracked file.
 pub const FILE_BYTES: usize = 1 << 20;
@@ -27,7 +23,6 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
     }
     for (file, rust) in repo.sources() {
         found.extend(check_file(file, rust));
-        found.extend(check_functions(file, rust));
         found.extend(check_lines(file, rust));
     }
     found
@@ -35,7 +30,7 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
 
 /// Checks the length of a source without its unit tests.
 fn check_file(file: &File, rust: &Rust) -> Option<Violation> {
-    let lines = rust.tests_line().map_or(rust.line_count(), |line| line - 1);
+    let lines = rust.tests_line().map_or(file.text().lines().count(), |line| line - 1);
     if lines > FILE_LINES_HARD {
         let message = format!("{lines} lines, at most {FILE_LINES_HARD} are allowed: split it");
         return Some(Violation::of(&file.path, message));
@@ -44,62 +39,31 @@ fn check_file(file: &File, rust: &Rust) -> Option<Violation> {
     (lines > FILE_LINES_SOFT).then(|| Violation::of(&file.path, message).note())
 }
 
-/// Checks the length of every function.
-fn check_functions(file: &File, rust: &Rust) -> Vec<Violation> {
-    let large = rust.functions.iter().filter(|function| function.lines > FUNCTION_LINES);
-    let violation = |function: &Function| {
-        let Function { name, lines, .. } = function;
-        let message =
-            format!("`{name}` has {lines} lines, at most {FUNCTION_LINES} are allowed: split it");
-        Violation::at(&file.path, function.line, message)
-    };
-    large.map(violation).collect()
-}
-
-/// Checks the width of every line, texts not counted.
+/// Checks the width of the lines that end in a comment.
 fn check_lines(file: &File, rust: &Rust) -> Vec<Violation> {
-    let mut in_texts: BTreeMap<usize, usize> = BTreeMap::new();
-    for (piece, text) in rust.of(Class::Text) {
-        for (at, part) in text.split('\n').enumerate() {
-            *in_texts.entry(piece.line + at).or_default() += part.chars().count();
-        }
-    }
-    let mut found = Vec::new();
-    let lines = file.text().lines().enumerate().filter(|(_, line)| !is_table_row(line));
-    for (at, line) in lines {
-        let in_text = in_texts.get(&(at + 1)).copied().unwrap_or(0);
-        let columns = line.chars().count().saturating_sub(in_text);
-        if columns > LINE_COLUMNS {
-            let message = format!("{columns} columns are more than {LINE_COLUMNS}: break the line");
-            found.push(Violation::at(&file.path, at + 1, message));
-        }
-    }
-    found
-}
-
-/// Returns whether a line is a row of a table in documentation, which cannot be broken.
-fn is_table_row(line: &str) -> bool {
-    let line = line.trim_start();
-    line.strip_prefix("//!").or(line.strip_prefix("///")).is_some_and(|row| row.starts_with(" |"))
+    let comments = rust.of(Class::Doc).chain(rust.of(Class::Comment));
+    // A row of a table cannot be broken.
+    let broken =
+        comments.filter(|(_, text)| !text.trim_start_matches(['/', '!']).starts_with(" |"));
+    let columns = broken.map(|(piece, _)| {
+        let before = &file.text()[..piece.range.end];
+        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
+        (piece.line, line.chars().count())
+    });
+    let wide = columns.filter(|(_, columns)| *columns > LINE_COLUMNS);
+    wide.map(|(line, columns)| {
+        let message = format!("{columns} columns are more than {LINE_COLUMNS}: break the line");
+        Violation::at(&file.path, line, message)
+    })
+    .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn function(lines: usize) -> String {
-        format!("fn long() {{\n{}}}\n", "    x();\n".repeat(lines - 2))
-    }
-
     fn messages(files: &[(&str, &str)]) -> Vec<String> {
         check(&Repo::of(files)).into_iter().map(|violation| violation.to_string()).collect()
-    }
-
-    #[test]
-    fn a_function_has_at_most_seventy_lines() {
-        assert!(messages(&[("a.rs", &function(70))]).is_empty());
-        let found = messages(&[("a.rs", &function(71))]);
-        assert_eq!(found, ["a.rs:1: `long` has 71 lines, at most 70 are allowed: split it"]);
     }
 
     #[test]
@@ -113,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_allowed_and_long_lines_are_not() {
+    fn long_texts_are_allowed_and_long_comments_are_not() {
         let text = format!("const A: &str = \"{}\";\n", "x".repeat(200));
         assert!(messages(&[("a.rs", &text)]).is_empty());
         let comment = format!("// {}\n", "x".repeat(100));

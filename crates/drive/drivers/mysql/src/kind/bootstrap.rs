@@ -40,7 +40,7 @@ pub(super) fn tasks(
 ) -> Result<Vec<Task>, EngineError> {
     let layout = Layout::around(spec.program);
     let mut configuration = Configuration::default();
-    super::server::set_paths(server.flavour, spec, &mut configuration);
+    configuration.set_paths(server.flavour, spec);
     speed_up(server, &mut configuration);
     for name in SHAPING {
         if let Some(value) = whole.get(name) {

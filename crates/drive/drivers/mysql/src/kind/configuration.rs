@@ -1,11 +1,18 @@
 //! The server's configuration file: defaults overlaid with the user's options.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::Options;
+use server::ServerSpec;
 
+use super::layout::Layout;
+use super::release::Flavour;
+
+/// Name of the socket in its directory.
+pub(super) const SOCKET: &str = "mysql.sock";
 /// Prefixes of option names.
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
@@ -80,6 +87,28 @@ impl Configuration {
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(other, _)| canonical(other) == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// Sets paths and disables the network.
+    pub(super) fn set_paths(&mut self, flavour: Flavour, spec: &ServerSpec<'_>) {
+        let layout = Layout::around(spec.program);
+        let text = |path: &Path| path.display().to_string();
+        let site = spec.site;
+        self.set("basedir", text(&layout.base));
+        self.set("datadir", text(&site.data));
+        self.set("tmpdir", text(&site.temporary));
+        self.set("pid_file", text(&site.temporary.join("server.pid")));
+        self.set("socket", text(&site.socket.join(SOCKET)));
+        self.set("lc_messages_dir", text(&layout.share));
+        self.set("character_sets_dir", text(&layout.share.join("charsets")));
+        if let Some(plugins) = &layout.plugins {
+            self.set("plugin_dir", text(plugins));
+        }
+        self.set("skip_networking", "");
+        if flavour == Flavour::Mysql {
+            self.set("secure_file_priv", text(&site.temporary));
+            self.set("loose_mysqlx", "OFF");
+        }
     }
 
     /// Overlays the user's options.

@@ -8,7 +8,7 @@ use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
-use super::configuration::{Configuration, canonical};
+use super::configuration::{Configuration, SOCKET, canonical};
 use super::layout::Layout;
 use super::release::{Flavour, Release};
 use super::settings::{Server, reject_weaker_durability};
@@ -20,8 +20,6 @@ pub static KIND_MYSQL: &dyn Kind = &MysqlKind(Flavour::Mysql);
 /// MariaDB, with InnoDB or `MyRocks`.
 pub static KIND_MARIADB: &dyn Kind = &MysqlKind(Flavour::Mariadb);
 
-/// Name of the socket in its directory.
-const SOCKET: &str = "mysql.sock";
 /// The user that every set-up creates, without a password.
 const USER: &str = "root";
 /// The database of tables.
@@ -71,7 +69,7 @@ impl MysqlKind {
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
         let is_myrocks = engine.is_some_and(|(_, value)| value.eq_ignore_ascii_case("rocksdb"));
         let mut configuration = Configuration::default();
-        set_paths(server.flavour, spec, &mut configuration);
+        configuration.set_paths(server.flavour, spec);
         server.defaults(&mut configuration);
         server.settings(spec.settings, is_myrocks, &mut configuration);
         configuration.overlay(&options)?;
@@ -80,28 +78,6 @@ impl MysqlKind {
             configuration.set("server_id", "1");
         }
         Ok(configuration)
-    }
-}
-
-/// Sets paths and disables the network.
-pub(super) fn set_paths(flavour: Flavour, spec: &ServerSpec<'_>, to: &mut Configuration) {
-    let layout = Layout::around(spec.program);
-    let text = |path: &Path| path.display().to_string();
-    let site = spec.site;
-    to.set("basedir", text(&layout.base));
-    to.set("datadir", text(&site.data));
-    to.set("tmpdir", text(&site.temporary));
-    to.set("pid_file", text(&site.temporary.join("server.pid")));
-    to.set("socket", text(&site.socket.join(SOCKET)));
-    to.set("lc_messages_dir", text(&layout.share));
-    to.set("character_sets_dir", text(&layout.share.join("charsets")));
-    if let Some(plugins) = &layout.plugins {
-        to.set("plugin_dir", text(plugins));
-    }
-    to.set("skip_networking", "");
-    if flavour == Flavour::Mysql {
-        to.set("secure_file_priv", text(&site.temporary));
-        to.set("loose_mysqlx", "OFF");
     }
 }
 

@@ -7,7 +7,7 @@ use model::state::LevelShape;
 use model::{EngineState, Readings, metric};
 
 use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
-use crate::instance::StorageEngine;
+use crate::database::StorageEngine;
 use crate::wire::{Connection, Failure};
 
 /// Longest purge history of an idle `InnoDB`: a few transactions stay until the next one.

@@ -9,8 +9,8 @@ use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::startup_error;
-use crate::config::{reject_weaker_durability, synchronous_commit};
-use crate::driver::{NAME, capabilities};
+use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
+use crate::driver::capabilities;
 use crate::wire::{Connection, Session};
 
 /// The Postgres server kind.

@@ -1,6 +1,6 @@
 //! LMDB: two files of C.
 
-use super::registry::{Compilable, Release};
+use super::compilable::{Compilable, Release};
 use crate::compile::recipe::{Language, Recipe, includes, owned_args};
 use crate::error::SupplyError;
 use crate::source::Packages;

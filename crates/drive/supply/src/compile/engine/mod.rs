@@ -3,6 +3,7 @@
 //! A release is a line of its engine's file, added only after the release was compiled or its list
 //! of files checked.
 
+mod compilable;
 mod compression;
 mod leveldb;
 mod lmdb;
@@ -10,5 +11,6 @@ mod registry;
 mod rocksdb;
 mod sqlite;
 
+pub(crate) use compilable::{Compilable, Release};
 pub use registry::compilable;
-pub(crate) use registry::{Compilable, Release, find};
+pub(crate) use registry::find;

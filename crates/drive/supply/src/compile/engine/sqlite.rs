@@ -1,6 +1,6 @@
 //! SQLite: the amalgamation, one file of C.
 
-use super::registry::{Compilable, Release};
+use super::compilable::{Compilable, Release};
 use crate::compile::recipe::{Language, Recipe, owned_args};
 use crate::error::SupplyError;
 use crate::source::Packages;

@@ -4,14 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use model::BuildRef;
-
 use super::failure::classify_failure;
+use super::request::{GOAL, Request};
 use crate::error::SupplyError;
-use crate::release::nearest;
-
-/// The goal that copies one artifact; its version is pinned, the default one is of 2013.
-const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 /// Timeout of a connection, ms: a wrong proxy fails within half a minute.
 const CONNECT_TIMEOUT_MS: u32 = 20_000;
@@ -24,18 +19,6 @@ const READ_TIMEOUT_MS: u32 = 120_000;
 pub(super) struct Client {
     /// The program and its first arguments.
     pub(super) command: Vec<String>,
-}
-
-/// One request to Maven.
-pub(super) struct Request<'a> {
-    /// The requested build.
-    pub(super) build: &'a BuildRef,
-    /// Coordinates of the artifact.
-    pub(super) artifact: &'a str,
-    /// Versions known to exist, oldest first.
-    pub(super) known: &'static [&'static str],
-    /// What the user may give instead, with the command: a library or an installation.
-    pub(super) own: String,
 }
 
 impl Client {
@@ -90,33 +73,6 @@ impl Client {
             return Err(classify_failure(request, &text));
         }
         Ok(())
-    }
-}
-
-impl Request<'_> {
-    /// Returns whether an error line is about the artifact, and not about a part of Maven.
-    pub(super) fn names_artifact(&self, line: &str) -> bool {
-        self.artifact.split(':').nth(1).is_some_and(|name| line.contains(name))
-    }
-
-    /// Returns the error for a version that was never published.
-    pub(super) fn unpublished(&self) -> SupplyError {
-        let version = self.build.version.as_deref().unwrap_or_default();
-        let nearest = nearest(version, self.known);
-        SupplyError::NoSuchVersion {
-            build: self.build.to_string(),
-            nearest: format!("{}@{nearest}", self.build.engine),
-        }
-    }
-
-    /// Returns the error for a failure of Maven's own.
-    pub(super) fn failed(&self, summary: String) -> SupplyError {
-        SupplyError::MavenFailed {
-            build: self.build.to_string(),
-            summary,
-            goal: GOAL,
-            artifact: self.artifact.to_owned(),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Classifies failures of the Maven client by its output.
 
-use super::client::Request;
+use super::request::Request;
 use crate::error::SupplyError;
 
 /// Longest excerpt of Maven's output in an error.

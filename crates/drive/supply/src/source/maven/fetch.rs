@@ -4,8 +4,9 @@ use std::path::Path;
 
 use model::BuildRef;
 
-use super::client::{Client, Request};
+use super::client::Client;
 use super::jar::{Extracted, MEMBER_PREFIX, extract};
+use super::request::Request;
 use crate::error::SupplyError;
 use crate::release::{KNOWN_ROCKSDB, check_age, nearest_release, parse};
 use crate::source::{Fetched, Progress, Source};

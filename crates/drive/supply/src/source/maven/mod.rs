@@ -11,6 +11,7 @@ mod client;
 mod failure;
 mod fetch;
 mod jar;
+mod request;
 mod servers;
 
 pub(super) use failure::without_addresses;

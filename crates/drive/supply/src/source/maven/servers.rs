@@ -11,7 +11,8 @@ use model::BuildRef;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use super::client::{Client, Request};
+use super::client::Client;
+use super::request::Request;
 use crate::error::SupplyError;
 use crate::release::nearest;
 use crate::source::unpack::{Packing, as_packed, unpack};

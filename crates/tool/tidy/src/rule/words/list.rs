@@ -1,6 +1,6 @@
 //! The old words and what to write instead.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// Where a word is old.
@@ -78,7 +78,7 @@ pub const WORDS: &[Word] = &[
 ];
 
 /// The old words by form.
-static BY_FORM: LazyLock<HashMap<&str, &Word>> = LazyLock::new(|| {
+static BY_FORM: LazyLock<BTreeMap<&str, &Word>> = LazyLock::new(|| {
     WORDS.iter().flat_map(|word| word.forms.iter().map(move |form| (*form, word))).collect()
 });
 

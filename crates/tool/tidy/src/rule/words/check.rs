@@ -1,16 +1,8 @@
-//! Names and prose use the words of the field.
-//!
-//! The words and their exceptions are tables, [`WORDS`] and [`EXCEPTIONS`].
-
-mod exceptions;
-mod list;
-mod scan;
-
-pub use exceptions::{EXCEPTIONS, Exception, Place};
-pub use list::{Scope, WORDS, Word};
+//! Finds the old words of a file.
 
 use std::collections::BTreeSet;
 
+use super::{exceptions, list, scan};
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 use crate::rust::{Class, Rust};

@@ -1,0 +1,30 @@
+//! Findings about plans, runs and comparisons.
+
+use serde::{Deserialize, Serialize};
+
+/// Severity of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// The result may be misleading.
+    #[serde(rename = "doubt")]
+    Warning,
+    /// The result must not be used.
+    Blocking,
+}
+
+/// A finding about a plan, a run or a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable code (`A021`).
+    pub code: String,
+    /// Its severity.
+    pub severity: Severity,
+    /// The evidence, with the figures.
+    #[serde(rename = "seen")]
+    pub evidence: String,
+    /// The remedy.
+    pub remedy: String,
+}

@@ -1,0 +1,71 @@
+//! What both loops of a client share: parameters, checks, and when to give up.
+
+use engine::{EngineError, Rows};
+use model::OpKind;
+use workload::Generator;
+
+use super::meter::Meter;
+use super::role::{ClientEnd, Role};
+use crate::stop::Halt;
+
+/// Failures in a row after which a client gives up.
+///
+/// Our choice: an engine that failed a thousand times will not recover within the step, and may
+/// fail a million times per second.
+const FAILURES_IN_A_ROW_MAX: u32 = 1000;
+
+/// How a free client waits for an arrival.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// It reads the clock until the arrival is due.
+    Spinning,
+    /// It sleeps, and spins the last part of the wait.
+    Exact,
+    /// It sleeps: late by a wake-up, but without taking CPU from others.
+    Resting,
+}
+
+/// Parameters of a client's loop, next to its generator, session and meter.
+pub(crate) struct Drive<'r, C> {
+    pub(crate) clock: &'r C,
+    pub(crate) halt: &'r Halt,
+    pub(crate) role: Role,
+    pub(crate) waiting: Waiting,
+    /// Operations after which the client ends.
+    pub(crate) limit: u64,
+    /// Operations that the client may have in flight; 1 but in a pipeline.
+    pub(crate) depth: u32,
+    /// Whether the answers that the generator samples are checked.
+    pub(crate) is_checking: bool,
+}
+
+/// Checks an answer; returns the end of the client when it is wrong.
+#[cold]
+pub(super) fn verify(
+    generator: &mut dyn Generator,
+    rows: &Rows,
+    kind: OpKind,
+    meter: &mut Meter<'_>,
+) -> Option<ClientEnd> {
+    match generator.check(rows) {
+        Ok(values) => {
+            meter.tally.record_verified(kind, values);
+            None
+        }
+        Err(wrong) => {
+            meter.tally.record_failure(kind);
+            Some(ClientEnd::Failed(wrong.to_string()))
+        }
+    }
+}
+
+/// Returns the end of the client when a failure is one too many.
+#[cold]
+pub(super) fn give_up(error: &EngineError, failures: u32) -> Option<ClientEnd> {
+    if matches!(error, EngineError::Fatal(_)) {
+        return Some(ClientEnd::Failed(error.to_string()));
+    }
+    (failures > FAILURES_IN_A_ROW_MAX).then(|| {
+        ClientEnd::Failed(format!("{failures} operations in a row failed, at last: {error}"))
+    })
+}

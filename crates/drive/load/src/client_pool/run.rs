@@ -1,0 +1,166 @@
+//! Runs a step: starts the client threads and the coordinator.
+
+use engine::Engine;
+use model::{Load, StopRule};
+
+use super::client_slot::ClientSlot;
+use super::coordinator::{Coordinator, Span};
+use super::pool::ClientPool;
+use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
+use crate::client::{Drive, Role};
+use crate::error::LoadError;
+use crate::handoff::{ClientSender, connect};
+use crate::sync::{JoinHandle, spawn_scoped, thread};
+use crate::tally::ClientTally;
+use crate::traits::Clock;
+
+/// Stops all clients when the coordinator exits or panics.
+struct StopOnDrop<'r>(&'r ClientPool);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.barrier.cancel();
+        self.0.halt_all();
+    }
+}
+
+/// Runs one step; `on_event` is called on the caller's thread.
+///
+/// A callback that takes longer than two intervals makes intervals coarser, and loses nothing.
+///
+/// # Errors
+/// When the step cannot begin. Failures after the start are in [`StepTotals::end`], with the
+/// measurements until then.
+///
+/// # Panics
+/// When `on_event` does; the clients are stopped first.
+pub fn run_step<C: Clock>(
+    clock: &C,
+    step: &mut StepRun<'_>,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<StepTotals, LoadError> {
+    step.validate()?;
+    let pool = &ClientPool::new(step, clock.margin());
+    let (inbox, buffers) = connect(pool.clients + pool.writers, |index| {
+        let group = if index < pool.clients { &step.clients } else { &step.writers };
+        let tally = ClientTally::new(group.kinds.iter().copied());
+        if index < pool.clients && pool.pace.is_some() { tally.with_lags() } else { tally }
+    });
+    let span = Span {
+        stop: step.stop,
+        warmup: step.warmup,
+        interval: step.interval,
+        kind: step.clients.kinds.first().copied(),
+        stop_flag: step.stop_flag.clone(),
+    };
+    let (engine, stop, is_checking) = (step.engine, step.stop, step.is_checking);
+    let call = Call { clock, pool, engine, stop, is_checking };
+    let groups = [(&mut step.clients, Role::Measured), (&mut step.writers, Role::Background)];
+    thread::scope(|scope| {
+        let stop_on_drop = StopOnDrop(pool);
+        let mut started = StartedClients { buffers: buffers.into_iter(), handles: Vec::new() };
+        for (group, role) in groups {
+            started.start_group(scope, &call, group, role)?;
+        }
+        let mut totals = Coordinator::begin(clock, pool, inbox, span, on_event)?.run();
+        drop(stop_on_drop);
+        for (index, handle) in started.handles.into_iter().enumerate() {
+            let failure = handle.join().unwrap_or_else(|_| Some("panicked".to_owned()));
+            if let (Some(failure), StepEnd::Finished | StepEnd::Stopped) = (failure, &totals.end) {
+                let reason = format!("{}: {failure}, after its last operation", pool.name(index));
+                totals.end = StepEnd::Failed { reason };
+            }
+        }
+        Ok(totals)
+    })
+}
+
+/// Parameters that all clients share.
+struct Call<'env, C> {
+    clock: &'env C,
+    pool: &'env ClientPool,
+    engine: &'env dyn Engine,
+    stop: StopRule,
+    is_checking: bool,
+}
+
+/// The threads started so far, and the buffers of the others.
+struct StartedClients<'scope> {
+    buffers: std::vec::IntoIter<(ClientSender, Box<ClientTally>)>,
+    handles: Vec<JoinHandle<'scope, Option<String>>>,
+}
+
+impl<'scope> StartedClients<'scope> {
+    /// Starts one thread per generator of the group.
+    fn start_group<'env: 'scope, C: Clock>(
+        &mut self,
+        scope: &'scope thread::Scope<'scope, 'env>,
+        call: &Call<'env, C>,
+        group: &'env mut GroupRun<'_>,
+        role: Role,
+    ) -> Result<(), LoadError> {
+        let size = group.generators.len() as u64;
+        let (halt, arrivals, waiting) = call.pool.of(role);
+        let depth = if let Load::Pipelined(depth) = group.load { depth } else { 1 };
+        for (position, generator) in (0..).zip(&mut group.generators) {
+            let index = self.handles.len();
+            // Shared arrivals have their own end.
+            let limit = match arrivals {
+                Some(_) => u64::MAX,
+                None => limit(call.stop, role, position, size),
+            };
+            let client_slot = ClientSlot {
+                index,
+                arrivals,
+                drive: Drive {
+                    clock: call.clock,
+                    halt,
+                    role,
+                    waiting,
+                    limit,
+                    depth,
+                    is_checking: call.is_checking,
+                },
+                engine: call.engine,
+                generator: &mut **generator,
+                barrier: &call.pool.barrier,
+                heartbeat: &call.pool.heartbeats[index],
+                buffers: self.buffers.next().expect("each generator has its buffers"),
+            };
+            let who = call.pool.name(index);
+            match spawn_scoped(scope, &who, move || client_slot.run()) {
+                Ok(handle) => self.handles.push(handle),
+                Err(source) => return Err(LoadError::Thread { who, source }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the operations that client `position` of `size` may do.
+const fn limit(stop: StopRule, role: Role, position: u64, size: u64) -> u64 {
+    match (stop, role) {
+        (StopRule::Operations(total), Role::Measured) => {
+            first_share(total, position + 1, size) - first_share(total, position, size)
+        }
+        (StopRule::Duration(_), Role::Measured) | (_, Role::Background) => u64::MAX,
+    }
+}
+
+/// Returns how many of `total` fall to the first `clients` of `size`, as workloads divide them.
+#[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
+const fn first_share(total: u64, clients: u64, size: u64) -> u64 {
+    (total as u128 * clients as u128 / size as u128) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_share_all_operations() {
+        let share = |position| limit(StopRule::Operations(10), Role::Measured, position, 4);
+        assert_eq!([share(0), share(1), share(2), share(3)], [2, 3, 2, 3]);
+        assert_eq!(limit(StopRule::Operations(10), Role::Background, 0, 1), u64::MAX);
+    }
+}

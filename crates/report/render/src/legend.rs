@@ -1,0 +1,54 @@
+//! Legends of signs and runs.
+
+use model::Label;
+
+use crate::input::Compared;
+use crate::pipeline::pipelined_steps;
+use crate::{figure, method, trust};
+
+/// Returns what the signs mean, or why there are none.
+pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
+    if compared.label == Label::Bogus {
+        return format!(
+            "Ratios without a verdict: blocked by {}.",
+            trust::blocking(compared, false)
+        );
+    }
+    let margin = figure::declared(compared.comparison.margin);
+    let among = match compared.comparison.families.primary.comparisons {
+        0 | 1 => String::new(),
+        count => format!(", adjusted for {count} comparisons"),
+    };
+    format!(
+        "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes 1{among}   \
+         \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference beyond {margin}: the \
+         90 % interval lies within   ? inconclusive"
+    )
+}
+
+/// Message where no run is left.
+pub(crate) const INVALID: &str = "Nothing is counted: all runs are invalid.";
+
+/// Returns the number of runs and the method of the intervals.
+pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
+    let comparison = compared.comparison;
+    let Some((fewest, most)) = comparison.runs_per_cell() else {
+        let is_known = !comparison.invalid.is_empty();
+        let why = if is_known { INVALID } else { "No step was finished by any run." };
+        return why.to_owned();
+    };
+    let runs = match (fewest, most) {
+        (1, 1) => "One run per cell".to_owned(),
+        (fewest, most) if fewest == most => format!("{most} interleaved runs per cell"),
+        (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
+    };
+    let in_flight = pipelined_steps(compared).map_or(String::new(), |text| format!(" {text}"));
+    let methods = method::methods(comparison);
+    if comparison.variants.len() < 2 {
+        format!("{runs}.{in_flight}")
+    } else if methods.is_empty() {
+        format!("{runs}: no interval, run-to-run noise is unknown.{in_flight}")
+    } else {
+        format!("{runs}; intervals of ratios: {}.{in_flight}", methods.join("; "))
+    }
+}
