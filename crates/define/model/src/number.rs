@@ -3,24 +3,24 @@
 /// A count that a floating-point number holds.
 pub trait Count {
     /// Returns the count as a number: exact up to 2^53, which no count of ours reaches.
-    fn as_float(self) -> f64;
+    fn into_float(self) -> f64;
 }
 
 /// A count that may be unknown.
 pub trait MaybeCount {
     /// Returns the count as a number; `None` where it is unknown.
-    fn as_reading(self) -> Option<f64>;
+    fn into_reading(self) -> Option<f64>;
 }
 
 impl<C: Count> MaybeCount for C {
-    fn as_reading(self) -> Option<f64> {
-        Some(self.as_float())
+    fn into_reading(self) -> Option<f64> {
+        Some(self.into_float())
     }
 }
 
 impl<C: Count> MaybeCount for Option<C> {
-    fn as_reading(self) -> Option<f64> {
-        self.map(C::as_float)
+    fn into_reading(self) -> Option<f64> {
+        self.map(C::into_float)
     }
 }
 
@@ -29,7 +29,7 @@ macro_rules! counts {
     ($($count:ty)*) => {
         $(impl Count for $count {
             #[inline]
-            fn as_float(self) -> f64 {
+            fn into_float(self) -> f64 {
                 self as f64
             }
         })*
@@ -39,7 +39,7 @@ macro_rules! counts {
 counts!(u64 i64 usize);
 
 impl Count for f64 {
-    fn as_float(self) -> f64 {
+    fn into_float(self) -> f64 {
         self
     }
 }
@@ -47,7 +47,7 @@ impl Count for f64 {
 /// Returns a count as a number.
 #[inline]
 pub fn float(count: impl Count) -> f64 {
-    count.as_float()
+    count.into_float()
 }
 
 /// Returns a number's whole part, between 0 and the largest count.

@@ -49,7 +49,7 @@ impl Readings {
 
     /// Adds to a metric, from 0 when it is not known.
     pub fn add(&mut self, metric: Metric, value: impl Count) {
-        self.add_by_name(metric.name, value.as_float());
+        self.add_by_name(metric.name, value.into_float());
     }
 
     /// Adds every reading of others.
@@ -69,7 +69,7 @@ impl Readings {
 
     /// Sets a metric, when its value is known and finite.
     pub fn set(&mut self, metric: Metric, value: impl MaybeCount) {
-        if let Some(value) = value.as_reading().filter(|value| value.is_finite()) {
+        if let Some(value) = value.into_reading().filter(|value| value.is_finite()) {
             self.0.insert(metric.name.to_owned(), value);
         }
     }
@@ -107,7 +107,7 @@ impl<N: AsRef<str>, C: MaybeCount> FromIterator<(N, C)> for Readings {
 
 impl<N: AsRef<str>, C: MaybeCount> Extend<(N, C)> for Readings {
     fn extend<I: IntoIterator<Item = (N, C)>>(&mut self, values: I) {
-        let known = |(name, value): (N, C)| Some((name.as_ref().to_owned(), value.as_reading()?));
+        let known = |(name, value): (N, C)| Some((name.as_ref().to_owned(), value.into_reading()?));
         self.0.extend(values.into_iter().filter_map(known));
     }
 }

@@ -84,15 +84,15 @@ impl Bytes {
 
 impl Count for Nanos {
     #[inline]
-    fn as_float(self) -> f64 {
-        self.0.as_float()
+    fn into_float(self) -> f64 {
+        self.0.into_float()
     }
 }
 
 impl Count for Bytes {
     #[inline]
-    fn as_float(self) -> f64 {
-        self.0.as_float()
+    fn into_float(self) -> f64 {
+        self.0.into_float()
     }
 }
 

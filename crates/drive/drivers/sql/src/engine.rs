@@ -43,7 +43,7 @@ impl<D: Database> Engine for SqlEngine<D> {
         let mut state = D::state(self)?;
         #[expect(clippy::cast_precision_loss, reason = "a session makes a few")]
         let reconnects = self.reconnects.load(Ordering::Relaxed) as f64;
-        state.readings.insert("client_reconnects".to_owned(), reconnects);
+        state.readings.set(model::metric::CLIENT_RECONNECTS, reconnects);
         Ok(state)
     }
 

@@ -26,8 +26,7 @@ impl Noisy {
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let share = ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
-        share
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     fn normal(&mut self) -> f64 {

@@ -29,8 +29,7 @@ pub(super) fn own_us() -> f64 {
 fn of_us(who: UsageWho) -> f64 {
     let usage = getrusage(who).expect("getrusage does not fail");
     let us = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    let us = us as f64;
-    us
+    us as f64
 }
 
 /// A server's process tree.
