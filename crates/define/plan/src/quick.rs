@@ -24,6 +24,9 @@ use crate::spec::{File, Section};
 ///
 /// # Errors
 /// Every independent error, with the remedy.
+///
+/// # Panics
+/// Never: without an error there is a checked experiment.
 pub fn quick(
     steps: &[String],
     variants: &QuickVariants,

@@ -180,6 +180,7 @@ impl Reader<'_> {
     }
 
     /// Reads a list of tables, or of names in place of tables.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other types are wrong alike")]
     fn sections(&mut self, table: Table, value: Spanned<DeValue<'_>>) -> Vec<Section> {
         let place = value.span();
         match value.into_inner() {
@@ -210,7 +211,9 @@ impl Reader<'_> {
                         "the name of a step, or a table such as { step = \"readrandom\" }"
                     }
                     Table::Load => "\"closed\", or a table such as { rate = \"50k/s\" }",
-                    _ => "a table",
+                    Table::Experiment | Table::Benchmark | Table::Factors | Table::Variant => {
+                        "a table"
+                    }
                 };
                 self.wrong_type(expected, &other, place);
             }
@@ -233,7 +236,13 @@ impl Reader<'_> {
                 Kind::Steps => section.steps = Some(self.sections(Table::Step, value)),
                 Kind::Load => section.load = Some(Box::new(self.section(Table::Load, value))),
                 Kind::Pairs => self.pairs(value, &mut section.pairs),
-                kind => {
+                kind @ (Kind::Amount
+                | Kind::Text
+                | Kind::Name(_)
+                | Kind::Whole
+                | Kind::Number
+                | Kind::Switch
+                | Kind::Levels) => {
                     let place = value.span();
                     if let Some(text) = self.scalar(kind, value) {
                         section.values.insert(setting.key, Spanned::new(place, text));
@@ -248,6 +257,7 @@ impl Reader<'_> {
     }
 
     /// Reads a table of names and values.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other types are wrong alike")]
     fn pairs(&mut self, value: Spanned<DeValue<'_>>, pairs: &mut Named<Text>) {
         let place = value.span();
         let entries = match value.into_inner() {
@@ -291,6 +301,7 @@ impl Reader<'_> {
         None
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other types are wrong alike")]
     fn wrong_type(&mut self, expected: &str, found: &DeValue<'_>, place: Range<usize>) {
         let found = match found {
             DeValue::String(text) => format!("string {text:?}"),

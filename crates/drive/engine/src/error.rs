@@ -78,7 +78,11 @@ impl EngineError {
             Self::Refused(
                 Refusal::Option { name, .. } | Refusal::Capability { option: name, .. },
             ) => Some(name),
-            _ => None,
+            Self::Conflict(_)
+            | Self::Timeout(_)
+            | Self::Unsupported(_)
+            | Self::Refused(_)
+            | Self::Fatal(_) => None,
         }
     }
 }
@@ -88,7 +92,10 @@ impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Refused(refusal) => refusal,
-            other => Self::Build { reason: other.to_string() },
+            other @ (EngineError::Conflict(_)
+            | EngineError::Timeout(_)
+            | EngineError::Unsupported(_)
+            | EngineError::Fatal(_)) => Self::Build { reason: other.to_string() },
         }
     }
 }

@@ -6,9 +6,12 @@
 use std::fs;
 use std::path::Path;
 
+/// Constants and the sentences that quote them.
+type Quotes = &'static [(&'static str, &'static str)];
+
 /// Sources below `crates/`, the page below `docs/`, and each constant with its sentence.
 #[rustfmt::skip]
-const QUOTES: &[(&str, &str, &[(&str, &str)])] = &[
+const QUOTES: &[(&str, &str, Quotes)] = &[
     ("drive/load/src/clock/steady.rs", "docs/method/timing.md", &[
         ("CALIBRATION: Nanos = Nanos::from_millis(50)", "process, over 50 ms"),
     ]),

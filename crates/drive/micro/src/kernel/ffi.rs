@@ -46,8 +46,7 @@ pub(super) fn system_zstd() -> Result<Exports, String> {
     const NAME: &str = "libzstd.so.1";
     // SAFETY: the library has no initialisers that depend on this process.
     let opened = unsafe { Library::open(Some(NAME), RTLD_NOW | RTLD_LOCAL) };
-    let library =
-        opened.map_err(|_| format!("{NAME} is not installed: apt-get install libzstd1"))?;
+    let library = opened.map_err(|error| format!("{NAME}: {error}: apt-get install libzstd1"))?;
     Ok(exports_of(Box::leak(Box::new(library))))
 }
 

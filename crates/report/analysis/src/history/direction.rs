@@ -16,6 +16,9 @@ pub struct Directions {
 
 impl Directions {
     /// Sets each history's direction: the user's, else our metric's.
+    ///
+    /// # Errors
+    /// For a column with both directions, or one that no history has.
     pub fn set(&self, histories: &mut [History]) -> Result<(), HistoryError> {
         let both = self.higher.iter().find(|name| self.lower.contains(name));
         if let Some(name) = both {

@@ -53,7 +53,18 @@ fn command_line_is_rejected_with_the_same_messages() {
 fn independent_mistakes_are_reported_at_once() {
     let workspace = Workspace::new();
     let typed = ["run", "raedrandom", "--engine", "lmbd", "--duration", "soon"];
-    assert_snapshot!(rejected_at_once(&workspace, &typed), @"");
+    assert_snapshot!(rejected_at_once(&workspace, &typed), @"
+      × --duration: `soon` does not start with a number
+
+    Error: 
+      × unknown step `raedrandom`
+      help: did you mean `readrandom`?
+
+    Error: 
+      × unknown engine `lmbd`
+      help: did you mean `lmdb`?
+      nothing was run
+    ");
     let file = TINY.replace("readrandom", "raedrandom").replace("\"sqlite\"", "\"sqlit\"");
     workspace.write("mine.toml", file.replace("300ms", "soon"));
     assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @"");

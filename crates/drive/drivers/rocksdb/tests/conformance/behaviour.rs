@@ -43,7 +43,9 @@ fn refused_option(driver: &dyn Driver, options: &[(&str, &str)]) -> (String, Str
         Refusal::Option { name, reason, .. } | Refusal::Capability { option: name, reason } => {
             (name, reason)
         }
-        other => panic!("{options:?}: {other:?}"),
+        other @ (Refusal::Setting { .. } | Refusal::Build { .. }) => {
+            panic!("{options:?}: {other:?}")
+        }
     }
 }
 
