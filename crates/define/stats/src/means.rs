@@ -38,7 +38,7 @@ impl MeanDifference {
 /// The interval is Student's with the pooled variance where a side has fewer than five values, and
 /// Welch's elsewhere.
 ///
-/// Source: [Welch 1947]; the choice between the two: [`WELCH_FROM`].
+/// Source: [Welch 1947]; the choice between the two: `WELCH_FROM`.
 #[must_use]
 pub fn difference(base: &[f64], variant: &[f64]) -> Option<MeanDifference> {
     let (of_base, of_variant) = (Sample::of(base)?, Sample::of(variant)?);

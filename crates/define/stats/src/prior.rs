@@ -141,7 +141,7 @@ impl Prior {
     /// without spread counts as described.
     ///
     /// Source: a variance over the prior's has the F distribution [Smyth 2004, section 4]; the
-    /// limit: [`OUTLIER_P`].
+    /// limit: `OUTLIER_P`.
     #[must_use]
     pub fn applies_to(&self, cell: &CellVariance) -> bool {
         if !cell.has_spread() || cell.df <= 0.0 {

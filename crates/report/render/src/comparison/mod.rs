@@ -3,7 +3,7 @@
 //! Closed loops, open loops, searches, sweeps, then costs; the HTML page has its own folder.
 //! Nothing is computed here: every number comes from the `Comparison`.
 //!
-//! To add a section, add a file and its line in [`sections`].
+//! To add a section, add a file and its line in `sections`.
 
 mod buckets;
 mod cpu;

@@ -1,6 +1,6 @@
 //! Published findings next to ours, with the outcome of each.
 //!
-//! Outcomes come from `analysis::published`. Every format shows the same [`Publication`]s; the
+//! Outcomes come from `analysis::published`. Every format shows the same `Publication`s; the
 //! picture is in `plot::published`.
 
 mod csv;
