@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes docs/validation.md: simulations of verdicts, steady states, searches and histories, and what the client costs.
+# Writes docs/validation.md: simulations of verdicts, steady states and histories, and what the client costs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,8 +21,6 @@ simulated() {
     simulated --package stats --test steady --
     printf '\n## Histories\n\nFalse changes per series without any; recall and precision on 18 families of 20 labelled series, next to Apache Otava 0.8.0 on the same series. The set is ours, and the ramp rule was made with it in view.\n'
     simulated --package stats --test history --
-    printf '\n## The search for the highest rate\n\nSimulated servers of known capacity, 24 seeds each.\n'
-    simulated --release --package search --test truth -- --ignored
     printf '\n## Designs from a pilot\n\n1 %% from run to run, 5 %% from second to second with a correlation of 0.9; 200 experiments a figure.\n'
     simulated --package analysis --lib injected --
     printf '\n## What the client costs\n\n```\n'
