@@ -67,7 +67,38 @@ fn independent_mistakes_are_reported_at_once() {
     ");
     let file = TINY.replace("readrandom", "raedrandom").replace("\"sqlite\"", "\"sqlit\"");
     workspace.write("mine.toml", file.replace("300ms", "soon"));
-    assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @"");
+    assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @r#"
+      × `soon` does not start with a number
+       ╭─[mine.toml:8:12]
+     7 │ rows = "2k"
+     8 │ duration = "soon"
+       ·            ───┬──
+       ·               ╰── here
+     9 │ 
+       ╰────
+
+    Error: 
+      × unknown step `raedrandom`
+       ╭─[mine.toml:6:21]
+     5 │ [benchmark]
+     6 │ steps = ["fillseq", "raedrandom"]
+       ·                     ──────┬─────
+       ·                           ╰── no such step
+     7 │ rows = "2k"
+       ╰────
+      help: did you mean `readrandom`?
+
+    Error: 
+      × unknown engine `sqlit`
+        ╭─[mine.toml:12:10]
+     11 │ name = "one"
+     12 │ engine = "sqlit"
+        ·          ───┬───
+        ·             ╰── here
+        ╰────
+      help: did you mean `sqlite`?
+      nothing was run
+    "#);
 }
 
 #[test]
