@@ -240,7 +240,7 @@ fn capability_of_a_newer_build_is_rejected_at_its_option() {
     let options = "cache = \"8MiB\"\n[variant.options]\n\"assay.cache\" = \"hyper_clock\"";
     let engine = format!("\"rocksdb@7.10.2\"\n{options}");
     workspace.write("mine.toml", TINY.replace("\"sqlite\"", &engine));
-    assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--cache", &cache]));
+    assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--cache-dir", &cache]));
 }
 
 /// Returns the user's own cache of builds when it has that release; else the test is skipped.
