@@ -84,7 +84,7 @@ enum Kind {
 enum BlobCache {
     Nowhere,
     Shared,
-    UserBuild(u64),
+    Own(u64),
 }
 
 /// Parsed cache options.
@@ -116,7 +116,7 @@ impl CacheOptions {
             (_, "none") => self.blob = Some(BlobCache::Nowhere),
             (_, "shared") => self.blob = Some(BlobCache::Shared),
             (_, text) => match parse_size(text) {
-                Ok(bytes) if bytes.0 > 0 => self.blob = Some(BlobCache::UserBuild(bytes.0)),
+                Ok(bytes) if bytes.0 > 0 => self.blob = Some(BlobCache::Own(bytes.0)),
                 _ => return Err(refused(name, "write none, shared, or a size such as 64MiB")),
             },
         }
@@ -210,7 +210,7 @@ impl CacheOptions {
     ) -> Result<Option<ObjectCache>, EngineError> {
         self.check(wanted)?;
         self.check_library(has)?;
-        if let Some(BlobCache::UserBuild(bytes)) = self.blob {
+        if let Some(BlobCache::Own(bytes)) = self.blob {
             let bits = bits_text(self.shard_bits);
             wanted.set(ENGINES_BLOB_CACHE, format!("{{capacity={bytes};{bits}}}"));
         }
@@ -254,7 +254,7 @@ impl CacheOptions {
         self.blob.map(|blob| match blob {
             BlobCache::Nowhere => "none".to_owned(),
             BlobCache::Shared => "shared".to_owned(),
-            BlobCache::UserBuild(bytes) => bytes.to_string(),
+            BlobCache::Own(bytes) => bytes.to_string(),
         })
     }
 }

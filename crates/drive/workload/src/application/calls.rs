@@ -68,7 +68,7 @@ struct Member {
 #[derive(Debug, Clone, Copy)]
 enum CopyOf {
     /// The client's own.
-    UserBuild(u32),
+    Own(u32),
     /// One of so many.
     Any(u32),
 }
@@ -205,7 +205,7 @@ impl Prepared {
             name: procedure.name.clone(),
             kind: procedure.kind,
             copy: match table.copies {
-                Copies::PerClient => CopyOf::UserBuild(part.client % setup.clients.max(1)),
+                Copies::PerClient => CopyOf::Own(part.client % setup.clients.max(1)),
                 Copies::Fixed(count) => CopyOf::Any(count),
             },
             once: sources(&procedure.arguments)?,
@@ -260,7 +260,7 @@ impl Generator for Calls {
         let call = self.script.call(self.choices, n);
         let at = call.procedure;
         let copy = call.copy.unwrap_or_else(|| match self.procedures[at].copy {
-            CopyOf::UserBuild(copy) => copy,
+            CopyOf::Own(copy) => copy,
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
             CopyOf::Any(count) => below(self.copies.word(n), u64::from(count)) as u32,
         });

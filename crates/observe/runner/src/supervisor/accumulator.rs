@@ -15,7 +15,7 @@ use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins
 use crate::stamp::now_utc;
 use crate::tally::{self, KindHistograms, done_of, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
-use crate::validity::evidence::{Evidence, Outside, Setting, StartLag, UserBuild};
+use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
 /// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
@@ -172,7 +172,7 @@ impl<'a> StepAccumulator<'a> {
             response_max: longest_of(&record.clients),
             done,
             over_limit: done.saturating_sub(tally::within(&clients, limit_or_default.within)),
-            own: UserBuild::of(&message.growth),
+            own: ClientReadings::of(&message.growth),
             outside,
         };
         let classification = self.classifier.classify(&evidence);

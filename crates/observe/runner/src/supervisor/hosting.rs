@@ -28,11 +28,11 @@ pub(crate) enum Host {
     /// In a server that runs already.
     Foreign(Endpoint),
     /// In a server started for the run.
-    UserBuild(Box<UserBuild>),
+    OwnServer(Box<OwnServer>),
 }
 
 /// A server started for one run.
-pub(crate) struct UserBuild {
+pub(crate) struct OwnServer {
     running: Running,
     /// Dropped after the processes in it have ended.
     group: ServerGroup,
@@ -91,7 +91,7 @@ impl Host {
         let running = Running::start(&start, &|| bench.interrupt.level() > 0);
         let running = running.map_err(NoHost::Server)?;
         let sha256 = program.sha256.clone();
-        Ok(Self::UserBuild(Box::new(UserBuild { running, group, kind, sha256 })))
+        Ok(Self::OwnServer(Box::new(OwnServer { running, group, kind, sha256 })))
     }
 
     /// Returns where the worker finds the server.
@@ -99,7 +99,7 @@ impl Host {
         match self {
             Self::Worker => None,
             Self::Foreign(endpoint) => Some(endpoint.clone()),
-            Self::UserBuild(own) => Some(own.running.endpoint().clone()),
+            Self::OwnServer(own) => Some(own.running.endpoint().clone()),
         }
     }
 
@@ -107,7 +107,7 @@ impl Host {
     pub(crate) fn targets(&self) -> Option<ServerTargets<'_>> {
         match self {
             Self::Worker | Self::Foreign(_) => None,
-            Self::UserBuild(own) => {
+            Self::OwnServer(own) => {
                 Some(ServerTargets { pid: own.running.pid(), group: &own.group })
             }
         }
@@ -116,7 +116,7 @@ impl Host {
     /// Returns where a server runs that Assay did not start.
     pub(crate) fn foreign(&self) -> Foreign {
         match self {
-            Self::Worker | Self::UserBuild(_) => Foreign::Nowhere,
+            Self::Worker | Self::OwnServer(_) => Foreign::Nowhere,
             Self::Foreign(endpoint) if is_here(&endpoint.address) => Foreign::Here,
             Self::Foreign(_) => Foreign::Elsewhere,
         }
@@ -126,7 +126,7 @@ impl Host {
     pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
         match self {
             Self::Worker | Self::Foreign(_) => None,
-            Self::UserBuild(own) => {
+            Self::OwnServer(own) => {
                 let kind = own.kind;
                 Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
             }
@@ -142,7 +142,7 @@ impl Host {
                 let server = format!("foreign, not started by Assay: {user}@{address}/{database}");
                 [("server".to_owned(), server)].into()
             }
-            Self::UserBuild(own) => {
+            Self::OwnServer(own) => {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
                 let counted = [
@@ -160,14 +160,14 @@ impl Host {
 
     /// Returns the run's end when the server has exited; `None` while it runs. Does not wait.
     pub(crate) fn exit_of_server(&mut self, step: &str) -> Option<RunEnd> {
-        let Self::UserBuild(own) = self else { return None };
+        let Self::OwnServer(own) = self else { return None };
         let death = own.running.death()?.clone();
         Some(own.end_of(&death, step))
     }
 
     /// Returns the end of a failed run when the server has exited.
     pub(crate) fn end_of_failed(&mut self, step: &str) -> Option<RunEnd> {
-        let Self::UserBuild(own) = self else { return None };
+        let Self::OwnServer(own) = self else { return None };
         match own.running.death_within(EXIT_SHOWS).cloned() {
             Some(death) => Some(own.end_of(&death, step)),
             // The kernel may have killed one of several processes.
@@ -177,7 +177,7 @@ impl Host {
 
     /// Stops the server, by a kill when `is_at_once`; returns the files to archive.
     pub(crate) fn close(&mut self, is_at_once: bool) -> Vec<PathBuf> {
-        let Self::UserBuild(own) = self else { return Vec::new() };
+        let Self::OwnServer(own) = self else { return Vec::new() };
         if is_at_once {
             own.running.kill();
         }
@@ -187,7 +187,7 @@ impl Host {
     }
 }
 
-impl UserBuild {
+impl OwnServer {
     fn end_of(&self, death: &Death, step: &str) -> RunEnd {
         let step = step.to_owned();
         if self.has_killed() {

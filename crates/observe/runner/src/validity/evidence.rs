@@ -90,14 +90,14 @@ pub(crate) struct Evidence {
     /// Of these, those over the limit.
     pub(crate) over_limit: u64,
     /// The worker's own accounts of this very interval.
-    pub(crate) own: UserBuild,
+    pub(crate) own: ClientReadings,
     /// The host's accounts meanwhile.
     pub(crate) outside: Outside,
 }
 
 /// The worker's accounts of an interval, us.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct UserBuild {
+pub(crate) struct ClientReadings {
     pub(crate) process_cpu: Option<f64>,
     pub(crate) client_cpu: Option<f64>,
     pub(crate) harness_cpu: Option<f64>,
@@ -111,7 +111,7 @@ pub(crate) struct UserBuild {
     pub(crate) preemptions: Option<f64>,
 }
 
-impl UserBuild {
+impl ClientReadings {
     /// Returns the accounts among the growth of the worker's counters.
     pub(crate) fn of(growth: &Readings) -> Self {
         let one = |metric| growth.value(metric);
@@ -220,9 +220,9 @@ mod tests {
             (metric::CLIENT_CPU_KERNEL_US, 60.0),
             (metric::HARNESS_CPU_US, 40.0),
         ]);
-        assert_eq!(UserBuild::of(&growth).engine_cpu(), Some(400.0));
+        assert_eq!(ClientReadings::of(&growth).engine_cpu(), Some(400.0));
         growth.remove(metric::CLIENT_CPU_USER_US.name);
-        assert_eq!(UserBuild::of(&growth).engine_cpu(), None, "an unknown part is not zero");
+        assert_eq!(ClientReadings::of(&growth).engine_cpu(), None, "an unknown part is not zero");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use model::{Limit, Placement};
 
 use super::*;
-use crate::validity::evidence::UserBuild;
+use crate::validity::evidence::ClientReadings;
 
 const SECOND: Nanos = Nanos::SECOND;
 
@@ -29,7 +29,7 @@ fn quiet() -> Evidence {
         response_max: Nanos::from_millis(4),
         done: 40_000,
         over_limit: 0,
-        own: UserBuild {
+        own: ClientReadings {
             process_cpu: Some(1_300_000.0),
             client_cpu: Some(1_050_000.0),
             harness_cpu: Some(9_000.0),
@@ -101,7 +101,7 @@ fn a_quiet_second_is_valid_in_a_stall_or_full_load_of_the_engine() {
 #[test]
 fn unknown_accounts_are_evidence_of_no_cause() {
     for mut unknown in [quiet(), closed()] {
-        (unknown.own, unknown.outside) = (UserBuild::default(), Outside::default());
+        (unknown.own, unknown.outside) = (ClientReadings::default(), Outside::default());
         assert_eq!(classified(unknown, |_| {}), Err(Classification::InTime));
     }
 }
