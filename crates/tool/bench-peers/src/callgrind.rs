@@ -1,79 +1,87 @@
-//! Parses callgrind output: instructions by object file and function.
+//! Instructions per operation, counted by callgrind.
 //!
-//! Source: Valgrind user manual, "Callgrind Format Specification", sections "Extended Example"
-//! and "Name Compression".
+//! Source: Valgrind user manual, "Callgrind Format Specification", section "Extended Example".
 
-use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
-/// Instructions of one or more threads.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// Self cost by object file and function.
-    functions: BTreeMap<(String, String), u64>,
+use crate::process::{Result, run};
+
+/// Operations of the two processes whose difference is taken: start-up, opening, cold misses and
+/// shutdown cancel.
+const OPERATIONS: [u64; 2] = [5_000, 25_000];
+
+/// A client whose instructions are counted.
+pub(crate) struct Probe<'a> {
+    /// A directory for files.
+    pub(crate) scratch: &'a Path,
+    /// The first counted thread, from 1.
+    pub(crate) first_thread: u32,
+    /// File name of the client's own program.
+    pub(crate) program: &'a str,
 }
 
-impl Counts {
-    /// Parses an output file.
-    ///
-    /// # Errors
-    /// When the parts do not add up to the file's own sum.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let mut counts = Self::default();
-        let (mut objects, mut functions) = (BTreeMap::new(), BTreeMap::new());
-        let (mut place, mut is_call, mut sum) = (<(String, String)>::default(), false, None);
-        for line in text.lines() {
-            if let Some(name) = line.strip_prefix("ob=") {
-                place.0 = expand(name, &mut objects);
-            } else if let Some(name) = line.strip_prefix("cob=") {
-                expand(name, &mut objects);
-            } else if let Some(name) = line.strip_prefix("fn=") {
-                place.1 = expand(name, &mut functions);
-            } else if let Some(name) = line.strip_prefix("cfn=") {
-                expand(name, &mut functions);
-            } else if line.starts_with("calls=") {
-                // The next line is the inclusive cost of the callee, counted at the callee.
-                is_call = true;
-            } else if let Some(total) = line.strip_prefix("totals: ") {
-                sum = total.trim().parse::<u64>().ok();
-            } else if let Some(cost) = cost(line)
-                && !std::mem::take(&mut is_call)
-            {
-                *counts.functions.entry(place.clone()).or_default() += cost;
+impl Probe<'_> {
+    /// Returns instructions per operation: all, and those in the client's own program, not in a
+    /// library. `args` returns the client's command line.
+    pub(crate) fn per_operation(
+        &self,
+        args: impl Fn(u64) -> Result<Vec<String>>,
+    ) -> Result<[f64; 2]> {
+        let [few, many] = OPERATIONS;
+        let operations = (many - few) as f64;
+        let (few, many) = (self.count(args(few)?)?, self.count(args(many)?)?);
+        Ok([0, 1].map(|at| (many[at] as f64 - few[at] as f64) / operations))
+    }
+
+    /// Runs a client under callgrind and sums its counted threads.
+    fn count(&self, client: Vec<String>) -> Result<[u64; 2]> {
+        let file = self.scratch.join("callgrind").display().to_string();
+        let mut args = ["valgrind", "--tool=callgrind", "--separate-threads=yes"].to_vec();
+        let out = format!("--callgrind-out-file={file}");
+        args.extend(["--compress-strings=no", &out]);
+        let args: Vec<String> = args.into_iter().map(str::to_owned).chain(client).collect();
+        run(&args)?;
+        let mut counts = [0; 2];
+        for thread in 1.. {
+            let part = format!("{file}-{thread:02}");
+            // Threads are numbered without a gap.
+            let Ok(text) = fs::read_to_string(&part) else { break };
+            fs::remove_file(&part)?;
+            if thread >= self.first_thread {
+                let [total, own] = parse(&text, self.program)?;
+                counts = [counts[0] + total, counts[1] + own];
             }
         }
-        match sum {
-            Some(sum) if sum == counts.total() => Ok(counts),
-            _ => Err(format!("callgrind's parts make {}, its sum {sum:?}", counts.total())),
-        }
-    }
-
-    /// Adds the counts of another thread.
-    pub(crate) fn add(&mut self, other: &Self) {
-        for (place, count) in &other.functions {
-            *self.functions.entry(place.clone()).or_default() += count;
-        }
-    }
-
-    /// Returns all instructions.
-    pub(crate) fn total(&self) -> u64 {
-        self.functions.values().sum()
-    }
-
-    /// Returns the instructions where `is_in` accepts object file and function.
-    pub(crate) fn within(&self, is_in: impl Fn(&str, &str) -> bool) -> u64 {
-        let places = self.functions.iter();
-        places.filter(|((object, name), _)| is_in(object, name)).map(|(_, count)| count).sum()
+        if counts[0] == 0 { Err("callgrind counted no client thread".into()) } else { Ok(counts) }
     }
 }
 
-/// Returns the full name of `(3) name` or `(3)`, storing the former.
-fn expand(name: &str, names: &mut BTreeMap<String, String>) -> String {
-    match name.split_once(' ') {
-        Some((id, name)) => {
-            names.insert(id.to_owned(), name.to_owned());
-            name.to_owned()
+/// Parses an output file: all instructions, and those of a program's own object file.
+///
+/// # Errors
+/// When the parts do not add up to the file's own sum.
+fn parse(text: &str, program: &str) -> Result<[u64; 2]> {
+    let (mut is_own, mut is_call, mut sum) = (false, false, None);
+    let [mut total, mut own] = [0, 0];
+    for line in text.lines() {
+        if let Some(object) = line.strip_prefix("ob=") {
+            is_own = Path::new(object).file_name().is_some_and(|name| name == program);
+        } else if line.starts_with("calls=") {
+            // The next line is the inclusive cost of the callee, counted at the callee.
+            is_call = true;
+        } else if let Some(all) = line.strip_prefix("totals: ") {
+            sum = all.trim().parse::<u64>().ok();
+        } else if let Some(cost) = cost(line)
+            && !std::mem::take(&mut is_call)
+        {
+            total += cost;
+            own += if is_own { cost } else { 0 };
         }
-        None => names.get(name).cloned().unwrap_or_else(|| name.to_owned()),
+    }
+    match sum {
+        Some(sum) if sum == total => Ok([total, own]),
+        _ => Err(format!("callgrind's parts make {total}, its sum {sum:?}").into()),
     }
 }
 
@@ -92,21 +100,21 @@ version: 1
 positions: line
 events: Ir
 
-ob=(1) /bin/client
-fl=(1) a.c
-fn=(1) main
+ob=/bin/client
+fl=a.c
+fn=main
 16 20
-cob=(2) /lib/engine.so
-cfn=(2) get
+cob=/lib/engine.so
+cfn=get
 calls=3 8
 * 400
 +1 5
 
-ob=(2)
-fn=(2)
+ob=/lib/engine.so
+fn=get
 8 395
-ob=(1)
-fn=(3) hash
+ob=/bin/client
+fn=hash
 -2 5
 
 totals: 425
@@ -114,15 +122,12 @@ totals: 425
 
     #[test]
     fn self_cost_is_counted_and_callees_once() {
-        let counts = Counts::parse(FILE).unwrap();
-        let own = ["/bin/client", "/lib/engine.so"].map(|name| counts.within(|at, _| at == name));
-        assert_eq!((own, counts.total()), ([30, 395], 425));
-        assert_eq!(counts.within(|_, name| name == "hash"), 5);
+        assert_eq!(parse(FILE, "client").unwrap(), [425, 30]);
     }
 
     #[test]
     fn inconsistent_totals_are_rejected() {
-        let error = Counts::parse(&FILE.replace("totals: 425", "totals: 825")).unwrap_err();
-        assert_eq!(error, "callgrind's parts make 425, its sum Some(825)");
+        let error = parse(&FILE.replace("totals: 425", "totals: 825"), "client").unwrap_err();
+        assert_eq!(error.to_string(), "callgrind's parts make 425, its sum Some(825)");
     }
 }

@@ -1,17 +1,34 @@
-//! Our RocksDB client: loop, generators and driver, without supervisor.
+//! Our client: loop, generators and driver, without supervisor.
 
-use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use engine::{Driver, Engine, Maintenance, OpenSpec};
+use engine::{ApplicationSetup, Engine, Maintenance, OpenSpec};
 use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::record::OpCounts;
-use model::{Bytes, DataShape, Durability, Nanos, OpKind, Options, Settings, Step, StopRule};
+use model::sql::Dialect;
+use model::{
+    Application, Bytes, DataShape, Durability, Endpoint, Nanos, OpKind, Options, Settings, Step,
+    StopRule,
+};
+use serde::{Deserialize, Serialize};
 use workload::{Group, Presence, Request, Tables, catalog, generators};
 
-use crate::task::{CACHE_BYTES, KEY_BYTES, MEMTABLE_BYTES, RANGE_ROWS, ROWS, Task, VALUE_BYTES};
+use crate::pairs::Done;
+use crate::process::Result;
 
-/// Option: run as our side of the comparison; a task in JSON follows.
-pub(crate) const OURS: &str = "--ours";
+/// Rows of the data: 2.4 MB, which the block cache holds many times over.
+pub(crate) const ROWS: u64 = 20_000;
+/// Bytes of a key, laid out alike by `db_bench`.
+pub(crate) const KEY_BYTES: u32 = 20;
+/// Bytes of a value: `db_bench`'s default.
+pub(crate) const VALUE_BYTES: u32 = 100;
+/// Bytes of the block cache.
+pub(crate) const CACHE_BYTES: u64 = 32 << 20;
+/// Bytes of a memtable: all writes of one task fit, so nothing is flushed while it is timed.
+pub(crate) const MEMTABLE_BYTES: u64 = 512 << 20;
+/// Rows of a range.
+pub(crate) const RANGE_ROWS: u32 = 10;
 
 /// The profile of `db_bench`'s built-in settings.
 const PROFILE: &str = include_str!("../../../../profiles/rocksdb-dbbench.toml");
@@ -20,63 +37,123 @@ const PROFILE: &str = include_str!("../../../../profiles/rocksdb-dbbench.toml");
 /// would weigh fifty times as much as in a run.
 const INTERVAL: Nanos = Nanos::from_secs(60);
 
-/// Executes a task and returns its operations per second.
-///
-/// # Errors
-/// When the engine fails, an answer is wrong, or the operation count differs.
-pub(crate) fn execute(task: &Task) -> Result<f64, String> {
-    let driver = driver_rocksdb::open_library(&task.library).map_err(|error| error.to_string())?;
-    let engine = open(driver.as_ref(), task)?;
-    let rate = drive(engine.as_ref(), task)?;
-    if task.step == "fillseq" {
-        engine.maintain(Maintenance::CompactAll).map_err(|error| error.to_string())?;
+/// The task of one process.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Task {
+    /// A step on RocksDB; a `fillseq` is compacted behind the clients.
+    Rows { step: String, operations: u64, dir: PathBuf, library: PathBuf },
+    /// The only step of an application, on a server that requires no password.
+    Sql { application: Application, dialect: Dialect, operations: u64, endpoint: Endpoint },
+}
+
+/// Executes a task, in JSON, and prints the result.
+pub(crate) fn execute(task: &str) -> Result<()> {
+    let done = match serde_json::from_str(task)? {
+        Task::Rows { step, operations, dir, library } => {
+            let step = Step {
+                range_rows: RANGE_ROWS,
+                batch_keys: 1,
+                ..Step::new(step, StopRule::Operations(operations))
+            };
+            on_rocksdb(&step, &dir, &library)?
+        }
+        Task::Sql { application, dialect, operations, endpoint } => {
+            let step = Step::new(application.order[0].clone(), StopRule::Operations(operations));
+            let setup = ApplicationSetup { application: Arc::new(application), clients: 1 };
+            on_server(&step, setup, dialect, endpoint)?
+        }
+    };
+    println!("{}", serde_json::to_string(&done)?);
+    Ok(())
+}
+
+fn on_rocksdb(step: &Step, dir: &Path, library: &Path) -> Result<Done> {
+    #[derive(Deserialize)]
+    struct Profile {
+        options: Options,
     }
-    engine.close().map_err(|error| error.to_string())?;
-    Ok(rate)
-}
-
-/// Runs the step.
-fn drive(engine: &dyn Engine, task: &Task) -> Result<f64, String> {
-    let info = catalog().into_iter().find(|info| info.name == task.step);
-    let info = info.ok_or_else(|| format!("no step `{}`", task.step))?;
-    let totals = run(engine, &step(task), (&shape(), None), info.needs)?;
-    let StepTotals { done, not_found, .. } = totals;
-    if done != task.operations || not_found > 0 {
-        return Err(format!("{done} of {} done, {not_found} not found", task.operations));
+    let mut options = toml::from_str::<Profile>(PROFILE)?.options;
+    options.set("write_buffer_size", MEMTABLE_BYTES.to_string());
+    options.set("compression", "kNoCompression");
+    let data = DataShape {
+        rows: ROWS,
+        key_bytes: KEY_BYTES,
+        value_bytes: VALUE_BYTES,
+        compressible_to: 0.5,
+    };
+    let spec = OpenSpec::embedded(dir.to_owned(), settings(CACHE_BYTES), data);
+    let engine = driver_rocksdb::open_library(library)?.open(&OpenSpec { options, ..spec })?;
+    let info = catalog().into_iter().find(|info| info.name == step.name).ok_or("no such step")?;
+    let kind = *info.needs.first().ok_or("a step without operations")?;
+    let (counts, done) = run(engine.as_ref(), step, (&data, None), kind)?;
+    if counts.not_found > 0 {
+        return Err(format!("{} keys were not found", counts.not_found).into());
     }
-    Ok(totals.per_s)
+    if step.name == "fillseq" {
+        engine.maintain(Maintenance::CompactAll)?;
+    }
+    engine.close()?;
+    Ok(done)
 }
 
-/// What the clients of a step have done.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StepTotals {
-    /// Operations done.
-    pub(crate) done: u64,
-    /// Reads that found nothing.
-    pub(crate) not_found: u64,
-    /// Rows read and written.
-    pub(crate) rows: u64,
-    /// Operations per second.
-    pub(crate) per_s: f64,
+fn on_server(
+    step: &Step,
+    setup: ApplicationSetup,
+    dialect: Dialect,
+    endpoint: Endpoint,
+) -> Result<Done> {
+    // Drivers store the token of their tables there.
+    let dir = tempfile::tempdir()?;
+    let data = DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 };
+    let spec = OpenSpec {
+        endpoint: Some(endpoint),
+        application: Some(setup.clone()),
+        ..OpenSpec::embedded(dir.path().to_owned(), settings(SERVER_CACHE_BYTES), data)
+    };
+    let driver = match dialect {
+        Dialect::Postgres => driver_postgres::driver(),
+        Dialect::Mysql => driver_mysql::driver(),
+    };
+    let engine = driver.open(&spec)?;
+    let tables = Tables::query(&setup, 0, |table, number| engine.bounds(table, number))?;
+    let kind = setup.application.procedures[0].kind;
+    let (counts, done) = run(engine.as_ref(), step, (&data, Some(&tables)), kind)?;
+    if counts.rows != counts.done {
+        return Err(format!("{} rows in {} statements", counts.rows, counts.done).into());
+    }
+    engine.close()?;
+    Ok(done)
 }
 
-/// Runs a step on keys and values, or on an application's tables.
-///
-/// # Errors
-/// When the engine fails, or an answer is wrong.
-#[expect(clippy::cast_precision_loss, reason = "operations and nanoseconds are below 2^53")]
-pub(crate) fn run(
+/// Bytes of a server's cache: it holds the table ten times over.
+const SERVER_CACHE_BYTES: u64 = 256 << 20;
+
+/// Returns the settings of a server and of our driver, whose sessions could request another
+/// durability.
+pub(crate) fn server_settings() -> Settings {
+    settings(SERVER_CACHE_BYTES)
+}
+
+fn settings(cache_bytes: u64) -> Settings {
+    Settings {
+        durability: Durability::None,
+        cache_bytes: Some(Bytes(cache_bytes)),
+        ..Settings::default()
+    }
+}
+
+/// Runs a step of one kind of operation, on keys and values or on an application's tables.
+fn run(
     engine: &dyn Engine,
     step: &Step,
     (data, tables): (&DataShape, Option<&Tables>),
-    kinds: BTreeSet<OpKind>,
-) -> Result<StepTotals, String> {
+    kind: OpKind,
+) -> Result<(OpCounts, Done)> {
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step, data, seed: 1, presence, group, tables };
-    let generators = generators(&request).map_err(|error| error.to_string())?;
+    let generators = generators(&Request { step, data, seed: 1, presence, group, tables })?;
     let mut run = StepRun {
         engine,
-        clients: GroupRun { generators, load: step.load.clone(), kinds },
+        clients: GroupRun { generators, load: step.load.clone(), kinds: [kind].into() },
         writers: GroupRun::empty(),
         stop: step.stop,
         warmup: step.warmup,
@@ -85,58 +162,8 @@ pub(crate) fn run(
         arrival_seed: 1,
         stop_flag: StopFlag::default(),
     };
-    let clock = SteadyClock::calibrate();
-    let totals = run_step(&clock, &mut run, &mut |_| {}).map_err(|error| error.to_string())?;
-    let sum =
-        |of: fn(&OpCounts) -> u64| totals.clients.values().map(|tally| of(&tally.counts)).sum();
-    let done = sum(|counts| counts.done);
-    Ok(StepTotals {
-        done,
-        not_found: sum(|counts| counts.not_found),
-        rows: sum(|counts| counts.rows),
-        per_s: done as f64 * 1e9 / totals.duration.0 as f64,
-    })
-}
-
-fn open(driver: &dyn Driver, task: &Task) -> Result<Box<dyn Engine>, String> {
-    let settings = Settings {
-        durability: Durability::None,
-        cache_bytes: Some(Bytes(CACHE_BYTES)),
-        ..Settings::default()
-    };
-    let options = options()?;
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: task.dir.clone(),
-        settings,
-        options,
-        data: shape(),
-    };
-    driver.open(&spec).map_err(|error| error.to_string())
-}
-
-/// Returns the profile with the flags of `peer`.
-fn options() -> Result<Options, String> {
-    #[derive(serde::Deserialize)]
-    struct Profile {
-        options: Options,
-    }
-    let profile: Profile = toml::from_str(PROFILE).map_err(|error| error.to_string())?;
-    let mut options = profile.options;
-    options.set("write_buffer_size", MEMTABLE_BYTES.to_string());
-    options.set("compression", "kNoCompression");
-    Ok(options)
-}
-
-const fn shape() -> DataShape {
-    DataShape { rows: ROWS, key_bytes: KEY_BYTES, value_bytes: VALUE_BYTES, compressible_to: 0.5 }
-}
-
-fn step(task: &Task) -> Step {
-    Step {
-        range_rows: RANGE_ROWS,
-        batch_keys: 1,
-        ..Step::new(task.step.clone(), StopRule::Operations(task.operations))
-    }
+    let totals = run_step(&SteadyClock::calibrate(), &mut run, &mut |_| {})?;
+    let counts = totals.clients.get(&kind).ok_or("no operation was done")?.counts;
+    let per_s = counts.done as f64 / totals.duration.as_secs_f64();
+    Ok((counts, Done { operations: counts.done, per_s }))
 }

@@ -1,9 +1,24 @@
 //! `cargo tidy`: the definition of done.
-#![expect(clippy::print_stderr, reason = "usage and errors of a program")]
+//!
+//! The repository's own rules check what compiler and clippy do not; no file is changed.
+//! [`disk::read`] makes a [`repo::Repo`], the rules make violations of it, and [`stage`] runs them
+//! with the other checks.
+//!
+//! Invariants: a rule is a pure function of a [`repo::Repo`], so its test builds one in memory; a
+//! violation names place, defect and remedy.
+//!
+//! To add a rule: one file under `rule/`, with its test, and one line in [`rule::registry::RULES`].
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a program")]
+
+mod disk;
+mod markdown;
+mod module;
+mod repo;
+mod rule;
+mod rust;
+mod stage;
 
 use std::process::ExitCode;
-
-use tidy::stage::{self, Extent};
 
 const USAGE: &str = "\
 Usage: cargo tidy [rules | --no-test]
@@ -15,16 +30,16 @@ Usage: cargo tidy [rules | --no-test]
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let extent = match args.as_slice() {
-        [] => Extent::All,
-        ["--no-test"] => Extent::AllButTests,
-        ["rules"] => Extent::Rules,
+    let is_wanted: fn(&str) -> bool = match args.as_slice() {
+        [] => |_| true,
+        ["--no-test"] => |name| name != stage::TESTS,
+        ["rules"] => |name| name == stage::RULES,
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     };
-    match stage::run(extent, &mut std::io::stdout()) {
+    match stage::run(is_wanted) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

@@ -1,46 +1,45 @@
 //! Headings, links and tables of a Markdown document.
 
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// One heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heading {
+pub(crate) struct Heading {
     /// Depth, 1 for the title.
-    pub depth: u8,
+    pub(crate) depth: usize,
     /// The text without marks.
-    pub text: String,
+    pub(crate) text: String,
     /// Line, 1-based.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// One link or picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub(crate) struct Link {
     /// Where it leads, as written.
-    pub target: String,
+    pub(crate) target: String,
     /// Line, 1-based.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// A document's headings and links.
 #[derive(Debug, Default)]
-pub struct Outline {
+pub(crate) struct Outline {
     /// Headings in order.
-    pub headings: Vec<Heading>,
+    pub(crate) headings: Vec<Heading>,
     /// Links and pictures in order.
-    pub links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
 }
 
 /// Reads the headings and links of a document.
-#[must_use]
-pub fn outline(text: &str) -> Outline {
+pub(crate) fn outline(text: &str) -> Outline {
     let mut outline = Outline::default();
     let mut open: Option<Heading> = None;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
         let line = text[..range.start].lines().count().max(1)
             + usize::from(range.start > 0 && text[..range.start].ends_with('\n'));
         if let Event::Start(Tag::Heading { level, .. }) = &event {
-            open = Some(Heading { depth: depth(*level), text: String::new(), line });
+            open = Some(Heading { depth: *level as usize, text: String::new(), line });
         } else if let Event::End(TagEnd::Heading(_)) = &event {
             outline.headings.extend(open.take());
         } else if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) =
@@ -58,8 +57,7 @@ pub fn outline(text: &str) -> Outline {
 /// Returns the anchor that GitHub gives a heading.
 ///
 /// Source: GitHub, "Basic writing and formatting syntax", section links.
-#[must_use]
-pub fn anchor(heading: &str) -> String {
+pub(crate) fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()
         .chars()
@@ -73,16 +71,15 @@ pub fn anchor(heading: &str) -> String {
 
 /// One row of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// The cells' text, marks included.
-    pub cells: Vec<String>,
+    pub(crate) cells: Vec<String>,
     /// Line, 1-based.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// Returns the rows of the table with this header line, if any.
-#[must_use]
-pub fn table(text: &str, header: &str) -> Option<Vec<Row>> {
+pub(crate) fn table(text: &str, header: &str) -> Option<Vec<Row>> {
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| line.trim() != header);
     lines.next()?;
     let rows = lines.skip(1).take_while(|(_, line)| line.starts_with('|'));
@@ -93,17 +90,6 @@ pub fn table(text: &str, header: &str) -> Option<Vec<Row>> {
 fn cells(line: &str) -> Vec<String> {
     let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
     inner.split('|').map(|cell| cell.trim().to_owned()).collect()
-}
-
-fn depth(level: HeadingLevel) -> u8 {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
-    }
 }
 
 #[cfg(test)]

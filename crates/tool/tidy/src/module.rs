@@ -6,30 +6,29 @@ use crate::repo::{File, Repo};
 use crate::rust;
 
 /// One module of a target.
-pub struct Module<'a> {
+pub(crate) struct Module<'a> {
     /// The file that holds it.
-    pub file: &'a File,
+    pub(crate) file: &'a File,
     /// Its items; empty for a file that is not Rust.
-    pub items: &'a [syn::Item],
+    pub(crate) items: &'a [syn::Item],
     /// Whether it is compiled for unit tests only.
-    pub is_test: bool,
+    pub(crate) is_test: bool,
     /// Position of the module that declares it, the root's own for the root.
-    pub parent: usize,
+    pub(crate) parent: usize,
     /// Positions of the modules that it declares.
-    pub children: BTreeMap<String, usize>,
+    pub(crate) children: BTreeMap<String, usize>,
 }
 
 /// The modules of one target, the root first.
-pub struct Tree<'a> {
+pub(crate) struct Tree<'a> {
     repo: &'a Repo,
     /// Every module, inline ones included.
-    pub modules: Vec<Module<'a>>,
+    pub(crate) modules: Vec<Module<'a>>,
 }
 
 impl<'a> Tree<'a> {
     /// Follows the `mod` lines from a target's root file.
-    #[must_use]
-    pub fn of(repo: &'a Repo, root: &str) -> Self {
+    pub(crate) fn of(repo: &'a Repo, root: &str) -> Self {
         let mut tree = Self { repo, modules: Vec::new() };
         if let Some(file) = repo.file(root) {
             let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -8,14 +8,12 @@ use proc_macro2::{TokenStream, TokenTree};
 
 /// What a piece of source is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// An identifier or a keyword.
     Ident,
     /// A literal of text: string, byte string or character.
     Text,
-    /// A comment for documentation.
-    Doc,
-    /// Any other comment.
+    /// A comment, for documentation or not.
     Comment,
     /// Everything else: numbers and punctuation.
     Other,
@@ -23,29 +21,28 @@ pub enum Class {
 
 /// One piece of source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// Its class.
-    pub class: Class,
+    pub(crate) class: Class,
     /// Where it stands, in bytes.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// Line of its first byte, 1-based.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// A parsed source.
-pub struct Rust {
+pub(crate) struct Rust {
     text: String,
     line_starts: Vec<usize>,
     /// Every piece, in order.
-    pub pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<Piece>,
     /// The syntax tree.
-    pub syntax: syn::File,
+    pub(crate) syntax: syn::File,
 }
 
 impl Rust {
     /// Parses a source; `None` when it is not Rust.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let stream = TokenStream::from_str(text).ok()?;
         let mut spans = Vec::new();
         collect(stream.clone(), &mut spans);
@@ -58,22 +55,12 @@ impl Rust {
     }
 
     /// Returns the text of a piece.
-    #[must_use]
-    pub fn slice(&self, piece: &Piece) -> &str {
+    pub(crate) fn slice(&self, piece: &Piece) -> &str {
         &self.text[piece.range.clone()]
     }
 
-    /// Iterates over the pieces of one class with their text.
-    pub fn of(&self, class: Class) -> impl Iterator<Item = (&Piece, &str)> {
-        self.pieces
-            .iter()
-            .filter(move |piece| piece.class == class)
-            .map(|piece| (piece, self.slice(piece)))
-    }
-
     /// Returns the line, 1-based, on which the unit tests begin.
-    #[must_use]
-    pub fn tests_line(&self) -> Option<usize> {
+    pub(crate) fn tests_line(&self) -> Option<usize> {
         let syn::Item::Mod(last) = self.syntax.items.last()? else { return None };
         let has_tests = last.content.is_some() && is_test(&last.attrs);
         has_tests.then(|| last.attrs[0].pound_token.span.start().line)
@@ -117,15 +104,13 @@ impl Rust {
     }
 
     /// Returns the line, 1-based, of the byte at `at`.
-    #[must_use]
-    pub fn line_at(&self, at: usize) -> usize {
+    pub(crate) fn line_at(&self, at: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= at)
     }
 }
 
 /// Returns whether what has these attributes is compiled for unit tests only.
-#[must_use]
-pub fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return false };
         let condition = list.tokens.to_string().replace(' ', "");
@@ -134,7 +119,7 @@ pub fn is_test(attributes: &[syn::Attribute]) -> bool {
 }
 
 /// Iterates over the texts of attributes `#[name = "..."]`.
-pub fn values<'a>(
+pub(crate) fn values<'a>(
     attributes: &'a [syn::Attribute],
     name: &'a str,
 ) -> impl Iterator<Item = String> + 'a {
@@ -148,8 +133,7 @@ pub fn values<'a>(
 
 /// Returns an item's attributes, of the kinds that tests have.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the enum is not exhaustive")]
-#[must_use]
-pub fn attributes(item: &syn::Item) -> &[syn::Attribute] {
+pub(crate) fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Const(item) => &item.attrs,
         syn::Item::Fn(item) => &item.attrs,
@@ -181,7 +165,7 @@ fn class_of(token: &str) -> Class {
     let is_comment = token.starts_with("//") || token.starts_with("/*");
     let first = token.chars().next().unwrap_or(' ');
     match first {
-        _ if is_comment => Class::Doc,
+        _ if is_comment => Class::Comment,
         '"' | '\'' => Class::Text,
         _ if first == '_' || first.is_alphabetic() => {
             let is_text = token.ends_with(['"', '#', '\'']);
@@ -202,11 +186,12 @@ mod tests {
     #[test]
     fn comments_docs_and_texts_are_classified() {
         let rust = Rust::parse(SOURCE).unwrap();
-        let texts = |class| rust.of(class).map(|(_, text)| text).collect::<Vec<_>>();
-        assert_eq!(texts(Class::Doc), ["//! Docs.", "/// Does it."]);
-        assert_eq!(texts(Class::Comment), ["// why", "/* c */"]);
+        let of = |class| rust.pieces.iter().filter(move |piece| piece.class == class);
+        let texts = |class| of(class).map(|piece| rust.slice(piece)).collect::<Vec<_>>();
+        let comments = ["//! Docs.", "/// Does it.", "// why", "/* c */"];
+        assert_eq!(texts(Class::Comment), comments);
         assert_eq!(texts(Class::Text), ["\"a // b\""]);
-        assert_eq!(rust.of(Class::Comment).next().unwrap().0.line, 6);
+        assert_eq!(of(Class::Comment).nth(2).unwrap().line, 6);
     }
 
     #[test]

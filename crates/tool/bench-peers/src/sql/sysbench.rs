@@ -1,14 +1,13 @@
-//! The comparison with sysbench, its statements prepared.
+//! sysbench, its statements prepared.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use model::sql::Draw;
-use model::{Address, Endpoint};
+use model::Endpoint;
+use model::sql::{Dialect, Draw};
 
-use super::application::{StatementSpec, integer};
-use super::comparison::{Args, Build, Comparison, Done};
-use super::work::{ROWS, Statement};
-use crate::environment::path_of;
+use super::peer::{Peer, ROWS, Statement, integer, socket_of};
+use crate::pairs::Done;
+use crate::process::{Result, path_of};
 
 /// Its program.
 const PROGRAM: &str = "sysbench";
@@ -19,92 +18,68 @@ const PROGRAM: &str = "sysbench";
 const PATTERN: &str = "###########-###########-###########-###########-###########-\
                        ###########-###########-###########-###########-###########";
 
-pub(super) const COMPARISON: Comparison = Comparison {
-    peer: PROGRAM,
-    package: "sysbench",
-    driver: driver_mysql::driver,
+pub(super) const PEER: Peer = Peer {
+    name: PROGRAM,
+    find: || path_of(PROGRAM, PROGRAM),
+    dialect: Dialect::Mysql,
     builds: &[
-        Build { name: "mysql@8.0.31", kind: || driver_mysql::KIND_MYSQL },
-        Build { name: "mariadb@10.11", kind: || driver_mysql::KIND_MARIADB },
+        ("mysql@8.0.31", || driver_mysql::KIND_MYSQL),
+        ("mariadb@10.11", || driver_mysql::KIND_MARIADB),
     ],
-    target: 0.5,
     options: &[],
-    find,
-    fill,
-    args,
+    target: 0.5,
+    fill: |endpoint| args(&["oltp_point_select", "prepare"], endpoint),
+    args: run_args,
     parse,
-    statement_spec,
+    statements,
 };
 
-fn find() -> Option<PathBuf> {
-    path_of(PROGRAM)
+fn run_args(
+    endpoint: &Endpoint,
+    (statement, count): (&Statement, u64),
+    _scratch: &Path,
+) -> Result<Vec<String>> {
+    let script = if statement.is_update { "oltp_update_non_index" } else { "oltp_point_select" };
+    let count = format!("--events={count}");
+    let own = [script, "--time=0", "--threads=1", "--rand-type=uniform", &count, "run"];
+    Ok(args(&own, endpoint))
 }
 
-fn fill(endpoint: &Endpoint) -> Args {
-    let mut args = vec!["oltp_point_select".to_owned()];
-    args.extend(connection_args(endpoint));
-    args.push("prepare".to_owned());
-    Ok(args)
-}
-
-fn args(endpoint: &Endpoint, (statement, count): (Statement, u64), _scratch: &Path) -> Args {
-    let script = match statement {
-        Statement::PointSelect => "oltp_point_select",
-        Statement::Update => "oltp_update_non_index",
-    };
-    let mut args = vec![script.to_owned()];
-    args.extend(connection_args(endpoint));
-    args.extend(["--time=0", "--threads=1", "--rand-type=uniform"].map(str::to_owned));
-    args.extend([format!("--events={count}"), "run".to_owned()]);
-    Ok(args)
-}
-
-fn connection_args(endpoint: &Endpoint) -> Vec<String> {
-    let mut args = vec![
+/// Adds the arguments of the server and of its table.
+fn args(own: &[&str], endpoint: &Endpoint) -> Vec<String> {
+    let server = [
         "--tables=1".to_owned(),
         format!("--table-size={ROWS}"),
         format!("--mysql-user={}", endpoint.user),
         format!("--mysql-db={}", endpoint.database),
+        format!("--mysql-socket={}", socket_of(endpoint).display()),
     ];
-    match &endpoint.address {
-        Address::Socket(path) => args.push(format!("--mysql-socket={}", path.display())),
-        Address::Tcp { host, port } => {
-            args.extend([format!("--mysql-host={host}"), format!("--mysql-port={port}")]);
-        }
-    }
-    args
+    own.iter().map(|arg| (*arg).to_owned()).chain(server).collect()
 }
 
 /// Parses `queries: 50000 (41274.47 per sec.)`, and requires zero errors.
-fn parse(printed: &str) -> Result<Done, String> {
+fn parse(printed: &str) -> Result<Done> {
     let line = |name: &str| {
         let line = printed.lines().find_map(|line| line.trim().strip_prefix(name));
-        let tokens = line.map(|line| line.split_whitespace().collect::<Vec<_>>());
-        tokens.ok_or_else(|| format!("{PROGRAM} printed no `{name}`: {printed}"))
+        line.ok_or_else(|| format!("{PROGRAM} printed no `{name}`: {printed}"))
     };
     for lost in ["ignored errors:", "reconnects:"] {
-        if line(lost)?.first() != Some(&"0") {
-            return Err(format!("{PROGRAM} had {lost} {printed}"));
+        if !line(lost)?.trim().starts_with("0 ") {
+            return Err(format!("{PROGRAM} had {lost} {printed}").into());
         }
     }
-    let queries = line("queries:")?;
-    let statements = queries.first().and_then(|token| token.parse().ok());
-    let per_s = queries.get(1).and_then(|token| token.trim_start_matches('(').parse().ok());
-    statements
-        .zip(per_s)
-        .map(|(statements, per_s)| Done { statements, per_s })
-        .ok_or_else(|| format!("{PROGRAM}'s result cannot be parsed: {printed}"))
+    let (operations, rate) = line("queries:")?.split_once('(').unwrap_or_default();
+    let per_s = rate.split(' ').next().unwrap_or_default().parse()?;
+    Ok(Done { operations: operations.trim().parse()?, per_s })
 }
 
-fn statement_spec(statement: Statement) -> StatementSpec {
+fn statements() -> [Statement; 2] {
     let row = integer(1, ROWS);
-    let (sql, values) = match statement {
-        Statement::PointSelect => ("SELECT c FROM sbtest1 WHERE id=?", vec![row]),
-        Statement::Update => {
-            ("UPDATE sbtest1 SET c=? WHERE id=?", vec![Draw::Pattern(PATTERN.to_owned()), row])
-        }
-    };
-    StatementSpec { sql, values }
+    let pattern = Draw::Pattern(PATTERN.to_owned());
+    [
+        Statement::select("SELECT c FROM sbtest1 WHERE id=?", vec![row.clone()]),
+        Statement::update("UPDATE sbtest1 SET c=? WHERE id=?", vec![pattern, row]),
+    ]
 }
 
 #[cfg(test)]
@@ -123,14 +98,16 @@ SQL statistics:
 
     #[test]
     fn rate_and_query_count_are_parsed() {
-        assert_eq!(parse(PRINTED), Ok(Done { statements: 50_000, per_s: 41_274.5 }));
+        let done = Done { operations: 50_000, per_s: 41_274.5 };
+        assert_eq!(parse(PRINTED).unwrap(), done);
     }
 
     #[test]
     fn ignored_errors_are_errors() {
         let printed = PRINTED.replace("errors:                      0", "errors: 3");
-        assert!(parse(&printed).unwrap_err().starts_with("sysbench had ignored errors:"));
-        assert!(parse("FATAL: no").unwrap_err().contains("printed no"));
+        let error = parse(&printed).unwrap_err().to_string();
+        assert!(error.starts_with("sysbench had ignored errors:"), "{error}");
+        assert!(parse("FATAL: no").unwrap_err().to_string().contains("printed no"));
     }
 
     #[test]

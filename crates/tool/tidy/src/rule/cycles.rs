@@ -21,8 +21,7 @@ type Imports<'a> = BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<String>>>;
 const REEXPORTS: usize = 16;
 
 /// Returns a violation per group of files that import one another.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let is_test = |root: &str| root.contains("/tests/") || root.contains("/benches/");
     let roots = repo.packages.iter().flat_map(|package| &package.roots);
     let trees = roots.filter(|root| !is_test(root)).map(|root| Tree::of(repo, root));

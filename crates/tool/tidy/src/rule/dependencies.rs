@@ -11,13 +11,12 @@ const DOCUMENT: &str = "docs/dependencies.md";
 const HEADER: &str = "| dependency | what for | instead of | cost of building |";
 
 /// Returns a violation for every dependency unused, unexplained or removed.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let Some(manifest) = repo.file(MANIFEST) else { return Vec::new() };
-    let Some(declared) = declared(manifest.text()) else {
+    let Some(declared) = declared(&manifest.text) else {
         return vec![Violation::of(MANIFEST, "is not TOML: repair it")];
     };
-    let Some(rows) = repo.file(DOCUMENT).and_then(|file| markdown::table(file.text(), HEADER))
+    let Some(rows) = repo.file(DOCUMENT).and_then(|file| markdown::table(&file.text, HEADER))
     else {
         return vec![Violation::of(DOCUMENT, format!("lacks the table `{HEADER}`"))];
     };
@@ -54,8 +53,10 @@ fn declared(manifest: &str) -> Option<BTreeSet<String>> {
 
 #[cfg(test)]
 mod tests {
+    use cargo_metadata::DependencyKind;
+
     use super::*;
-    use crate::repo::{Dependency, DependencyKind, Package};
+    use crate::repo::{Dependency, Package};
 
     #[test]
     fn unused_unexplained_and_removed_dependencies_are_violations() {
@@ -63,7 +64,7 @@ mod tests {
         let document = format!("{HEADER}\n|---|\n| `a` | x | y | z |\n| `c` | x | y | z |\n");
         let mut repo = Repo::of(&[("Cargo.toml", manifest), ("docs/dependencies.md", &document)]);
         let name = "b".to_owned();
-        let dependency = Dependency { name, kind: DependencyKind::Dev, is_ours: false };
+        let dependency = Dependency { name, kind: DependencyKind::Development, is_ours: false };
         repo.packages.push(Package { dependencies: vec![dependency], ..Package::default() });
         let messages: Vec<_> = check(&repo).into_iter().map(|v| v.message).collect();
         assert_eq!(

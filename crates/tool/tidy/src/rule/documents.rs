@@ -7,7 +7,7 @@ use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 
 /// Size of a page.
-pub const PAGE_BYTES: usize = 12_288;
+pub(crate) const PAGE_BYTES: usize = 12_288;
 /// The page that grows with every release.
 const CHANGELOG: &str = "CHANGELOG.md";
 /// The folder of pages and the page from which links lead to all of them.
@@ -15,13 +15,12 @@ const PAGES: &str = "docs/";
 const INDEX: &str = "docs/README.md";
 
 /// Returns a violation per large or unreachable page, title and link.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     let reached = reachable(repo);
     // Texts under `tests/` are expected outputs, not documents.
     for file in repo.files_with("md").filter(|file| !file.path.contains("/tests/")) {
-        let outline = markdown::outline(file.text());
+        let outline = markdown::outline(&file.text);
         found.extend(titles(file, &outline));
         let dead = outline.links.iter().filter(|link| !leads_somewhere(repo, file, &link.target));
         found.extend(dead.map(|link| {
@@ -45,7 +44,7 @@ fn reachable(repo: &Repo) -> BTreeSet<String> {
     let mut reached = BTreeSet::from([INDEX.to_owned()]);
     let mut open = vec![INDEX.to_owned()];
     while let Some(file) = open.pop().and_then(|path| repo.file(&path)) {
-        for link in markdown::outline(file.text()).links {
+        for link in markdown::outline(&file.text).links {
             let path = link.target.split('#').next().unwrap_or_default();
             let page = resolve(file, path).filter(|path| repo.file(path).is_some());
             open.extend(page.filter(|page| page.ends_with(".md") && reached.insert(page.clone())));
@@ -82,7 +81,7 @@ fn leads_somewhere(repo: &Repo, from: &File, target: &str) -> bool {
 }
 
 fn has_anchor(file: &File, anchor: &str) -> bool {
-    let outline = markdown::outline(file.text());
+    let outline = markdown::outline(&file.text);
     outline.headings.iter().any(|heading| markdown::anchor(&heading.text) == anchor)
 }
 

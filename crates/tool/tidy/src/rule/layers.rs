@@ -1,7 +1,9 @@
 //! The layer table of ARCHITECTURE.md: which crate may import which.
 
+use cargo_metadata::DependencyKind;
+
 use crate::markdown::{self, Row};
-use crate::repo::{Dependency, DependencyKind, Package, Repo};
+use crate::repo::{Dependency, Package, Repo};
 use crate::rule::conformance::DRIVERS;
 use crate::rule::violation::Violation;
 
@@ -17,9 +19,8 @@ const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADER: &str = "| crate | may import (ours) | files, network | clock, threads |";
 
 /// Returns a violation per forbidden import and per wrong row.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
-    let Some(rows) = repo.file(DOCUMENT).and_then(|file| markdown::table(file.text(), HEADER))
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
+    let Some(rows) = repo.file(DOCUMENT).and_then(|file| markdown::table(&file.text, HEADER))
     else {
         return vec![Violation::of(DOCUMENT, format!("lacks the table `{HEADER}`"))];
     };
@@ -80,7 +81,7 @@ fn is_allowed(repo: &Repo, rows: &[Row], package: &Package, import: &Dependency)
     let mut listed = own.flat_map(|row| row.cells[1..].first()).flat_map(|cell| cell.split(", "));
     let is_upward = imported.is_some_and(|other| group(other) <= group(package));
     listed.any(|listed| listed == name || listed == EVERYTHING)
-        || (import.kind == DependencyKind::Dev && is_upward)
+        || (import.kind == DependencyKind::Development && is_upward)
 }
 
 /// Returns the position of a package's group in [`GROUPS`]; `None` outside of all.
@@ -112,13 +113,13 @@ mod tests {
 
     #[test]
     fn an_import_down_the_tree_is_a_violation_even_for_tests() {
-        use DependencyKind::{Dev, Normal};
+        use DependencyKind::{Development, Normal};
         let rows = "| model | nothing |\n| engine | model |\n| driver-* | engine |\n| load | engine \
                     |\n| archive | model |\n| assay | everything |\n";
         let packages = vec![
             package("model", "crates/define/model", &[("engine", Normal)]),
-            package("engine", "crates/drive/engine", &[("model", Normal), ("load", Dev)]),
-            package("load", "crates/drive/load", &[("archive", Dev)]),
+            package("engine", "crates/drive/engine", &[("model", Normal), ("load", Development)]),
+            package("load", "crates/drive/load", &[("archive", Development)]),
             package("archive", "crates/observe/archive", &[]),
             package("driver-x", "crates/drive/drivers/x", &[("engine", Normal), ("load", Normal)]),
             package("assay", "crates/tool/assay", &[("archive", Normal)]),

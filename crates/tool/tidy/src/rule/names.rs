@@ -8,8 +8,7 @@ const EMPTY_NAMES: [&str; 9] =
     ["util", "utils", "common", "commons", "helper", "helpers", "misc", "manager", "managers"];
 
 /// Returns a violation per empty name and per `mod.rs` with code.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in repo.files() {
         let stem_of = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
@@ -29,7 +28,7 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
 fn check_contents(file: &File) -> Vec<Violation> {
     let Some(rust) = file.rust() else { return Vec::new() };
     let mut found = Vec::new();
-    if !file.text().starts_with("//!") {
+    if !file.text.starts_with("//!") {
         found.push(Violation::at(&file.path, 1, "must open with //! docs"));
     }
     let is_line = |item: &syn::Item| {

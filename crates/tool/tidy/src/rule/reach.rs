@@ -7,8 +7,7 @@ use crate::repo::Repo;
 use crate::rule::violation::Violation;
 
 /// Returns a violation per source that no target's modules include.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let roots = repo.packages.iter().flat_map(|package| &package.roots);
     let modules = roots.flat_map(|root| Tree::of(repo, root).modules);
     let reached: BTreeSet<&str> = modules.map(|module| module.file.path.as_str()).collect();

@@ -1,61 +1,43 @@
-//! Limits of files, and of lines that the formatter does not break.
+//! Limits of files and comments, which the formatter does not break.
 
-use crate::repo::{File, Repo};
+use crate::repo::Repo;
 use crate::rule::violation::Violation;
-use crate::rust::{Class, Rust};
 
-/// Lines of a source without its unit tests: above it, a note.
-pub const FILE_LINES_SOFT: usize = 400;
-/// Lines of a source without its unit tests: above it, a violation.
-pub const FILE_LINES_HARD: usize = 600;
+/// Lines of a source without its unit tests.
+const FILE_LINES: usize = 450;
 /// Characters of a line of a comment, except in tables.
-pub const LINE_COLUMNS: usize = 100;
+const LINE_COLUMNS: usize = 100;
 /// Size of any tracked file.
-pub const FILE_BYTES: usize = 1 << 20;
+const FILE_BYTES: usize = 1 << 20;
 
-/// Returns a violation for everything too large.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+/// Returns a violation for everything too large, and for comments that are not ASCII.
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for file in repo.files().filter(|file| file.size_bytes > FILE_BYTES) {
         let message = format!("{} bytes are more than 1 MiB: keep it elsewhere", file.size_bytes);
         found.push(Violation::of(&file.path, message));
     }
     for (file, rust) in repo.sources() {
-        found.extend(check_file(file, rust));
-        found.extend(check_lines(file, rust));
+        let lines = rust.tests_line().map_or(file.text.lines().count(), |line| line - 1);
+        if lines > FILE_LINES {
+            let message = format!("{lines} lines, at most {FILE_LINES} are allowed: split it");
+            found.push(Violation::of(&file.path, message));
+        }
+        let is_comment = |(_, line): &(usize, &str)| line.trim_start().starts_with("//");
+        for (at, line) in (1..).zip(file.text.lines()).filter(is_comment) {
+            let columns = line.chars().count();
+            // A row of a table cannot be broken.
+            if columns > LINE_COLUMNS && !line.trim_start_matches([' ', '/', '!']).starts_with('|')
+            {
+                let message = format!("{columns} columns, at most {LINE_COLUMNS}: break the line");
+                found.push(Violation::at(&file.path, at, message));
+            }
+            if !line.is_ascii() {
+                found.push(Violation::at(&file.path, at, "a comment is not ASCII: write it so"));
+            }
+        }
     }
     found
-}
-
-/// Checks the length of a source without its unit tests.
-fn check_file(file: &File, rust: &Rust) -> Option<Violation> {
-    let lines = rust.tests_line().map_or(file.text().lines().count(), |line| line - 1);
-    if lines > FILE_LINES_HARD {
-        let message = format!("{lines} lines, at most {FILE_LINES_HARD} are allowed: split it");
-        return Some(Violation::of(&file.path, message));
-    }
-    let message = format!("{lines} lines are more than {FILE_LINES_SOFT}: split it soon");
-    (lines > FILE_LINES_SOFT).then(|| Violation::of(&file.path, message).note())
-}
-
-/// Checks the width of the lines that end in a comment.
-fn check_lines(file: &File, rust: &Rust) -> Vec<Violation> {
-    let comments = rust.of(Class::Doc).chain(rust.of(Class::Comment));
-    // A row of a table cannot be broken.
-    let broken =
-        comments.filter(|(_, text)| !text.trim_start_matches(['/', '!']).starts_with(" |"));
-    let columns = broken.map(|(piece, _)| {
-        let before = &file.text()[..piece.range.end];
-        let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
-        (piece.line, line.chars().count())
-    });
-    let wide = columns.filter(|(_, columns)| *columns > LINE_COLUMNS);
-    wide.map(|(line, columns)| {
-        let message = format!("{columns} columns are more than {LINE_COLUMNS}: break the line");
-        Violation::at(&file.path, line, message)
-    })
-    .collect()
 }
 
 #[cfg(test)]
@@ -67,13 +49,11 @@ mod tests {
     }
 
     #[test]
-    fn unit_tests_do_not_count_and_the_soft_limit_is_a_note() {
+    fn unit_tests_do_not_count_as_lines_of_a_file() {
         let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "const A: u8 = 1;\n".repeat(600));
         let long = |lines: usize| format!("{}{tests}", "const A: u8 = 1;\n".repeat(lines));
-        assert!(messages(&[("a.rs", &long(400))]).is_empty());
-        let notes = check(&Repo::of(&[("a.rs", &long(600))]));
-        assert_eq!((notes.len(), notes[0].severity), (1, crate::Severity::Note));
-        assert!(messages(&[("a.rs", &long(601))])[0].contains("601 lines, at most 600"));
+        assert!(messages(&[("a.rs", &long(450))]).is_empty());
+        assert!(messages(&[("a.rs", &long(451))])[0].contains("451 lines, at most 450"));
     }
 
     #[test]
@@ -82,6 +62,7 @@ mod tests {
         assert!(messages(&[("a.rs", &text)]).is_empty());
         let comment = format!("// {}\n", "x".repeat(100));
         assert_eq!(messages(&[("a.rs", &comment)]).len(), 1);
+        assert_eq!(messages(&[("a.rs", "// 3 \u{b5}s\n")]).len(), 1);
         let row = format!("//! | {} |\n", "x".repeat(100));
         assert!(messages(&[("a.rs", &row)]).is_empty());
     }

@@ -15,8 +15,7 @@ const PAGES: &str = "docs/references";
 ///
 /// A source is `Source:` or a key of the references, `[Stein 1945]`. Methods are left out: most of
 /// them are accessors.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let mut found = Vec::new();
     for (file, rust) in repo.sources().filter(|(file, _)| file.path.starts_with(FOLDER)) {
         for item in &rust.syntax.items {
@@ -43,7 +42,7 @@ fn unlisted(repo: &Repo) -> Vec<Violation> {
     };
     let pages = repo.files_with("md").filter(|file| file.path.starts_with(PAGES));
     let listed: BTreeSet<&str> =
-        pages.flat_map(|file| file.text().lines()).filter_map(line_key).collect();
+        pages.flat_map(|file| file.text.lines()).filter_map(line_key).collect();
     let mut found = Vec::new();
     for (file, rust) in repo.sources() {
         for piece in rust.pieces.iter().filter(|p| !matches!(p.class, Class::Ident | Class::Other))
@@ -76,7 +75,7 @@ mod tests {
     #[test]
     fn a_statistic_without_a_source_is_a_violation() {
         let source = "/// Mean.\npub fn mean() {}\n/// Median.\n///\n/// Source: Tukey, 1977.\n\
-                      pub fn median() {}\nfn inner() {}\n\
+                      pub(crate) fn median() {}\nfn inner() {}\n\
                       /// [Stein 1945]\npub fn size() {}\n\
                       struct Mean;\nimpl Mean { pub fn get(&self) {} }\n";
         let repo = Repo::of(&[

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{exceptions, list, scan};
+use super::{list, scan};
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 use crate::rust::{Class, Rust};
@@ -13,8 +13,7 @@ const OWN: &str = "crates/tool/tidy/src/rule/words";
 const ENDINGS: [&str; 7] = ["rs", "md", "toml", "sh", "snap", "c", "h"];
 
 /// Returns a violation per old word of a line or file name.
-#[must_use]
-pub fn check(repo: &Repo) -> Vec<Violation> {
+pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let is_checked = |file: &&File| {
         let has_ending = ENDINGS.iter().any(|ending| file.is(ending));
         (has_ending || file.name() == "Makefile") && !file.path.starts_with(OWN)
@@ -24,30 +23,30 @@ pub fn check(repo: &Repo) -> Vec<Violation> {
 
 fn check_file(file: &File) -> Vec<Violation> {
     let mut found: Vec<Violation> = in_name(file).into_iter().collect();
-    let text = file.text();
+    let text = &file.text;
     let hits = match file.rust() {
         Some(rust) => in_source(rust),
         None if file.is("rs") => Vec::new(),
-        None => scan::prose(text),
+        None => scan::prose(text, 0),
     };
     let mut known = BTreeSet::new();
-    for hit in hits.into_iter().filter(|hit| !exceptions::covers(&file.path, text, hit)) {
-        let line = 1 + text[..hit.range.start].matches('\n').count();
-        let old = text[hit.range.clone()].to_lowercase();
+    let hits = hits.into_iter().filter(|(at, word)| !word.is_allowed(&file.path, text, at));
+    for (range, word) in hits {
+        let line = 1 + text[..range.start].matches('\n').count();
+        let old = text[range].to_lowercase();
         if known.insert((line, old.clone())) {
-            let message = format!("`{old}` is no word of the field: {}", hit.word.instead);
+            let message = format!("`{old}` is no word of the field: {}", word.instead);
             found.push(Violation::at(&file.path, line, message));
         }
     }
     found
 }
 
-/// Returns the violations of a file's name.
+/// Returns the violation of a file's name.
 fn in_name(file: &File) -> Option<Violation> {
     let stem = file.name().split('.').next().unwrap_or_default();
-    let parts = stem.split(['_', '-']).filter_map(|part| Some((part, list::find(part)?)));
-    let (part, word) =
-        parts.into_iter().find(|(_, word)| !exceptions::is_path(&file.path, word))?;
+    let mut parts = stem.split(['_', '-']).filter_map(|part| Some((part, list::find(part)?)));
+    let (part, word) = parts.find(|(_, word)| !word.is_allowed_in_path(&file.path))?;
     let message = format!("`{part}` in a file's name is no word of the field: {}", word.instead);
     Some(Violation::of(&file.path, message))
 }
@@ -56,18 +55,18 @@ fn in_name(file: &File) -> Option<Violation> {
 fn in_source(rust: &Rust) -> Vec<scan::Hit> {
     let mut hits = Vec::new();
     for piece in &rust.pieces {
-        let text = rust.slice(piece);
-        let own = match piece.class {
-            Class::Ident => scan::identifier(text),
-            Class::Text if text.starts_with('\'') => Vec::new(),
-            Class::Text if text.trim_matches('"').contains(' ') => {
-                [scan::prose(text), scan::placeholders(text)].concat()
+        let (text, at) = (rust.slice(piece), piece.range.start);
+        match piece.class {
+            Class::Ident => hits.extend(scan::identifier(text, at)),
+            Class::Text if !text.starts_with('\'') => {
+                if text.trim_matches('"').contains(' ') {
+                    hits.extend(scan::prose(text, at));
+                }
+                hits.extend(scan::placeholders(text, at));
             }
-            Class::Text => scan::placeholders(text),
-            Class::Doc | Class::Comment => scan::prose(text),
-            Class::Other => Vec::new(),
-        };
-        hits.extend(own.into_iter().map(|hit| hit.shifted(piece.range.start)));
+            Class::Comment => hits.extend(scan::prose(text, at)),
+            Class::Text | Class::Other => {}
+        }
     }
     hits
 }

@@ -1,85 +1,42 @@
 //! The old words and what to write instead.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Where a word is old.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// In identifiers, prose and names of files.
-    Everywhere,
-    /// In identifiers and names of files; prose may use it.
-    Identifiers,
-}
+use serde::Deserialize;
 
 /// One old word in all its forms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Word {
     /// Its forms, in lower case.
-    pub forms: &'static [&'static str],
+    forms: Vec<String>,
     /// What to do about it.
-    pub instead: &'static str,
-    /// Where it is old.
-    pub scope: Scope,
-}
-
-const fn word(forms: &'static [&'static str], instead: &'static str) -> Word {
-    Word { forms, instead, scope: Scope::Everywhere }
-}
-
-const fn identifier(forms: &'static [&'static str], instead: &'static str) -> Word {
-    Word { forms, instead, scope: Scope::Identifiers }
+    pub(super) instead: String,
+    /// Whether prose may use it; identifiers and names of files may not.
+    #[serde(default)]
+    pub(super) in_prose: bool,
+    /// Phrases in which it is the field's own; one in lower case stands for any case.
+    #[serde(default)]
+    allowed: Vec<String>,
+    /// Endings of files in which it is the field's own.
+    #[serde(default)]
+    allowed_in: Vec<String>,
 }
 
 /// Every old word.
-#[rustfmt::skip]
-pub const WORDS: &[Word] = &[
-    word(&["tell", "tells", "telling", "told"], "write reports, returns or message"),
-    word(&["ask", "asks", "asked", "asking"], "write request, spec or options"),
-    word(&["say", "says", "said", "saying"], "write output, reports or text"),
-    word(&["seen", "unseen"], "write observed, detail or evidence"),
-    word(&["kept"], "write stored, or within the limit"),
-    word(&["void", "voids", "voided"], "write invalid"),
-    word(&["look", "looks", "looked", "looking"], "write sample, reads or searches"),
-    word(&["course", "courses"], "write time profile or trend"),
-    word(&["judge", "judges", "judged", "judging", "judgement", "judgements"], "write classifies or tests"),
-    word(&["cut", "cuts"], "write warm-up trim, or measured window"),
-    word(&["beside"], "write next to or with"),
-    word(&["nobody", "somebody", "whoever", "anybody", "everybody"], "rewrite without a person"),
-    word(&["doubt", "doubts", "doubted", "doubtful"], "write warning"),
-    word(&["innocence", "innocent", "honesty"], "write validity"),
-    word(&["gravity", "grave", "graver", "gravest"], "write severity, severe"),
-    word(&["living"], "write process identity, or running"),
-    word(&["crew", "crews"], "write client pool"),
-    word(&["seat", "seats", "seated"], "write client slot"),
-    word(&["gate", "gates"], "write barrier"),
-    word(&["kit"], "write buffers"),
-    word(&["outlet", "outlets"], "write sender"),
-    word(&["pulse", "pulses"], "write heartbeat"),
-    word(&["census"], "write arrival counter"),
-    word(&["arm", "arms"], "write sample (of a comparison)"),
-    word(&["ledger", "ledgers"], "write accumulator, or noise history"),
-    word(&["pond", "owed", "drain", "drains", "drained", "draining"], "write pending work or backlog"),
-    word(&["ahead"], "write pipelined, or before"),
-    word(&["books"], "write row-count check"),
-    word(&["disproof"], "write smoke test"),
-    word(&["complaint", "complaints"], "write error response"),
-    word(&["ability", "abilities"], "write capability"),
-    word(&["ruling", "rulings"], "write probe outcome"),
-    word(&["quarters"], "write placement"),
-    word(&["hear", "hears", "heard"], "write receives or reads"),
-    word(&["promise", "promises", "promised"], "write guarantees"),
-    identifier(&["words"], "write text, args, tokens or labels"),
-    identifier(&["spend", "spends", "spending"], "write budget"),
-    identifier(&["doing"], "write call mix"),
-    identifier(&["traffic"], "write step traffic spec"),
-    identifier(&["prove", "proves"], "write smoke test"),
-    identifier(&["keeping"], "write limit status"),
-];
+static WORDS: LazyLock<Vec<Word>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct File {
+        word: Vec<Word>,
+    }
+    toml::from_str::<File>(include_str!("words.toml")).expect("the file is tested").word
+});
 
 /// The old words by form.
 static BY_FORM: LazyLock<BTreeMap<&str, &Word>> = LazyLock::new(|| {
-    WORDS.iter().flat_map(|word| word.forms.iter().map(move |form| (*form, word))).collect()
+    WORDS.iter().flat_map(|word| word.forms.iter().map(move |form| (form.as_str(), word))).collect()
 });
 
 /// Returns the old word of this form, in any case.
@@ -87,16 +44,41 @@ pub(super) fn find(form: &str) -> Option<&'static Word> {
     BY_FORM.get(form.to_ascii_lowercase().as_str()).copied()
 }
 
+impl Word {
+    /// Returns whether the use at `range` of a file's text is the field's own.
+    pub(super) fn is_allowed(&self, path: &str, text: &str, range: &Range<usize>) -> bool {
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        self.allowed_in.iter().any(|allowed| allowed == ending)
+            || self.allowed.iter().any(|phrase| is_inside(text, range, phrase))
+    }
+
+    /// Returns whether the path may hold the word.
+    pub(super) fn is_allowed_in_path(&self, path: &str) -> bool {
+        self.allowed.iter().any(|phrase| path.contains(phrase))
+    }
+}
+
+/// Returns whether a range stands inside a phrase of the text.
+fn is_inside(text: &str, range: &Range<usize>, phrase: &str) -> bool {
+    let is_any_case = !phrase.bytes().any(|byte| byte.is_ascii_uppercase());
+    let is_phrase = |found: &[u8]| match is_any_case {
+        true => found.eq_ignore_ascii_case(phrase.as_bytes()),
+        false => found == phrase.as_bytes(),
+    };
+    let first = range.end.saturating_sub(phrase.len());
+    let found = |start: usize| text.as_bytes().get(start..start + phrase.len());
+    (first..=range.start).any(|start| found(start).is_some_and(is_phrase))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
     fn forms_are_lower_case_and_unique() {
-        let forms: Vec<&str> = WORDS.iter().flat_map(|word| word.forms).copied().collect();
+        let forms: Vec<&str> =
+            WORDS.iter().flat_map(|word| &word.forms).map(String::as_str).collect();
         assert!(forms.iter().all(|form| form.bytes().all(|byte| byte.is_ascii_lowercase())));
-        assert_eq!(forms.iter().collect::<BTreeSet<_>>().len(), forms.len());
+        assert_eq!(forms.len(), BY_FORM.len());
     }
 }

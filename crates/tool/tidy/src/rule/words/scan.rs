@@ -2,50 +2,34 @@
 
 use std::ops::Range;
 
-use super::list::{self, Scope, Word};
+use super::list::{self, Word};
 
-/// One use of an old word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hit {
-    /// Where it stands, in bytes.
-    pub(super) range: Range<usize>,
-    /// The word.
-    pub(super) word: &'static Word,
-    /// Whether it stands in prose, and in no identifier.
-    pub(super) is_prose: bool,
-}
+/// One use of an old word: where it stands, in bytes.
+pub(super) type Hit = (Range<usize>, &'static Word);
 
-impl Hit {
-    /// Returns the same use in a text in which this one begins at `offset`.
-    pub(super) fn shifted(self, offset: usize) -> Self {
-        Self { range: self.range.start + offset..self.range.end + offset, ..self }
-    }
-}
-
-/// Returns the old words of an identifier, or of code.
-pub(super) fn identifier(code: &str) -> Vec<Hit> {
+/// Returns the old words of an identifier, or of code; `at`: where it begins in its file.
+pub(super) fn identifier(code: &str, at: usize) -> Vec<Hit> {
     let hit = |range: Range<usize>| {
         let word = list::find(&code[range.clone()])?;
-        Some(Hit { range, word, is_prose: false })
+        Some((range.start + at..range.end + at, word))
     };
     parts(code).into_iter().filter_map(hit).collect()
 }
 
 /// Returns the old words of prose, and of the code that it has in backticks.
-pub(super) fn prose(text: &str) -> Vec<Hit> {
+pub(super) fn prose(text: &str, at: usize) -> Vec<Hit> {
     let mut hits = Vec::new();
-    for range in runs(text, |c| c.is_ascii_alphabetic()) {
-        let word = list::find(&text[range.clone()]);
-        let word = word.filter(|word| word.scope == Scope::Everywhere);
-        hits.extend(word.map(|word| Hit { range, word, is_prose: true }));
+    for range in runs(text) {
+        let word = list::find(&text[range.clone()]).filter(|word| !word.in_prose);
+        hits.extend(word.map(|word| (range.start + at..range.end + at, word)));
     }
-    let mut start = 0;
+    let mut start = at;
     for line in text.split_inclusive('\n') {
         // Between a first and a second backtick is code, between the second and a third is prose.
         let mut at = start;
         for (number, part) in line.split('`').enumerate() {
             if number % 2 == 1 && at + part.len() < start + line.len() {
-                hits.extend(identifier(part).into_iter().map(|hit| hit.shifted(at)));
+                hits.extend(identifier(part, at));
             }
             at += part.len() + 1;
         }
@@ -55,13 +39,13 @@ pub(super) fn prose(text: &str) -> Vec<Hit> {
 }
 
 /// Returns the old words of the placeholders of a text: `{name}`, `{name:..}`.
-pub(super) fn placeholders(text: &str) -> Vec<Hit> {
+pub(super) fn placeholders(text: &str, start: usize) -> Vec<Hit> {
     let mut hits = Vec::new();
     for (at, _) in text.match_indices('{') {
         let rest = &text[at + 1..];
         let name = rest.find(|c: char| !(c == '_' || c.is_ascii_alphanumeric())).unwrap_or(0);
         if rest[name..].starts_with(['}', ':']) {
-            hits.extend(identifier(&rest[..name]).into_iter().map(|hit| hit.shifted(at + 1)));
+            hits.extend(identifier(&rest[..name], start + at + 1));
         }
     }
     hits
@@ -70,7 +54,7 @@ pub(super) fn placeholders(text: &str) -> Vec<Hit> {
 /// Returns the parts of identifiers: split on `_`, digits and camel case.
 fn parts(code: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
-    for run in runs(code, |c| c.is_ascii_alphabetic()) {
+    for run in runs(code) {
         let bytes = &code.as_bytes()[run.clone()];
         let is_upper = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_uppercase);
         let is_lower = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_lowercase);
@@ -87,13 +71,13 @@ fn parts(code: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the longest stretches of such characters.
-fn runs(text: &str, is_own: fn(char) -> bool) -> Vec<Range<usize>> {
+/// Returns the longest stretches of letters.
+fn runs(text: &str) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
-    for (at, c) in text.char_indices().filter(|(_, c)| is_own(*c)) {
+    for (at, _) in text.char_indices().filter(|(_, c)| c.is_ascii_alphabetic()) {
         match runs.last_mut() {
-            Some(last) if last.end == at => last.end += c.len_utf8(),
-            _ => runs.push(at..at + c.len_utf8()),
+            Some(last) if last.end == at => last.end += 1,
+            _ => runs.push(at..at + 1),
         }
     }
     runs
@@ -113,8 +97,8 @@ mod tests {
     #[test]
     fn parts_of_words_are_no_words() {
         let words = |hits: Vec<Hit>| hits.len();
-        assert_eq!(words(identifier("retold carry armed TASK kitchen")), 0);
-        assert_eq!(words(prose("A beaker of asking-price; essays.")), 1);
-        assert_eq!(words(placeholders("{told} {seen:?} {{kept}} {a.b}")), 3);
+        assert_eq!(words(identifier("retold carry armed TASK kitchen", 0)), 0);
+        assert_eq!(words(prose("A beaker of asking-price; essays.", 0)), 1);
+        assert_eq!(words(placeholders("{told} {seen:?} {{kept}} {a.b}", 0)), 3);
     }
 }
