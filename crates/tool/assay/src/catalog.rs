@@ -7,48 +7,41 @@ use std::path::Path;
 use model::{Bytes, DataShape, Step, StepInfo};
 use plan::{Catalog, EngineInfo};
 
-/// One row of the table below.
-macro_rules! profile {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../../profiles/", $name, ".toml")))
+/// Names and texts of the files of a folder of the repository.
+macro_rules! files {
+    ($folder:literal: $($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../../../../", $folder, "/", $name, ".toml")))),*]
     };
 }
 
 /// The profiles in `profiles/`.
-static PROFILES: &[(&str, &str)] = &[
-    profile!("rocksdb-consistent"),
-    profile!("rocksdb-stock"),
-    profile!("rocksdb-leveled"),
-    profile!("rocksdb-universal"),
-    profile!("rocksdb-blob"),
-    profile!("rocksdb-blob-shared"),
-    profile!("rocksdb-vs-splinterdb"),
-    profile!("rocksdb-vs-splinterdb-universal"),
-    profile!("rocksdb-dbbench"),
-    profile!("innodb-binlog"),
-    profile!("innodb-c32r128"),
-    profile!("innodb-c8r16"),
-    profile!("innodb-mariadb-unbuffered"),
-    profile!("innodb-mariadb"),
-    profile!("innodb-no-log-writers"),
-    profile!("innodb"),
-    profile!("myrocks-mariadb"),
-    profile!("postgres-c32r128"),
-    profile!("postgres-c8r16"),
-    profile!("postgres-io"),
-    profile!("postgres"),
-];
-
-/// One row of the table below.
-macro_rules! application {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../../applications/", $name, ".toml")))
-    };
-}
+static PROFILES: &[(&str, &str)] = files!("profiles":
+    "rocksdb-consistent"
+    "rocksdb-stock"
+    "rocksdb-leveled"
+    "rocksdb-universal"
+    "rocksdb-blob"
+    "rocksdb-blob-shared"
+    "rocksdb-vs-splinterdb"
+    "rocksdb-vs-splinterdb-universal"
+    "rocksdb-dbbench"
+    "innodb-binlog"
+    "innodb-c32r128"
+    "innodb-c8r16"
+    "innodb-mariadb-unbuffered"
+    "innodb-mariadb"
+    "innodb-no-log-writers"
+    "innodb"
+    "myrocks-mariadb"
+    "postgres-c32r128"
+    "postgres-c8r16"
+    "postgres-io"
+    "postgres"
+);
 
 /// The applications in `applications/`.
 static APPLICATIONS: &[(&str, &str)] =
-    &[application!("ibench-2023"), application!("ibench-current"), application!("sysbench")];
+    files!("applications": "ibench-2023" "ibench-current" "sysbench");
 
 /// Largest application file, in bytes: a hundred times the largest built-in one.
 const APPLICATION_BYTES_MAX: u64 = 1 << 20;

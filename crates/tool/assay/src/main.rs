@@ -1,7 +1,7 @@
 //! The command line of Assay, one file per command under `cmd/`.
 //!
 //! To add a command: one file under `cmd/` with its arguments and its `run`, and one line in
-//! [`cmd::Verb`].
+//! [`Verb`].
 
 mod catalog;
 mod cmd;
@@ -13,7 +13,7 @@ mod ui;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -30,7 +30,44 @@ struct Cli {
     #[command(flatten)]
     places: environment::Places,
     #[command(subcommand)]
-    verb: cmd::Verb,
+    verb: Verb,
+}
+
+/// The commands, in order of a typical workflow.
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Show the runs of an experiment in their order, with machine time and disk; run nothing
+    Plan(Box<cmd::plan::Args>),
+    /// Run an experiment file, or steps against given engines
+    Run(Box<cmd::run::Args>),
+    /// List experiments and their runs
+    List(cmd::list::Args),
+    /// Show one run, or every run of an experiment, step by step
+    Show(cmd::show::Args),
+    /// Compare the variants of an experiment with its base case
+    Compare(cmd::compare::Args),
+    /// Explain the difference between two variants: where the time goes, what moved, what binds
+    Explain(cmd::explain::Args),
+    /// Check a plan, a run or a comparison for mistakes
+    Lint(cmd::lint::Args),
+    /// Find changes over many experiments, or in an imported file
+    History(Box<cmd::history::Args>),
+    /// Write the HTML report of an experiment, or a Markdown post with pictures
+    Report(cmd::report::Args),
+    /// Measure checksums and compression of single blocks
+    Micro(cmd::micro::Args),
+    /// List workloads, or show the application of SQL servers
+    Workload(cmd::workload::Args),
+    /// List, get, add, build, remove or show engine builds
+    Engine(cmd::engine::Args),
+    /// Print the completions of a shell
+    Completions(cmd::completions::Args),
+    /// Execute one run from stdin (used by `run`)
+    #[command(hide = true)]
+    Worker,
+    /// Test a library in the working directory (used by `engine`)
+    #[command(hide = true)]
+    SmokeTest(cmd::smoke_test::Args),
 }
 
 fn main() -> ExitCode {
@@ -38,13 +75,27 @@ fn main() -> ExitCode {
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
-    match cmd::dispatch::<Cli>(cli.verb, &environment, &ui) {
-        Ok(code) => code,
-        Err(report) => {
-            ui.error(&report);
-            ExitCode::FAILURE
-        }
-    }
+    let outcome = match cli.verb {
+        Verb::Plan(args) => cmd::plan::run(&args, &environment, &ui),
+        Verb::Run(args) => cmd::run::run(&args, &environment, &ui),
+        Verb::List(args) => cmd::list::run(&args, &environment, &ui),
+        Verb::Show(args) => cmd::show::run(&args, &environment, &ui),
+        Verb::Compare(args) => cmd::compare::run(&args, &environment, &ui),
+        Verb::Explain(args) => cmd::explain::run(&args, &environment, &ui),
+        Verb::Lint(args) => cmd::lint::run(&args, &environment, &ui),
+        Verb::History(args) => cmd::history::run(&args, &environment, &ui),
+        Verb::Report(args) => cmd::report::run(&args, &environment, &ui),
+        Verb::Micro(args) => cmd::micro::run(&args, &environment, &ui),
+        Verb::Workload(args) => cmd::workload::run(&args, &ui),
+        Verb::Engine(args) => cmd::engine::run(&args, &environment, &ui),
+        Verb::Completions(args) => cmd::completions::run(&args, Cli::command()),
+        Verb::Worker => cmd::worker::run(&environment, &ui),
+        Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
+    };
+    outcome.unwrap_or_else(|report| {
+        ui.error(&report);
+        ExitCode::FAILURE
+    })
 }
 
 #[cfg(test)]
@@ -53,7 +104,6 @@ mod tests {
 
     #[test]
     fn command_line_is_consistent() {
-        use clap::CommandFactory as _;
         Cli::command().debug_assert();
     }
 }

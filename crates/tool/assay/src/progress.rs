@@ -2,12 +2,8 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
-use model::record::Percentiles;
 use model::validity::ProbeRecord;
-use model::{
-    IntervalRecord, Limit, Manifest, Nanos, OpUnit, RunRecord, Step, StepRecord, StopRule, Unit,
-    metric,
-};
+use model::{IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric};
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
 
@@ -83,7 +79,10 @@ impl Screen {
                 self.line(&probe_line(&self.run, step, probe));
             }
             Progress::StepEnds { step, .. } => self.line(&step_line(&self.run, step)),
-            Progress::RunEnds { run } => self.run_ends(run),
+            Progress::RunEnds { run } if run.end.is_complete() => {}
+            Progress::RunEnds { run } => {
+                self.line(&format!("{}  {}", run.cell.id, run.end.phrase()));
+            }
         }
     }
 
@@ -150,12 +149,6 @@ impl Screen {
         self.head();
     }
 
-    fn run_ends(&self, run: &RunRecord) {
-        if !run.end.is_complete() {
-            self.line(&format!("{}  {}", run.cell.id, run.end.phrase()));
-        }
-    }
-
     /// Prints a permanent line.
     fn line(&self, text: &str) {
         let printed = self.lines.as_ref().map(|lines| lines.all.println(text));
@@ -176,14 +169,14 @@ impl Lines {
     }
 }
 
-/// Returns a bar over `length` rounds; hidden unless stderr is a terminal.
-pub(crate) fn rounds(ui: &Ui, length: u64) -> ProgressBar {
+/// Returns a bar over `length` parts; hidden unless stderr is a terminal.
+pub(crate) fn counted(ui: &Ui, length: u64, template: &str) -> ProgressBar {
     let bar = if ui.is_live { ProgressBar::new(length) } else { ProgressBar::hidden() };
-    bar.with_style(style("{bar:30} {pos}/{len}  {eta} left"))
+    bar.with_style(style(template))
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("the template is a constant that is tested")
+    ProgressStyle::with_template(template).expect("the template is a valid constant")
 }
 
 /// Returns operations per second, `41.2 k/s`, or rows, `41.2 k rows/s`.
@@ -230,31 +223,14 @@ fn probe_label(number: u32, purpose: &str, clients: u32) -> String {
 
 /// Returns a finished probe in one line.
 fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
-    let rate_per_s = probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s);
-    let (name, time) = percentile(&probe.response, step.limit);
     format!(
-        "{run}  {}  {}: {}, {name} {}, {}",
+        "{run}  {}  {}: {}, p99 {}, {}",
         step.name,
         probe_label(probe.number, probe.purpose.phrase(), probe.clients),
-        rate(rate_per_s, OpUnit::Operation),
-        Nanos(time),
+        rate(probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s), OpUnit::Operation),
+        Nanos(probe.response.p99_ns),
         probe.outcome.phrase()
     )
-}
-
-/// Returns the recorded percentile at or above a limit's; p99 without a limit.
-fn percentile(times: &Percentiles, limit: Option<Limit>) -> (&'static str, u64) {
-    let recorded = [
-        (0.5, "p50", times.p50_ns),
-        (0.9, "p90", times.p90_ns),
-        (0.99, "p99", times.p99_ns),
-        (0.999, "p99.9", times.p999_ns),
-        (0.9999, "p99.99", times.p9999_ns),
-    ];
-    let share = limit.map_or(0.99, |limit| limit.share);
-    // Tolerance: 99.9 / 100 is not exactly 0.999.
-    let found = recorded.iter().find(|(recorded, ..)| *recorded >= share - 1e-9);
-    found.map_or(("max", times.max_ns), |(_, name, time)| (name, *time))
 }
 
 /// Returns a finished step in one line: rates and times of valid intervals.
@@ -304,17 +280,16 @@ fn step_line(run: &str, step: &StepRecord) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::record::OpCounts;
+    use model::record::{OpCounts, Percentiles};
     use model::validity::{InvalidCause, InvalidReason, Outcome, Purpose};
     use model::{Load, OpKind};
 
     use super::*;
 
-    fn step(limit: Option<Limit>) -> Step {
+    fn step() -> Step {
         Step {
             clients: 2,
             load: Load::FindClients,
-            limit,
             ..Step::new("readrandom", StopRule::Duration(Nanos::from_secs(5)))
         }
     }
@@ -368,8 +343,8 @@ mod tests {
     }
 
     #[test]
-    fn probe_line_shows_rate_percentile_and_outcome() {
-        let times = Percentiles { p99_ns: 400_000, p999_ns: 1_100_000, ..Percentiles::default() };
+    fn probe_line_shows_rate_p99_and_outcome() {
+        let times = Percentiles { p99_ns: 400_000, ..Percentiles::default() };
         let probe = ProbeRecord {
             number: 5,
             purpose: Purpose::Bisect,
@@ -387,23 +362,12 @@ mod tests {
             outcome: Outcome::Passed,
             reason: String::new(),
         };
-        let limit = Limit::parse("p99.9 < 2ms").ok();
         assert_eq!(
-            probe_line("a.c1.r1", &step(limit), &probe),
-            "a.c1.r1  readrandom  probe 5 (bisect, 1 client): 41.2 k/s, p99.9 1.10 ms, passed"
+            probe_line("a.c1.r1", &step(), &probe),
+            "a.c1.r1  readrandom  probe 5 (bisect, 1 client): 41.2 k/s, p99 400 us, passed"
         );
         let closed = ProbeRecord { offered_ops_per_s: None, ..probe };
-        let line = probe_line("a.c1.r1", &step(None), &closed);
+        let line = probe_line("a.c1.r1", &step(), &closed);
         assert!(line.ends_with(": 41.2 k/s, p99 400 us, passed"), "{line}");
-    }
-
-    #[test]
-    fn shown_percentile_is_at_or_above_the_limit() {
-        let times = Percentiles { p9999_ns: 7, max_ns: 9, ..Percentiles::default() };
-        let shown = |limit: &str| percentile(&times, Limit::parse(limit).ok());
-        assert_eq!(shown("p95 < 1ms").0, "p99");
-        assert_eq!(shown("p99.99 < 1ms"), ("p99.99", 7));
-        assert_eq!(shown("p99.999 < 1ms"), ("max", 9));
-        assert_eq!(percentile(&times, None).0, "p99");
     }
 }

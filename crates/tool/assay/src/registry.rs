@@ -12,19 +12,23 @@ use server::Kind;
 use shim::Recipe;
 use supply::ServerProgram;
 
-/// How an engine's driver is obtained.
-enum Source {
-    /// Linked into this program.
-    Linked(fn() -> Box<dyn Driver>),
+/// An engine, and how its driver is obtained.
+struct EngineSource {
+    name: &'static str,
+    about: &'static str,
+    /// Linked into this program; used when no version is named.
+    linked: Option<fn() -> Box<dyn Driver>>,
     /// Loaded at run time, so one program drives every release.
-    Loaded(Open),
-    /// Loaded behind a shim, which is compiled for each build.
-    Shimmed(Open, Recipe),
+    loaded: Option<Open>,
+    /// Makes the shim that is compiled for each loaded build.
+    recipe: Option<Recipe>,
     /// A server process, with a driver for its protocol.
-    Server(ServerProgram, ServerSupport),
-    /// Linked when no version is named, else loaded.
-    Either(fn() -> Box<dyn Driver>, Open),
+    server: Option<(ServerProgram, ServerSupport)>,
 }
+
+/// An engine without a driver.
+const NONE: EngineSource =
+    EngineSource { name: "", about: "", linked: None, loaded: None, recipe: None, server: None };
 
 /// Dialect, process kind and driver of a server.
 #[derive(Clone, Copy)]
@@ -55,78 +59,59 @@ type Open = fn(&Path) -> Result<Box<dyn Driver>, EngineError>;
 
 /// The engines, in the order they are listed.
 #[rustfmt::skip]
-static ENGINES: &[(&str, &str, Source)] = &[
-    ("rocksdb", "LSM tree; any release from 5.18 on", Source::Loaded(driver_rocksdb::open_library)),
-    ("leveldb", "LSM tree with one background thread", Source::Loaded(driver_leveldb::open_library)),
-    ("splinterdb", "B-epsilon tree for NVMe; any build since 2022", Source::Shimmed(driver_splinterdb::open_library, driver_splinterdb::RECIPE)),
-    ("wiredtiger", "B-tree, or LSM tree up to version 11; any build", Source::Shimmed(driver_wiredtiger::open_library, driver_wiredtiger::RECIPE)),
-    ("sqlite", "B-tree with SQL in front", Source::Either(driver_sqlite::driver, driver_sqlite::open_library)),
-    ("lmdb", "copy-on-write B-tree in mapped memory", Source::Either(driver_lmdb::driver, driver_lmdb::open_library)),
-    ("postgres", "SQL server: heap tables and B-trees, vacuumed", Source::Server(supply::POSTGRES, POSTGRES)),
-    ("mysql", "SQL server: InnoDB's clustered B-trees", Source::Server(supply::MYSQL, MYSQL)),
-    ("mariadb", "SQL server: InnoDB, and MyRocks' LSM tree", Source::Server(supply::MARIADB, MARIADB)),
-    ("redb", "copy-on-write B-tree in Rust", Source::Linked(driver_redb::driver)),
-    ("fjall", "LSM tree in Rust, with or without key-value separation", Source::Linked(driver_fjall::driver)),
-    ("memory", "reference: an ordered map, the oracle of the tests", Source::Linked(|| Box::<engine::memory::MemoryDriver>::default())),
-    ("null", "reference: does nothing; shows what the client costs", Source::Linked(|| Box::<engine::null::NullDriver>::default())),
-    ("faulty", "reference: misbehaves on a script, to test the harness", Source::Linked(|| Box::<engine::faulty::FaultyDriver>::default())),
+static ENGINES: &[EngineSource] = &[
+    EngineSource { name: "rocksdb", about: "LSM tree; any release from 5.18 on", loaded: Some(driver_rocksdb::open_library), ..NONE },
+    EngineSource { name: "leveldb", about: "LSM tree with one background thread", loaded: Some(driver_leveldb::open_library), ..NONE },
+    EngineSource { name: "splinterdb", about: "B-epsilon tree for NVMe; any build since 2022", loaded: Some(driver_splinterdb::open_library), recipe: Some(driver_splinterdb::RECIPE), ..NONE },
+    EngineSource { name: "wiredtiger", about: "B-tree, or LSM tree up to version 11; any build", loaded: Some(driver_wiredtiger::open_library), recipe: Some(driver_wiredtiger::RECIPE), ..NONE },
+    EngineSource { name: "sqlite", about: "B-tree with SQL in front", linked: Some(driver_sqlite::driver), loaded: Some(driver_sqlite::open_library), ..NONE },
+    EngineSource { name: "lmdb", about: "copy-on-write B-tree in mapped memory", linked: Some(driver_lmdb::driver), loaded: Some(driver_lmdb::open_library), ..NONE },
+    EngineSource { name: "postgres", about: "SQL server: heap tables and B-trees, vacuumed", server: Some((supply::POSTGRES, POSTGRES)), ..NONE },
+    EngineSource { name: "mysql", about: "SQL server: InnoDB's clustered B-trees", server: Some((supply::MYSQL, MYSQL)), ..NONE },
+    EngineSource { name: "mariadb", about: "SQL server: InnoDB, and MyRocks' LSM tree", server: Some((supply::MARIADB, MARIADB)), ..NONE },
+    EngineSource { name: "redb", about: "copy-on-write B-tree in Rust", linked: Some(driver_redb::driver), ..NONE },
+    EngineSource { name: "fjall", about: "LSM tree in Rust, with or without key-value separation", linked: Some(driver_fjall::driver), ..NONE },
+    EngineSource { name: "memory", about: "reference: an ordered map, the oracle of the tests", linked: Some(|| Box::<engine::memory::MemoryDriver>::default()), ..NONE },
+    EngineSource { name: "null", about: "reference: does nothing; shows what the client costs", linked: Some(|| Box::<engine::null::NullDriver>::default()), ..NONE },
+    EngineSource { name: "faulty", about: "reference: misbehaves on a script, to test the harness", linked: Some(|| Box::<engine::faulty::FaultyDriver>::default()), ..NONE },
 ];
 
+fn find(name: &str) -> Option<&'static EngineSource> {
+    ENGINES.iter().find(|engine| engine.name == name)
+}
+
 /// Returns the engines whose builds are servers.
-pub(crate) fn servers() -> Vec<ServerProgram> {
-    let server = |(_, _, source): &(&str, &str, Source)| match source {
-        Source::Server(program, _) => Some(*program),
-        Source::Linked(_) | Source::Loaded(_) | Source::Shimmed(..) | Source::Either(..) => None,
-    };
-    ENGINES.iter().filter_map(server).collect()
+pub(crate) fn servers() -> impl Iterator<Item = ServerProgram> {
+    ENGINES.iter().filter_map(|engine| Some(engine.server?.0))
 }
 
 /// Returns the planner's description of each engine.
 pub(crate) fn infos() -> Vec<EngineInfo> {
-    let info = |(name, _, source): &(&'static str, &str, Source)| EngineInfo {
-        name,
-        builds: match source {
-            Source::Linked(_) => Builds::Linked,
-            Source::Loaded(_) | Source::Shimmed(..) | Source::Server(..) => Builds::Loaded,
-            Source::Either(..) => Builds::Either,
+    let info = |engine: &EngineSource| EngineInfo {
+        name: engine.name,
+        builds: match (engine.linked, engine.loaded) {
+            (Some(_), Some(_)) => Builds::Either,
+            (Some(_), None) => Builds::Linked,
+            (None, _) => Builds::Loaded,
         },
-        dialect: server_support(name).map(|server_support| server_support.dialect),
+        dialect: engine.server.map(|(_, support)| support.dialect),
     };
     ENGINES.iter().map(info).collect()
 }
 
 /// Returns name and description of each engine.
 pub(crate) fn descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ENGINES.iter().map(|(name, about, _)| (*name, *about))
+    ENGINES.iter().map(|engine| (engine.name, engine.about))
 }
 
 /// Returns the shim recipe of an engine, if it needs one.
 pub(crate) fn recipe(name: &str) -> Option<Recipe> {
-    ENGINES.iter().find_map(|(known, _, source)| match source {
-        Source::Shimmed(_, recipe) if *known == name => Some(*recipe),
-        Source::Shimmed(..)
-        | Source::Linked(_)
-        | Source::Loaded(_)
-        | Source::Either(..)
-        | Source::Server(..) => None,
-    })
-}
-
-/// Returns the server support of an engine; `None` for a library.
-fn server_support(name: &str) -> Option<ServerSupport> {
-    ENGINES.iter().find_map(|(known, _, source)| match source {
-        Source::Server(_, server_support) if *known == name => Some(*server_support),
-        Source::Server(..)
-        | Source::Shimmed(..)
-        | Source::Linked(_)
-        | Source::Loaded(_)
-        | Source::Either(..) => None,
-    })
+    find(name)?.recipe
 }
 
 /// Returns the server kind of an engine; `None` for a library.
 pub(crate) fn kind(name: &str) -> Option<&'static dyn Kind> {
-    server_support(name).map(|server_support| (server_support.kind)())
+    find(name)?.server.map(|(_, support)| (support.kind)())
 }
 
 /// Returns the driver of an engine; one that is loaded needs its library.
@@ -134,18 +119,14 @@ pub(crate) fn driver(
     name: &str,
     library: Option<&Library>,
 ) -> Result<Box<dyn Driver>, EngineError> {
-    let found = ENGINES.iter().find(|(known, ..)| *known == name);
-    match (found.map(|(.., source)| source), library) {
-        (Some(Source::Linked(make)), _) | (Some(Source::Either(make, _)), None) => Ok(make()),
-        (
-            Some(Source::Loaded(open) | Source::Shimmed(open, _) | Source::Either(_, open)),
-            Some(library),
-        ) => open(&library.path),
-        (Some(Source::Server(_, server_support)), _) => Ok((server_support.driver)()),
-        (Some(Source::Loaded(_) | Source::Shimmed(..)), None) => {
-            Err(EngineError::build(format!("{name} needs a version: {name}@VERSION")))
-        }
-        (None, _) => Err(EngineError::build(format!("no engine is named `{name}`"))),
+    let Some(engine) = find(name) else {
+        return Err(EngineError::build(format!("no engine is named `{name}`")));
+    };
+    match (engine, library) {
+        (EngineSource { server: Some((_, support)), .. }, _) => Ok((support.driver)()),
+        (EngineSource { loaded: Some(open), .. }, Some(library)) => open(&library.path),
+        (EngineSource { linked: Some(make), .. }, _) => Ok(make()),
+        _ => Err(EngineError::build(format!("{name} needs a version: {name}@VERSION"))),
     }
 }
 
@@ -153,12 +134,8 @@ pub(crate) fn driver(
 ///
 /// No database is opened: an engine rejects an unknown option before it reads the directory.
 pub(crate) fn known_options(dir: &Path) -> impl Iterator<Item = (&'static str, Vec<String>)> {
-    let linked = ENGINES.iter().filter_map(|(name, _, source)| match source {
-        Source::Linked(make) | Source::Either(make, _) => Some((*name, make)),
-        Source::Loaded(_) | Source::Shimmed(..) | Source::Server(..) => None,
-    });
-    let dir = dir.to_owned();
-    linked.filter_map(move |(name, make)| match open_with_unknown_option(&*make(), &dir) {
+    let linked = ENGINES.iter().filter_map(|engine| Some((engine.name, engine.linked?())));
+    linked.filter_map(move |(name, driver)| match open_with_unknown_option(&*driver, dir) {
         Err(EngineError::Refused(Refusal::Option { known, .. })) => Some((name, known)),
         Ok(_) | Err(_) => None,
     })
@@ -170,12 +147,8 @@ fn open_with_unknown_option(
     dir: &Path,
 ) -> Result<Box<dyn Engine>, EngineError> {
     let durability = driver.capabilities().durability.first().copied().unwrap_or_default();
-    driver.open(&OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings: Settings { durability, ..Settings::default() },
-        options: [("assay.no_such_option", "1")].into_iter().collect(),
-        data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
-    })
+    let data = DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 };
+    let settings = Settings { durability, ..Settings::default() };
+    let options = [("assay.no_such_option", "1")].into_iter().collect();
+    driver.open(&OpenSpec { options, ..OpenSpec::embedded(dir.to_owned(), settings, data) })
 }

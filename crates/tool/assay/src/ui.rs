@@ -73,3 +73,15 @@ fn columns() -> usize {
     let (_, columns) = console::Term::stdout().size();
     usize::from(columns).clamp(60, 200)
 }
+
+/// Formats rows with aligned columns.
+pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
+    let wide = |text: &String| text.chars().count();
+    let widths: [usize; N] =
+        std::array::from_fn(|at| rows.iter().map(|row| wide(&row[at])).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}

@@ -11,50 +11,45 @@ use crate::process::{Result, run};
 /// shutdown cancel.
 const OPERATIONS: [u64; 2] = [5_000, 25_000];
 
-/// A client whose instructions are counted.
-pub(crate) struct Probe<'a> {
-    /// A directory for files.
-    pub(crate) scratch: &'a Path,
-    /// The first counted thread, from 1.
-    pub(crate) first_thread: u32,
-    /// File name of the client's own program.
-    pub(crate) program: &'a str,
+/// Returns instructions per operation: all, and those in the client's own program, not in a
+/// library.
+///
+/// `program`: file name of the client's own program, and its first counted thread, from 1. `args`
+/// returns the client's command line.
+pub(crate) fn per_operation(
+    scratch: &Path,
+    program: (&str, u32),
+    args: impl Fn(u64) -> Result<Vec<String>>,
+) -> Result<[f64; 2]> {
+    let [few, many] = OPERATIONS;
+    let operations = (many - few) as f64;
+    let (few, many) = (count(scratch, program, args(few)?)?, count(scratch, program, args(many)?)?);
+    Ok([0, 1].map(|at| (many[at] as f64 - few[at] as f64) / operations))
 }
 
-impl Probe<'_> {
-    /// Returns instructions per operation: all, and those in the client's own program, not in a
-    /// library. `args` returns the client's command line.
-    pub(crate) fn per_operation(
-        &self,
-        args: impl Fn(u64) -> Result<Vec<String>>,
-    ) -> Result<[f64; 2]> {
-        let [few, many] = OPERATIONS;
-        let operations = (many - few) as f64;
-        let (few, many) = (self.count(args(few)?)?, self.count(args(many)?)?);
-        Ok([0, 1].map(|at| (many[at] as f64 - few[at] as f64) / operations))
-    }
-
-    /// Runs a client under callgrind and sums its counted threads.
-    fn count(&self, client: Vec<String>) -> Result<[u64; 2]> {
-        let file = self.scratch.join("callgrind").display().to_string();
-        let mut args = ["valgrind", "--tool=callgrind", "--separate-threads=yes"].to_vec();
-        let out = format!("--callgrind-out-file={file}");
-        args.extend(["--compress-strings=no", &out]);
-        let args: Vec<String> = args.into_iter().map(str::to_owned).chain(client).collect();
-        run(&args)?;
-        let mut counts = [0; 2];
-        for thread in 1.. {
-            let part = format!("{file}-{thread:02}");
-            // Threads are numbered without a gap.
-            let Ok(text) = fs::read_to_string(&part) else { break };
-            fs::remove_file(&part)?;
-            if thread >= self.first_thread {
-                let [total, own] = parse(&text, self.program)?;
-                counts = [counts[0] + total, counts[1] + own];
-            }
+/// Runs a client under callgrind and sums its counted threads.
+fn count(
+    scratch: &Path,
+    (program, first_thread): (&str, u32),
+    client: Vec<String>,
+) -> Result<[u64; 2]> {
+    let file = scratch.join("callgrind").display().to_string();
+    let out = format!("--callgrind-out-file={file}");
+    let valgrind = ["valgrind", "--tool=callgrind", "--separate-threads=yes", &out];
+    let valgrind = valgrind.into_iter().chain(["--compress-strings=no"]).map(str::to_owned);
+    run(&valgrind.chain(client).collect::<Vec<_>>())?;
+    let mut counts = [0; 2];
+    for thread in 1.. {
+        let part = format!("{file}-{thread:02}");
+        // Threads are numbered without a gap.
+        let Ok(text) = fs::read_to_string(&part) else { break };
+        fs::remove_file(&part)?;
+        if thread >= first_thread {
+            let [total, own] = parse(&text, program)?;
+            counts = [counts[0] + total, counts[1] + own];
         }
-        if counts[0] == 0 { Err("callgrind counted no client thread".into()) } else { Ok(counts) }
     }
+    if counts[0] == 0 { Err("callgrind counted no client thread".into()) } else { Ok(counts) }
 }
 
 /// Parses an output file: all instructions, and those of a program's own object file.

@@ -14,7 +14,6 @@
 
 mod callgrind;
 mod db_bench;
-mod interval;
 mod lag;
 mod ours;
 mod pairs;

@@ -25,6 +25,8 @@ pub(crate) const KEY_BYTES: u32 = 20;
 pub(crate) const VALUE_BYTES: u32 = 100;
 /// Bytes of the block cache.
 pub(crate) const CACHE_BYTES: u64 = 32 << 20;
+/// Bytes of a server's cache: it holds the table ten times over.
+pub(crate) const SERVER_CACHE_BYTES: u64 = 256 << 20;
 /// Bytes of a memtable: all writes of one task fit, so nothing is flushed while it is timed.
 pub(crate) const MEMTABLE_BYTES: u64 = 512 << 20;
 /// Rows of a range.
@@ -125,21 +127,10 @@ fn on_server(
     Ok(done)
 }
 
-/// Bytes of a server's cache: it holds the table ten times over.
-const SERVER_CACHE_BYTES: u64 = 256 << 20;
-
-/// Returns the settings of a server and of our driver, whose sessions could request another
-/// durability.
-pub(crate) fn server_settings() -> Settings {
-    settings(SERVER_CACHE_BYTES)
-}
-
-fn settings(cache_bytes: u64) -> Settings {
-    Settings {
-        durability: Durability::None,
-        cache_bytes: Some(Bytes(cache_bytes)),
-        ..Settings::default()
-    }
+/// Returns the settings of an engine; a server's session could request another durability.
+pub(crate) fn settings(cache_bytes: u64) -> Settings {
+    let (durability, cache_bytes) = (Durability::None, Some(Bytes(cache_bytes)));
+    Settings { durability, cache_bytes, ..Settings::default() }
 }
 
 /// Runs a step of one kind of operation, on keys and values or on an application's tables.

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::callgrind::Probe;
-use crate::interval::{Median, median};
+use crate::callgrind::per_operation;
 use crate::process::{Result, children_cpu_us, path_of, run};
 
 /// Pairs, half of them in each order.
@@ -89,8 +88,10 @@ impl Case<'_> {
             return Ok(());
         }
         let (peer, ours) = (self.count(Side::Peer)?, self.count(Side::Ours)?);
-        for (at, figure) in [INSTRUCTIONS, OWN].into_iter().enumerate() {
-            self.print_row(figure, vec![peer[at]], vec![ours[at]]);
+        self.print_row(INSTRUCTIONS, vec![peer[0]], vec![ours[0]]);
+        // A peer's own part means something where both leave the same work to a library.
+        if self.targets.iter().any(|(name, _)| *name == OWN) {
+            self.print_row(OWN, vec![peer[1]], vec![ours[1]]);
         }
         Ok(())
     }
@@ -124,12 +125,11 @@ impl Case<'_> {
     /// Our first thread is left out: it starts and ends the others, and its clock's calibration
     /// spins for a time, not for a count.
     fn count(&self, side: Side) -> Result<[f64; 2]> {
-        let (first_thread, program) = match side {
-            Side::Peer => (1, self.peer),
-            Side::Ours => (2, env!("CARGO_PKG_NAME")),
+        let program = match side {
+            Side::Peer => (self.peer, 1),
+            Side::Ours => (env!("CARGO_PKG_NAME"), 2),
         };
-        let probe = Probe { scratch: self.scratch, first_thread, program };
-        probe.per_operation(|operations| (self.args)(side, operations))
+        per_operation(self.scratch, program, |operations| (self.args)(side, operations))
     }
 
     fn print_row(&self, figure: &str, peer: Vec<f64>, ours: Vec<f64>) {
@@ -156,6 +156,45 @@ fn verdict((low, value, high): (f64, f64, f64), most: f64) -> String {
     }
 }
 
+/// A median with its confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Median {
+    value: f64,
+    low: f64,
+    high: f64,
+}
+
+/// Least coverage probability of the interval.
+const CONFIDENCE: f64 = 0.95;
+
+/// Returns the median of at least six independent values.
+///
+/// The interval lies between two order statistics, as narrow as the confidence permits, for any
+/// distribution of the values.
+/// Source: W. Conover, 1999, "Practical Nonparametric Statistics", 3rd edition, section 3.2.
+fn median(mut values: Vec<f64>) -> Median {
+    values.sort_by(f64::total_cmp);
+    let count = values.len();
+    let value = f64::midpoint(values[(count - 1) / 2], values[count / 2]);
+    let rank = rank(count);
+    Median { value, low: values[rank], high: values[count - 1 - rank] }
+}
+
+/// Returns how many values lie outside the interval on each side.
+fn rank(count: usize) -> usize {
+    // P(the median lies below the value of rank r) = P(Binomial(count, 1/2) <= r), both ends.
+    let mut chance = 0.5f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
+    let (mut outside, mut rank) = (2.0 * chance, 0);
+    loop {
+        chance *= (count - rank) as f64 / (rank + 1) as f64;
+        outside += 2.0 * chance;
+        if outside > 1.0 - CONFIDENCE {
+            return rank;
+        }
+        rank += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,5 +216,19 @@ mod tests {
             cells(vec![8.0], vec![2.0], Some(0.3)),
             "8.00 | 2.00 | 0.250 | 0.250 to 0.250 | met"
         );
+    }
+
+    #[test]
+    fn ranks_equal_the_published_table() {
+        // Source: Conover 1999, table A3 (binomial, p = 0.5): the largest r with P(X <= r) at
+        // most 0.025, less one for a count from zero.
+        let ranks = [6, 8, 9, 12, 15, 20].map(rank);
+        assert_eq!(ranks, [0, 0, 1, 2, 3, 5]);
+    }
+
+    #[test]
+    fn median_lies_within_its_interval() {
+        let values = (1u32..=12).rev().map(f64::from).collect();
+        assert_eq!(median(values), Median { value: 6.5, low: 3.0, high: 10.0 });
     }
 }

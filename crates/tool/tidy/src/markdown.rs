@@ -2,53 +2,36 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// One heading.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Heading {
-    /// Depth, 1 for the title.
-    pub(crate) depth: usize,
-    /// The text without marks.
-    pub(crate) text: String,
-    /// Line, 1-based.
-    pub(crate) line: usize,
-}
+use crate::rust::line_at;
 
-/// One link or picture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Link {
-    /// Where it leads, as written.
-    pub(crate) target: String,
-    /// Line, 1-based.
-    pub(crate) line: usize,
-}
-
-/// A document's headings and links.
+/// A document's headings and links, in order, each with its line, 1-based.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
-    /// Headings in order.
-    pub(crate) headings: Vec<Heading>,
-    /// Links and pictures in order.
-    pub(crate) links: Vec<Link>,
+    /// Depth, 1 for the title, and text without marks.
+    pub(crate) headings: Vec<(usize, String, usize)>,
+    /// Where links and pictures lead, as written.
+    pub(crate) links: Vec<(String, usize)>,
 }
 
 /// Reads the headings and links of a document.
 pub(crate) fn outline(text: &str) -> Outline {
     let mut outline = Outline::default();
-    let mut open: Option<Heading> = None;
+    let mut is_heading = false;
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-        let line = text[..range.start].lines().count().max(1)
-            + usize::from(range.start > 0 && text[..range.start].ends_with('\n'));
+        let line = line_at(text, range.start);
         if let Event::Start(Tag::Heading { level, .. }) = &event {
-            open = Some(Heading { depth: *level as usize, text: String::new(), line });
+            outline.headings.push((*level as usize, String::new(), line));
+            is_heading = true;
         } else if let Event::End(TagEnd::Heading(_)) = &event {
-            outline.headings.extend(open.take());
+            is_heading = false;
         } else if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) =
             &event
         {
-            outline.links.push(Link { target: dest_url.to_string(), line });
-        } else if let (Some(heading), Event::Text(piece) | Event::Code(piece)) = (&mut open, &event)
+            outline.links.push((dest_url.to_string(), line));
+        } else if let (true, Event::Text(piece) | Event::Code(piece)) = (is_heading, &event)
+            && let Some((_, text, _)) = outline.headings.last_mut()
         {
-            heading.text.push_str(piece);
+            text.push_str(piece);
         }
     }
     outline
@@ -100,10 +83,9 @@ mod tests {
     fn headings_and_links_are_found_outside_code_only() {
         let text = "# A title\n\nSee [b](b.md).\n\n```\n# no\n[c](c.md)\n```\n\n## Two `x`\n";
         let outline = outline(text);
-        let headings: Vec<_> =
-            outline.headings.iter().map(|h| (h.depth, h.text.as_str(), h.line)).collect();
-        assert_eq!(headings, [(1, "A title", 1), (2, "Two x", 10)]);
-        assert_eq!(outline.links, [Link { target: "b.md".to_owned(), line: 3 }]);
+        let headings = [(1, "A title".to_owned(), 1), (2, "Two x".to_owned(), 10)];
+        assert_eq!(outline.headings, headings);
+        assert_eq!(outline.links, [("b.md".to_owned(), 3)]);
         assert_eq!(anchor("Who imports whom?"), "who-imports-whom");
     }
 

@@ -19,21 +19,11 @@ pub(crate) enum Class {
     Other,
 }
 
-/// One piece of source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
-    /// Its class.
-    pub(crate) class: Class,
-    /// Where it stands, in bytes.
-    pub(crate) range: Range<usize>,
-    /// Line of its first byte, 1-based.
-    pub(crate) line: usize,
-}
+/// One piece of source: its class, and where it stands, in bytes.
+pub(crate) type Piece = (Class, Range<usize>);
 
 /// A parsed source.
 pub(crate) struct Rust {
-    text: String,
-    line_starts: Vec<usize>,
     /// Every piece, in order.
     pub(crate) pieces: Vec<Piece>,
     /// The syntax tree.
@@ -46,17 +36,7 @@ impl Rust {
         let stream = TokenStream::from_str(text).ok()?;
         let mut spans = Vec::new();
         collect(stream.clone(), &mut spans);
-        let syntax: syn::File = syn::parse2(stream).ok()?;
-        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
-        let line_starts = std::iter::once(0).chain(ends).collect();
-        let mut rust = Self { text: text.to_owned(), line_starts, pieces: Vec::new(), syntax };
-        rust.pieces = rust.classify(spans);
-        Some(rust)
-    }
-
-    /// Returns the text of a piece.
-    pub(crate) fn slice(&self, piece: &Piece) -> &str {
-        &self.text[piece.range.clone()]
+        Some(Self { pieces: classify(text, spans), syntax: syn::parse2(stream).ok()? })
     }
 
     /// Returns the line, 1-based, on which the unit tests begin.
@@ -65,48 +45,43 @@ impl Rust {
         let has_tests = last.content.is_some() && is_test(&last.attrs);
         has_tests.then(|| last.attrs[0].pound_token.span.start().line)
     }
+}
 
-    /// Turns spans into pieces; what lies between them is white space or a comment.
-    fn classify(&self, mut spans: Vec<Range<usize>>) -> Vec<Piece> {
-        // A doc comment comes as several tokens within one range: the whole of it goes first.
-        spans.sort_by_key(|range| (range.start, Reverse(range.end)));
-        spans.dedup();
-        let mut pieces = Vec::new();
-        let mut end = 0;
-        for range in spans {
-            if range.start < end {
-                continue;
-            }
-            self.push_comments(end..range.start, &mut pieces);
-            end = range.end;
-            pieces.push(self.piece(class_of(&self.text[range.clone()]), range));
+/// Turns spans into pieces; what lies between them is white space or a comment.
+fn classify(text: &str, mut spans: Vec<Range<usize>>) -> Vec<Piece> {
+    // A doc comment comes as several tokens within one range: the whole of it goes first.
+    spans.sort_by_key(|range| (range.start, Reverse(range.end)));
+    spans.dedup();
+    let mut pieces = Vec::new();
+    let mut end = 0;
+    for range in spans {
+        if range.start < end {
+            continue;
         }
-        self.push_comments(end..self.text.len(), &mut pieces);
-        pieces
+        push_comments(text, end..range.start, &mut pieces);
+        end = range.end;
+        pieces.push((class_of(&text[range.clone()]), range));
     }
+    push_comments(text, end..text.len(), &mut pieces);
+    pieces
+}
 
-    /// Adds the comments of a gap between tokens, line by line.
-    fn push_comments(&self, gap: Range<usize>, pieces: &mut Vec<Piece>) {
-        let mut start = gap.start;
-        for line in self.text[gap].split_inclusive('\n') {
-            let lead = line.len() - line.trim_start().len();
-            let length = line.trim().len();
-            if length > 0 {
-                pieces.push(self.piece(Class::Comment, start + lead..start + lead + length));
-            }
-            start += line.len();
+/// Adds the comments of a gap between tokens, line by line.
+fn push_comments(text: &str, gap: Range<usize>, pieces: &mut Vec<Piece>) {
+    let mut start = gap.start;
+    for line in text[gap].split_inclusive('\n') {
+        let lead = line.len() - line.trim_start().len();
+        let length = line.trim().len();
+        if length > 0 {
+            pieces.push((Class::Comment, start + lead..start + lead + length));
         }
+        start += line.len();
     }
+}
 
-    fn piece(&self, class: Class, range: Range<usize>) -> Piece {
-        let line = self.line_at(range.start);
-        Piece { class, range, line }
-    }
-
-    /// Returns the line, 1-based, of the byte at `at`.
-    pub(crate) fn line_at(&self, at: usize) -> usize {
-        self.line_starts.partition_point(|start| *start <= at)
-    }
+/// Returns the line, 1-based, of the byte at `at`.
+pub(crate) fn line_at(text: &str, at: usize) -> usize {
+    1 + text[..at].matches('\n').count()
 }
 
 /// Returns whether what has these attributes is compiled for unit tests only.
@@ -186,12 +161,13 @@ mod tests {
     #[test]
     fn comments_docs_and_texts_are_classified() {
         let rust = Rust::parse(SOURCE).unwrap();
-        let of = |class| rust.pieces.iter().filter(move |piece| piece.class == class);
-        let texts = |class| of(class).map(|piece| rust.slice(piece)).collect::<Vec<_>>();
+        let of = |class| rust.pieces.iter().filter(move |piece| piece.0 == class);
+        let texts = |class| of(class).map(|piece| &SOURCE[piece.1.clone()]).collect::<Vec<_>>();
         let comments = ["//! Docs.", "/// Does it.", "// why", "/* c */"];
         assert_eq!(texts(Class::Comment), comments);
         assert_eq!(texts(Class::Text), ["\"a // b\""]);
-        assert_eq!(of(Class::Comment).nth(2).unwrap().line, 6);
+        let (_, third) = of(Class::Comment).nth(2).unwrap();
+        assert_eq!(line_at(SOURCE, third.start), 6);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::steady::Window;
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::ui::aligned;
 
 /// Options of the budget proposal.
 #[derive(Debug, clap::Args)]
@@ -80,7 +81,6 @@ impl BudgetArgs {
                 })?;
                 lines.extend(design_lines(&budget, &proposal.best));
                 lines.extend(alternatives(&proposal));
-                lines.extend(settings_lines(&proposal.best));
             }
             (None, Some(half_width)) => {
                 let design = budget.reach(half_width).ok_or_else(|| {
@@ -92,7 +92,6 @@ impl BudgetArgs {
                     )
                 })?;
                 lines.extend(design_lines(&budget, &design));
-                lines.extend(settings_lines(&design));
             }
             (None, None) => {}
         }
@@ -144,30 +143,22 @@ fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) ->
         | (StopRule::Operations(_), _) => None,
     });
     let measured = Nanos(timed.sum());
-    let mut overhead = Nanos(0);
-    for clients in &experiment.clients {
-        for variant in &experiment.variants {
-            let estimated = plan::run_time(experiment, (variant, *clients), &Program);
-            let estimated = estimated.since(measured);
-            let before = pilot.overhead(&variant.name, *clients);
-            overhead = overhead.after(before.unwrap_or(estimated));
-        }
-    }
-    let runs = experiment.variants.len() * experiment.clients.len();
-    Budget { noise, runs: u32::try_from(runs).unwrap_or(u32::MAX), overhead, measured }
+    let levels = experiment.clients.iter();
+    let cells = levels.flat_map(|clients| experiment.variants.iter().map(move |it| (it, *clients)));
+    let estimated = cells.clone().map(|cell| plan::run_time(experiment, cell, &Program));
+    let estimated = estimated.map(|time| time.since(measured).0).sum();
+    let runs = cells.count() as u64;
+    let overhead = pilot.overhead().map_or(estimated, |each| each.0 * runs);
+    let runs = u32::try_from(runs).unwrap_or(u32::MAX);
+    Budget { noise, runs, overhead: Nanos(overhead), measured }
 }
 
 impl Pilot {
-    /// Returns the mean overhead of the variant's runs, or of all runs.
-    fn overhead(&self, variant: &str, clients: u32) -> Option<Nanos> {
-        let complete = || self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
-        let own: Vec<&RunRecord> = complete()
-            .filter(|run| run.cell.variant == variant && run.cell.clients == clients)
-            .collect();
-        let runs = if own.is_empty() { complete().collect() } else { own };
-        let taken: Vec<u64> = runs.into_iter().filter_map(overhead_of).collect();
-        let count = u64::try_from(taken.len()).ok().filter(|count| *count > 0)?;
-        Some(Nanos(taken.iter().sum::<u64>() / count))
+    /// Returns the mean overhead of the complete runs, if they do what is planned.
+    fn overhead(&self) -> Option<Nanos> {
+        let complete = self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
+        let taken: Vec<u64> = complete.filter_map(overhead_of).collect();
+        Some(Nanos(taken.iter().sum::<u64>().checked_div(taken.len() as u64)?))
     }
 }
 
@@ -199,14 +190,14 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
             }
             (Origin::Assumed, _) => "assumed: no history".to_owned(),
         };
-        vec![
+        [
             format!("noise     {}", place(one)),
             one.variant.clone(),
             format!("{} between runs{seconds}", cov(one.between)),
             format!("({origin})"),
         ]
     };
-    let mut lines = columns(&noisiest(noise).iter().map(row).collect::<Vec<_>>());
+    let mut lines = aligned(&noisiest(noise).iter().map(row).collect::<Vec<_>>());
     if pilot.is_elsewhere {
         lines.push("noise     the pilot was run on another machine".to_owned());
     }
@@ -221,16 +212,24 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
 
 /// Returns the noisiest comparison of each step and level, in order.
 fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
-    let mut worst: Vec<&StepNoise> = Vec::new();
-    let place = |one: &StepNoise| (one.clients, one.index);
-    for one in noise {
-        match worst.iter_mut().find(|known| place(known) == place(one)) {
-            Some(known) if known.variance() < one.variance() => *known = one,
+    largest(noise, |one| (one.clients, one.index), |one| one.variance())
+}
+
+/// Returns the largest of each place, in the order of the places.
+pub(super) fn largest<T, P: PartialEq>(
+    all: impl IntoIterator<Item = T>,
+    place: impl Fn(&T) -> P,
+    size: impl Fn(&T) -> f64,
+) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
+    for one in all {
+        match found.iter_mut().find(|known| place(known) == place(&one)) {
+            Some(known) if size(known) < size(&one) => *known = one,
             Some(_) => {}
-            None => worst.push(one),
+            None => found.push(one),
         }
     }
-    worst
+    found
 }
 
 /// Formats a step with its number of clients.
@@ -241,7 +240,7 @@ fn place(one: &StepNoise) -> String {
 /// Formats the overhead of a run.
 fn overhead(budget: &Budget<'_>, pilot: &Pilot) -> String {
     let run = Nanos(budget.overhead.0 / u64::from(budget.runs.max(1)));
-    let source = if pilot.overhead("", 0).is_some() { "as in the pilot" } else { "estimated" };
+    let source = if pilot.overhead().is_some() { "as in the pilot" } else { "estimated" };
     format!("overhead  {run} per run outside its timed steps ({source})")
 }
 
@@ -249,7 +248,7 @@ fn overhead(budget: &Budget<'_>, pilot: &Pilot) -> String {
 fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
     let widest = design.worst().map_or(0.0, |worst| worst.half_width);
     let mut lines = vec![format!(
-        "propose   {} repetitions, {}: every ratio to the base within about {}",
+        "propose   --repetitions {}, {}: every ratio to the base within about {}",
         design.repetitions,
         design.cost,
         within(widest)
@@ -263,14 +262,17 @@ fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
         let Some(widest) = own.max_by(|a, b| a.half_width.total_cmp(&b.half_width)) else {
             continue;
         };
-        rows.push(vec![
+        rows.push([
             format!("expect    {}", place(one)),
             within(widest.half_width),
-            format!("a difference of {} is detected with 80 % power", percent(widest.detectable)),
+            format!(
+                "a difference of {} is detected with 80 % power",
+                figure(Unit::Share, widest.detectable)
+            ),
             one.length.map_or(String::new(), |length| format!("measured for {length}")),
         ]);
     }
-    lines.extend(columns(&rows));
+    lines.extend(aligned(&rows));
     lines
 }
 
@@ -279,45 +281,18 @@ fn alternatives(proposal: &Proposal) -> Vec<String> {
     let row = |design: &Design| {
         let best = if design.repetitions == proposal.best.repetitions { "  (best)" } else { "" };
         let widest = design.worst().map_or(0.0, |worst| worst.half_width);
-        vec![
+        [
             format!("or        {} repetitions", design.repetitions),
             format!("{}, {}{best}", within(widest), design.cost),
         ]
     };
-    let mut lines = columns(&proposal.alternatives.iter().map(row).collect::<Vec<_>>());
+    let mut lines = aligned(&proposal.alternatives.iter().map(row).collect::<Vec<_>>());
     lines.push(format!(
         "if        the noise between runs is half as large: {}; twice as large: {}",
         within(proposal.if_half),
         within(proposal.if_double)
     ));
     lines
-}
-
-/// Formats the design as a file setting and a flag.
-fn settings_lines(design: &Design) -> [String; 2] {
-    let repetitions = design.repetitions;
-    [
-        format!("write     repetitions = {repetitions} in [factors]"),
-        format!("or type   --repetitions {repetitions}"),
-    ]
-}
-
-fn percent(share: f64) -> String {
-    figure(Unit::Share, share)
-}
-
-/// Formats rows with aligned columns.
-fn columns(rows: &[Vec<String>]) -> Vec<String> {
-    let wide = |text: &String| text.chars().count();
-    let width = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(wide).max();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(at, text)| {
-            let padding = width(at).unwrap_or(0) - wide(text);
-            format!("{text}{}", " ".repeat(padding))
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
 }
 
 /// Formats a half-width: plus or minus 2 %.

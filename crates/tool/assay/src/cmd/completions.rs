@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
+use clap::Command;
 use miette::Result;
 
 /// Arguments of `assay completions`.
@@ -15,9 +15,8 @@ pub(crate) struct Args {
     shell: clap_complete::Shell,
 }
 
-/// Prints the completions of the command line `Cli`.
-pub(crate) fn run<Cli: CommandFactory>(args: &Args) -> Result<ExitCode> {
-    let mut command = Cli::command();
+/// Prints the completions of a command line.
+pub(crate) fn run(args: &Args, mut command: Command) -> Result<ExitCode> {
     clap_complete::generate(args.shell, &mut command, "assay", &mut std::io::stdout());
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,7 @@ use super::cached_build::{cells, line, size, store};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::registry;
-use crate::ui::Ui;
+use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay engine`.
 #[derive(Debug, clap::Args)]
@@ -112,7 +112,7 @@ fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifa
     let engine = own.engine;
     check_can_load(engine)?;
     if own.headers.is_some() && registry::recipe(engine).is_none() {
-        let is_server = registry::servers().iter().any(|server| server.engine == engine);
+        let is_server = registry::servers().any(|server| server.engine == engine);
         let driven = if is_server { "a server" } else { "driven through its C functions" };
         return Err(miette!(
             help = "leave out --headers",
@@ -176,52 +176,45 @@ fn check_loaded(build: &BuildRef) -> Result<()> {
 
 /// Returns the description of an engine.
 fn known(engine: &str) -> Result<EngineInfo> {
-    let mut infos = registry::infos();
-    let Some(found) = infos.iter().position(|info| info.name == engine) else {
-        let names: Vec<_> = infos.iter().map(|info| info.name).collect();
-        return Err(miette!(
-            help = match plan::nearest(engine, names.iter().copied()) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("engines: {}", names.join(", ")),
-            },
-            "no engine is named `{engine}`"
-        ));
-    };
-    Ok(infos.swap_remove(found))
+    let infos = registry::infos();
+    let names: Vec<_> = infos.iter().map(|info| info.name).collect();
+    let found = infos.into_iter().find(|info| info.name == engine);
+    found.ok_or_else(|| {
+        let near = plan::nearest(engine, names.iter().copied());
+        let help = near.map_or_else(
+            || format!("engines: {}", names.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        miette!(help = help, "no engine is named `{engine}`")
+    })
 }
 
 fn list(store: &Store, ui: &Ui) {
     ui.print("engines, and how to obtain their builds");
-    let rows: Vec<_> = registry::infos()
+    let infos = registry::infos();
+    let engines = infos
         .iter()
         .zip(registry::descriptions())
-        .map(|(info, (name, about))| [name.to_owned(), ways_to_get(store, info), about.to_owned()])
-        .collect();
-    columns(&rows, ui);
+        .map(|(info, (name, about))| [name.to_owned(), ways_to_get(store, info), about.to_owned()]);
+    print_rows(engines, ui);
     ui.print("  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
     ui.print("cached builds");
     let cached = store.list();
-    columns(&cached.iter().map(cells).collect::<Vec<_>>(), ui);
+    print_rows(cached.iter().map(cells), ui);
     if cached.is_empty() {
         ui.print("  none yet: assay engine get rocksdb@VERSION");
     }
     for damage in store.damaged() {
         ui.status(format_args!("damaged: {damage}"));
     }
-    ui.print(format_args!(
-        "known releases of rocksdb (others are tried too)\n  {}",
-        KNOWN_ROCKSDB.join(" ")
-    ));
+    let releases = KNOWN_ROCKSDB.join(" ");
+    ui.print(format_args!("known releases of rocksdb (others are tried too)\n  {releases}"));
     ui.print("known releases of servers (other releases of postgres are tried too)");
     let known =
         |server: ServerProgram| [server.engine.to_owned(), store.known(server.engine).join(" ")];
-    columns(&registry::servers().into_iter().map(known).collect::<Vec<_>>(), ui);
+    print_rows(registry::servers().map(known), ui);
     ui.print("releases that can be compiled: assay engine build");
-    let compilable = supply::compilable();
-    columns(
-        &compilable.map(|(name, all)| [name.to_owned(), all.join(" ")]).collect::<Vec<_>>(),
-        ui,
-    );
+    print_rows(supply::compilable().map(|(name, all)| [name.to_owned(), all.join(" ")]), ui);
 }
 
 /// Lists the ways to obtain builds of an engine.
@@ -245,13 +238,9 @@ fn ways_to_get(store: &Store, info: &EngineInfo) -> String {
 }
 
 /// Prints rows with aligned columns.
-fn columns<const N: usize>(rows: &[[String; N]], ui: &Ui) {
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: [usize; N] = std::array::from_fn(width);
-    for row in rows {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        ui.print(format_args!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end()));
-    }
+fn print_rows<const N: usize>(rows: impl IntoIterator<Item = [String; N]>, ui: &Ui) {
+    let rows: Vec<_> = rows.into_iter().collect();
+    aligned(&rows).into_iter().for_each(|row| ui.print(format_args!("  {row}")));
 }
 
 fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {

@@ -7,8 +7,8 @@ use analysis::{Comparison, Explanation, StepComparison, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
+use model::Experiment;
 use model::record::Severity;
-use model::{Experiment, Manifest};
 use render::{Compared, Format, Meta, render_explanations};
 
 use super::analyzed::analyze;
@@ -84,7 +84,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let explanations: Vec<Explanation> =
         steps.into_iter().filter_map(|step| explain(&question(step))).collect();
     if explanations.is_empty() {
-        return Err(no_valid_runs(args, &manifest));
+        let step = args.step.as_ref().map(|step| format!("step `{step}`"));
+        return Err(miette!(
+            help = format!("list the runs: assay list {}", manifest.id),
+            "`{}` and `{}` have no valid runs of {}",
+            args.a,
+            args.b,
+            step.as_deref().unwrap_or("a step with operations")
+        ));
     }
     let meta = Meta::of(&manifest);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
@@ -98,17 +105,16 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
         return results.find(name).into_report();
     }
     let newest = results.newest();
-    let has_both = |dir: &&ExperimentDir| {
+    let has_both = |dir: &ExperimentDir| {
         dir.manifest().is_ok_and(|manifest| {
             let experiment = &manifest.plan.experiment;
             [&args.a, &args.b].iter().all(|name| experiment.variant(name).is_some())
         })
     };
-    if let Some(at) = newest.iter().position(|dir| has_both(&dir)) {
-        let mut newest = newest;
-        return Ok(newest.swap_remove(at));
-    }
     let known = newest.first().and_then(|dir| dir.manifest().ok());
+    if let Some(dir) = newest.into_iter().find(has_both) {
+        return Ok(dir);
+    }
     let help = match &known {
         Some(manifest) => {
             let experiment = &manifest.plan.experiment;
@@ -133,6 +139,10 @@ fn check_variant(experiment: &Experiment, name: &String) -> Result<()> {
 /// Lists the variants, with a suggestion for a wrong name.
 fn known_variants(experiment: &Experiment, wrong: Option<&String>) -> String {
     let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
+    list_with_nearest(&names, wrong.map(String::as_str))
+}
+
+fn list_with_nearest(names: &[&str], wrong: Option<&str>) -> String {
     let near = wrong.and_then(|wrong| plan::nearest(wrong, names.iter().copied()));
     let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     format!("{}{near}", names.join(", "))
@@ -156,9 +166,7 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
         }
     }
     if let Some(name) = args.step.as_deref().filter(|name| !names.contains(name)) {
-        let near = plan::nearest(name, names.iter().copied());
-        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        let help = format!("steps: {}{near}", names.join(", "));
+        let help = format!("steps: {}", list_with_nearest(&names, Some(name)));
         return Err(miette!(help = help, "no run has a step `{name}`"));
     }
     let is_selected = |step: &&StepComparison| {
@@ -175,18 +183,4 @@ fn findings_of(args: &Args, mut findings: Vec<LintFinding>) -> Vec<LintFinding> 
         variants.is_empty() || variants.contains(&args.a) || variants.contains(&args.b)
     });
     findings
-}
-
-/// Returns the error for variants without valid runs.
-fn no_valid_runs(args: &Args, manifest: &Manifest) -> miette::Report {
-    let what = match &args.step {
-        Some(step) => format!("step `{step}`"),
-        None => "a step with operations".to_owned(),
-    };
-    miette!(
-        help = format!("list the runs: assay list {}", manifest.id),
-        "`{}` and `{}` have no valid runs of {what}",
-        args.a,
-        args.b
-    )
 }

@@ -23,7 +23,7 @@ const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 const ARCHIVE: &str = "From the archive";
 /// Heading of the options that read a file.
 const FILE: &str = "From a file";
-/// Heading of the options that define a regression.
+/// Heading of the options that define a args.
 const REGRESSION: &str = "Regressions";
 
 /// Arguments of `assay history`.
@@ -57,86 +57,61 @@ pub(crate) struct Args {
     /// Penalty for a change: 4 for alarms, 3 to detect more
     #[arg(long, default_value_t = STRICTNESS, value_name = "N", value_parser = strictness)]
     strictness: f64,
-    #[command(flatten)]
-    regression: RegressionArgs,
-    #[command(flatten)]
-    archive: ArchiveArgs,
-    #[command(flatten)]
-    file: FileArgs,
-}
-
-/// Options that define a regression.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = REGRESSION)]
-struct RegressionArgs {
     /// End with exit code 1 if there is a regression
-    #[arg(long)]
+    #[arg(long, help_heading = REGRESSION)]
     fail_on_regression: bool,
     /// Smallest change that matters, such as 2% or 0.02
-    #[arg(long, default_value = "2%", value_name = "SHARE", value_parser = share)]
+    #[arg(long, help_heading = REGRESSION, default_value = "2%", value_name = "SHARE", value_parser = share)]
     min_effect: f64,
     /// Label of the first point at which regressions count [default: the first]
-    #[arg(long, value_name = "LABEL")]
+    #[arg(long, help_heading = REGRESSION, value_name = "LABEL")]
     since: Option<String>,
     /// Columns where higher is better, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, help_heading = REGRESSION, value_name = "NAMES", value_delimiter = ',')]
     higher_is_better: Vec<String>,
     /// Columns where lower is better, separated by commas
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, help_heading = REGRESSION, value_name = "NAMES", value_delimiter = ',')]
     lower_is_better: Vec<String>,
-}
-
-/// Options that select from the archive.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = ARCHIVE)]
-struct ArchiveArgs {
     /// Engine, NAME for all of its builds or NAME@VERSION
-    #[arg(long, value_name = "BUILD")]
+    #[arg(long, help_heading = ARCHIVE, value_name = "BUILD")]
     engine: Option<BuildRef>,
     /// Variant
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = ARCHIVE, value_name = "NAME")]
     variant: Option<String>,
     /// Step [default: every step]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = ARCHIVE, value_name = "NAME")]
     step: Option<String>,
     /// Experiment, by name [default: every experiment]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, help_heading = ARCHIVE, value_name = "NAME")]
     experiment: Option<String>,
     /// Host, by its fingerprint or part of it [default: the newest experiment's]
-    #[arg(long, value_name = "PART")]
+    #[arg(long, help_heading = ARCHIVE, value_name = "PART")]
     host: Option<String>,
-}
-
-/// Options that read a file.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = FILE)]
-struct FileArgs {
     /// Read the histories from a CSV or JSON file instead of the archive
-    #[arg(long, value_name = "FILE",
+    #[arg(long, value_name = "FILE", help_heading = FILE,
         conflicts_with_all = ["engine", "variant", "step", "experiment", "host"])]
     import: Option<PathBuf>,
 }
 
 /// Prints the changes; fails on a regression if --fail-on-regression is set.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let (mut histories, gathered) = match &args.file.import {
+    let (mut histories, gathered) = match &args.import {
         Some(path) => (import(path, &args.metrics)?, None),
         None => {
             let gathered = from_archive(args, environment, ui)?;
             (gathered.histories.clone(), Some(gathered))
         }
     };
-    let regression = &args.regression;
-    let higher = regression.higher_is_better.clone();
-    let directions = Directions { higher, lower: regression.lower_is_better.clone() };
+    let higher = args.higher_is_better.clone();
+    let directions = Directions { higher, lower: args.lower_is_better.clone() };
     directions.set(&mut histories).map_err(to_report)?;
     let options = StudyOptions {
-        min_effect: regression.min_effect,
+        min_effect: args.min_effect,
         strictness: args.strictness,
-        since: regression.since.clone(),
+        since: args.since.clone(),
     };
     let study = study(histories, &options).map_err(to_report)?;
-    if regression.fail_on_regression {
+    if args.fail_on_regression {
         study.check_directions().map_err(to_report)?;
     }
     let input = HistoryInput { study: &study, gathered: gathered.as_ref() };
@@ -146,7 +121,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             .wrap_err_with(|| format!("cannot write {}", path.display()))?;
     }
     ui.print(render_history(&input, args.format, ui.style()));
-    let has_failed = regression.fail_on_regression && study.regressions() > 0;
+    let has_failed = args.fail_on_regression && study.regressions() > 0;
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -199,47 +174,30 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
     let default = || vec![METRIC.to_owned()];
     let archive = HistoryQuery {
         metrics: if args.metrics.is_empty() { default() } else { args.metrics.clone() },
-        engine: args.archive.engine.clone(),
-        variant: args.archive.variant.clone(),
-        step: args.archive.step.clone(),
-        experiment: args.archive.experiment.clone(),
-        host: args.archive.host.clone(),
+        engine: args.engine.clone(),
+        variant: args.variant.clone(),
+        step: args.step.clone(),
+        experiment: args.experiment.clone(),
+        host: args.host.clone(),
     };
     gather(&past, &archive).map_err(to_report)
 }
 
 /// Returns an error as a report, with suggestions.
 fn to_report(error: HistoryError) -> miette::Report {
-    let text = error.to_string();
-    match error {
-        HistoryError::UnknownMetric { name, known } => {
-            let names = || known.iter().map(String::as_str);
-            let near = plan::nearest(&name, names());
-            let few = known.len() <= 20;
-            miette!(
-                help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if few => format!("columns: {}", known.join(", ")),
-                    None => "GLOSSARY.md lists the metrics".to_owned(),
-                },
-                "{text}"
-            )
+    let help = if let HistoryError::UnknownMetric { name, known } = &error {
+        let near = plan::nearest(name, known.iter().map(String::as_str));
+        match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.len() <= 20 => format!("columns: {}", known.join(", ")),
+            None => "GLOSSARY.md lists the metrics".to_owned(),
         }
-        HistoryError::Nothing { known, .. } => {
-            miette!(help = format!("available: {}", known.join("; ")), "{text}")
-        }
-        HistoryError::Empty { .. }
-        | HistoryError::Format(_)
-        | HistoryError::Twice { .. }
-        | HistoryError::Fields { .. }
-        | HistoryError::NoNumber { .. }
-        | HistoryError::NoLabel { .. }
-        | HistoryError::Unsorted { .. }
-        | HistoryError::BothWays { .. }
-        | HistoryError::NoDirection { .. }
-        | HistoryError::TooFew { .. }
-        | HistoryError::UnknownLabel { .. } => miette!("{text}"),
-    }
+    } else if let HistoryError::Nothing { known, .. } = &error {
+        format!("available: {}", known.join("; "))
+    } else {
+        return miette!("{error}");
+    };
+    miette!(help = help, "{error}")
 }
 
 fn share(text: &str) -> Result<f64, String> {

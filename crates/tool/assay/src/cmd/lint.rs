@@ -74,13 +74,8 @@ fn form(text: &str) -> std::result::Result<Format, String> {
     }
 }
 
-/// A checked input with its findings.
-struct Linted {
-    /// The input's name.
-    name: String,
-    /// The findings, most severe first.
-    findings: Vec<LintFinding>,
-}
+/// The name of a checked input, and its findings, most severe first.
+type Linted = (String, Vec<LintFinding>);
 
 /// Prints the findings.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
@@ -96,7 +91,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
     };
     print_findings(args, &linted, ui);
-    let most_severe = linted.iter().flat_map(|one| &one.findings).map(LintFinding::weight).max();
+    let most_severe = linted.iter().flat_map(|(_, found)| found).map(LintFinding::weight).max();
     let has_failed = most_severe.is_some_and(|most_severe| most_severe >= args.fail_on);
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -104,18 +99,17 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 fn print_findings(args: &Args, linted: &[Linted], ui: &Ui) {
     if let Some(rule) = args.explain {
         let findings: Vec<LintFinding> =
-            linted.iter().flat_map(|one| one.findings.clone()).collect();
+            linted.iter().flat_map(|(_, findings)| findings.clone()).collect();
         ui.print(render_rule(rule, &findings, ui.style()));
         return;
     }
     match args.format {
         Format::Json => {
-            let all = linted.iter().map(|one| (one.name.as_str(), one.findings.as_slice()));
+            let all = linted.iter().map(|(name, findings)| (name.as_str(), findings.as_slice()));
             ui.print(findings_json(all));
         }
         Format::Text | Format::Markdown | Format::Csv => {
-            let all =
-                linted.iter().map(|one| render_findings(&one.name, &one.findings, ui.style()));
+            let all = linted.iter().map(|(name, found)| render_findings(name, found, ui.style()));
             ui.print(all.collect::<Vec<_>>().join("\n"));
         }
     }
@@ -142,7 +136,7 @@ fn lint_plan(file: &str, environment: &Environment) -> Result<Linted> {
     let machine = planning::machine(environment);
     let checked = read_file(file, &Overrides::default(), machine)?;
     let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
-    Ok(Linted { name: file.to_owned(), findings: planned.findings })
+    Ok((file.to_owned(), planned.findings))
 }
 
 /// Checks one experiment, or one run.
@@ -151,8 +145,7 @@ fn lint_one(name: &String, results: &Results) -> Result<Linted> {
     let (experiment, host) = (&selected.manifest.plan.experiment, &selected.manifest.host);
     match (&selected.runs[..], selected.is_one_run) {
         ([run], true) => {
-            let findings = check_run(&RunContext { experiment, host, run, peers: 0 });
-            Ok(Linted { name: name.clone(), findings })
+            Ok((name.clone(), check_run(&RunContext { experiment, host, run, peers: 0 })))
         }
         _ => lint_results(&[name], results),
     }
@@ -168,5 +161,5 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Linted> {
     let base = &experiment.base;
     let analyzed = analyze(experiment, &joined.hosts(), &joined.runs, base, results)?;
     let names: Vec<&str> = named.iter().map(|name| name.as_str()).collect();
-    Ok(Linted { name: names.join(" "), findings: analyzed.findings })
+    Ok((names.join(" "), analyzed.findings))
 }

@@ -14,6 +14,7 @@ use render::{Format, render_micro};
 use super::engine;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::progress::counted;
 use crate::ui::Ui;
 
 /// Name of the linked crates among the implementations.
@@ -147,7 +148,11 @@ fn measure(
     if times.is_empty() {
         return Err(miette!("none of these libraries has any of these kernels"));
     }
-    let bar = crate::progress::rounds(ui, u64::from(args.rounds) * times.len() as u64);
+    let bar = counted(
+        ui,
+        u64::from(args.rounds) * times.len() as u64,
+        "{bar:30} {pos}/{len}  {eta} left",
+    );
     for _round in 0..args.rounds {
         for of in &mut times {
             let process =

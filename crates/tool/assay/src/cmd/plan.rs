@@ -155,7 +155,8 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
             variant.name, variant.build
         ));
     }
-    let levels = listed(&experiment.clients);
+    let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
+    let levels = levels.join(", ");
     lines.extend(experiment.steps.iter().map(|step| step_line(experiment, step, &levels)));
     lines.extend(published::planned(experiment));
     let total = plan.cells.len();
@@ -256,15 +257,6 @@ fn rows(experiment: &Experiment) -> String {
             application.name,
             application.about
         ),
-    }
-}
-
-/// Formats a list: `1, 2 or 4`.
-fn listed(levels: &[u32]) -> String {
-    let levels: Vec<_> = levels.iter().map(u32::to_string).collect();
-    match levels.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => levels.concat(),
     }
 }
 

@@ -28,11 +28,7 @@ fn publication(experiment: &Experiment, one: &Published) -> Vec<String> {
     };
     let not_tested: Vec<String> = one.findings.iter().filter_map(of).collect();
     let all = one.findings.len();
-    let tested = match (all - not_tested.len(), all) {
-        (1, 1) => "its finding will be tested".to_owned(),
-        (tested, all) if tested == all => format!("all {all} findings will be tested"),
-        (tested, all) => format!("{tested} of {all} findings will be tested"),
-    };
+    let tested = format!("{} of {all} findings will be tested", all - not_tested.len());
     let mut lines = vec![format!("published {}: {tested}", one.source)];
     lines.extend((!one.scaled.is_empty()).then(|| format!("scaled    {}", one.scaled)));
     lines.extend(not_tested);

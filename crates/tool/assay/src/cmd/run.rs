@@ -10,10 +10,10 @@ use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
-use model::{Bytes, Identity, Manifest, Nanos, Plan};
+use model::{Bytes, Manifest, Nanos, Plan};
 use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
-use runner::{DataRoot, Interrupt, Library, RunnerError, Workbench, WorkerProgram};
+use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
 
 use super::analyzed::analyze;
 use super::run_options::{ExperimentArgs, rates};
@@ -98,8 +98,9 @@ fn execute(
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
     ctrlc::set_handler(move || raised.raise()).into_report()?;
+    let path = std::env::current_exe().into_report()?;
     let mut bench = Workbench {
-        program: worker_program()?,
+        program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
         data: &data,
         libraries: BTreeMap::new(),
         servers: BTreeMap::new(),
@@ -163,15 +164,21 @@ fn begin(
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     results.check_writable().into_report()?;
-    bench.servers = servers::of(&plan.experiment).map_err(|missing| missing.at(&checked))?;
+    bench.servers = servers::of(&plan.experiment)
+        .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
     for variant in &plan.experiment.variants {
         let found = engine::library(&variant.build, environment, ui);
         let found =
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
-    let identities = runner::check_variants(bench, &plan.experiment)
+    let mut identities = runner::check_variants(bench, &plan.experiment)
         .map_err(|error| rejection(&checked, &error, bench.data.path()))?;
+    for (variant, library) in &bench.libraries {
+        if let Some(identity) = identities.get_mut(variant) {
+            library.complete(identity);
+        }
+    }
     let manifest = Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(u64::from(std::process::id())),
@@ -179,7 +186,7 @@ fn begin(
         assay_version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),
         host: sampler::host_facts(bench.data.path()),
-        builds: with_hashes(identities, &bench.libraries),
+        builds: identities,
         plan,
     };
     let dir = results.create(&manifest).into_report()?;
@@ -244,7 +251,12 @@ fn resume(
     let mut dir = results.find(name).into_report()?;
     let manifest = dir.manifest().into_report()?;
     dir.lock().into_report()?;
-    bench.servers = servers::of(&manifest.plan.experiment).map_err(|missing| missing.alone())?;
+    bench.servers = servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
+        miette!(
+            help = "passwords are never stored: a resumed experiment needs them again",
+            "variant {variant}: {message}"
+        )
+    })?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = engine::library(&variant.build, environment, ui)? else { continue };
         let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
@@ -258,19 +270,6 @@ fn resume(
         bench.libraries.insert(variant.name.clone(), library);
     }
     Ok((dir, manifest))
-}
-
-/// Adds origin, hash and build facts of each library to its identity.
-fn with_hashes(
-    mut identities: BTreeMap<String, Identity>,
-    libraries: &BTreeMap<String, Library>,
-) -> BTreeMap<String, Identity> {
-    for (variant, library) in libraries {
-        if let Some(identity) = identities.get_mut(variant) {
-            library.complete(identity);
-        }
-    }
-    identities
 }
 
 /// Prints the result, the findings and the next steps.
@@ -307,12 +306,6 @@ fn print_result(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) 
         ));
     }
     Ok(())
-}
-
-/// Returns the command of a worker process.
-fn worker_program() -> Result<WorkerProgram> {
-    let path = std::env::current_exe().into_report()?;
-    Ok(WorkerProgram { path, arguments: vec!["worker".to_owned()] })
 }
 
 #[cfg(test)]

@@ -11,6 +11,9 @@ use plan::{Checked, Machine, Overrides, QuickVariants};
 use crate::catalog::Program;
 use crate::ui::Ui;
 
+/// Heading of the options that override the file.
+const OVERRIDES: &str = "Overrides of the file";
+
 /// Syntax of rates, shown below the examples of a command.
 macro_rules! rates {
     () => {
@@ -41,21 +44,13 @@ pub(crate) struct ExperimentArgs {
     /// Option of the engines given here, by the engine's own name; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
-    #[command(flatten)]
-    overrides: OverrideArgs,
-}
-
-/// Options that override the file.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Overrides of the file")]
-struct OverrideArgs {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = OVERRIDES)]
     settings: SettingArgs,
     /// Parameter of the application, such as tables=8; repeat for more
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = OVERRIDES)]
     parameter: Vec<String>,
     /// Set a rule aside, such as 'A001=durability is the question'; repeat for more
-    #[arg(long, value_name = "CODE=REASON", value_parser = waiver)]
+    #[arg(long, value_name = "CODE=REASON", value_parser = waiver, help_heading = OVERRIDES)]
     waive: Vec<Waiver>,
 }
 
@@ -108,11 +103,10 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 impl ExperimentArgs {
     /// Reads and checks the experiment; prints the sizes chosen for the machine.
     pub(crate) fn check(&self, machine: Machine, ui: &Ui) -> Result<Checked> {
-        let OverrideArgs { settings, parameter, waive } = &self.overrides;
         let overrides = Overrides {
-            settings: settings.0.clone(),
-            parameters: parameter.clone(),
-            waivers: waive.clone(),
+            settings: self.settings.0.clone(),
+            parameters: self.parameter.clone(),
+            waivers: self.waive.clone(),
         };
         if self.inputs.is_empty() {
             return Err(miette!(

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use miette::{Report, miette};
 use model::{Dsn, Endpoint, Experiment, Password, Variant};
-use plan::Checked;
 use runner::Served;
 
 use crate::environment::password;
@@ -13,14 +11,8 @@ use crate::registry;
 /// Prefix of the variable with a variant's password.
 const PASSWORD: &str = "ASSAY_PASSWORD_";
 
-/// A required password that is not set.
-#[derive(Debug)]
-pub(crate) struct MissingPassword {
-    variant: String,
-    /// The variable expected to contain it.
-    variable: String,
-    dsn: String,
-}
+/// The variant of a password that is not set, and a message.
+pub(crate) type MissingPassword = (String, String);
 
 /// Returns the server of each variant that has one, by variant name.
 ///
@@ -59,35 +51,11 @@ fn password_of(
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let own = || format!("{PASSWORD}{}", variant.chars().map(upper).collect::<String>());
     let variable = dsn.password_from.clone().unwrap_or_else(own);
-    match read(&variable) {
-        Some(password) => Ok(Some(password)),
-        None => {
-            Err(MissingPassword { variant: variant.to_owned(), variable, dsn: dsn.to_string() })
-        }
-    }
-}
-
-impl MissingPassword {
-    /// Returns the report at the variant in the file.
-    pub(crate) fn at(&self, checked: &Checked) -> Report {
-        checked.variant_error(&self.variant, &self.to_string()).into()
-    }
-
-    /// Returns the report without a file.
-    pub(crate) fn alone(&self) -> Report {
-        miette!(
-            help = "passwords are never stored: a resumed experiment needs them again",
-            "variant {}: {self}",
-            self.variant
-        )
-    }
-}
-
-impl std::fmt::Display for MissingPassword {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { variable, dsn, .. } = self;
-        write!(f, "the password of {dsn} is not known: put it into the variable {variable}")
-    }
+    let Some(password) = read(&variable) else {
+        let remedy = format!("put it into the variable {variable}");
+        return Err((variant.to_owned(), format!("the password of {dsn} is not known: {remedy}")));
+    };
+    Ok(Some(password))
 }
 
 #[cfg(test)]
@@ -116,7 +84,7 @@ mod tests {
         assert_eq!(found(&dsn(true, None)).as_deref(), Some("ASSAY_PASSWORD_PG_15_A"));
         let written = Dsn { password: Some(Password("hush".to_owned())), ..dsn(true, None) };
         assert_eq!(found(&written).as_deref(), Some("hush"));
-        let missing = password_of("pg", &dsn(true, None), |_| None).unwrap_err().to_string();
+        let missing = password_of("pg", &dsn(true, None), |_| None).unwrap_err().1;
         let expected = "the password of me@db:5432/bench is not known: put it into the variable \
                         ASSAY_PASSWORD_PG";
         assert_eq!(missing, expected);

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 pub(crate) fn engines(environment: &Environment) -> Engines {
     Engines {
         recipe: registry::recipe,
-        servers: registry::servers(),
+        servers: registry::servers().collect(),
         compiler: environment.compiler.clone(),
         smoke_test: Box::new(test_library),
     }

@@ -7,7 +7,7 @@ use model::units::{parse_share, parse_span};
 use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
 use render::figure::figure;
 
-use super::budget::within;
+use super::budget::{largest, within};
 use super::plan as planning;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -154,15 +154,8 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
         let runs = all.iter().find(|other| is_same(one, other))?.runs;
         Some((one, runs, one.half_width(runs)))
     });
-    let mut worst: Vec<(&Piloted, u32, f64)> = Vec::new();
-    for found in known {
-        let place = |one: &Piloted| (one.index, one.clients);
-        match worst.iter_mut().find(|known| place(known.0) == place(found.0)) {
-            Some(known) if known.2 < found.2 => *known = found,
-            Some(_) => {}
-            None => worst.push(found),
-        }
-    }
+    let worst =
+        largest(known, |(one, ..)| (one.index, one.clients), |(.., half_width)| *half_width);
     let line = |(one, runs, half_width): (&Piloted, u32, f64)| {
         format!(
             "Reached  {} in {} ({}, {runs} runs each; noise from the pilot's {pilot} repetitions)",

@@ -1,14 +1,14 @@
 //! `assay workload`: presets, steps and applications.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 use miette::Result;
-use model::Application;
-use model::sql::{CallMix, Copies, Table, TrafficSpec};
+use model::sql::{Copies, Table, TrafficSpec};
 use plan::{Catalog as _, Described, PRESETS, PlanError};
 
 use crate::catalog::Program;
-use crate::ui::Ui;
+use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay workload`.
 #[derive(Debug, clap::Args)]
@@ -42,16 +42,17 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
 
 /// Returns names and descriptions, in groups.
 fn listed() -> Result<Vec<String>, PlanError> {
-    let presets = PRESETS.iter().map(|preset| (preset.name.to_owned(), preset.about.to_owned()));
+    let presets = PRESETS.iter().map(|preset| [preset.name, preset.about].map(str::to_owned));
     let mut applications = Vec::new();
     for name in Program.application_names() {
         let about = plan::describe(&name, &Program)?.application.about;
-        applications.push((name, about));
+        applications.push([name, about]);
     }
     let steps = Program.steps().into_iter();
-    let steps = steps.map(|step| (step.name.into_owned(), step.about.into_owned()));
-    let group = |title: &str, rows: Vec<(String, String)>| {
-        [String::new(), title.to_owned()].into_iter().chain(columns(&rows)).collect::<Vec<_>>()
+    let steps = steps.map(|step| [step.name, step.about].map(Cow::into_owned));
+    let group = |title: &str, rows: Vec<[String; 2]>| {
+        let rows = aligned(&rows).into_iter().map(|row| format!("  {row}"));
+        [String::new(), title.to_owned()].into_iter().chain(rows).collect::<Vec<_>>()
     };
     let groups = [
         group("Presets: sizes derived from the machine", presets.collect()),
@@ -69,14 +70,9 @@ fn shown(described: &Described) -> Vec<String> {
     let parameter = |(name, value): &(String, String)| format!("parameter {name} = {value}");
     lines.extend(described.parameters.iter().map(parameter));
     lines.extend(application.tables.iter().map(table));
-    let steps = application.steps.iter();
-    let steps: Vec<_> = steps
-        .map(|step| {
-            let calls = calls(application, step);
-            (format!("step      {}", step.name), format!("{} ({calls})", step.about))
-        })
-        .collect();
-    lines.extend(columns(&steps).into_iter().map(|line| line.trim_start().to_owned()));
+    let step = |step: &TrafficSpec| [format!("step      {}", step.name), step.about.clone()];
+    let steps: Vec<_> = application.steps.iter().map(step).collect();
+    lines.extend(aligned(&steps));
     lines.push(format!("order     {}", application.order.join(", ")));
     lines
 }
@@ -89,39 +85,4 @@ fn table(table: &Table) -> String {
         Copies::Fixed(count) => count.to_string(),
     };
     format!("table     {}: {copies}", table.name)
-}
-
-/// Lists the procedures that a step calls.
-fn calls(application: &Application, step: &TrafficSpec) -> String {
-    let name = |position: &u16| {
-        let procedure = application.procedures.get(usize::from(*position));
-        procedure.map_or("", |procedure| procedure.name.as_str()).to_owned()
-    };
-    let call_text = |call_mix: &CallMix| match call_mix {
-        CallMix::Mix(weights) => {
-            let weight = |(position, weight): &(u16, u32)| format!("{} {weight}", name(position));
-            weights.iter().map(weight).collect::<Vec<_>>().join(", ")
-        }
-        CallMix::InTurn(list) => list.iter().map(name).collect::<Vec<_>>().join(", then "),
-        CallMix::Once(list) => {
-            format!("once {}", list.iter().map(name).collect::<Vec<_>>().join(", then "))
-        }
-    };
-    let own = step.clients.as_ref().map_or("no clients".to_owned(), call_text);
-    match &step.background {
-        None => own,
-        Some(background) => {
-            format!(
-                "{own}; in the background {} at {} rows/s",
-                call_text(&background.call_mix),
-                background.rows_per_s
-            )
-        }
-    }
-}
-
-/// Returns rows in two columns.
-fn columns(rows: &[(String, String)]) -> Vec<String> {
-    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    rows.iter().map(|(name, about)| format!("  {name:<width$}  {about}")).collect()
 }

@@ -32,7 +32,7 @@ fn noise_is_assumed_without_history() {
     noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
     noise     run a pilot with --repetitions 5 to measure it, then repeat this command
     overhead  1.77 s per run outside its timed steps (estimated)
-    propose   152 repetitions, 59m37s: every ratio to the base within about ±0.57 %
+    propose   --repetitions 152, 59m37s: every ratio to the base within about ±0.57 %
     expect    filluniquerandom with 1 client  ±0.57 %  a difference of 0.81 % is detected with 80 % power
     expect    readrandom with 1 client        ±0.57 %  a difference of 0.81 % is detected with 80 % power  measured for 10.0 s
     or        2 repetitions    ±11.4 %, 47.1 s
@@ -43,8 +43,6 @@ fn noise_is_assumed_without_history() {
     or        50 repetitions   ±1.01 %, 19m36s
     or        152 repetitions  ±0.57 %, 59m37s  (best)
     if        the noise between runs is half as large: ±0.28 %; twice as large: ±1.14 %
-    write     repetitions = 152 in [factors]
-    or type   --repetitions 152
     "#);
     assert_snapshot!(planned(&Workspace::new(), &["--half-width", "2%"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
@@ -52,11 +50,9 @@ fn noise_is_assumed_without_history() {
     noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
     noise     run a pilot with --repetitions 5 to measure it, then repeat this command
     overhead  1.77 s per run outside its timed steps (estimated)
-    propose   15 repetitions, 5m52s: every ratio to the base within about ±1.98 %
+    propose   --repetitions 15, 5m52s: every ratio to the base within about ±1.98 %
     expect    filluniquerandom with 1 client  ±1.98 %  a difference of 2.79 % is detected with 80 % power
     expect    readrandom with 1 client        ±1.98 %  a difference of 2.79 % is detected with 80 % power  measured for 10.0 s
-    write     repetitions = 15 in [factors]
-    or type   --repetitions 15
     "#);
 }
 
@@ -95,5 +91,5 @@ fn noise_comes_from_earlier_runs() {
     run(&["readrandom", "--engine", "memory", "--engine", "lmdb", "--repetitions", "3"]);
     let own = planned(&workspace, &["--budget", "1h"]);
     assert!(own.contains("3 runs each of quick-readrandom/"), "{own}");
-    assert!(own.contains("overhead") && own.contains("\nwrite     repetitions = "), "{own}");
+    assert!(own.contains("overhead") && own.contains("\npropose   --repetitions "), "{own}");
 }

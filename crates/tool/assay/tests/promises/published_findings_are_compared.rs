@@ -186,7 +186,7 @@ fn plan_shows_how_many_findings_will_be_tested() {
         output.out.lines().filter(is_ours).collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(lines(&[]), @"
-    published Example, 2026, A planted truth: all 3 findings will be tested
+    published Example, 2026, A planted truth: 3 of 3 findings will be tested
     scaled    20 rows
     ");
     assert_snapshot!(lines(&["--clients", "2"]), @"

@@ -5,8 +5,8 @@ use std::path::Path;
 use model::record::{OpSummaries, OpSummary, Percentiles};
 use model::{Nanos, OpKind};
 
-use super::times::{self, Times};
-use super::{assay, peers};
+use super::assay;
+use super::peers::{self, Times};
 use crate::db_bench;
 use crate::ours::ROWS;
 use crate::process::{Result, path_of};
@@ -57,7 +57,7 @@ fn compare_generators(dir: &Path) {
             ["sysbench, what it reports", "ours, response time on null", "ours, start lag"];
         for (at, client) in clients.into_iter().enumerate().filter(|_| !rounds.is_empty()) {
             let own: Vec<Times> = rounds.iter().map(|round| round[at]).collect();
-            println!("| {rate}/s | {client} | {} |", times::cells(times::medians(&own)));
+            println!("| {rate}/s | {client} | {} |", peers::cells(peers::medians(&own)));
         }
     }
     println!(
@@ -72,7 +72,7 @@ fn generators(dir: &Path, rate: u32) -> Result<[Times; 3]> {
     let step = assay::read(dir, (rate, ROUND_SECONDS), &["--engine", "null"], None)?;
     let arrivals = step.arrivals.as_ref().ok_or("assay stored no arrivals")?;
     let (_, response) = reads(&step.clients, |summary| &summary.response)?;
-    Ok([theirs, response, times::of(&arrivals.start_lag)])
+    Ok([theirs, response, peers::of(&arrivals.start_lag)])
 }
 
 /// Source of the note: RocksDB, `tools/db_bench_tool.cc`, `ReadRandom` and `Stats::FinishedOps`.
@@ -123,7 +123,7 @@ fn print_ours(dir: &Path, stalled: &str, (engine, pause): (&[&str], Option<Nanos
 
 fn print_row(client: &str, stalled: &str, row: Result<(u64, Times)>) {
     match row {
-        Ok((reads, own)) => println!("| {client} | {stalled} | {reads} | {} |", times::cells(own)),
+        Ok((reads, own)) => println!("| {client} | {stalled} | {reads} | {} |", peers::cells(own)),
         Err(reason) => println!("| {client} | {stalled} | not measured: {reason} | | | | |"),
     }
 }
@@ -134,5 +134,5 @@ fn reads(
     percentiles: fn(&OpSummary) -> &Percentiles,
 ) -> Result<(u64, Times)> {
     let summary = clients.get(&OpKind::Get).ok_or("no interval with a read counts")?;
-    Ok((summary.counts.done, times::of(percentiles(summary))))
+    Ok((summary.counts.done, peers::of(percentiles(summary))))
 }

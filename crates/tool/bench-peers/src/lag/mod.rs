@@ -8,6 +8,5 @@
 mod assay;
 mod compare;
 mod peers;
-mod times;
 
 pub(crate) use compare::compare;

@@ -1,12 +1,34 @@
-//! sysbench and `db_bench` at a rate.
+//! sysbench and `db_bench` at a rate, and the times they report.
 
 use std::path::Path;
 
 use model::Nanos;
+use model::record::Percentiles;
 
-use super::times::Times;
 use crate::db_bench;
 use crate::process::{self, Result, run};
+
+/// Times in us: p50, p99, p99.9 and the longest.
+pub(super) type Times = [f64; 4];
+
+/// Converts our percentiles.
+pub(super) fn of(ours: &Percentiles) -> Times {
+    [ours.p50_ns, ours.p99_ns, ours.p999_ns, ours.max_ns].map(|ns| ns as f64 / 1e3)
+}
+
+/// Returns the median of each percentile over rounds; zeros without any.
+pub(super) fn medians(rounds: &[Times]) -> Times {
+    std::array::from_fn(|at| {
+        let mut values: Vec<f64> = rounds.iter().map(|times| times[at]).collect();
+        values.sort_by(f64::total_cmp);
+        values.get(values.len() / 2).copied().unwrap_or_default()
+    })
+}
+
+/// Formats times as cells.
+pub(super) fn cells(times: Times) -> String {
+    times.map(|us| if us < 10.0 { format!("{us:.2}") } else { format!("{us:.0}") }).join(" | ")
+}
 
 /// The program of sysbench.
 pub(super) const SYSBENCH: &str = "sysbench";
@@ -90,7 +112,6 @@ fn parse_db_bench(printed: &str) -> Result<(u64, Times)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::times::cells;
     use super::*;
 
     const PRINTED: &str = "\
@@ -123,5 +144,17 @@ Latency (ms):
         assert_eq!((reads, &*cells(times)), (60_999, "2.23 | 8.02 | 1901 | 98305"));
         let error = parse_db_bench("Unknown flag").unwrap_err().to_string();
         assert!(error.contains("printed no `P50:`"), "{error}");
+    }
+
+    #[test]
+    fn each_figure_has_its_own_median() {
+        let round = |p50, max| [p50, 0.0, 0.0, max];
+        let found = medians(&[round(1.0, 90.0), round(3.0, 70.0), round(2.0, 80.0)]);
+        assert_eq!(cells(found), cells(round(2.0, 80.0)));
+    }
+
+    #[test]
+    fn times_below_ten_have_two_decimals() {
+        assert_eq!(cells([0.04, 9.26, 10.2, 1_000_000.4]), "0.04 | 9.26 | 10 | 1000000");
     }
 }

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use model::Endpoint;
+use server::STOP_WITHIN;
+
 use super::application::application;
-use super::host::Host;
 use super::peer::{Peer, ROWS};
-use super::{pgbench, sysbench};
+use super::{host, pgbench, sysbench};
 use crate::ours::Task;
 use crate::pairs::{CPU, Case, Side, print_head};
 use crate::process::{Result, own_args, pin_to_one_core, run};
@@ -18,13 +20,13 @@ pub(crate) fn compare() -> Result<()> {
     pin_to_one_core()?;
     for peer in [&pgbench::PEER, &sysbench::PEER] {
         let found = match (peer.find)() {
-            Ok(program) => Host::start(peer)?.map(|host| (program, host)),
+            Ok(program) => host::start(peer)?.map(|host| (program, host)),
             Err(lack) => Err(lack),
         };
         match found {
-            Ok((program, host)) => {
-                let result = compare_with(peer, &program, &host);
-                host.stop()?;
+            Ok((program, (build, mut running, _data))) => {
+                let result = compare_with(peer, &program, (&build, running.endpoint()));
+                running.stop(STOP_WITHIN)?;
                 result?;
             }
             Err(lack) => println!("\nskipped {}: {lack}", peer.name),
@@ -33,19 +35,17 @@ pub(crate) fn compare() -> Result<()> {
     Ok(())
 }
 
-fn compare_with(peer: &Peer, program: &Path, host: &Host) -> Result<()> {
+fn compare_with(peer: &Peer, program: &Path, (build, endpoint): (&str, &Endpoint)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let scratch = scratch.path();
-    let endpoint = host.endpoint();
     let with_program = |mut args: Vec<String>| {
         args.insert(0, program.display().to_string());
         args
     };
     run(&with_program((peer.fill)(endpoint)))?;
     let about = format!(
-        "on {}: one client, unix socket, prepared statements, {ROWS} rows, all cached,\ncommits \
-         not synced; client and server on one CPU.",
-        host.name
+        "on {build}: one client, unix socket, prepared statements, {ROWS} rows, all cached,\ncommits \
+         not synced; client and server on one CPU."
     );
     print_head(peer.name, &about);
     for statement in (peer.statements)() {
@@ -56,7 +56,7 @@ fn compare_with(peer: &Peer, program: &Path, host: &Host) -> Result<()> {
                 Ok(with_program((peer.args)(endpoint, (&statement, operations), scratch)?))
             }
             Side::Ours => own_args(&Task::Sql {
-                application: application(&statement),
+                application: application(&statement)?,
                 dialect: peer.dialect,
                 operations,
                 endpoint: endpoint.clone(),

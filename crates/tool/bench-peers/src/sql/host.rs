@@ -1,64 +1,44 @@
 //! The server of a comparison.
 
-use model::{BuildRef, Endpoint};
-use server::{Kind, READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
+use model::BuildRef;
+use server::{Kind, READY_WITHIN, Running, ServerPlacement, Start};
 use supply::{Artifact, Engines, MARIADB, MYSQL, POSTGRES, Store, default_cache_dir};
 use tempfile::TempDir;
 
 use super::peer::Peer;
-use crate::ours::server_settings;
+use crate::ours::{SERVER_CACHE_BYTES, settings};
 use crate::process::Result;
 
-/// A running server; killed when dropped, its data removed.
-pub(super) struct Host {
-    /// Its name and version: `postgres@15.10`.
-    pub(super) name: String,
-    running: Running,
-    _dir: TempDir,
-}
+/// A server's build, the server, which is killed when dropped, and its data.
+pub(super) type Host = (String, Running, TempDir);
 
-impl Host {
-    /// Starts the first available server of a peer, on the caller's CPUs.
-    ///
-    /// The inner error names why there is none.
-    ///
-    /// # Errors
-    /// When the server does not start.
-    pub(super) fn start(peer: &Peer) -> Result<std::result::Result<Self, String>> {
-        let (artifact, kind) = match obtain(peer)? {
-            Ok(found) => found,
-            Err(lack) => return Ok(Err(lack)),
-        };
-        let dir = tempfile::tempdir()?;
-        let start = Start {
-            kind,
-            program: &artifact.library,
-            fingerprint: &artifact.sha256,
-            dir: dir.path(),
-            settings: &server_settings(),
-            options: &peer.options.iter().copied().collect(),
-            user: None,
-            // It inherits the one CPU of the process that starts it.
-            placement: ServerPlacement::default(),
-            templates: None,
-            ready_within: READY_WITHIN,
-        };
-        let running = Running::start(&start, &|| false)?;
-        Ok(Ok(Self { name: artifact.build.to_string(), running, _dir: dir }))
-    }
-
-    /// Returns where it listens.
-    pub(super) fn endpoint(&self) -> &Endpoint {
-        self.running.endpoint()
-    }
-
-    /// Stops it.
-    ///
-    /// # Errors
-    /// When it died before, or had to be killed.
-    pub(super) fn stop(mut self) -> Result<()> {
-        Ok(self.running.stop(STOP_WITHIN)?)
-    }
+/// Starts the first available server of a peer, on the caller's CPUs.
+///
+/// The inner error names why there is none.
+///
+/// # Errors
+/// When the server does not start.
+pub(super) fn start(peer: &Peer) -> Result<std::result::Result<Host, String>> {
+    let (artifact, kind) = match obtain(peer)? {
+        Ok(found) => found,
+        Err(lack) => return Ok(Err(lack)),
+    };
+    let dir = tempfile::tempdir()?;
+    let start = Start {
+        kind,
+        program: &artifact.library,
+        fingerprint: &artifact.sha256,
+        dir: dir.path(),
+        settings: &settings(SERVER_CACHE_BYTES),
+        options: &peer.options.iter().copied().collect(),
+        user: None,
+        // It inherits the one CPU of the process that starts it.
+        placement: ServerPlacement::default(),
+        templates: None,
+        ready_within: READY_WITHIN,
+    };
+    let running = Running::start(&start, &|| false)?;
+    Ok(Ok((artifact.build.to_string(), running, dir)))
 }
 
 /// Returns the first build that is cached or can be fetched.

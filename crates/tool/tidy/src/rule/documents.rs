@@ -22,10 +22,9 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     for file in repo.files_with("md").filter(|file| !file.path.contains("/tests/")) {
         let outline = markdown::outline(&file.text);
         found.extend(titles(file, &outline));
-        let dead = outline.links.iter().filter(|link| !leads_somewhere(repo, file, &link.target));
-        found.extend(dead.map(|link| {
-            let message = format!("the link to `{}` leads nowhere", link.target);
-            Violation::at(&file.path, link.line, message)
+        let dead = outline.links.iter().filter(|(target, _)| !leads_somewhere(repo, file, target));
+        found.extend(dead.map(|(target, line)| {
+            Violation::at(&file.path, *line, format!("the link to `{target}` leads nowhere"))
         }));
         if file.size_bytes > PAGE_BYTES && file.path != CHANGELOG {
             let message = format!("{} bytes, at most {PAGE_BYTES}: split it", file.size_bytes);
@@ -44,8 +43,8 @@ fn reachable(repo: &Repo) -> BTreeSet<String> {
     let mut reached = BTreeSet::from([INDEX.to_owned()]);
     let mut open = vec![INDEX.to_owned()];
     while let Some(file) = open.pop().and_then(|path| repo.file(&path)) {
-        for link in markdown::outline(&file.text).links {
-            let path = link.target.split('#').next().unwrap_or_default();
+        for (target, _) in markdown::outline(&file.text).links {
+            let path = target.split('#').next().unwrap_or_default();
             let page = resolve(file, path).filter(|path| repo.file(path).is_some());
             open.extend(page.filter(|page| page.ends_with(".md") && reached.insert(page.clone())));
         }
@@ -55,13 +54,12 @@ fn reachable(repo: &Repo) -> BTreeSet<String> {
 
 /// Returns the violations of the rule that a document starts with its only title.
 fn titles(file: &File, outline: &Outline) -> Vec<Violation> {
-    let mut titles = outline.headings.iter().filter(|heading| heading.depth == 1);
-    if titles.next().is_none() || outline.headings[0].depth != 1 {
+    let mut titles = outline.headings.iter().filter(|(depth, ..)| *depth == 1);
+    if titles.next().is_none() || outline.headings[0].0 != 1 {
         return vec![Violation::of(&file.path, "must begin with its `# Title`")];
     }
-    let second = |heading: &markdown::Heading| {
-        let message = format!("second title `{}`: make it a section", heading.text);
-        Violation::at(&file.path, heading.line, message)
+    let second = |(_, text, line): &(usize, String, usize)| {
+        Violation::at(&file.path, *line, format!("second title `{text}`: make it a section"))
     };
     titles.map(second).collect()
 }
@@ -82,7 +80,7 @@ fn leads_somewhere(repo: &Repo, from: &File, target: &str) -> bool {
 
 fn has_anchor(file: &File, anchor: &str) -> bool {
     let outline = markdown::outline(&file.text);
-    outline.headings.iter().any(|heading| markdown::anchor(&heading.text) == anchor)
+    outline.headings.iter().any(|(_, heading, _)| markdown::anchor(heading) == anchor)
 }
 
 /// Returns the path from the root of what `path` means in `from`; `None` outside the repository.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::repo::Repo;
 use crate::rule::violation::Violation;
-use crate::rust::{self, Class};
+use crate::rust::{self, Class, Piece};
 
 /// Folder of the statistics.
 const FOLDER: &str = "crates/define/stats/src/";
@@ -45,12 +45,12 @@ fn unlisted(repo: &Repo) -> Vec<Violation> {
         pages.flat_map(|file| file.text.lines()).filter_map(line_key).collect();
     let mut found = Vec::new();
     for (file, rust) in repo.sources() {
-        for piece in rust.pieces.iter().filter(|p| !matches!(p.class, Class::Ident | Class::Other))
-        {
-            let cited = keys(rust.slice(piece)).filter(|key| !listed.contains(key));
+        let is_prose = |(class, _): &&Piece| !matches!(class, Class::Ident | Class::Other);
+        for (_, range) in rust.pieces.iter().filter(is_prose) {
+            let cited = keys(&file.text[range.clone()]).filter(|key| !listed.contains(key));
             found.extend(cited.map(|key| {
                 let message = format!("`[{key}]` has no line in {PAGES}*.md: add `1. [{key}] ...`");
-                Violation::at(&file.path, piece.line, message)
+                Violation::at(&file.path, rust::line_at(&file.text, range.start), message)
             }));
         }
     }

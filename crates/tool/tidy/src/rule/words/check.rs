@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{list, scan};
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
-use crate::rust::{Class, Rust};
+use crate::rust::{Class, Rust, line_at};
 
 /// Files of the rule itself, which lists the words.
 const OWN: &str = "crates/tool/tidy/src/rule/words";
@@ -25,14 +25,14 @@ fn check_file(file: &File) -> Vec<Violation> {
     let mut found: Vec<Violation> = in_name(file).into_iter().collect();
     let text = &file.text;
     let hits = match file.rust() {
-        Some(rust) => in_source(rust),
+        Some(rust) => in_source(text, rust),
         None if file.is("rs") => Vec::new(),
         None => scan::prose(text, 0),
     };
     let mut known = BTreeSet::new();
     let hits = hits.into_iter().filter(|(at, word)| !word.is_allowed(&file.path, text, at));
     for (range, word) in hits {
-        let line = 1 + text[..range.start].matches('\n').count();
+        let line = line_at(text, range.start);
         let old = text[range].to_lowercase();
         if known.insert((line, old.clone())) {
             let message = format!("`{old}` is no word of the field: {}", word.instead);
@@ -52,11 +52,11 @@ fn in_name(file: &File) -> Option<Violation> {
 }
 
 /// Returns the old words of a source; a text of one word is data and left out.
-fn in_source(rust: &Rust) -> Vec<scan::Hit> {
+fn in_source(source: &str, rust: &Rust) -> Vec<scan::Hit> {
     let mut hits = Vec::new();
-    for piece in &rust.pieces {
-        let (text, at) = (rust.slice(piece), piece.range.start);
-        match piece.class {
+    for (class, range) in &rust.pieces {
+        let (text, at) = (&source[range.clone()], range.start);
+        match class {
             Class::Ident => hits.extend(scan::identifier(text, at)),
             Class::Text if !text.starts_with('\'') => {
                 if text.trim_matches('"').contains(' ') {
