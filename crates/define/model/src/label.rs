@@ -20,7 +20,6 @@ pub enum Label {
 
 impl Label {
     /// Returns the label for the worst severity; `None` means no finding.
-    #[must_use]
     pub const fn of(worst: Option<Severity>) -> Self {
         match worst {
             None | Some(Severity::Note) => Self::True,
@@ -30,7 +29,6 @@ impl Label {
     }
 
     /// Returns the label as outputs are headed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::True => "TRUE",
@@ -40,7 +38,6 @@ impl Label {
     }
 
     /// Returns what the label means, in a few words.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::True => "no rule warns",

@@ -8,7 +8,6 @@ macro_rules! names {
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Returns the name as written in files and records.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

@@ -112,7 +112,7 @@ pub struct SecondStats {
 }
 
 /// One executed step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Position in the run, 0-based.
     pub index: u32,
@@ -188,39 +188,11 @@ pub struct StepRecord {
 
 impl StepRecord {
     /// Returns the empty record of a step.
-    #[must_use]
     pub fn new(index: u32, step: Step) -> Self {
-        Self {
-            index,
-            step,
-            role: None,
-            started_at: String::new(),
-            duration_ns: Nanos(0),
-            clients: OpSummaries::new(),
-            writers: OpSummaries::new(),
-            buckets: Buckets::new(),
-            writer_bytes_per_s: None,
-            seconds: SecondStats::default(),
-            counters: Readings::new(),
-            gauges_max: Readings::new(),
-            gauges_end: Readings::new(),
-            before: EngineState::default(),
-            after: EngineState::default(),
-            settle: None,
-            arrivals: None,
-            load_status: None,
-            within_limit: None,
-            invalid_intervals: None,
-            search: None,
-            time_profile: None,
-            warmup_trim_ns: None,
-            malloc: None,
-            findings: Vec::new(),
-        }
+        Self { index, step, ..Self::default() }
     }
 
     /// Returns the step's role; of an older record, by its name.
-    #[must_use]
     pub fn role(&self) -> StepRole {
         self.role.unwrap_or_else(|| self.step.role(None))
     }
@@ -229,7 +201,6 @@ impl StepRecord {
     ///
     /// Every interval of a search belongs to a probe; the step's own are those of the probe that
     /// confirmed what was found.
-    #[must_use]
     pub fn has_measured(&self, interval: &IntervalRecord) -> bool {
         let own = self.search.as_ref().map(|search| search.confirmed().map(|probe| probe.number));
         let is_own = match own {
@@ -290,13 +261,11 @@ pub enum RunEnd {
 
 impl RunEnd {
     /// Returns whether every step was executed.
-    #[must_use]
     pub const fn is_complete(&self) -> bool {
         matches!(self, Self::Complete)
     }
 
     /// Returns the end in one short phrase for tables and progress lines.
-    #[must_use]
     pub fn phrase(&self) -> String {
         match self {
             Self::Running => "killed with Assay".to_owned(),

@@ -21,11 +21,16 @@ pub enum Table {
     Step,
     /// A load's table.
     Load,
+    /// `[[waive]]`.
+    Waiver,
+    /// `[[published]]`.
+    Published,
+    /// `[[published.finding]]`.
+    Finding,
 }
 
 impl Table {
     /// Returns the table's name for messages.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Experiment => "[experiment]",
@@ -34,6 +39,9 @@ impl Table {
             Self::Variant => "[[variant]]",
             Self::Step => "a step's table",
             Self::Load => "a load's table",
+            Self::Waiver => "[[waive]]",
+            Self::Published => "[[published]]",
+            Self::Finding => "[[published.finding]]",
         }
     }
 }
@@ -57,8 +65,10 @@ pub enum Kind {
     Levels,
     /// A table of names and values.
     Pairs,
-    /// The list of steps.
-    Steps,
+    /// A list of texts, one a line.
+    Lines,
+    /// A list of tables.
+    Tables(Table),
     /// A load: a keyword, or a table.
     Load,
 }
@@ -93,7 +103,6 @@ pub struct Setting {
 
 impl Setting {
     /// Returns the name of its flag, without the hyphens before it.
-    #[must_use]
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")
     }
@@ -172,7 +181,6 @@ macro_rules! engine_settings {
             pub const DECLARED: &[&Setting] = &[$(Self::$constant),*];
 
             /// Returns each setting's key and text; `None` leaves the engine's default.
-            #[must_use]
             pub fn labels(&self) -> Vec<(&'static str, Option<String>)> {
                 vec![$((stringify!($key), self.$field.label())),*]
             }

@@ -59,7 +59,6 @@ pub enum InvalidCause {
 
 impl InvalidCause {
     /// Returns the cause in a few words.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Paused => "the worker was stopped",
@@ -149,7 +148,6 @@ impl SearchRecord {
     /// Returns the probe that confirmed the result.
     ///
     /// The last confirmation that passed; its span is the step's measured span.
-    #[must_use]
     pub fn confirmed(&self) -> Option<&ProbeRecord> {
         let is_it = |probe: &&ProbeRecord| {
             (probe.purpose, probe.outcome) == (Purpose::Confirm, Outcome::Passed)
@@ -191,7 +189,6 @@ pub enum Purpose {
 
 impl Purpose {
     /// Returns the purpose in a word or two.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Capacity => "capacity",
@@ -222,7 +219,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the outcome in a word.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Passed => "passed",

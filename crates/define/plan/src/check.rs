@@ -254,8 +254,8 @@ impl Checker<'_> {
         if let (Some(name), Some((build, _))) = (profile, &engine) {
             options = errors.or_default(self.profile(name, build));
         }
-        for (name, value) in &table.pairs.0 {
-            options.set(name.get_ref(), &value.get_ref().0);
+        for (name, value) in &table.pairs {
+            options.set(name.get_ref(), value.get_ref());
         }
         let mut settings = Settings {
             cache_bytes: derived.map(|derived| derived.cache_bytes),
@@ -289,7 +289,7 @@ impl Checker<'_> {
         let version = build.version.as_deref();
         profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
-            let error = PlanError::new(why).at(self.resolver.source, name.span(), "here");
+            let error = self.resolver.refuse(name.span(), why);
             match nearest(name.get_ref(), names.iter().map(String::as_str)) {
                 Some(word) if word != name.get_ref() => {
                     error.remedy(format!("did you mean `{word}`?"))
@@ -326,15 +326,16 @@ impl Checker<'_> {
         {
             return Ok(text.to_owned());
         }
-        Err(PlanError::new(format!("`{text}` cannot be {what}"))
-            .at(self.resolver.source, table.place_of(NAME), "here")
+        Err(self
+            .resolver
+            .refuse(table.place_of(NAME), format!("`{text}` cannot be {what}"))
             .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::sample::experiment;
+    use crate::tests::sample::experiment;
 
     #[test]
     fn variant_settings_win_over_benchmark_settings_and_those_over_presets() {

@@ -43,7 +43,7 @@ impl Places {
                     add(setting.key, text.span());
                 }
             }
-            for (name, _) in &table.pairs.0 {
+            for (name, _) in &table.pairs {
                 add(name.get_ref(), name.span());
             }
         }
@@ -70,7 +70,6 @@ impl Checked {
     ///
     /// `reason` is the engine's message. An option of another engine in `known` is reported as
     /// such.
-    #[must_use]
     pub fn option_refusal(
         &self,
         (variant, option): (&str, &str),
@@ -83,11 +82,11 @@ impl Checked {
         let found = found.filter(|found| found.options.get(option).is_some());
         let profile = found.and_then(|found| found.profile.as_ref());
         let origin = profile.map_or(String::new(), |name| format!(" of profile `{name}`"));
-        let error =
-            PlanError::new(format!("variant {variant}: option `{option}`{origin} is rejected"));
+        let message = format!("option `{option}`{origin} is rejected");
+        let error = self.variant_error(variant, &message);
         let error = match place {
             Some(place) => error.at(&self.source, place, "rejected by the engine"),
-            None => error.at(&self.source, self.place(variant), "this variant"),
+            None => error,
         };
         let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
         error.remedy(match meant(option, engine, known) {
@@ -99,7 +98,6 @@ impl Checked {
     /// Returns the error of a setting that this machine cannot provide.
     ///
     /// The message starts with the variant's name.
-    #[must_use]
     pub fn setting_refusal(
         &self,
         (variant, setting): (&str, &str),
@@ -115,7 +113,6 @@ impl Checked {
     /// Returns the error of a load that this machine cannot offer.
     ///
     /// `step_index` counts the experiment's steps from 0.
-    #[must_use]
     pub fn load_refusal(&self, step_index: usize, message: &str, remedy: &str) -> PlanError {
         let name = self.experiment.steps.get(step_index).map_or("", |step| step.name.as_str());
         let place = self.loads.get(step_index).cloned().unwrap_or(0..0);
@@ -125,7 +122,6 @@ impl Checked {
     }
 
     /// Returns the error of a client count that this machine cannot run.
-    #[must_use]
     pub fn clients_refusal(&self, message: &str, remedy: &str) -> PlanError {
         PlanError::new(message)
             .at(&self.source, self.clients.clone(), "requested here")
@@ -138,7 +134,6 @@ impl Checked {
     }
 
     /// Returns an error about a whole variant, at its name.
-    #[must_use]
     pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
         PlanError::new(format!("variant {variant}: {message}")).at(
             &self.source,
@@ -165,7 +160,7 @@ fn meant(option: &str, engine: &str, known: &KnownOptions) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::checked;
+    use crate::tests::sample::checked;
 
     #[test]
     fn an_error_points_at_the_rejected_text() {

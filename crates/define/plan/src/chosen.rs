@@ -117,7 +117,7 @@ fn rounded(rows: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::MACHINE;
+    use crate::tests::sample::MACHINE;
 
     fn chosen(machine: Machine, typed: &[(&str, &str)], has_server: bool) -> u64 {
         let overrides =

@@ -46,15 +46,14 @@ pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanErro
     };
     let source = Source { name, text };
     let loaded = application::read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)?;
-    let Source { text, .. } = source;
     let application::Loaded { application, published_by, defaults, .. } = loaded;
-    Ok(Described { application, published_by, parameters: defaults, text })
+    Ok(Described { application, published_by, parameters: defaults, text: source.text })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::TestCatalog;
+    use crate::tests::sample::TestCatalog;
 
     #[test]
     fn an_application_is_found_by_name_and_a_typo_gets_a_suggestion() {

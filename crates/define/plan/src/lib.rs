@@ -22,7 +22,6 @@ mod dsn;
 mod error;
 mod expand;
 mod layout;
-mod named;
 mod nearest;
 mod overrides;
 mod pipeline;
@@ -33,17 +32,15 @@ mod quick;
 mod random;
 mod rate;
 mod resolve;
-#[cfg(test)]
-mod sample;
 mod secret;
 mod server;
-#[cfg(test)]
-mod server_tests;
 mod settings;
 mod spec;
 mod step_load;
 mod steps;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod window;
 mod workload;
 

@@ -26,7 +26,6 @@ struct ProfileFile {
 pub type KnownOptions = BTreeMap<String, BTreeSet<String>>;
 
 /// Returns the options that profiles set, by engine.
-#[must_use]
 pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
     let mut known = KnownOptions::new();
     let texts = catalog.profile_names().into_iter().filter_map(|name| catalog.profile(&name));
@@ -105,7 +104,7 @@ fn parts(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::TestCatalog;
+    use crate::tests::sample::TestCatalog;
 
     const BASE: &str = r#"
         engine = "log"

@@ -87,14 +87,15 @@ impl Resolver<'_> {
     ) -> PlanError {
         let (word, place) = (text.get_ref(), text.span());
         if let Kind::Name(names) = setting.kind {
-            let error = PlanError::new(format!("unknown {} `{word}`", setting.key)).at(
-                self.source,
-                place,
-                "here",
-            );
+            let error = self.refuse(place, format!("unknown {} `{word}`", setting.key));
             return error.meant(word, names(), setting.help.trim());
         }
         let why = if place.is_empty() { format!("--{}: {why}", setting.flag()) } else { why };
+        self.refuse(place, why)
+    }
+
+    /// Returns an error at a place of the file.
+    pub(crate) fn refuse(&self, place: Range<usize>, why: impl Into<String>) -> PlanError {
         PlanError::new(why).at(self.source, place, "here")
     }
 
@@ -188,9 +189,7 @@ impl Resolver<'_> {
         {
             let application = &loaded.application.name;
             let why = format!("{name} is a key-value step, and {application} has tables");
-            return Err(PlanError::new(why)
-                .at(self.source, place, "here")
-                .remedy("leave out this step, or `workload`"));
+            return Err(self.refuse(place, why).remedy("leave out this step, or `workload`"));
         }
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let error =
@@ -200,7 +199,7 @@ impl Resolver<'_> {
 
     fn stop_rule(&self, written: &Written<'_>, rows: u64) -> Result<StopRule, PlanError> {
         let Written { table, benchmark, info } = *written;
-        let refuse = |why: String| PlanError::new(why).at(self.source, table.place.clone(), "here");
+        let refuse = |why: String| self.refuse(table.place.clone(), why);
         if info.role == StepRole::Maintain {
             return Ok(StopRule::Operations(0));
         }
@@ -231,8 +230,8 @@ impl Resolver<'_> {
         let Written { table, info, .. } = *written;
         match self.value(&[table], STEP_CLIENTS, parse_whole)? {
             Some(clients) if info.is_single_client && clients > 1 => {
-                let error = PlanError::new(format!("{} runs with one client", info.name));
-                Err(error.at(self.source, table.place.clone(), "here"))
+                let why = format!("{} runs with one client", info.name);
+                Err(self.refuse(table.place.clone(), why))
             }
             Some(clients) => self.clients(clients, table.place.clone()),
             None => Ok(u32::from(info.is_single_client)),
@@ -260,7 +259,7 @@ fn share_of(rows: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{checked, experiment};
+    use crate::tests::sample::{checked, experiment};
 
     /// Returns the third step of the sample, with further fields.
     fn third(fields: &str) -> Step {

@@ -3,7 +3,7 @@
 use model::setting::{Kind, Scope, Setting, Settings, Table};
 use model::{Arrivals, Pacing, Placement};
 
-use Table::{Benchmark, Experiment, Factors, Load, Step, Variant};
+use Table::{Benchmark, Experiment, Factors, Finding, Load, Published, Step, Variant, Waiver};
 
 /// Declares settings: a constant each, and the table of them.
 macro_rules! declare {
@@ -27,13 +27,27 @@ declare! {
     NAME "name" [Experiment, Variant], Kind::Text, Any, None, "";
     QUESTION "question" [Experiment], Kind::Text, Any, None, "";
     ENGINE "engine" [Variant], Kind::Text, Any, None, "";
-    STEP "step" [Step], Kind::Text, Any, None, "";
+    STEP "step" [Step, Finding], Kind::Text, Any, None, "";
     DSN "dsn" [Variant], Kind::Text, Any, None, "";
     PROFILE "profile" [Variant], Kind::Text, OwnServer, None, "";
     OPTIONS "options" [Variant], Kind::Pairs, Any, None, "";
-    STEPS "steps" [Benchmark], Kind::Steps, Any, None, "";
+    STEPS "steps" [Benchmark], Kind::Tables(Step), Any, None, "";
     LOAD "load" [Benchmark, Step], Kind::Load, Any, None, "";
-    STEP_CLIENTS "clients" [Step], Kind::Whole, Any, None, "";
+    STEP_CLIENTS "clients" [Step, Finding], Kind::Whole, Any, None, "";
+    CODE "code" [Waiver], Kind::Text, Any, None, "";
+    REASON "reason" [Waiver], Kind::Text, Any, None, "";
+    SOURCE "source" [Published], Kind::Text, Any, None, "";
+    SETUP "setup" [Published], Kind::Text, Any, None, "";
+    SCALED "scaled" [Published], Kind::Text, Any, None, "";
+    FINDINGS "finding" [Published], Kind::Tables(Finding), Any, None, "";
+    CLAIM "claim" [Finding], Kind::Text, Any, None, "";
+    VARIANT "variant" [Finding], Kind::Text, Any, None, "";
+    METRIC "metric" [Finding], Kind::Text, Any, None, "";
+    VALUE "value" [Finding], Kind::Number, Any, None, "";
+    BASE_VALUE "base_value" [Finding], Kind::Number, Any, None, "";
+    RATIO "ratio" [Finding], Kind::Number, Any, None, "";
+    EXPECT "expect" [Finding], Kind::Text, Any, None, "";
+    REASONS "reasons" [Finding], Kind::Lines, Any, None, "";
     OPERATIONS "operations" [Step], Kind::Amount, Any, None, "";
     ROWS "rows" [Benchmark], Kind::Amount, Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
     KEY_BYTES "key_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a key";
@@ -48,7 +62,7 @@ declare! {
     SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it finds the highest rate within it";
     PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client has in flight, such as 16: SQL servers only, in steps that end by duration";
     REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
-    DISTRIBUTION "distribution" [Benchmark, Step], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
+    DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
     RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
     BATCH_KEYS "batch_keys" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Keys of a multi_get";
     WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
@@ -58,7 +72,7 @@ declare! {
     WORKLOAD "workload" [Benchmark], Kind::Text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own";
     PARAMETERS "parameters" [Benchmark], Kind::Pairs, Any, None, "";
     SEED "seed" [Experiment], Kind::Whole, Any, Some("N"), "Seed of all random numbers";
-    BASE "base" [Experiment], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
+    BASE "base" [Experiment, Finding], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
     MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
     CONTROL "control" [Experiment], Kind::Switch, Any, Some(""), "Run the base once more under another name: a difference found there is noise";
 }
@@ -84,6 +98,9 @@ pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
         Experiment => &[NAME, QUESTION],
         Variant => &[NAME, ENGINE],
         Step => &[STEP],
+        Waiver => &[CODE, REASON],
+        Published => &[SOURCE, SETUP],
+        Finding => &[CLAIM, VARIANT, STEP],
         Benchmark | Factors | Load => &[],
     }
 }
@@ -96,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_key_is_declared_once_per_table_and_every_flag_once() {
-        for table in [Experiment, Benchmark, Factors, Variant, Step, Load] {
+        for table in [Experiment, Benchmark, Factors, Variant, Step, Load, Finding] {
             let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
         }

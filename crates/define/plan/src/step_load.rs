@@ -75,9 +75,8 @@ impl Resolver<'_> {
         let fields = table.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
         let place = fields.deciding();
         let limit_place = fields.limit.as_ref().map_or(0..0, |(_, place)| place.clone());
-        let refuse = |at: Range<usize>, why: &str| {
-            PlanError::new(format!("step {}: {why}", step.name)).at(self.source, at, "here")
-        };
+        let refuse =
+            |at: Range<usize>, why: &str| self.refuse(at, format!("step {}: {why}", step.name));
         if let Some((depth, _)) = fields.pipeline {
             let follows = is_adaptive && step.clients == 0 && is_timed(step);
             let load = self.pipelined(step, depth, follows).map_err(|why| {
@@ -92,11 +91,8 @@ impl Resolver<'_> {
                     .remedy("leave out the rate, or give clients as a list or as \"sweep\""));
             }
             if let Some(at) = fields.pace_place {
-                return Err(refuse(
-                    at,
-                    "adaptive clients are a closed loop: nothing arrives in it",
-                )
-                .remedy("leave out arrivals and pacing"));
+                let why = "adaptive clients are a closed loop: nothing arrives in it";
+                return Err(refuse(at, why).remedy("leave out arrivals and pacing"));
             }
             let limit = fields.limit.map(|(limit, _)| limit);
             let requested = StepLoad { load: Load::FindClients, limit, place };
@@ -128,10 +124,8 @@ impl Resolver<'_> {
         requested: StepLoad,
         limit_place: Range<usize>,
     ) -> Result<StepLoad, PlanError> {
-        let refuse = |at: Range<usize>, short: TooShort| {
-            PlanError::new(format!("step {}: {}", step.name, short.why))
-                .at(self.source, at, "here")
-                .remedy(short.remedy)
+        let refuse = |at: Range<usize>, TooShort { why, remedy }| {
+            self.refuse(at, format!("step {}: {why}", step.name)).remedy(remedy)
         };
         if let Load::Open(open) = &requested.load {
             let checked = window::check_rate(&open.rate, step.stop);
@@ -150,9 +144,7 @@ impl Resolver<'_> {
             None => {}
             Some("closed") => return Ok(LoadFields { place, ..LoadFields::default() }),
             Some(word) => {
-                return Err(PlanError::new(format!("unknown load `{word}`"))
-                    .at(self.source, place, "here")
-                    .remedy(FORMS));
+                return Err(self.refuse(place, format!("unknown load `{word}`")).remedy(FORMS));
             }
         }
         let mut errors = Errors::default();
@@ -174,7 +166,7 @@ impl Resolver<'_> {
             };
             let at = pace_place.clone().unwrap_or(place.clone());
             let remedy = if at.is_empty() { FLAGS } else { FORMS };
-            errors.push(PlanError::new(why).at(self.source, at, "here").remedy(remedy));
+            errors.push(self.refuse(at, why).remedy(remedy));
         }
         errors.result(LoadFields {
             rate: rate.map(|rate| (rate, table.place_of(RATE))),
@@ -221,7 +213,7 @@ mod tests {
     use super::*;
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
+    use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
     /// Returns the loads of the sample's steps, with their limits, when `fields` follow its rows.
     fn loads(fields: &str) -> Vec<String> {

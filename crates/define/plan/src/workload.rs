@@ -40,11 +40,7 @@ impl Resolver<'_> {
             let path = folder.unwrap_or(Path::new("")).join(word);
             let shown = path.display().to_string();
             let text = self.catalog.application_file(&path).map_err(|why| {
-                PlanError::new(format!("cannot read the application {shown}: {why}")).at(
-                    self.source,
-                    name.span(),
-                    "here",
-                )
+                self.refuse(name.span(), format!("cannot read the application {shown}: {why}"))
             })?;
             return Ok(Some(Workload::Application(Source { name: shown, text })));
         }
@@ -75,14 +71,14 @@ impl Resolver<'_> {
         benchmark: &Section,
     ) -> Result<Option<Loaded>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
-            return match benchmark.pairs.0.first() {
+            return match benchmark.pairs.first() {
                 None => Ok(None),
-                Some((name, _)) => Err(PlanError::new(format!(
-                    "`{}` is a parameter, but there is no application",
-                    name.get_ref()
-                ))
-                .at(self.source, name.span(), "here")
-                .remedy("name the application: workload = \"sysbench\", for instance")),
+                Some((name, _)) => Err(self
+                    .refuse(
+                        name.span(),
+                        format!("`{name}` is a parameter, but there is no application"),
+                    )
+                    .remedy("name the application: workload = \"sysbench\", for instance")),
             };
         };
         let rows = self.amount(&[benchmark], (ROWS, "the number of rows"), parse_count)?;
@@ -92,7 +88,7 @@ impl Resolver<'_> {
                 clients",
             ));
         };
-        let set = (self.source, &benchmark.pairs.0);
+        let set = (self.source, &benchmark.pairs);
         let loaded = application::read(file, set, rows, self.catalog)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
@@ -105,9 +101,8 @@ impl Resolver<'_> {
             Some((key, place)) => {
                 let application = &loaded.application.name;
                 let why = format!("`{key}` is a key-value setting, and {application} has tables");
-                Err(PlanError::new(why)
-                    .at(self.source, place, "here")
-                    .remedy("leave it out: the application defines its rows and statements"))
+                let remedy = "leave it out: the application defines its rows and statements";
+                Err(self.refuse(place, why).remedy(remedy))
             }
         }
     }
@@ -121,7 +116,7 @@ impl Resolver<'_> {
     ///
     /// Steps typed on the command line are preceded by those they need.
     pub(crate) fn requested_steps(&self, benchmark: &Section) -> Vec<Section> {
-        match (&benchmark.steps, self.application) {
+        match (&benchmark.tables, self.application) {
             (Some(steps), Some(loaded)) if self.source.name.is_empty() => {
                 let mut names = Vec::new();
                 for step in steps {
@@ -155,8 +150,8 @@ impl Resolver<'_> {
         let is_missing = |need: &&String| !before.iter().any(|step| step.text(STEP) == **need);
         match needs.into_iter().flatten().find(is_missing) {
             None => Ok(()),
-            Some(need) => Err(PlanError::new(format!("{name} needs {need} before it"))
-                .at(self.source, place, "here")
+            Some(need) => Err(self
+                .refuse(place, format!("{name} needs {need} before it"))
                 .remedy(format!("put \"{need}\" among the steps before {name}"))),
         }
     }
@@ -177,7 +172,7 @@ fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
 /// Returns the shape of an application's rows.
 pub(crate) const fn shape(loaded: &Loaded) -> DataShape {
     DataShape {
-        rows: loaded.variables.loaded,
+        rows: loaded.rows,
         key_bytes: KEY_BYTES,
         value_bytes: loaded.application.row_bytes.saturating_sub(KEY_BYTES),
         compressible_to: 1.0,

@@ -29,27 +29,23 @@ pub enum EngineError {
 
 impl EngineError {
     /// Returns the refusal of an unknown option.
-    #[must_use]
     pub fn unknown(option: &str, reason: impl Into<String>, known: &[&str]) -> Self {
         let known = known.iter().map(|name| (*name).to_owned()).collect();
         Self::Refused(Refusal::Option { name: option.to_owned(), reason: reason.into(), known })
     }
 
     /// Returns the refusal of a setting; `reason` begins with its value.
-    #[must_use]
     pub fn setting(setting: Setting, reason: impl Into<String>) -> Self {
         let reason = format!("not supported: {}", reason.into());
         Self::Refused(Refusal::Setting { setting, reason, remedy: OTHER_BUILD.to_owned() })
     }
 
     /// Returns the refusal of an option that needs another build.
-    #[must_use]
     pub fn capability(option: &str, reason: impl Into<String>) -> Self {
         Self::Refused(Refusal::Capability { option: option.to_owned(), reason: reason.into() })
     }
 
     /// Returns the refusal of a build.
-    #[must_use]
     pub fn build(reason: impl Into<String>) -> Self {
         Self::Refused(Refusal::Build { reason: reason.into() })
     }
@@ -58,7 +54,6 @@ impl EngineError {
     ///
     /// `translated` pairs settings with the engine's options; `options` are those of the user,
     /// which stay the cause.
-    #[must_use]
     pub fn of_setting(self, options: &Options, translated: &[(Setting, &str)]) -> Self {
         let refused = self.refused_option().filter(|name| options.get(name).is_none());
         let found = refused.and_then(|name| translated.iter().find(|(_, option)| *option == name));
@@ -72,7 +67,6 @@ impl EngineError {
     }
 
     /// Returns the refused option's name, if an option is the cause.
-    #[must_use]
     pub fn refused_option(&self) -> Option<&str> {
         match self {
             Self::Refused(

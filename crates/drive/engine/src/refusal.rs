@@ -32,32 +32,17 @@ pub enum Setting {
 }
 
 impl Setting {
-    /// Returns the setting's name in experiment files.
-    #[must_use]
+    /// Returns its name in experiment files, which is that of its capability, if any.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Durability => "durability",
-            Self::Cache => "cache",
+            Self::Cache => CACHE_SIZE,
             Self::DirectIo => DIRECT_IO,
             Self::Compression => COMPRESSION,
             Self::BackgroundJobs => "background_jobs",
             Self::Allocator => "allocator",
             Self::KeyBytes => "key_bytes",
             Self::ValueBytes => "value_bytes",
-        }
-    }
-
-    /// Returns the capability that the setting needs, if it needs one.
-    pub(crate) const fn capability(self) -> Option<&'static str> {
-        match self {
-            Self::Cache => Some(CACHE_SIZE),
-            Self::DirectIo => Some(DIRECT_IO),
-            Self::Compression => Some(COMPRESSION),
-            Self::Durability
-            | Self::BackgroundJobs
-            | Self::Allocator
-            | Self::KeyBytes
-            | Self::ValueBytes => None,
         }
     }
 }
@@ -104,7 +89,6 @@ pub enum Refusal {
 
 impl Refusal {
     /// Returns the remedy for a refused capability or setting.
-    #[must_use]
     pub fn remedy(&self) -> &str {
         match self {
             Self::Setting { remedy, .. } => remedy,
@@ -114,7 +98,6 @@ impl Refusal {
 }
 
 /// Returns the known options, for a message about an unknown one.
-#[must_use]
 pub fn listed(name: &str, known: &[String]) -> String {
     let is_listed = (1..=LISTED_MAX).contains(&known.len()) && !known.iter().any(|it| it == name);
     if is_listed { format!("; known: {}", known.join(", ")) } else { String::new() }

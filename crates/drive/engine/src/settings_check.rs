@@ -35,10 +35,13 @@ pub fn check_settings(
         (settings.cache_bytes.is_some(), Setting::Cache, String::new()),
         (compression.is_some(), Setting::Compression, format!(" `{}`", compression.unwrap_or(""))),
     ];
-    for (_, setting, value) in requested.iter().filter(|(is_requested, ..)| *is_requested) {
-        if let Some(reason) = setting.capability().and_then(|it| capabilities.why_not(it)) {
-            let reason = format!("{}{value}: {engine}: {reason}", setting.name());
-            return Err(EngineError::setting(*setting, reason));
+    for (_, setting, value) in requested.into_iter().filter(|(is_requested, ..)| *is_requested) {
+        let name = setting.name();
+        if let Some(reason) = capabilities.why_not(name) {
+            return Err(EngineError::setting(
+                setting,
+                format!("{name}{value}: {engine}: {reason}"),
+            ));
         }
     }
     Ok(())
@@ -109,7 +112,6 @@ pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
 }
 
 /// Returns the error for a refused option.
-#[must_use]
 pub fn refused(option: &str, reason: impl Into<String>) -> EngineError {
     EngineError::unknown(option, reason, &[])
 }

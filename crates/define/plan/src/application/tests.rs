@@ -6,8 +6,7 @@ use model::{Application, Dialect};
 
 use super::read::{Loaded, read};
 use crate::error::{PlanError, Source};
-use crate::named::Named;
-use crate::sample::{SHIPPED, TestCatalog};
+use crate::tests::sample::{SHIPPED, TestCatalog};
 
 /// A valid application, the base of invalid ones.
 const SMALL: &str = r#"
@@ -70,8 +69,7 @@ needs = ["fill"]
 
 fn loaded(name: &str, text: &str, rows: u64) -> Result<Loaded, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-    let nothing = Named::default();
-    read(&source, (&Source::default(), &nothing.0), rows, &TestCatalog::default())
+    read(&source, (&Source::default(), &Vec::new()), rows, &TestCatalog::default())
 }
 
 /// Returns a statement with its placeholders in angle brackets; long lists are shortened.
@@ -309,7 +307,7 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
             ("\"SELECT 1\"", "\"SELECT :account\""),
             ("\"SELECT 1\"", "\"SELECT {rows}\""),
             ("times = 2", "times = 0"),
-            ("times = 2", "times = 5000"),
+            ("times = 2", "times = 70000"),
             ("id SERIAL, a INT, b REAL, c TEXT, d DATETIME)", "{rows}"),
             ("id SERIAL, a INT, b REAL, c TEXT, d DATETIME)", ":note"),
             (

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::{DataShape, Direction, Durability, Op, Options, Settings};
+use model::{DataShape, Direction, Durability, Op, Settings};
 
 use crate::{Driver, Engine, OpenSpec, Rows};
 
@@ -37,14 +37,7 @@ pub fn survives_process_crash(driver: &dyn Driver) {
 fn open(driver: &dyn Driver, dir: &Path, durability: Durability) -> Box<dyn Engine> {
     let settings = Settings { durability, ..Settings::default() };
     let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 900, compressible_to: 0.5 };
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings,
-        options: Options::new(),
-        data,
-    };
+    let spec = OpenSpec::embedded(dir.to_owned(), settings, data);
     driver.open(&spec).expect("the directory is good")
 }
 

@@ -59,23 +59,25 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
 
 /// Returns `good` with each unsupported setting, and that setting's name.
 fn lacking(capabilities: &Capabilities, good: &OpenSpec) -> Vec<(String, OpenSpec)> {
-    let mut wrong = Vec::new();
-    for class in Durability::ALL {
-        if !capabilities.durability.contains(&class) {
-            let mut spec = good.clone();
-            spec.settings.durability = class;
-            wrong.push((format!("durability `{class}`"), spec));
-        }
-    }
-    if !capabilities.has(DIRECT_IO) {
+    let set = |change: &dyn Fn(&mut OpenSpec)| {
         let mut spec = good.clone();
-        spec.settings.direct_io = true;
-        wrong.push(("direct_io".to_owned(), spec));
+        change(&mut spec);
+        spec
+    };
+    let classes = Durability::ALL.into_iter().filter(|it| !capabilities.durability.contains(it));
+    let classes = classes.map(|class| {
+        (format!("durability `{class}`"), set(&|spec| spec.settings.durability = class))
+    });
+    let mut wrong: Vec<_> = classes.collect();
+    if !capabilities.has(DIRECT_IO) {
+        wrong.push(("direct_io".to_owned(), set(&|spec| spec.settings.direct_io = true)));
     }
     if !capabilities.has(COMPRESSION) {
-        let mut spec = good.clone();
-        spec.settings.compression = Some("zstd".to_owned());
-        wrong.push(("compression `zstd`".to_owned(), spec));
+        let zstd = || Some("zstd".to_owned());
+        wrong.push((
+            "compression `zstd`".to_owned(),
+            set(&|spec| spec.settings.compression = zstd()),
+        ));
     }
     wrong
 }

@@ -48,7 +48,6 @@
 
 mod engine;
 mod lie;
-mod pipeline;
 mod script;
 mod server;
 mod server_options;

@@ -32,9 +32,9 @@ engine = "tree"
 
 /// The applications that come with the program.
 pub(crate) const SHIPPED: [(&str, &str); 3] = [
-    ("ibench-2023", include_str!("../../../../applications/ibench-2023.toml")),
-    ("ibench-current", include_str!("../../../../applications/ibench-current.toml")),
-    ("sysbench", include_str!("../../../../applications/sysbench.toml")),
+    ("ibench-2023", include_str!("../../../../../applications/ibench-2023.toml")),
+    ("ibench-current", include_str!("../../../../../applications/ibench-current.toml")),
+    ("sysbench", include_str!("../../../../../applications/sysbench.toml")),
 ];
 
 /// A catalog of files by name.
