@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::names::names;
 use crate::number::whole;
 use crate::step::{OpUnit, Step, StepRole};
 
@@ -18,6 +19,8 @@ pub enum Dialect {
     /// MySQL, MariaDB and compatible servers.
     Mysql,
 }
+
+names!(Dialect, "a dialect": Postgres "postgres", Mysql "mysql");
 
 impl Dialect {
     /// Returns the dialect of a server; `None` for other engines.

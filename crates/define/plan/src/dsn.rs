@@ -6,7 +6,7 @@ use model::{Address, Dialect, Dsn, Password};
 use url::{Host, Url};
 
 use crate::error::PlanError;
-use crate::secret::{is_variable, variable};
+use crate::secret::variable;
 
 /// Source: PostgreSQL documentation, section 20.3, `port`.
 const PORT_POSTGRES: u16 = 5432;
@@ -64,7 +64,7 @@ fn without_variable(text: &str) -> (String, Option<String>) {
     let found = || {
         let (begin, rest) = text.split_once("://")?;
         let (login, behind) = rest.rsplit_once('@')?;
-        let (user, password) = login.split_once(':').filter(|(_, text)| is_variable(text))?;
+        let (user, password) = login.split_once(':')?;
         Some((format!("{begin}://{user}@{behind}"), variable(password)?.to_owned()))
     };
     found().map_or_else(|| (text.to_owned(), None), |(plain, name)| (plain, Some(name)))

@@ -44,10 +44,11 @@ mod tests;
 mod window;
 mod workload;
 
+pub use application::Described;
 pub use catalog::{Builds, Catalog, EngineInfo, Machine};
 pub use check::load;
 pub use checked::Checked;
-pub use described::{Described, describe};
+pub use described::describe;
 pub use error::PlanError;
 pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
 pub use nearest::nearest;

@@ -71,7 +71,7 @@ impl Resolver<'_> {
                 application.name, info.name
             ))
             .at(self.source, place, "requested here")
-            .remedy(format!("add `sql.{}` (or `create.{0}`) to it", key(dialect)))),
+            .remedy(format!("add `sql.{}` (or `create.{0}`) to it", dialect))),
         }
     }
 
@@ -91,8 +91,8 @@ impl Resolver<'_> {
         let (spoken, dsn) = dsn::parse(written.get_ref())
             .map_err(|error| error.at(self.source, written.span(), "here"))?;
         if spoken != dialect {
-            let why = format!("{} does not speak the protocol of {}://", info.name, key(spoken));
-            let remedy = format!("write {}://..., or name another engine", key(dialect));
+            let why = format!("{} does not speak the protocol of {}://", info.name, spoken);
+            let remedy = format!("write {}://..., or name another engine", dialect);
             return Err(refuse(why).remedy(remedy));
         }
         self.reject_server_settings(table, benchmark)?;
@@ -162,12 +162,4 @@ fn missing_sql(application: &Application, dialect: Dialect) -> Option<String> {
     table
         .map(|table| format!("`create` of table `{}`", table.name))
         .or(procedure.map(|procedure| format!("`{}`", procedure.name)))
-}
-
-/// Returns a dialect's key and URL scheme.
-const fn key(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Postgres => "postgres",
-        Dialect::Mysql => "mysql",
-    }
 }

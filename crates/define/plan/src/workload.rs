@@ -6,7 +6,7 @@ use model::setting::Scope;
 use model::units::parse_count;
 use model::{DataShape, StepInfo, StepRole};
 
-use crate::application::{self, Loaded};
+use crate::application::{self, Described};
 use crate::error::{PlanError, Source};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
@@ -33,20 +33,12 @@ impl Resolver<'_> {
         if let Some(preset) = PRESETS.iter().find(|preset| preset.name == word) {
             return Ok(Some(Workload::Preset(preset)));
         }
-        if word.ends_with(".toml") {
-            // A path from the command line has no place in the file, and is relative to the current
-            // directory.
-            let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
-            let path = folder.unwrap_or(Path::new("")).join(word);
-            let shown = path.display().to_string();
-            let text = self.catalog.application_file(&path).map_err(|why| {
-                self.refuse(name.span(), format!("cannot read the application {shown}: {why}"))
-            })?;
-            return Ok(Some(Workload::Application(Source { name: shown, text })));
-        }
-        if let Some(text) = self.catalog.application(word) {
-            let name = format!("{word}.toml");
-            return Ok(Some(Workload::Application(Source { name, text })));
+        // A path from the command line has no place in the file, and is relative to the current
+        // directory.
+        let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
+        let found = application::find(word, folder.unwrap_or(Path::new("")), self.catalog);
+        if let Some(source) = found.map_err(|why| self.refuse(name.span(), why))? {
+            return Ok(Some(Workload::Application(source)));
         }
         let applications = self.catalog.application_names();
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
@@ -69,7 +61,7 @@ impl Resolver<'_> {
         &self,
         workload: Option<&Workload>,
         benchmark: &Section,
-    ) -> Result<Option<Loaded>, PlanError> {
+    ) -> Result<Option<Described>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
             return match benchmark.pairs.first() {
                 None => Ok(None),
@@ -95,7 +87,7 @@ impl Resolver<'_> {
     }
 
     /// Rejects key-value settings, which applications do not have.
-    fn reject_key_settings(&self, table: &Section, loaded: &Loaded) -> Result<(), PlanError> {
+    fn reject_key_settings(&self, table: &Section, loaded: &Described) -> Result<(), PlanError> {
         match table.scoped(Scope::KeyValue).next() {
             None => Ok(()),
             Some((key, place)) => {
@@ -160,7 +152,7 @@ impl Resolver<'_> {
 /// Adds a step to `names`, after the missing ones it needs.
 ///
 /// It terminates, because a step needs only steps above it in the file.
-fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
+fn with_needs(loaded: &Described, name: &str, names: &mut Vec<String>) {
     for need in loaded.needs.get(name).into_iter().flatten() {
         if !names.contains(need) {
             with_needs(loaded, need, names);
@@ -170,7 +162,7 @@ fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
 }
 
 /// Returns the shape of an application's rows.
-pub(crate) const fn shape(loaded: &Loaded) -> DataShape {
+pub(crate) const fn shape(loaded: &Described) -> DataShape {
     DataShape {
         rows: loaded.rows,
         key_bytes: KEY_BYTES,

@@ -94,8 +94,11 @@ impl Variables {
         if part.starts_with(|first: char| first.is_ascii_digit()) {
             return parse_count(part).map(i128::from);
         }
-        if !is_name(part) {
+        if part.is_empty() {
             return Err(format!("`{whole}` lacks a number or a name"));
+        }
+        if !is_name(part) {
+            return Err(format!("`{part}` is neither a number nor a name"));
         }
         let found = self.0.iter().find(|(name, _)| name == part);
         found.map(|(_, value)| i128::from(*value)).ok_or_else(|| {

@@ -20,4 +20,5 @@ mod tests;
 mod token;
 mod value;
 
-pub(crate) use read::{Loaded, read, step_infos};
+pub use read::Described;
+pub(crate) use read::{find, read, step_infos};

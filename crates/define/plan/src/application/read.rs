@@ -1,6 +1,7 @@
 //! Reads and checks an application file.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use model::sql::{CallMix, TrafficSpec};
 use model::{Application, StepInfo};
@@ -28,16 +29,36 @@ const KEYS: [&str; 10] = [
 
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Loaded {
-    pub(crate) application: Application,
+pub struct Described {
+    /// The application.
+    pub application: Application,
     /// Its publication.
-    pub(crate) published_by: Option<String>,
+    pub published_by: Option<String>,
+    /// Its parameters and their defaults as written.
+    pub parameters: Vec<(String, String)>,
+    /// The text of its file.
+    pub text: String,
     /// Steps that must come before a step.
     pub(crate) needs: BTreeMap<String, Vec<String>>,
     /// Rows that the experiment loads.
     pub(crate) rows: u64,
-    /// The parameters, and their defaults as written.
-    pub(crate) defaults: Vec<(String, String)>,
+}
+
+/// Finds the file of an application: a shipped one by its name, or the user's own by its path.
+pub(crate) fn find(
+    word: &str,
+    folder: &Path,
+    catalog: &dyn Catalog,
+) -> Result<Option<Source>, String> {
+    if !word.ends_with(".toml") {
+        let name = format!("{word}.toml");
+        return Ok(catalog.application(word).map(|text| Source { name, text }));
+    }
+    let path = folder.join(word);
+    let name = path.display().to_string();
+    let text = catalog.file(&path);
+    let text = text.map_err(|why| format!("cannot read the application {name}: {why}"))?;
+    Ok(Some(Source { name, text }))
 }
 
 /// Reads and checks an application's file, for an experiment that loads `rows`.
@@ -48,7 +69,7 @@ pub(crate) fn read(
     set: (&Source, &Pairs),
     rows: u64,
     catalog: &dyn Catalog,
-) -> Result<Loaded, PlanError> {
+) -> Result<Described, PlanError> {
     let root = parse(source)?;
     let file = Fields::of(source, &root, "the application", &KEYS)?;
     let parameters = file.get("parameters").map(|node| scalars(source, node)).transpose()?;
@@ -81,9 +102,10 @@ pub(crate) fn read(
     };
     let published_by = file.get("source").map(|node| names.text(node)).transpose()?;
     let published_by = published_by.map(|source| (*source.get_ref()).to_owned());
-    let defaults =
-        parameters.into_iter().map(|(name, text)| (name.into_inner(), text.into_inner()));
-    Ok(Loaded { application, published_by, needs, rows, defaults: defaults.collect() })
+    let parameters = parameters.into_iter();
+    let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
+    let (parameters, text) = (parameters.collect(), source.text.clone());
+    Ok(Described { application, published_by, parameters, text, needs, rows })
 }
 
 /// Returns the descriptions of the application's steps.

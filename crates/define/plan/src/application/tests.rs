@@ -4,7 +4,7 @@ use miette::Diagnostic as _;
 use model::sql::{CallMix, Draw, Part, Procedure, Statement, Table};
 use model::{Application, Dialect};
 
-use super::read::{Loaded, read};
+use super::read::{Described, read};
 use crate::error::{PlanError, Source};
 use crate::tests::sample::{SHIPPED, TestCatalog};
 
@@ -67,7 +67,7 @@ background = { procedures = ["open"], rows_per_s = 10 }
 needs = ["fill"]
 "#;
 
-fn loaded(name: &str, text: &str, rows: u64) -> Result<Loaded, PlanError> {
+fn loaded(name: &str, text: &str, rows: u64) -> Result<Described, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
     read(&source, (&Source::default(), &Vec::new()), rows, &TestCatalog::default())
 }
