@@ -1,6 +1,7 @@
 //! Names of an enum's variants, in files, records and tables.
 
 /// Names the variants of an enum: `ALL`, `name`, `Display` and `FromStr`.
+#[macro_export]
 macro_rules! names {
     ($type:ident, $what:literal: $($variant:ident $name:literal),+ $(,)?) => {
         impl $type {

@@ -72,8 +72,7 @@ pub struct IntervalRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<u32>,
     /// Why it is invalid: the client, not the engine, was late.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "void")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "void")]
     pub invalid: Option<InvalidReason>,
     /// Lateness of the clients that waited for an arrival; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,28 +154,24 @@ pub struct StepRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
     /// Whether the load was sustained, for an open loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "keeping")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "keeping")]
     pub load_status: Option<LoadStatus>,
     /// Operations of the measured clients within the step's limit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
     /// The invalid intervals; absent when there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "voided")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "voided")]
     pub invalid_intervals: Option<InvalidIntervals>,
     /// The search for a rate or a number of clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
     /// Its time profile; absent without operations and in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "course")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "course")]
     pub time_profile: Option<TimeProfile>,
     /// Warm-up trim applied when reading; never written into a record.
     ///
     /// It removes the start of the measured span, so that all compared runs begin steady.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "cut_ns")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "cut_ns")]
     pub warmup_trim_ns: Option<Nanos>,
     /// The allocator's statistics at the step's end; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -437,12 +437,8 @@ impl Call<'_> {
     /// Returns the bytes of a text argument; nothing of any other.
     #[inline]
     pub fn text(&self, argument: Argument) -> &[u8] {
-        match argument {
-            Argument::Text { start, end } => {
-                self.bytes.get(start as usize..end as usize).unwrap_or_default()
-            }
-            Argument::Integer(_) | Argument::Real(_) | Argument::Moment(_) => &[],
-        }
+        let Argument::Text { start, end } = argument else { return &[] };
+        self.bytes.get(start as usize..end as usize).unwrap_or_default()
     }
 }
 

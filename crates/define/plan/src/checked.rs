@@ -1,14 +1,15 @@
 //! A checked experiment with source positions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use model::Experiment;
+use toml::Spanned;
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::profile::KnownOptions;
-use crate::settings::{NAME, settings};
+use crate::settings::NAME;
 use crate::spec::File;
 
 /// A checked experiment with source positions for later errors.
@@ -19,50 +20,12 @@ pub struct Checked {
     /// The sizes chosen for this machine, in one line.
     pub chosen: Option<String>,
     pub(crate) source: Source,
-    pub(crate) places: Places,
+    /// The file, with the command line's settings.
+    pub(crate) file: File,
     /// Place of each step's load: its rate, its limit, or the step itself.
     pub(crate) loads: Vec<Range<usize>>,
     /// Place of the client factor; empty when it is not in a file.
     pub(crate) clients: Range<usize>,
-}
-
-/// Places in the file by variant, and by key or option; those of its name have the key `name`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Places(BTreeMap<(String, String), Range<usize>>);
-
-impl Places {
-    /// Collects the places of each variant's settings and options.
-    pub(crate) fn of(file: &File) -> Self {
-        let mut places = BTreeMap::new();
-        for table in &file.variants {
-            let mut add = |key: &str, place: Range<usize>| {
-                places.insert((table.text(NAME).to_owned(), key.to_owned()), place);
-            };
-            for setting in settings() {
-                if let Some(text) = table.get(setting).or(file.benchmark.get(setting)) {
-                    add(setting.key, text.span());
-                }
-            }
-            for (name, _) in &table.pairs {
-                add(name.get_ref(), name.span());
-            }
-        }
-        Self(places)
-    }
-
-    /// Gives a control the places of its base.
-    pub(crate) fn copy(&mut self, base: &str, control: &str) {
-        let own = self.0.iter().filter(|((variant, _), _)| variant == base);
-        let copies: Vec<_> = own
-            .map(|((_, key), place)| ((control.to_owned(), key.clone()), place.clone()))
-            .collect();
-        self.0.extend(copies);
-    }
-
-    /// Returns the place of a variant's key or option.
-    fn get(&self, variant: &str, key: &str) -> Option<Range<usize>> {
-        self.0.get(&(variant.to_owned(), key.to_owned())).cloned()
-    }
 }
 
 impl Checked {
@@ -76,7 +39,7 @@ impl Checked {
         reason: &str,
         known: &KnownOptions,
     ) -> PlanError {
-        let place = self.places.get(variant, option);
+        let place = self.written(variant, option);
         // An option that is set, but not in the file, comes from the profile.
         let found = self.experiment.variant(variant).filter(|_| place.is_none());
         let found = found.filter(|found| found.options.get(option).is_some());
@@ -104,7 +67,7 @@ impl Checked {
         message: &str,
         remedy: &str,
     ) -> PlanError {
-        let word = self.places.get(variant, setting);
+        let word = self.written(variant, setting);
         PlanError::new(format!("variant {variant}: {message}"))
             .at(&self.source, word.unwrap_or_else(|| self.place(variant)), "requested here")
             .remedy(remedy)
@@ -128,9 +91,19 @@ impl Checked {
             .remedy(remedy)
     }
 
+    /// Returns the place of a variant's key or option; a control has those of the base.
+    fn written(&self, variant: &str, key: &str) -> Option<Range<usize>> {
+        let is_control = self.experiment.variant(variant).is_some_and(|found| found.is_control);
+        let name = if is_control { self.experiment.base.as_str() } else { variant };
+        let table = self.file.variants.iter().find(|table| table.text(NAME) == name)?;
+        let option = table.pairs.iter().find(|(name, _)| name.get_ref() == key);
+        let setting = || table.by_key(key).or(self.file.benchmark.by_key(key)).map(Spanned::span);
+        option.map(|(name, _)| name.span()).or_else(setting)
+    }
+
     /// Returns the place of a variant's name; empty when it is not in a file.
     fn place(&self, variant: &str) -> Range<usize> {
-        self.places.get(variant, NAME.key).unwrap_or(0..0)
+        self.written(variant, NAME.key).unwrap_or(0..0)
     }
 
     /// Returns an error about a whole variant, at its name.

@@ -87,10 +87,7 @@ impl Cost {
         let span = match (step.stop, &step.load) {
             (StopRule::Duration(span), _) => span.0,
             (StopRule::Operations(n), Load::Open(open)) => span_of(&open.rate, n).0,
-            (
-                StopRule::Operations(n),
-                Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients,
-            ) => {
+            (StopRule::Operations(n), _) => {
                 let (rows, rows_per_s) = self.rows(experiment, step, n);
                 rows.saturating_mul(1_000_000_000) / rows_per_s
             }

@@ -43,13 +43,13 @@ impl Resolver<'_> {
         Ok(Waiver { code: (*code).to_owned(), reason })
     }
 
-    /// Adds the control, a copy of the base, right after it; returns its name.
+    /// Adds the control, a copy of the base, right after it.
     pub(crate) fn add_control(
         &self,
         variants: &mut Vec<Variant>,
         base: &str,
         file: &File,
-    ) -> Result<String, PlanError> {
+    ) -> Result<(), PlanError> {
         let name = format!("{base}-control");
         if let Some(same) = file.variants.iter().find(|table| table.text(NAME) == name) {
             let place = same.place_of(NAME);
@@ -58,9 +58,9 @@ impl Resolver<'_> {
                 .remedy("give this variant another name, or leave the control out"));
         }
         let at = variants.iter().position(|variant| variant.name == base).unwrap_or(0);
-        let control = Variant { name: name.clone(), is_control: true, ..variants[at].clone() };
+        let control = Variant { name, is_control: true, ..variants[at].clone() };
         variants.insert(at + 1, control);
-        Ok(name)
+        Ok(())
     }
 }
 

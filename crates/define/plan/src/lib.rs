@@ -7,7 +7,7 @@
 //! line at fault and the remedy; the order of runs is a function of the seed.
 //!
 //! To add a workload preset, add one line to `preset::PRESETS`; to add a setting, one line to
-//! `settings`, or to `model::setting` when drivers translate it.
+//! `settings`, and a field of `model::Settings` when drivers translate it.
 
 mod application;
 mod catalog;
@@ -56,4 +56,4 @@ pub use overrides::{Overrides, QuickVariants};
 pub use preset::{PRESETS, Preset};
 pub use profile::{KnownOptions, profile_options};
 pub use quick::quick;
-pub use settings::flags;
+pub use settings::{Kind, Scope, Setting, Table, flags};

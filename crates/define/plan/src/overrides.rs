@@ -1,11 +1,10 @@
 //! Settings and variants typed on the command line.
 
 use model::Waiver;
-use model::setting::{Setting, Table};
 use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
-use crate::settings::{CODE, REASON};
+use crate::settings::{CODE, REASON, Setting, Table};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
 
@@ -32,16 +31,6 @@ pub struct QuickVariants {
 }
 
 impl Overrides {
-    /// Adds a setting.
-    ///
-    /// # Panics
-    /// When no setting of that key has a flag.
-    pub fn with(mut self, key: &str, text: &str) -> Self {
-        let setting = crate::settings::flags().find(|one| one.key == key);
-        self.settings.push((setting.expect("a declared flag"), text.to_owned()));
-        self
-    }
-
     /// Returns the text of a setting.
     pub(crate) fn get(&self, setting: &Setting) -> Option<&str> {
         let found = self.settings.iter().rev().find(|(one, _)| one.key == setting.key);

@@ -1,7 +1,7 @@
 //! Checks published findings against the experiment.
 
 use model::metric::{self, Kind, METRICS};
-use model::setting::{Setting, parse_whole};
+use model::setting::parse_whole;
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 use toml::Spanned;
 
@@ -11,7 +11,7 @@ use crate::overrides::Overrides;
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, RATIO, REASONS, SCALED, SETUP,
-    SOURCE, STEP, STEP_CLIENTS, VALUE, VARIANT,
+    SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
 };
 use crate::spec::{File, Section};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::setting::{Kind, Setting, parse_whole};
+use model::setting::parse_whole;
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule};
@@ -12,8 +12,8 @@ use crate::application::Described;
 use crate::catalog::Catalog;
 use crate::error::{Errors, PlanError, Source};
 use crate::settings::{
-    BATCH_KEYS, DISTRIBUTION, DURATION, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP, STEP_CLIENTS,
-    WARMUP, WRITER_RATE,
+    BATCH_KEYS, DISTRIBUTION, DURATION, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,
+    STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
 };
 use crate::spec::Section;
 
@@ -81,7 +81,7 @@ impl Resolver<'_> {
         let (word, place) = (text.get_ref(), text.span());
         if let Kind::Name(names) = setting.kind {
             let error = self.refuse(place, format!("unknown {} `{word}`", setting.key));
-            return error.meant(word, names(), setting.help.trim());
+            return error.meant(word, names(), setting.help);
         }
         let why = if place.is_empty() { format!("--{}: {why}", setting.flag()) } else { why };
         self.refuse(place, why)

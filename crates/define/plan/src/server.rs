@@ -1,6 +1,5 @@
 //! Checks of variants that are SQL servers.
 
-use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
 use model::{BuildRef, Dialect, Dsn, Placement};
 
@@ -8,7 +7,7 @@ use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
-use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
+use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
 use crate::spec::Section;
 
 /// Prefix of the options of Assay's own drivers.

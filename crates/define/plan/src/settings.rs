@@ -1,9 +1,98 @@
 //! The table of settings: every key of experiment files and its flag.
 
-use model::setting::{Kind, Scope, Setting, Settings, Table};
-use model::{Arrivals, Pacing, Placement};
+use model::{Allocator, Arrivals, Durability, Pacing, Placement};
 
 use Table::{Benchmark, Experiment, Factors, Finding, Load, Published, Step, Variant, Waiver};
+
+/// A table of experiment files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// `[experiment]`.
+    Experiment,
+    /// `[benchmark]`.
+    Benchmark,
+    /// `[factors]`.
+    Factors,
+    /// `[[variant]]`.
+    Variant,
+    /// A step's table.
+    Step,
+    /// A load's table.
+    Load,
+    /// `[[waive]]`.
+    Waiver,
+    /// `[[published]]`.
+    Published,
+    /// `[[published.finding]]`.
+    Finding,
+}
+
+model::names!(Table, "a table":
+    Experiment "[experiment]", Benchmark "[benchmark]", Factors "[factors]",
+    Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
+    Published "[[published]]", Finding "[[published.finding]]");
+
+/// The form of a setting's value.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A quantity: text or a bare number.
+    Amount,
+    /// Text.
+    Text,
+    /// One of these names.
+    Name(fn() -> Vec<&'static str>),
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// True or false; a flag without a value.
+    Switch,
+    /// Levels of a factor: a list, or a keyword.
+    Levels,
+    /// A table of names and values.
+    Pairs,
+    /// A list of texts, one a line.
+    Lines,
+    /// A list of tables.
+    Tables(Table),
+    /// A load: a keyword, or a table.
+    Load,
+}
+
+/// The experiments that take a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    Any,
+    /// Key-value workloads; applications define their own rows.
+    KeyValue,
+    /// Engines and servers that Assay starts.
+    OwnServer,
+}
+
+/// Declaration of one setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Key in experiment files; with hyphens, the command-line flag.
+    pub key: &'static str,
+    /// The tables that may have it.
+    pub tables: &'static [Table],
+    /// The form of its value.
+    pub kind: Kind,
+    /// The experiments that take it.
+    pub scope: Scope,
+    /// Name of the value in the flag's help; `None` without a flag.
+    pub value_name: Option<&'static str>,
+    /// Help text of the flag.
+    pub help: &'static str,
+}
+
+impl Setting {
+    /// Returns the name of its flag, without the hyphens before it.
+    pub fn flag(&self) -> String {
+        self.key.replace('_', "-")
+    }
+}
 
 /// Declares settings: a constant each, and the table of them.
 macro_rules! declare {
@@ -17,8 +106,8 @@ macro_rules! declare {
             help: $help,
         };)*
 
-        /// The settings that are not common to all engines.
-        const OWN: &[&Setting] = &[$($constant),*];
+        /// Every setting, those of flags in the order of the help.
+        pub(crate) const SETTINGS: &[&Setting] = &[$($constant),*];
     };
 }
 
@@ -75,21 +164,27 @@ declare! {
     BASE "base" [Experiment, Finding], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
     MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
     CONTROL "control" [Experiment], Kind::Switch, Any, Some(""), "Run the base once more under another name: a difference found there is noise";
-}
-
-/// Returns every setting, those of flags in the order of the help.
-pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
-    OWN.iter().chain(Settings::DECLARED).copied()
+    DURABILITY "durability" [Benchmark, Variant], Kind::Name(|| Durability::ALL.map(Durability::name).into()), Any, Some("CLASS"), "Durability class of every write: none, os (survives a process crash) or sync";
+    CACHE "cache" [Benchmark, Variant], Kind::Amount, OwnServer, Some("SIZE"), "Size of the engine's own cache, such as 1GiB";
+    DIRECT_IO "direct_io" [Benchmark, Variant], Kind::Switch, OwnServer, Some(""), "Bypass the page cache in reads and background writes";
+    COMPRESSION "compression" [Benchmark, Variant], Kind::Text, OwnServer, Some("NAME"), "Block compression: none, lz4 or zstd";
+    BACKGROUND_JOBS "background_jobs" [Benchmark, Variant], Kind::Whole, OwnServer, Some("N"), "Background threads that the engine may use";
+    ALLOCATOR "allocator" [Benchmark, Variant], Kind::Name(|| Allocator::ALL.map(Allocator::name).into()), OwnServer, Some("NAME"), "Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc";
 }
 
 /// Returns the settings of a table.
 pub(crate) fn of_table(table: Table) -> impl Iterator<Item = &'static Setting> {
-    settings().filter(move |setting| setting.tables.contains(&table))
+    SETTINGS.iter().copied().filter(move |setting| setting.tables.contains(&table))
+}
+
+/// Returns the settings common to all engines, which drivers translate.
+pub(crate) fn of_engines() -> impl Iterator<Item = &'static Setting> {
+    of_table(Variant).filter(|setting| setting.tables.contains(&Benchmark))
 }
 
 /// Returns the settings that have a flag.
 pub fn flags() -> impl Iterator<Item = &'static Setting> {
-    settings().filter(|setting| setting.value_name.is_some())
+    SETTINGS.iter().copied().filter(|setting| setting.value_name.is_some())
 }
 
 /// Returns the keys that a table must have.
@@ -123,8 +218,14 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_engines_are_those_of_the_record() {
+        let labels = model::Settings::default().labels();
+        assert!(of_engines().map(|setting| setting.key).eq(labels.iter().map(|(key, _)| *key)));
+    }
+
+    #[test]
     fn the_help_of_a_setting_with_names_lists_them() {
-        for setting in settings() {
+        for setting in SETTINGS {
             let Kind::Name(names) = setting.kind else { continue };
             let is_listed = |name: &&str| setting.help.contains(name);
             assert!(names().iter().all(is_listed), "{}", setting.help);

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::setting::{Kind, Scope, Setting, Table};
 use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
-use crate::settings::{LOAD, STEP, of_table, required, settings};
+use crate::settings::{Kind, LOAD, SETTINGS, STEP, Scope, Setting, Table, of_table, required};
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_key, wrong_type};
 
 /// A whole experiment file.
@@ -45,7 +44,12 @@ impl Section {
 
     /// Returns the text of a setting, with its place.
     pub(crate) fn get(&self, setting: &Setting) -> Option<&Spanned<String>> {
-        self.values.get(setting.key)
+        self.by_key(setting.key)
+    }
+
+    /// Returns the text of the setting of a key, with its place.
+    pub(crate) fn by_key(&self, key: &str) -> Option<&Spanned<String>> {
+        self.values.get(key)
     }
 
     /// Returns the text of a required setting.
@@ -63,7 +67,8 @@ impl Section {
         &self,
         scope: Scope,
     ) -> impl Iterator<Item = (&'static str, Range<usize>)> + '_ {
-        settings()
+        SETTINGS
+            .iter()
             .filter(move |setting| setting.scope == scope)
             .filter_map(|setting| Some((setting.key, self.get(setting)?.span())))
     }

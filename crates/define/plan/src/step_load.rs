@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use model::setting::{Setting, parse_whole};
+use model::setting::parse_whole;
 use model::{Arrivals, Limit, Load, Nanos, OpenLoad, Pace, Pacing, Rate, Step, StopRule};
 use toml::Spanned;
 
@@ -11,7 +11,7 @@ use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError, Source};
 use crate::rate::{self, WrittenRate};
 use crate::resolve::Resolver;
-use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, SLA};
+use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, SLA, Setting};
 use crate::spec::Section;
 use crate::window::{self, TooShort};
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use model::setting::Scope;
 use model::units::parse_count;
 use model::{DataShape, StepInfo, StepRole};
 
@@ -10,7 +9,7 @@ use crate::application::{self, Described};
 use crate::error::{PlanError, Source};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
-use crate::settings::{ROWS, STEP, WORKLOAD};
+use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
 use crate::spec::Section;
 
 /// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.

@@ -68,15 +68,13 @@ impl EngineError {
 
     /// Returns the refused option's name, if an option is the cause.
     pub fn refused_option(&self) -> Option<&str> {
-        match self {
-            Self::Refused(
-                Refusal::Option { name, .. } | Refusal::Capability { option: name, .. },
-            ) => Some(name),
-            Self::Conflict(_)
-            | Self::Timeout(_)
-            | Self::Unsupported(_)
-            | Self::Refused(_)
-            | Self::Fatal(_) => None,
+        if let Self::Refused(
+            Refusal::Option { name, .. } | Refusal::Capability { option: name, .. },
+        ) = self
+        {
+            Some(name)
+        } else {
+            None
         }
     }
 }
@@ -84,13 +82,10 @@ impl EngineError {
 impl From<EngineError> for Refusal {
     /// Converts any error of an open; those without a typed cause are the build's.
     fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Refused(refusal) => refusal,
-            other @ (EngineError::Conflict(_)
-            | EngineError::Timeout(_)
-            | EngineError::Unsupported(_)
-            | EngineError::Fatal(_)) => Self::Build { reason: other.to_string() },
+        if let EngineError::Refused(refusal) = error {
+            return refusal;
         }
+        Self::Build { reason: error.to_string() }
     }
 }
 

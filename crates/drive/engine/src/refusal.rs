@@ -1,6 +1,5 @@
 //! Refusals: what an engine rejects before it opens, as typed values.
 
-use model::capability::{CACHE_SIZE, COMPRESSION, DIRECT_IO};
 use serde::{Deserialize, Serialize};
 
 /// Most known options that a message lists.
@@ -31,21 +30,11 @@ pub enum Setting {
     ValueBytes,
 }
 
-impl Setting {
-    /// Returns its name in experiment files, which is that of its capability, if any.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Durability => "durability",
-            Self::Cache => CACHE_SIZE,
-            Self::DirectIo => DIRECT_IO,
-            Self::Compression => COMPRESSION,
-            Self::BackgroundJobs => "background_jobs",
-            Self::Allocator => "allocator",
-            Self::KeyBytes => "key_bytes",
-            Self::ValueBytes => "value_bytes",
-        }
-    }
-}
+// Those with a capability have its name.
+model::names!(Setting, "a setting of engines":
+    Durability "durability", Cache "cache", DirectIo "direct_io", Compression "compression",
+    BackgroundJobs "background_jobs", Allocator "allocator", KeyBytes "key_bytes",
+    ValueBytes "value_bytes");
 
 /// Why an engine does not open, by what is the cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -90,10 +79,7 @@ pub enum Refusal {
 impl Refusal {
     /// Returns the remedy for a refused capability or setting.
     pub fn remedy(&self) -> &str {
-        match self {
-            Self::Setting { remedy, .. } => remedy,
-            Self::Option { .. } | Self::Capability { .. } | Self::Build { .. } => OTHER_BUILD,
-        }
+        if let Self::Setting { remedy, .. } = self { remedy } else { OTHER_BUILD }
     }
 }
 

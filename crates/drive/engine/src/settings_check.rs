@@ -55,6 +55,9 @@ pub fn check_settings(
 pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
     match options.iter().find(|(name, _)| !known.contains(name)) {
         None => Ok(()),
+        Some((name, _)) if known.is_empty() => {
+            Err(refused(name, format!("{engine} has no options: remove it")))
+        }
         Some((name, _)) => {
             Err(EngineError::unknown(name, format!("not an option of {engine} here"), known))
         }

@@ -12,7 +12,6 @@ use model::{
 
 use crate::error::EngineError;
 use crate::rows::Rows;
-use crate::settings_check::refused;
 
 /// Everything an engine needs to open its data.
 #[derive(Debug, Clone, PartialEq)]
@@ -236,12 +235,4 @@ pub trait Pipeline: Session {
     /// When that operation failed. Later ones are still in flight, and each of them fails too when
     /// the connection is lost.
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError>;
-}
-
-/// Refuses every option, for an engine that has none.
-pub(crate) fn refuse_options(engine: &str, options: &Options) -> Result<(), EngineError> {
-    match options.iter().next() {
-        None => Ok(()),
-        Some((name, _)) => Err(refused(name, format!("{engine} has no options: remove it"))),
-    }
 }

@@ -118,6 +118,15 @@ impl Catalog for TestCatalog {
     }
 }
 
+impl Overrides {
+    /// Adds the setting of that key.
+    pub(crate) fn with(mut self, key: &str, text: &str) -> Self {
+        let setting = crate::settings::flags().find(|one| one.key == key);
+        self.settings.push((setting.expect("a declared flag"), text.to_owned()));
+        self
+    }
+}
+
 /// Checks [`FILE`] in which `old` is replaced by `new`.
 pub(crate) fn checked(old: &str, new: &str) -> Result<Checked, PlanError> {
     assert!(FILE.contains(old), "{old}");

@@ -3,12 +3,12 @@
 use model::capability::{COMPRESSION, DIRECT_IO};
 use model::{Capabilities, Direction, Durability, Op, OpKind};
 
-use super::answers::{kinds, same_rows};
-use super::client::{Client, compare, describe};
+use super::answers::{kinds, same_answer, same_rows};
+use super::client::{Client, describe};
 use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::error::EngineError;
-use crate::traits::{Maintenance, OpenSpec};
+use crate::traits::{Engine, Maintenance, OpenSpec};
 
 /// An option that no engine has.
 const OPTION: &str = "assay_no_such_option";
@@ -17,14 +17,11 @@ const OPTION: &str = "assay_no_such_option";
 pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
+    reports_itself(&*engine)?;
     let (before, after) = (subject.driver.identity(), engine.identity());
-    if after.engine.is_empty() || after.version.is_empty() {
-        return Err(format!("the open engine does not report name and version: {after:?}"));
-    }
     if before.engine != after.engine {
         return Err(format!("named `{}` before and `{}` after", before.engine, after.engine));
     }
-    engine.effective_options().map_err(|error| format!("effective_options failed: {error}"))?;
     let needed = [OpKind::Get, OpKind::Put];
     if !needed.into_iter().all(|kind| subject.can(kind)) {
         return Err("the driver offers no get or no put".to_owned());
@@ -33,6 +30,15 @@ pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> 
         return Err("the driver offers no durability class".to_owned());
     }
     close(engine)
+}
+
+/// Checks that the open engine reports name, version and options.
+pub(super) fn reports_itself(engine: &dyn Engine) -> Result<(), String> {
+    let identity = engine.identity();
+    if identity.engine.is_empty() || identity.version.is_empty() {
+        return Err(format!("it does not report name and version: {identity:?}"));
+    }
+    engine.effective_options().map(drop).map_err(|error| format!("its options: {error}"))
 }
 
 /// Unsupported settings and unknown options are errors, never silent defaults.
@@ -114,10 +120,7 @@ pub(super) fn maintenance_preserves_rows(subject: &Subject<'_>) -> Result<(), St
     let works = [Maintenance::Flush, Maintenance::CompactLevel0, Maintenance::CompactAll];
     for work in works.into_iter().cycle().take(6) {
         for _ in 0..subject.scaled(300) {
-            stream.next().with(|op| {
-                let expected = oracle.execute(op)?;
-                compare(op, &expected, &client.execute(op)?)
-            })?;
+            same_answer(&stream.next(), &mut client, &mut oracle)?;
         }
         engine.maintain(work).map_err(|error| format!("{work:?} failed: {error}"))?;
         engine.state().map_err(|error| format!("state failed after {work:?}: {error}"))?;
