@@ -26,7 +26,6 @@ names!(Allocator, "an allocator":
 
 impl Allocator {
     /// Returns whether it is the C library's own, which needs no preload.
-    #[must_use]
     pub fn is_system(&self) -> bool {
         *self == Self::System
     }
@@ -49,7 +48,6 @@ pub struct Bin {
 
 impl Bin {
     /// Returns the bytes mapped for the class.
-    #[must_use]
     pub const fn mapped_bytes(&self) -> u64 {
         self.slabs.saturating_mul(self.slab_bytes)
     }
@@ -57,7 +55,6 @@ impl Bin {
     /// Returns the share of regions in use; `None` without slabs.
     ///
     /// Source: jemalloc 5.3, `stats.c`, column `util`.
-    #[must_use]
     pub fn utilisation(&self) -> Option<f64> {
         let room = self.slab_regions.saturating_mul(self.slabs);
         (room > 0).then(|| self.regions as f64 / room as f64)

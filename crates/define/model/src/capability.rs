@@ -27,7 +27,6 @@ names!(Durability, "a durability class": None "none", Os "os", Sync "sync");
 
 impl Durability {
     /// Returns the class's guarantee, for a table's caption.
-    #[must_use]
     pub const fn guarantee(self) -> &'static str {
         match self {
             Self::None => "nothing survives before a clean close",
@@ -69,13 +68,11 @@ impl OpKind {
         [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
 
     /// Returns the kind's position in [`OpKind::ALL`], for tables indexed by kind.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
     /// Returns whether the kind changes data.
-    #[must_use]
     pub const fn is_write(self) -> bool {
         matches!(self, Self::Put | Self::Delete | Self::Insert)
     }
@@ -118,7 +115,6 @@ pub const CONCURRENT_WRITERS: &str = "concurrent_writers";
 
 impl Feature {
     /// Returns the absence of a capability, with this reason.
-    #[must_use]
     pub fn no(reason: &str) -> Self {
         Self::No(reason.to_owned())
     }
@@ -139,7 +135,6 @@ impl Capabilities {
     /// };
     /// assert!(can.has(CACHE_SIZE));
     /// ```
-    #[must_use]
     pub fn whole<const N: usize>(features: [(&str, Feature); N]) -> Self {
         Self {
             operations: OpKind::KEY_VALUE.into(),
@@ -151,13 +146,11 @@ impl Capabilities {
     }
 
     /// Returns whether the named capability is present.
-    #[must_use]
     pub fn has(&self, feature: &str) -> bool {
         self.features.get(feature) == Some(&Feature::Yes)
     }
 
     /// Returns why the named capability is absent; `None` when it is present.
-    #[must_use]
     pub fn why_not(&self, feature: &str) -> Option<&str> {
         match self.features.get(feature) {
             Some(Feature::Yes) => None,

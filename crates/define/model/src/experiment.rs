@@ -28,13 +28,11 @@ pub struct DataShape {
 
 impl DataShape {
     /// Returns the bytes of keys and values when every row is present.
-    #[must_use]
     pub fn live_bytes(&self) -> Bytes {
         Bytes(self.rows.saturating_mul(self.row_bytes()))
     }
 
     /// Returns the bytes of one row's key and value.
-    #[must_use]
     pub fn row_bytes(&self) -> u64 {
         u64::from(self.key_bytes) + u64::from(self.value_bytes)
     }
@@ -152,13 +150,11 @@ pub struct Plan {
 
 impl Experiment {
     /// Returns the variant of that name.
-    #[must_use]
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
     /// Returns the steps as a cell with `clients` clients executes them.
-    #[must_use]
     pub fn steps_for(&self, clients: u32) -> Vec<Step> {
         let follow = |step: &Step| {
             let clients = if step.clients == 0 { clients } else { step.clients };

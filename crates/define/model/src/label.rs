@@ -1,10 +1,9 @@
 //! Validity labels of comparisons, and waived rules.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use crate::finding::Severity;
+use crate::names::names;
 
 /// Validity label of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,7 +19,6 @@ pub enum Label {
 
 impl Label {
     /// Returns the label for the worst severity; `None` means no finding.
-    #[must_use]
     pub const fn of(worst: Option<Severity>) -> Self {
         match worst {
             None | Some(Severity::Note) => Self::True,
@@ -29,18 +27,7 @@ impl Label {
         }
     }
 
-    /// Returns the label as outputs are headed.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::True => "TRUE",
-            Self::Truthy => "TRUTHY",
-            Self::Bogus => "BOGUS",
-        }
-    }
-
     /// Returns what the label means, in a few words.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::True => "no rule warns",
@@ -50,11 +37,7 @@ impl Label {
     }
 }
 
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+names!(Label, "a label": True "TRUE", Truthy "TRUTHY", Bogus "BOGUS");
 
 /// A rule waived by the experiment's author, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

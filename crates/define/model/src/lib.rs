@@ -55,7 +55,7 @@ pub use published::{Expected, Published, PublishedFinding};
 pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use server::{Address, Dsn, Endpoint, Password, Placement};
-pub use setting::{Setting, Settings};
+pub use setting::Settings;
 pub use smoke_test::SmokeTestFailure;
 pub use sql::{Application, Argument, Bounds, Call, Dialect};
 pub use state::EngineState;

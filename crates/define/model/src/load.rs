@@ -141,7 +141,6 @@ pub struct RatePiece {
 
 impl Rate {
     /// Returns a rate that never changes.
-    #[must_use]
     pub fn constant(ops_per_s: f64) -> Self {
         let piece =
             RatePiece { length: Nanos::SECOND, from_ops_per_s: ops_per_s, to_ops_per_s: ops_per_s };
@@ -149,7 +148,6 @@ impl Rate {
     }
 
     /// Returns the highest rate.
-    #[must_use]
     pub fn peak_ops_per_s(&self) -> f64 {
         match self {
             Self::Pieces(pieces) => pieces
@@ -162,7 +160,6 @@ impl Rate {
     }
 
     /// Returns the expected number of arrivals in the first `span` measured.
-    #[must_use]
     pub fn arrivals_within(&self, span: Nanos) -> f64 {
         let mut left = span.as_secs_f64();
         let pieces = match self {
@@ -187,7 +184,6 @@ impl Rate {
     }
 
     /// Returns when the rate stops changing, or its period; 0 when constant.
-    #[must_use]
     pub fn changes_for(&self) -> Nanos {
         match self {
             Self::Sine { period, .. } => *period,
@@ -202,7 +198,6 @@ impl Rate {
     }
 
     /// Returns whether every part is a finite rate above zero.
-    #[must_use]
     pub fn is_sound(&self) -> bool {
         let is_rate = |ops_per_s: f64| ops_per_s.is_finite() && ops_per_s > 0.0;
         match self {
@@ -225,7 +220,6 @@ impl Rate {
 
 impl RatePiece {
     /// Returns whether the rate is constant.
-    #[must_use]
     pub fn is_flat(&self) -> bool {
         self.from_ops_per_s.to_bits() == self.to_ops_per_s.to_bits()
     }
@@ -283,14 +277,12 @@ impl Limit {
     ///
     /// 100 / (1 - share): our choice, since a count of 100 expected late operations has a relative
     /// standard error of 10 %.
-    #[must_use]
     pub fn operations_needed(&self) -> u64 {
         // Rounded first: 1 - 0.999 is a hair above 0.001.
         whole((100.0 / (1.0 - self.share) - 1e-6).ceil())
     }
 
     /// Returns the share as a percentile: `p99.9`.
-    #[must_use]
     pub fn percentile(&self) -> String {
         // Six digits: p99.9999 is precise enough, and 0.999 * 100 is not 99.9.
         format!("p{}", (self.share * 1e8).round() / 1e6)

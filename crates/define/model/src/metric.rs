@@ -346,13 +346,10 @@ metrics! {
 pub const PROCESS_CPU_US: [Metric; 2] = [PROCESS_CPU_USER_US, PROCESS_CPU_KERNEL_US];
 /// CPU of the client threads, user and kernel.
 pub const CLIENT_CPU_US: [Metric; 2] = [CLIENT_CPU_USER_US, CLIENT_CPU_KERNEL_US];
-/// CPU of the background writers' threads, user and kernel.
-pub const WRITER_CPU_US: [Metric; 2] = [WRITER_CPU_USER_US, WRITER_CPU_KERNEL_US];
 /// CPU of the server, user and kernel.
 pub const SERVER_CPU_US: [Metric; 2] = [SERVER_CPU_USER_US, SERVER_CPU_KERNEL_US];
 
 /// Returns the metric of that name.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
 }

@@ -1,6 +1,7 @@
 //! Names of an enum's variants, in files, records and tables.
 
 /// Names the variants of an enum: `ALL`, `name`, `Display` and `FromStr`.
+#[macro_export]
 macro_rules! names {
     ($type:ident, $what:literal: $($variant:ident $name:literal),+ $(,)?) => {
         impl $type {
@@ -8,7 +9,6 @@ macro_rules! names {
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             /// Returns the name as written in files and records.
-            #[must_use]
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

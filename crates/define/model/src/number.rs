@@ -51,7 +51,6 @@ pub fn float(count: impl Count) -> f64 {
 }
 
 /// Returns a number's whole part, between 0 and the largest count.
-#[must_use]
 #[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
 #[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
 pub const fn whole(number: f64) -> u64 {
@@ -59,13 +58,11 @@ pub const fn whole(number: f64) -> u64 {
 }
 
 /// Returns a length as a count, at most the largest.
-#[must_use]
 pub fn count(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
 /// Returns a share as a percentage: `1.2 %`.
-#[must_use]
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent > 1_000.0 {

@@ -57,7 +57,6 @@ pub enum Op<'a> {
 
 impl Op<'_> {
     /// Returns the operation's kind.
-    #[must_use]
     #[inline]
     pub const fn kind(&self) -> OpKind {
         match self {

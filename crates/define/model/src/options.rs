@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::de::{MapAccess, Visitor};
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// An ordered map of option name to value, interpreted by drivers.
@@ -15,7 +14,6 @@ pub struct Options(Vec<(String, String)>);
 
 impl Options {
     /// Returns an empty map.
-    #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
@@ -30,7 +28,6 @@ impl Options {
     }
 
     /// Returns the value of `name`, if set.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -48,7 +45,6 @@ impl Options {
     }
 
     /// Returns whether nothing is set.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -66,11 +62,7 @@ impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Options {
 
 impl Serialize for Options {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (name, value) in &self.0 {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
+        serializer.collect_map(self.iter())
     }
 }
 
@@ -84,7 +76,7 @@ impl<'de> Deserialize<'de> for Options {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Options, A::Error> {
                 let mut options = Options::new();
-                while let Some((name, Text(value))) = map.next_entry::<String, Text>()? {
+                while let Some((name, value)) = map.next_entry::<String, Scalar>()? {
                     options.set(name, value);
                 }
                 Ok(options)
@@ -94,35 +86,24 @@ impl<'de> Deserialize<'de> for Options {
     }
 }
 
-/// The text of a scalar value, whatever its type.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text(pub String);
+/// A scalar value, whatever its type.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected text, a number, true or false")]
+enum Scalar {
+    Text(String),
+    Truth(bool),
+    Whole(i64),
+    Number(f64),
+}
 
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-        impl Visitor<'_> for TextVisitor {
-            type Value = Text;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("text, a number, true or false")
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Text, E> {
-                Ok(Text(value.to_owned()))
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
+impl From<Scalar> for String {
+    fn from(scalar: Scalar) -> Self {
+        match scalar {
+            Scalar::Text(text) => text,
+            Scalar::Truth(truth) => truth.to_string(),
+            Scalar::Whole(number) => number.to_string(),
+            Scalar::Number(number) => number.to_string(),
         }
-        deserializer.deserialize_any(TextVisitor)
     }
 }
 

@@ -47,7 +47,6 @@ pub struct PublishedFinding {
 
 impl PublishedFinding {
     /// Returns whether the finding is about this step.
-    #[must_use]
     pub fn is_about(&self, step: &Step) -> bool {
         let is_distribution = |named: &String| *named == step.distribution;
         step.name == self.step && self.distribution.as_ref().is_none_or(is_distribution)

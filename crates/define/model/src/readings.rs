@@ -18,31 +18,26 @@ pub struct Readings(BTreeMap<String, f64>);
 
 impl Readings {
     /// Returns no readings.
-    #[must_use]
     pub const fn new() -> Self {
         Self(BTreeMap::new())
     }
 
     /// Returns whether nothing is known.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns a metric's value, when it is known.
-    #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
         self.0.get(metric.name).copied()
     }
 
     /// Returns the sum of several metrics, when all are known.
-    #[must_use]
     pub fn sum(&self, metrics: &[Metric]) -> Option<f64> {
         metrics.iter().map(|metric| self.value(*metric)).sum()
     }
 
     /// Returns whether a metric is known.
-    #[must_use]
     pub fn has(&self, metric: Metric) -> bool {
         self.0.contains_key(metric.name)
     }

@@ -72,8 +72,7 @@ pub struct IntervalRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<u32>,
     /// Why it is invalid: the client, not the engine, was late.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "void")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "void")]
     pub invalid: Option<InvalidReason>,
     /// Lateness of the clients that waited for an arrival; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -112,7 +111,7 @@ pub struct SecondStats {
 }
 
 /// One executed step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepRecord {
     /// Position in the run, 0-based.
     pub index: u32,
@@ -155,28 +154,24 @@ pub struct StepRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,
     /// Whether the load was sustained, for an open loop.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "keeping")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "keeping")]
     pub load_status: Option<LoadStatus>,
     /// Operations of the measured clients within the step's limit, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
     /// The invalid intervals; absent when there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "voided")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "voided")]
     pub invalid_intervals: Option<InvalidIntervals>,
     /// The search for a rate or a number of clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
     /// Its time profile; absent without operations and in older records.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "course")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "course")]
     pub time_profile: Option<TimeProfile>,
     /// Warm-up trim applied when reading; never written into a record.
     ///
     /// It removes the start of the measured span, so that all compared runs begin steady.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(rename = "cut_ns")]
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "cut_ns")]
     pub warmup_trim_ns: Option<Nanos>,
     /// The allocator's statistics at the step's end; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -188,39 +183,11 @@ pub struct StepRecord {
 
 impl StepRecord {
     /// Returns the empty record of a step.
-    #[must_use]
     pub fn new(index: u32, step: Step) -> Self {
-        Self {
-            index,
-            step,
-            role: None,
-            started_at: String::new(),
-            duration_ns: Nanos(0),
-            clients: OpSummaries::new(),
-            writers: OpSummaries::new(),
-            buckets: Buckets::new(),
-            writer_bytes_per_s: None,
-            seconds: SecondStats::default(),
-            counters: Readings::new(),
-            gauges_max: Readings::new(),
-            gauges_end: Readings::new(),
-            before: EngineState::default(),
-            after: EngineState::default(),
-            settle: None,
-            arrivals: None,
-            load_status: None,
-            within_limit: None,
-            invalid_intervals: None,
-            search: None,
-            time_profile: None,
-            warmup_trim_ns: None,
-            malloc: None,
-            findings: Vec::new(),
-        }
+        Self { index, step, ..Self::default() }
     }
 
     /// Returns the step's role; of an older record, by its name.
-    #[must_use]
     pub fn role(&self) -> StepRole {
         self.role.unwrap_or_else(|| self.step.role(None))
     }
@@ -229,7 +196,6 @@ impl StepRecord {
     ///
     /// Every interval of a search belongs to a probe; the step's own are those of the probe that
     /// confirmed what was found.
-    #[must_use]
     pub fn has_measured(&self, interval: &IntervalRecord) -> bool {
         let own = self.search.as_ref().map(|search| search.confirmed().map(|probe| probe.number));
         let is_own = match own {
@@ -290,13 +256,11 @@ pub enum RunEnd {
 
 impl RunEnd {
     /// Returns whether every step was executed.
-    #[must_use]
     pub const fn is_complete(&self) -> bool {
         matches!(self, Self::Complete)
     }
 
     /// Returns the end in one short phrase for tables and progress lines.
-    #[must_use]
     pub fn phrase(&self) -> String {
         match self {
             Self::Running => "killed with Assay".to_owned(),

@@ -109,7 +109,6 @@ names!(Placement, "a placement": Free "free", SameCpu "same-cpu", Split "split")
 
 impl Placement {
     /// Returns whether it is the kernel's choice.
-    #[must_use]
     pub fn is_free(&self) -> bool {
         *self == Self::Free
     }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::names::names;
 use crate::number::whole;
 use crate::step::{OpUnit, Step, StepRole};
 
@@ -19,9 +20,10 @@ pub enum Dialect {
     Mysql,
 }
 
+names!(Dialect, "a dialect": Postgres "postgres", Mysql "mysql");
+
 impl Dialect {
     /// Returns the dialect of a server; `None` for other engines.
-    #[must_use]
     pub fn of_engine(engine: &str) -> Option<Self> {
         match engine {
             "postgres" => Some(Self::Postgres),
@@ -42,7 +44,6 @@ pub struct PerDialect<T> {
 
 impl<T> PerDialect<T> {
     /// Returns the value for `dialect`.
-    #[must_use]
     pub const fn by(&self, dialect: Dialect) -> &T {
         match dialect {
             Dialect::Postgres => &self.postgres,
@@ -154,7 +155,6 @@ pub enum Piece<'a> {
 
 impl RowCount {
     /// Returns the number of rows given `loaded` rows, rounded up.
-    #[must_use]
     pub fn of(&self, loaded: u64) -> u64 {
         whole((self.share * loaded as f64).ceil()).saturating_add(self.fixed)
     }
@@ -162,7 +162,6 @@ impl RowCount {
 
 impl Application {
     /// Returns the step of that name.
-    #[must_use]
     pub fn step(&self, name: &str) -> Option<&TrafficSpec> {
         self.steps.iter().find(|step| step.name == name)
     }
@@ -170,7 +169,6 @@ impl Application {
     /// Returns the calls of a step that calls each procedure once.
     ///
     /// One for each copy of a procedure's table; `None` for any other step.
-    #[must_use]
     pub fn calls_once(&self, step: &TrafficSpec, clients: u32) -> Option<u64> {
         let Some(CallMix::Once(procedures)) = &step.clients else { return None };
         let copies = |procedure: &u16| {
@@ -187,17 +185,11 @@ impl Application {
     ///
     /// Rows inserted; without inserts, rows otherwise written; without writes, rows expected to
     /// return, and 1 where unspecified.
-    #[must_use]
     pub fn rows_per_call(&self, call_mix: &CallMix) -> f64 {
-        let called: Vec<(&Procedure, f64)> = match call_mix {
-            CallMix::Mix(weights) => weights
-                .iter()
-                .filter_map(|(at, weight)| Some((self.procedure(*at)?, f64::from(*weight))))
-                .collect(),
-            CallMix::InTurn(turns) | CallMix::Once(turns) => {
-                turns.iter().filter_map(|at| Some((self.procedure(*at)?, 1.0))).collect()
-            }
-        };
+        let called = call_mix.weights().into_iter();
+        let called =
+            called.filter_map(|(at, weight)| Some((self.procedure(at)?, f64::from(weight))));
+        let called: Vec<_> = called.collect();
         let calls: f64 = called.iter().map(|(_, weight)| weight).sum();
         let rows_of = |rows: &dyn Fn(&Procedure) -> f64| {
             let all: f64 = called.iter().map(|(procedure, weight)| weight * rows(procedure)).sum();
@@ -217,7 +209,6 @@ impl Application {
     /// `rows` is the total loaded into all tables. 0 when the step has no clients.
     ///
     /// Each client does whole turns: at most one turn per client more than requested.
-    #[must_use]
     pub fn calls(&self, step: &TrafficSpec, rows: u64, clients: u32) -> Option<u64> {
         let Some(call_mix) = &step.clients else { return Some(0) };
         if let Some(calls) = self.calls_once(step, clients) {
@@ -234,14 +225,14 @@ impl Application {
         Some(whole(turns * turn) * u64::from(clients.max(1)))
     }
 
-    fn procedure(&self, at: u16) -> Option<&Procedure> {
+    /// Returns the procedure at a position.
+    pub fn procedure(&self, at: u16) -> Option<&Procedure> {
         self.procedures.get(usize::from(at))
     }
 }
 
 impl Step {
     /// Returns the role that its application or its name declares.
-    #[must_use]
     pub fn role(&self, application: Option<&Application>) -> StepRole {
         let own = application.and_then(|application| application.step(&self.name));
         own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
@@ -250,7 +241,6 @@ impl Step {
 
 impl Statement {
     /// Returns the pieces with every row of `procedure` expanded.
-    #[must_use]
     pub fn pieces<'a>(&'a self, procedure: &Procedure) -> Vec<Piece<'a>> {
         let (once, width) = (procedure.arguments.len(), procedure.row.len());
         let mut pieces = Vec::new();
@@ -371,6 +361,26 @@ pub enum CallMix {
     Once(Vec<u16>),
 }
 
+impl CallMix {
+    /// Returns the procedures with their weights; 1 where they are not drawn.
+    pub fn weights(&self) -> Vec<(u16, u32)> {
+        match self {
+            Self::Mix(weights) => weights.clone(),
+            Self::InTurn(list) | Self::Once(list) => list.iter().map(|at| (*at, 1)).collect(),
+        }
+    }
+
+    /// Returns the positions of the procedures.
+    pub fn positions(&self) -> impl Iterator<Item = u16> + use<> {
+        self.weights().into_iter().map(|(position, _)| position)
+    }
+
+    /// Returns whether each procedure is called once.
+    pub const fn is_once(&self) -> bool {
+        matches!(self, Self::Once(_))
+    }
+}
+
 /// Background writers: one per client, on the same table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Background {
@@ -425,15 +435,10 @@ pub struct Call<'a> {
 
 impl Call<'_> {
     /// Returns the bytes of a text argument; nothing of any other.
-    #[must_use]
     #[inline]
     pub fn text(&self, argument: Argument) -> &[u8] {
-        match argument {
-            Argument::Text { start, end } => {
-                self.bytes.get(start as usize..end as usize).unwrap_or_default()
-            }
-            Argument::Integer(_) | Argument::Real(_) | Argument::Moment(_) => &[],
-        }
+        let Argument::Text { start, end } = argument else { return &[] };
+        self.bytes.get(start as usize..end as usize).unwrap_or_default()
     }
 }
 

@@ -74,7 +74,6 @@ impl StepRole {
     }
 
     /// Returns whether it writes, with readers or without.
-    #[must_use]
     pub const fn writes(self) -> bool {
         matches!(self, Self::Load | Self::Write | Self::ReadWrite)
     }
@@ -95,7 +94,6 @@ pub enum OpUnit {
 
 impl OpUnit {
     /// Returns whether each request counts as one.
-    #[must_use]
     pub fn is_operation(&self) -> bool {
         *self == Self::Operation
     }
@@ -108,7 +106,6 @@ impl OpUnit {
     ///
     /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps
     /// and the insert in load steps, and deletes are not added.
-    #[must_use]
     pub fn done(&self, of: &OpSummaries) -> u64 {
         let rows = |is_wanted: fn(OpKind) -> bool| -> u64 {
             let wanted = of.iter().filter(|(kind, _)| is_wanted(**kind));
@@ -167,12 +164,17 @@ pub struct Step {
     pub unit: OpUnit,
 }
 
+impl Default for Step {
+    fn default() -> Self {
+        Self::new("", StopRule::Operations(0))
+    }
+}
+
 impl Step {
     /// Returns a step of one closed-loop client with default settings.
     ///
     /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, a settle of a minute at
     /// most.
-    #[must_use]
     pub fn new(name: impl Into<String>, stop: StopRule) -> Self {
         Self {
             name: name.into(),

@@ -28,13 +28,11 @@ pub enum TrendClass {
 
 impl TrendClass {
     /// Returns whether the retained part is a steady state.
-    #[must_use]
     pub const fn is_steady(self) -> bool {
         matches!(self, Self::Flat | Self::WarmUp | Self::SlowDown | Self::Cyclic)
     }
 
     /// Returns the class in a few words.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Flat => "steady",

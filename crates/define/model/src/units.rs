@@ -25,61 +25,41 @@ impl Nanos {
     pub const SECOND: Self = Self(1_000_000_000);
 
     /// Returns the span of `seconds` whole seconds.
-    #[must_use]
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds * 1_000_000_000)
     }
 
     /// Returns the span of `millis` milliseconds.
-    #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis * 1_000_000)
     }
 
     /// Returns the span in seconds.
-    #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         float(self) / 1e9
     }
 
     /// Returns the span in microseconds.
-    #[must_use]
     pub fn as_micros_f64(self) -> f64 {
         float(self) / 1e3
     }
 
     /// Returns `self - earlier`, or zero when `earlier` is later.
-    #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
 
     /// Returns `self + span`, at most the largest stamp.
-    #[must_use]
     pub const fn after(self, span: Self) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 }
 
 impl Bytes {
-    /// One KiB.
-    pub const KIB: Self = Self(1 << 10);
     /// One MiB.
     pub const MIB: Self = Self(1 << 20);
     /// One GiB.
     pub const GIB: Self = Self(1 << 30);
-
-    /// Returns the size in MiB.
-    #[must_use]
-    pub fn as_mib(self) -> f64 {
-        float(self) / 1_048_576.0
-    }
-
-    /// Returns the size in GiB.
-    #[must_use]
-    pub fn as_gib(self) -> f64 {
-        self.as_mib() / 1024.0
-    }
 }
 
 impl Count for Nanos {
@@ -138,7 +118,6 @@ impl fmt::Display for Nanos {
 }
 
 /// Returns a number of clients as text: `1 client`, `8 clients`.
-#[must_use]
 pub fn clients(number: u32) -> String {
     format!("{number} client{}", if number == 1 { "" } else { "s" })
 }
@@ -148,17 +127,16 @@ pub fn clients(number: u32) -> String {
 /// # Errors
 /// Names the expected form when the text has no number, no unit or an unknown unit.
 pub fn parse_span(text: &str) -> Result<Nanos, String> {
-    let (value, unit) = split(text)?;
-    let scale = match unit {
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "m" | "min" => 60e9,
-        "h" => 3600e9,
-        _ => return Err(format!("`{text}` is not a duration: write 500ms, 60s, 10m or 2h")),
-    };
-    Ok(Nanos(round(value * scale)))
+    const UNITS: &[(&str, f64)] = &[
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("m", 60e9),
+        ("min", 60e9),
+        ("h", 36e11),
+    ];
+    scaled(text, UNITS, "a duration: write 500ms, 60s, 10m or 2h").map(Nanos)
 }
 
 /// Parses a size in binary units: `64KiB`, `512M`, `2GiB`.
@@ -166,16 +144,20 @@ pub fn parse_span(text: &str) -> Result<Nanos, String> {
 /// # Errors
 /// Names the expected form when the text has no number or an unknown unit.
 pub fn parse_size(text: &str) -> Result<Bytes, String> {
-    let (value, unit) = split(text)?;
-    let scale = match unit {
-        "" | "B" => 1.0,
-        "K" | "KiB" => 1024.0,
-        "M" | "MiB" => 1024.0 * 1024.0,
-        "G" | "GiB" => 1024.0 * 1024.0 * 1024.0,
-        "T" | "TiB" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(format!("`{text}` is not a size: write 4096, 64KiB, 512MiB or 2GiB")),
-    };
-    Ok(Bytes(round(value * scale)))
+    const KIB: f64 = 1024.0;
+    const UNITS: &[(&str, f64)] = &[
+        ("", 1.0),
+        ("B", 1.0),
+        ("K", KIB),
+        ("KiB", KIB),
+        ("M", KIB * KIB),
+        ("MiB", KIB * KIB),
+        ("G", KIB * KIB * KIB),
+        ("GiB", KIB * KIB * KIB),
+        ("T", KIB * KIB * KIB * KIB),
+        ("TiB", KIB * KIB * KIB * KIB),
+    ];
+    scaled(text, UNITS, "a size: write 4096, 64KiB, 512MiB or 2GiB").map(Bytes)
 }
 
 /// Parses a count with an optional decimal suffix: `200k`, `4M`, `2B`.
@@ -183,15 +165,9 @@ pub fn parse_size(text: &str) -> Result<Bytes, String> {
 /// # Errors
 /// Names the expected form when the text has no number or an unknown suffix.
 pub fn parse_count(text: &str) -> Result<u64, String> {
-    let (value, unit) = split(text)?;
-    let scale = match unit {
-        "" => 1.0,
-        "k" | "K" => 1e3,
-        "M" | "m" => 1e6,
-        "B" | "G" => 1e9,
-        _ => return Err(format!("`{text}` is not a count: write 1000, 200k, 4M or 2B")),
-    };
-    Ok(round(value * scale))
+    const UNITS: &[(&str, f64)] =
+        &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("m", 1e6), ("B", 1e9), ("G", 1e9)];
+    scaled(text, UNITS, "a count: write 1000, 200k, 4M or 2B")
 }
 
 /// Parses a rate of operations: `800/s`, `50k/s`, `2M/s`.
@@ -248,7 +224,6 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 /// Writes a rate of operations: `50,000/s`, `0.5/s`.
-#[must_use]
 pub fn per_second(ops_per_s: f64) -> String {
     // Below a hundred, two digits behind the point may matter.
     let hundredths = round(ops_per_s * 100.0);
@@ -259,7 +234,6 @@ pub fn per_second(ops_per_s: f64) -> String {
 }
 
 /// Writes a count with a comma between thousands: `1,000,000`.
-#[must_use]
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -282,6 +256,14 @@ fn split(text: &str) -> Result<(f64, &str), String> {
         .parse()
         .map_err(|_not_a_number| format!("`{text}` does not start with a number"))?;
     Ok((value, unit.trim()))
+}
+
+/// Parses a number in one of the units; `form` follows "is not" in an error.
+fn scaled(text: &str, units: &[(&str, f64)], form: &str) -> Result<u64, String> {
+    let (value, unit) = split(text)?;
+    let scale = units.iter().find(|(name, _)| *name == unit);
+    let (_, scale) = scale.ok_or_else(|| format!("`{text}` is not {form}"))?;
+    Ok(round(value * scale))
 }
 
 /// Rounds a non-negative number to the nearest whole one.

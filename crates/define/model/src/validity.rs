@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::load::{Limit, Pace};
+use crate::names::names;
 use crate::op_summary::{OpSummaries, Percentiles};
 use crate::units::Nanos;
 
@@ -59,7 +60,6 @@ pub enum InvalidCause {
 
 impl InvalidCause {
     /// Returns the cause in a few words.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Paused => "the worker was stopped",
@@ -149,7 +149,6 @@ impl SearchRecord {
     /// Returns the probe that confirmed the result.
     ///
     /// The last confirmation that passed; its span is the step's measured span.
-    #[must_use]
     pub fn confirmed(&self) -> Option<&ProbeRecord> {
         let is_it = |probe: &&ProbeRecord| {
             (probe.purpose, probe.outcome) == (Purpose::Confirm, Outcome::Passed)
@@ -189,21 +188,9 @@ pub enum Purpose {
     Clients,
 }
 
-impl Purpose {
-    /// Returns the purpose in a word or two.
-    #[must_use]
-    pub const fn phrase(self) -> &'static str {
-        match self {
-            Self::Capacity => "capacity",
-            Self::Bracket => "bracket",
-            Self::Bisect => "bisect",
-            Self::Recheck => "recheck",
-            Self::Confirm => "confirm",
-            Self::Above => "just above",
-            Self::Clients => "clients",
-        }
-    }
-}
+names!(Purpose, "a purpose of probes":
+    Capacity "capacity", Bracket "bracket", Bisect "bisect", Recheck "recheck",
+    Confirm "confirm", Above "just above", Clients "clients");
 
 /// How a probe ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -220,18 +207,8 @@ pub enum Outcome {
     Invalid,
 }
 
-impl Outcome {
-    /// Returns the outcome in a word.
-    #[must_use]
-    pub const fn phrase(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Undecided => "undecided",
-            Self::Invalid => "invalid",
-        }
-    }
-}
+names!(Outcome, "an outcome of probes":
+    Passed "passed", Failed "failed", Undecided "undecided", Invalid "invalid");
 
 /// One probe of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

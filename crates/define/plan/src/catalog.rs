@@ -40,18 +40,13 @@ pub trait Catalog {
     fn application(&self, name: &str) -> Option<String>;
     /// Returns the names of the shipped applications.
     fn application_names(&self) -> Vec<String>;
-    /// Returns the text of the user's own application.
-    ///
-    /// # Errors
-    /// The reason why it cannot be read.
-    fn application_file(&self, path: &Path) -> Result<String, String>;
     /// Returns the codes of the lint rules that a waiver may name (`A001`).
     fn rule_codes(&self) -> Vec<&'static str>;
-    /// Returns the text of a rate file.
+    /// Returns the text of a user's file: an application, or a rate.
     ///
     /// # Errors
     /// The reason why it cannot be read.
-    fn rate_file(&self, path: &Path) -> Result<String, String>;
+    fn file(&self, path: &Path) -> Result<String, String>;
     /// Checks a key distribution as written, for a key space of `rows`.
     ///
     /// # Errors

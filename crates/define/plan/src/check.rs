@@ -7,17 +7,16 @@ use model::{BuildRef, DataShape, Experiment, Options, Settings, Variant};
 use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
-use crate::checked::{Checked, Places};
+use crate::checked::Checked;
 use crate::error::{Errors, PlanError, Source};
-use crate::nearest::nearest;
 use crate::overrides::Overrides;
 use crate::preset::{Derived, Preset};
 use crate::profile;
 use crate::published::{AsWritten, FindingContext};
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, COMPRESSIBLE_TO, CONTROL, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE, QUESTION,
-    REPETITIONS, ROWS, SEED, VALUE_BYTES,
+    BASE, COMPRESSIBLE_TO, COMPRESSION, CONTROL, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE,
+    QUESTION, REPETITIONS, ROWS, SEED, VALUE_BYTES, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -120,12 +119,10 @@ impl Checker<'_> {
         let (steps, loads) = steps.unwrap_or_default();
         let mut variants = errors.or_default(self.variants(file, derived.flatten()));
         let base = errors.ok(self.base(file));
-        let mut places = Places::of(file);
         if file.experiment.text(CONTROL) == "true"
             && let Some(base) = base.as_ref().filter(|_| !variants.is_empty())
-            && let Some(control) = errors.ok(resolver.add_control(&mut variants, base, file))
         {
-            places.copy(base, &control);
+            errors.ok(resolver.add_control(&mut variants, base, file));
         }
         // Findings refer to steps and variants, which must be valid.
         let context =
@@ -158,7 +155,7 @@ impl Checker<'_> {
             experiment: checked,
             chosen: None,
             source: resolver.source.clone(),
-            places,
+            file: file.clone(),
             loads,
             clients: factor.place,
         })
@@ -196,7 +193,7 @@ impl Checker<'_> {
             compressible_to: errors
                 .or(resolver.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
         };
-        let compression = benchmark.get(Settings::COMPRESSION).map(|text| text.get_ref().as_str());
+        let compression = benchmark.get(COMPRESSION).map(|text| text.get_ref().as_str());
         let derived = self.preset.map(|preset| preset.derive(machine, &data, compression));
         let rows = resolver.amount(&of, (ROWS, "the number of rows"), parse_count);
         match (errors.ok(rows), &derived) {
@@ -254,8 +251,8 @@ impl Checker<'_> {
         if let (Some(name), Some((build, _))) = (profile, &engine) {
             options = errors.or_default(self.profile(name, build));
         }
-        for (name, value) in &table.pairs.0 {
-            options.set(name.get_ref(), &value.get_ref().0);
+        for (name, value) in &table.pairs {
+            options.set(name.get_ref(), value.get_ref());
         }
         let mut settings = Settings {
             cache_bytes: derived.map(|derived| derived.cache_bytes),
@@ -264,7 +261,7 @@ impl Checker<'_> {
             background_jobs: derived.map(|derived| derived.background_jobs),
             ..Settings::default()
         };
-        for setting in Settings::DECLARED {
+        for setting in of_engines() {
             if let Some(text) = table.get(setting).or(benchmark.get(setting)) {
                 let set = settings.set(setting.key, text.get_ref());
                 errors.ok(set.map_err(|why| resolver.invalid(setting, text, why)));
@@ -289,19 +286,12 @@ impl Checker<'_> {
         let version = build.version.as_deref();
         profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
-            let error = PlanError::new(why).at(self.resolver.source, name.span(), "here");
-            match nearest(name.get_ref(), names.iter().map(String::as_str)) {
-                Some(word) if word != name.get_ref() => {
-                    error.remedy(format!("did you mean `{word}`?"))
-                }
-                _ => match &profile::of_engine(catalog, &build.engine)[..] {
-                    [] => error.remedy(format!("{} has no profile: leave it out", build.engine)),
-                    own => {
-                        let own = own.join(", ");
-                        error.remedy(format!("profiles of {}: {own}", build.engine))
-                    }
-                },
-            }
+            let others = names.iter().map(String::as_str).filter(|known| known != name.get_ref());
+            let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {
+                [] => format!("{} has no profile: leave it out", build.engine),
+                own => format!("profiles of {}: {}", build.engine, own.join(", ")),
+            };
+            self.resolver.refuse(name.span(), why).meant(name.get_ref(), others, otherwise)
         })
     }
 
@@ -326,15 +316,16 @@ impl Checker<'_> {
         {
             return Ok(text.to_owned());
         }
-        Err(PlanError::new(format!("`{text}` cannot be {what}"))
-            .at(self.resolver.source, table.place_of(NAME), "here")
+        Err(self
+            .resolver
+            .refuse(table.place_of(NAME), format!("`{text}` cannot be {what}"))
             .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::sample::experiment;
+    use crate::tests::sample::experiment;
 
     #[test]
     fn variant_settings_win_over_benchmark_settings_and_those_over_presets() {

@@ -1,14 +1,15 @@
 //! A checked experiment with source positions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use model::Experiment;
+use toml::Spanned;
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::profile::KnownOptions;
-use crate::settings::{NAME, settings};
+use crate::settings::NAME;
 use crate::spec::File;
 
 /// A checked experiment with source positions for later errors.
@@ -19,50 +20,12 @@ pub struct Checked {
     /// The sizes chosen for this machine, in one line.
     pub chosen: Option<String>,
     pub(crate) source: Source,
-    pub(crate) places: Places,
+    /// The file, with the command line's settings.
+    pub(crate) file: File,
     /// Place of each step's load: its rate, its limit, or the step itself.
     pub(crate) loads: Vec<Range<usize>>,
     /// Place of the client factor; empty when it is not in a file.
     pub(crate) clients: Range<usize>,
-}
-
-/// Places in the file by variant, and by key or option; those of its name have the key `name`.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Places(BTreeMap<(String, String), Range<usize>>);
-
-impl Places {
-    /// Collects the places of each variant's settings and options.
-    pub(crate) fn of(file: &File) -> Self {
-        let mut places = BTreeMap::new();
-        for table in &file.variants {
-            let mut add = |key: &str, place: Range<usize>| {
-                places.insert((table.text(NAME).to_owned(), key.to_owned()), place);
-            };
-            for setting in settings() {
-                if let Some(text) = table.get(setting).or(file.benchmark.get(setting)) {
-                    add(setting.key, text.span());
-                }
-            }
-            for (name, _) in &table.pairs.0 {
-                add(name.get_ref(), name.span());
-            }
-        }
-        Self(places)
-    }
-
-    /// Gives a control the places of its base.
-    pub(crate) fn copy(&mut self, base: &str, control: &str) {
-        let own = self.0.iter().filter(|((variant, _), _)| variant == base);
-        let copies: Vec<_> = own
-            .map(|((_, key), place)| ((control.to_owned(), key.clone()), place.clone()))
-            .collect();
-        self.0.extend(copies);
-    }
-
-    /// Returns the place of a variant's key or option.
-    fn get(&self, variant: &str, key: &str) -> Option<Range<usize>> {
-        self.0.get(&(variant.to_owned(), key.to_owned())).cloned()
-    }
 }
 
 impl Checked {
@@ -70,24 +33,23 @@ impl Checked {
     ///
     /// `reason` is the engine's message. An option of another engine in `known` is reported as
     /// such.
-    #[must_use]
     pub fn option_refusal(
         &self,
         (variant, option): (&str, &str),
         reason: &str,
         known: &KnownOptions,
     ) -> PlanError {
-        let place = self.places.get(variant, option);
+        let place = self.written(variant, option);
         // An option that is set, but not in the file, comes from the profile.
         let found = self.experiment.variant(variant).filter(|_| place.is_none());
         let found = found.filter(|found| found.options.get(option).is_some());
         let profile = found.and_then(|found| found.profile.as_ref());
         let origin = profile.map_or(String::new(), |name| format!(" of profile `{name}`"));
-        let error =
-            PlanError::new(format!("variant {variant}: option `{option}`{origin} is rejected"));
+        let message = format!("option `{option}`{origin} is rejected");
+        let error = self.variant_error(variant, &message);
         let error = match place {
             Some(place) => error.at(&self.source, place, "rejected by the engine"),
-            None => error.at(&self.source, self.place(variant), "this variant"),
+            None => error,
         };
         let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
         error.remedy(match meant(option, engine, known) {
@@ -99,14 +61,13 @@ impl Checked {
     /// Returns the error of a setting that this machine cannot provide.
     ///
     /// The message starts with the variant's name.
-    #[must_use]
     pub fn setting_refusal(
         &self,
         (variant, setting): (&str, &str),
         message: &str,
         remedy: &str,
     ) -> PlanError {
-        let word = self.places.get(variant, setting);
+        let word = self.written(variant, setting);
         PlanError::new(format!("variant {variant}: {message}"))
             .at(&self.source, word.unwrap_or_else(|| self.place(variant)), "requested here")
             .remedy(remedy)
@@ -115,7 +76,6 @@ impl Checked {
     /// Returns the error of a load that this machine cannot offer.
     ///
     /// `step_index` counts the experiment's steps from 0.
-    #[must_use]
     pub fn load_refusal(&self, step_index: usize, message: &str, remedy: &str) -> PlanError {
         let name = self.experiment.steps.get(step_index).map_or("", |step| step.name.as_str());
         let place = self.loads.get(step_index).cloned().unwrap_or(0..0);
@@ -125,20 +85,28 @@ impl Checked {
     }
 
     /// Returns the error of a client count that this machine cannot run.
-    #[must_use]
     pub fn clients_refusal(&self, message: &str, remedy: &str) -> PlanError {
         PlanError::new(message)
             .at(&self.source, self.clients.clone(), "requested here")
             .remedy(remedy)
     }
 
+    /// Returns the place of a variant's key or option; a control has those of the base.
+    fn written(&self, variant: &str, key: &str) -> Option<Range<usize>> {
+        let is_control = self.experiment.variant(variant).is_some_and(|found| found.is_control);
+        let name = if is_control { self.experiment.base.as_str() } else { variant };
+        let table = self.file.variants.iter().find(|table| table.text(NAME) == name)?;
+        let option = table.pairs.iter().find(|(name, _)| name.get_ref() == key);
+        let setting = || table.by_key(key).or(self.file.benchmark.by_key(key)).map(Spanned::span);
+        option.map(|(name, _)| name.span()).or_else(setting)
+    }
+
     /// Returns the place of a variant's name; empty when it is not in a file.
     fn place(&self, variant: &str) -> Range<usize> {
-        self.places.get(variant, NAME.key).unwrap_or(0..0)
+        self.written(variant, NAME.key).unwrap_or(0..0)
     }
 
     /// Returns an error about a whole variant, at its name.
-    #[must_use]
     pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
         PlanError::new(format!("variant {variant}: {message}")).at(
             &self.source,
@@ -165,7 +133,7 @@ fn meant(option: &str, engine: &str, known: &KnownOptions) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::checked;
+    use crate::tests::sample::checked;
 
     #[test]
     fn an_error_points_at_the_rejected_text() {

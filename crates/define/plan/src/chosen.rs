@@ -1,14 +1,14 @@
 //! Rows and duration of typed steps, chosen for the machine.
 
 use model::units::parse_size;
-use model::{Bytes, Durability, Experiment, Settings, StepInfo, StepRole, StopRule};
+use model::{Bytes, Durability, Experiment, StepInfo, StepRole, StopRule};
 
 use crate::catalog::Machine;
 use crate::check::{KEY_BYTES_DEFAULT, VALUE_BYTES_DEFAULT};
 use crate::cost::{DISK_PER_ROW, ROWS_PER_S, SERVER_ROWS_PER_S};
 use crate::expand::DISK_FLOOR_BYTES;
 use crate::overrides::Overrides;
-use crate::settings::{CLIENTS, DURATION, KEY_BYTES, MEMORY, RATE, VALUE_BYTES};
+use crate::settings::{CLIENTS, DURABILITY, DURATION, KEY_BYTES, MEMORY, RATE, VALUE_BYTES};
 
 /// Time that the load of the rows may take. Our choice: as long as the measurement.
 const LOAD_S: u64 = 10;
@@ -50,7 +50,7 @@ impl Chosen {
         };
         let row_bytes =
             bytes(KEY_BYTES, KEY_BYTES_DEFAULT) + bytes(VALUE_BYTES, VALUE_BYTES_DEFAULT);
-        let is_synced = overrides.get(Settings::DURABILITY) == Some(Durability::Sync.name());
+        let is_synced = overrides.get(DURABILITY) == Some(Durability::Sync.name());
         let rows_per_s = match (is_synced, has_server) {
             (true, _) => SYNCED_ROWS_PER_S,
             (false, true) => SERVER_ROWS_PER_S,
@@ -117,7 +117,7 @@ fn rounded(rows: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::MACHINE;
+    use crate::tests::sample::MACHINE;
 
     fn chosen(machine: Machine, typed: &[(&str, &str)], has_server: bool) -> u64 {
         let overrides =

@@ -74,8 +74,8 @@ impl Resolver<'_> {
                 (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
             }
             (None, word) => {
-                return Err(PlanError::new(format!("unknown levels of clients `{word}`"))
-                    .at(self.source, place, "here")
+                return Err(self
+                    .refuse(place, format!("unknown levels of clients `{word}`"))
                     .meant(word, KEYWORDS, "write counts such as 1,2,4, or sweep, or adaptive"));
             }
         };
@@ -93,10 +93,9 @@ impl Resolver<'_> {
         for (index, &level) in levels.iter().enumerate() {
             self.clients(level, place.clone())?;
             if levels[..index].contains(&level) {
-                let error =
-                    PlanError::new(format!("the factor `clients` has the level {level} twice"));
-                return Err(error
-                    .at(self.source, place.clone(), "here")
+                let why = format!("the factor `clients` has the level {level} twice");
+                return Err(self
+                    .refuse(place.clone(), why)
                     .remedy("name each level once; `repetitions` sets how often each is run"));
             }
         }
@@ -106,8 +105,8 @@ impl Resolver<'_> {
     /// Checks a client count.
     pub(crate) fn clients(&self, clients: u32, place: Range<usize>) -> Result<u32, PlanError> {
         if clients > CLIENTS_MAX {
-            return Err(PlanError::new(format!("{clients} client threads are too many"))
-                .at(self.source, place, "here")
+            return Err(self
+                .refuse(place, format!("{clients} client threads are too many"))
                 .remedy(format!("at most {CLIENTS_MAX}")));
         }
         self.positive(clients, "the number of clients", place)
@@ -117,7 +116,7 @@ impl Resolver<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{checked, experiment};
+    use crate::tests::sample::{checked, experiment};
 
     #[test]
     fn a_sweep_goes_beyond_the_cpus_and_has_six_levels_at_least() {

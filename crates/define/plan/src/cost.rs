@@ -87,10 +87,7 @@ impl Cost {
         let span = match (step.stop, &step.load) {
             (StopRule::Duration(span), _) => span.0,
             (StopRule::Operations(n), Load::Open(open)) => span_of(&open.rate, n).0,
-            (
-                StopRule::Operations(n),
-                Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients,
-            ) => {
+            (StopRule::Operations(n), _) => {
                 let (rows, rows_per_s) = self.rows(experiment, step, n);
                 rows.saturating_mul(1_000_000_000) / rows_per_s
             }
@@ -110,7 +107,7 @@ impl Cost {
         let application = experiment.application.as_ref();
         match application.and_then(|application| application.step(&step.name)) {
             Some(traffic_spec) => {
-                let is_whole = matches!(traffic_spec.clients, Some(CallMix::Once(_)));
+                let is_whole = traffic_spec.clients.as_ref().is_some_and(CallMix::is_once);
                 let rows_per_s = if is_whole { TABLE_ROWS_PER_S } else { SERVER_ROWS_PER_S };
                 (rows_of(traffic_spec, experiment.data.rows), rows_per_s)
             }
@@ -130,15 +127,8 @@ fn rows_of(traffic_spec: &TrafficSpec, loaded: u64) -> u64 {
 #[expect(clippy::cast_sign_loss, reason = "rates are positive")]
 fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
     let inserts = |call_mix: &CallMix| {
-        let positions: Vec<u16> = match call_mix {
-            CallMix::Mix(weights) => weights.iter().map(|(position, _)| *position).collect(),
-            CallMix::InTurn(list) => list.clone(),
-            CallMix::Once(_) => Vec::new(),
-        };
-        positions.iter().any(|position| {
-            let procedure = application.procedures.get(usize::from(*position));
-            procedure.is_some_and(|procedure| procedure.kind == OpKind::Insert)
-        })
+        let kinds = call_mix.positions().filter_map(|at| Some(application.procedure(at)?.kind));
+        !call_mix.is_once() && kinds.into_iter().any(|kind| kind == OpKind::Insert)
     };
     let clients = experiment.clients.iter().copied().max().unwrap_or(1);
     let rows = |step: Step| {
@@ -158,7 +148,7 @@ mod tests {
     use crate::check::load;
     use crate::expand::{Room, expand};
     use crate::overrides::Overrides;
-    use crate::sample::{MACHINE, TestCatalog};
+    use crate::tests::sample::{MACHINE, TestCatalog};
 
     /// Returns seconds and mebibytes of ibench-2023 with this text after its variant's name.
     fn planned(variant: &str) -> (f64, f64) {
@@ -172,7 +162,7 @@ mod tests {
         let checked = load("s.toml", &text, &Overrides::default(), &known, MACHINE).unwrap();
         let room = Room { free: Bytes(1 << 40), floor: Bytes(0) };
         let plan = expand(checked.experiment, &known, room).unwrap();
-        (plan.estimated_ns.as_secs_f64(), plan.estimated_disk_bytes.as_mib())
+        (plan.estimated_ns.as_secs_f64(), plan.estimated_disk_bytes.0 as f64 / f64::from(1 << 20))
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! Declarations made before a run: control and waivers.
 
 use model::{Variant, Waiver};
-use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
 use crate::nearest::nearest;
 use crate::resolve::Resolver;
-use crate::settings::NAME;
-use crate::spec::{File, WaiveTable};
+use crate::settings::{CODE, NAME, REASON};
+use crate::spec::{File, Section};
 
 impl Resolver<'_> {
     /// Checks the waivers: known rules, one reason each.
-    pub(crate) fn waivers(&self, tables: &[WaiveTable]) -> Result<Vec<Waiver>, PlanError> {
+    pub(crate) fn waivers(&self, tables: &[Section]) -> Result<Vec<Waiver>, PlanError> {
         let (mut waivers, mut errors) = (Vec::new(), Errors::default());
         for table in tables {
             waivers.extend(errors.ok(self.waiver(table, &waivers)));
@@ -19,45 +18,38 @@ impl Resolver<'_> {
         errors.result(waivers)
     }
 
-    fn waiver(&self, table: &WaiveTable, others: &[Waiver]) -> Result<Waiver, PlanError> {
-        let code = self.rule_code(&table.code)?;
-        let reason = table.reason.get_ref().trim().to_owned();
+    fn waiver(&self, table: &Section, others: &[Waiver]) -> Result<Waiver, PlanError> {
+        let (place, word, codes) =
+            (table.place_of(CODE), table.text(CODE).trim(), self.catalog.rule_codes());
+        let Some(code) = codes.iter().find(|known| known.eq_ignore_ascii_case(word)) else {
+            let error = PlanError::new(format!("no rule has the code `{word}`"));
+            let error = error.at(self.source, place, "unknown code");
+            return Err(match nearest(&word.to_ascii_uppercase(), codes.iter().copied()) {
+                Some(near) => error.remedy(format!("did you mean {near}?")),
+                None => error.remedy(format!("rules: {}", codes.join(", "))),
+            });
+        };
+        let reason = table.text(REASON).trim().to_owned();
         if reason.is_empty() {
             return Err(PlanError::new(format!("the waiver of {code} has no reason"))
-                .at(self.source, table.reason.span(), "no reason")
+                .at(self.source, table.place_of(REASON), "no reason")
                 .remedy("give the reason: it is shown in the first line of every result"));
         }
-        if others.iter().any(|waiver| waiver.code == code) {
+        if others.iter().any(|waiver| waiver.code == *code) {
             return Err(PlanError::new(format!("{code} is waived twice"))
-                .at(self.source, table.code.span(), "the second time")
+                .at(self.source, place, "the second time")
                 .remedy("keep one of them, with the whole reason"));
         }
-        Ok(Waiver { code: code.to_owned(), reason })
+        Ok(Waiver { code: (*code).to_owned(), reason })
     }
 
-    fn rule_code(&self, code: &Spanned<String>) -> Result<&'static str, PlanError> {
-        let (word, codes) = (code.get_ref().trim(), self.catalog.rule_codes());
-        if let Some(code) = codes.iter().find(|known| known.eq_ignore_ascii_case(word)) {
-            return Ok(code);
-        }
-        let error = PlanError::new(format!("no rule has the code `{word}`")).at(
-            self.source,
-            code.span(),
-            "unknown code",
-        );
-        Err(match nearest(&word.to_ascii_uppercase(), codes.iter().copied()) {
-            Some(near) => error.remedy(format!("did you mean {near}?")),
-            None => error.remedy(format!("rules: {}", codes.join(", "))),
-        })
-    }
-
-    /// Adds the control, a copy of the base, right after it; returns its name.
+    /// Adds the control, a copy of the base, right after it.
     pub(crate) fn add_control(
         &self,
         variants: &mut Vec<Variant>,
         base: &str,
         file: &File,
-    ) -> Result<String, PlanError> {
+    ) -> Result<(), PlanError> {
         let name = format!("{base}-control");
         if let Some(same) = file.variants.iter().find(|table| table.text(NAME) == name) {
             let place = same.place_of(NAME);
@@ -66,9 +58,9 @@ impl Resolver<'_> {
                 .remedy("give this variant another name, or leave the control out"));
         }
         let at = variants.iter().position(|variant| variant.name == base).unwrap_or(0);
-        let control = Variant { name: name.clone(), is_control: true, ..variants[at].clone() };
+        let control = Variant { name, is_control: true, ..variants[at].clone() };
         variants.insert(at + 1, control);
-        Ok(name)
+        Ok(())
     }
 }
 
@@ -79,7 +71,7 @@ mod tests {
     use crate::catalog::Machine;
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
+    use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
     const QUESTION: &str = "question = \"?\"";
 

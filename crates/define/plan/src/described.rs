@@ -2,59 +2,32 @@
 
 use std::path::Path;
 
-use model::Application;
-
-use crate::application;
+use crate::application::{self, Described};
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 
 /// Rows assumed for a description.
 const ROWS: u64 = 1_000_000;
 
-/// An application with its descriptive fields.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Described {
-    /// The application, for a million rows.
-    pub application: Application,
-    /// Its publication.
-    pub published_by: Option<String>,
-    /// Its parameters and their defaults as written.
-    pub parameters: Vec<(String, String)>,
-    /// The text of its file.
-    pub text: String,
-}
-
-/// Returns the application of that name or file.
+/// Returns the application of that name or file, for a million rows.
 ///
 /// # Errors
 /// When there is none, or its file is invalid.
 pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanError> {
-    let (name, text) = if name.ends_with(".toml") {
-        let text = catalog
-            .application_file(Path::new(name))
-            .map_err(|why| PlanError::new(format!("cannot read the application {name}: {why}")))?;
-        (name.to_owned(), text)
-    } else if let Some(text) = catalog.application(name) {
-        (format!("{name}.toml"), text)
-    } else {
-        let names = catalog.application_names();
-        return Err(PlanError::new(format!("no application is named `{name}`")).meant(
-            name,
-            names.iter().map(String::as_str),
-            format!("applications: {}", names.join(", ")),
-        ));
-    };
-    let source = Source { name, text };
-    let loaded = application::read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)?;
-    let Source { text, .. } = source;
-    let application::Loaded { application, published_by, defaults, .. } = loaded;
-    Ok(Described { application, published_by, parameters: defaults, text })
+    let found = application::find(name, Path::new(""), catalog).map_err(PlanError::new)?;
+    let names = catalog.application_names();
+    let source = found.ok_or_else(|| {
+        let otherwise = format!("applications: {}", names.join(", "));
+        let error = PlanError::new(format!("no application is named `{name}`"));
+        error.meant(name, names.iter().map(String::as_str), otherwise)
+    })?;
+    application::read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::TestCatalog;
+    use crate::tests::sample::TestCatalog;
 
     #[test]
     fn an_application_is_found_by_name_and_a_typo_gets_a_suggestion() {

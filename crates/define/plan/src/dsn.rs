@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use model::{Address, Dialect, Dsn, Password};
 use url::{Host, Url};
 
-use crate::secret::{is_variable, variable};
+use crate::error::PlanError;
+use crate::secret::variable;
 
 /// Source: PostgreSQL documentation, section 20.3, `port`.
 const PORT_POSTGRES: u16 = 5432;
@@ -15,44 +16,34 @@ const PORT_MYSQL: u16 = 3306;
 const FORM: &str = "write postgres://user:password@host:port/database, or mysql://...; for a unix \
                     socket add ?host=/directory or ?socket=/path";
 
-/// Error and remedy for an address; neither contains the password.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct DsnError {
-    pub(crate) why: String,
-    pub(crate) remedy: String,
-}
-
-impl DsnError {
-    fn new(why: impl Into<String>) -> Self {
-        Self { why: why.into(), remedy: FORM.to_owned() }
-    }
+/// Returns the error of an address; neither it nor its remedy contains the password.
+fn wrong(why: impl Into<String>) -> PlanError {
+    PlanError::new(why).remedy(FORM)
 }
 
 /// Reads an address.
-pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), DsnError> {
+pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), PlanError> {
     let (plain, variable) = without_variable(text);
     // The `url` crate requires a host after a user; a socket has none.
     let is_hostless = plain.contains("@/");
     let plain = plain.replacen("@/", "@localhost/", 1);
-    let url = Url::parse(&plain).map_err(|why| DsnError::new(format!("the address: {why}")))?;
+    let url = Url::parse(&plain).map_err(|why| wrong(format!("the address: {why}")))?;
     let dialect = match url.scheme() {
         "postgres" | "postgresql" => Dialect::Postgres,
         "mysql" | "mariadb" => Dialect::Mysql,
-        other => return Err(DsnError::new(format!("unknown server scheme `{other}://`"))),
+        other => return Err(wrong(format!("unknown server scheme `{other}://`"))),
     };
     if url.fragment().is_some() {
-        return Err(DsnError {
-            why: "the address ends at a `#`".to_owned(),
-            remedy: "a `#` in a user's name or a password is written %23".to_owned(),
-        });
+        return Err(wrong("the address ends at a `#`")
+            .remedy("a `#` in a user's name or a password is written %23"));
     }
     let user = decoded(url.username())?;
     if user.is_empty() {
-        return Err(DsnError::new("the address names no user"));
+        return Err(wrong("the address names no user"));
     }
     let database = decoded(url.path().trim_start_matches('/'))?;
     if database.is_empty() || database.contains('/') {
-        return Err(DsnError::new("the address names no database"));
+        return Err(wrong("the address names no database"));
     }
     let password = url.password().map(decoded).transpose()?.filter(|text| !text.is_empty());
     Ok((
@@ -73,14 +64,14 @@ fn without_variable(text: &str) -> (String, Option<String>) {
     let found = || {
         let (begin, rest) = text.split_once("://")?;
         let (login, behind) = rest.rsplit_once('@')?;
-        let (user, password) = login.split_once(':').filter(|(_, text)| is_variable(text))?;
+        let (user, password) = login.split_once(':')?;
         Some((format!("{begin}://{user}@{behind}"), variable(password)?.to_owned()))
     };
     found().map_or_else(|| (text.to_owned(), None), |(plain, name)| (plain, Some(name)))
 }
 
 /// Returns the server's address.
-fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, DsnError> {
+fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, PlanError> {
     let default = match dialect {
         Dialect::Postgres => PORT_POSTGRES,
         Dialect::Mysql => PORT_MYSQL,
@@ -93,37 +84,36 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Ds
             // Source: PostgreSQL documentation, section 34.1.2, `host`.
             ("host", Dialect::Postgres) => PathBuf::from(&*value).join(format!(".s.PGSQL.{port}")),
             _ => {
-                return Err(DsnError {
-                    why: format!("`{key}` is not understood in an address"),
-                    remedy: "leave it out: only `socket`, and `host` for Postgres, are; the \
-                             connection is not encrypted"
-                        .to_owned(),
-                });
+                return Err(wrong(format!("`{key}` is not understood in an address")).remedy(
+                    "leave it out: only `socket`, and `host` for Postgres, are; the connection is \
+                     not encrypted",
+                ));
             }
         };
         if !path.is_absolute() {
-            return Err(DsnError::new(format!("`{value}` is not the path of a socket")));
+            return Err(wrong(format!("`{value}` is not the path of a socket")));
         }
         socket = Some(path);
     }
     if let Some(path) = socket {
         return Ok(Address::Socket(path));
     }
-    match url.host() {
-        _ if is_hostless => Err(DsnError::new("the address names no host")),
-        Some(Host::Domain(host)) if !host.is_empty() => {
-            Ok(Address::Tcp { host: decoded(host)?, port })
-        }
-        Some(Host::Ipv4(host)) => Ok(Address::Tcp { host: host.to_string(), port }),
-        Some(Host::Ipv6(host)) => Ok(Address::Tcp { host: host.to_string(), port }),
-        Some(Host::Domain(_)) | None => Err(DsnError::new("the address names no host")),
+    let host = match url.host() {
+        Some(Host::Domain(host)) => decoded(host)?,
+        Some(Host::Ipv4(host)) => host.to_string(),
+        Some(Host::Ipv6(host)) => host.to_string(),
+        None => String::new(),
+    };
+    if is_hostless || host.is_empty() {
+        return Err(wrong("the address names no host"));
     }
+    Ok(Address::Tcp { host, port })
 }
 
 /// Returns a part of an address with %XX decoded.
 ///
 /// Source: RFC 3986, section 2.1.
-fn decoded(text: &str) -> Result<String, DsnError> {
+fn decoded(text: &str) -> Result<String, PlanError> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let [first, behind @ ..] = rest {
@@ -140,7 +130,7 @@ fn decoded(text: &str) -> Result<String, DsnError> {
             }
         }
     }
-    String::from_utf8(bytes).map_err(|_not_text| DsnError::new("a part of the address is not text"))
+    String::from_utf8(bytes).map_err(|_not_text| wrong("a part of the address is not text"))
 }
 
 #[cfg(test)]
@@ -152,7 +142,7 @@ mod tests {
     }
 
     fn refused(text: &str) -> String {
-        parse(text).unwrap_err().why
+        parse(text).unwrap_err().to_string()
     }
 
     #[test]

@@ -29,7 +29,6 @@ pub struct PlanError {
 
 impl PlanError {
     /// Returns an error without a place, for command-line input.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: masked(&message.into()),
@@ -42,7 +41,6 @@ impl PlanError {
     }
 
     /// Points the error at a place, unless it is empty.
-    #[must_use]
     pub fn at(mut self, source: &Source, place: Range<usize>, label: impl Into<String>) -> Self {
         if !place.is_empty() && place.end <= source.text.len() {
             self.source_text = Arc::new(NamedSource::new(&source.name, masked(&source.text)));
@@ -53,7 +51,6 @@ impl PlanError {
     }
 
     /// Adds the remedy of a wrong word: the nearest known one, or else `otherwise`.
-    #[must_use]
     pub(crate) fn meant<'a>(
         self,
         word: &str,
@@ -67,7 +64,6 @@ impl PlanError {
     }
 
     /// Adds the remedy.
-    #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(masked(&remedy.into()).into());
         self

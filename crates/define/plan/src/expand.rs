@@ -100,7 +100,6 @@ fn cells(experiment: &Experiment) -> Vec<Cell> {
 }
 
 /// Describes the layout of an experiment's runs.
-#[must_use]
 pub fn layout(experiment: &Experiment) -> String {
     let phrase = phrase(experiment.variants.len(), experiment.repetitions);
     let within = if experiment.clients.len() > 1 && experiment.variants.len() > 1 {
@@ -112,7 +111,6 @@ pub fn layout(experiment: &Experiment) -> String {
 }
 
 /// Estimates the machine time of a variant's run at a level.
-#[must_use]
 pub fn run_time(
     experiment: &Experiment,
     (variant, clients): (&Variant, u32),
@@ -128,7 +126,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sample::{TestCatalog, experiment};
+    use crate::tests::sample::{TestCatalog, experiment};
 
     const DISK: Bytes = Bytes(1 << 40);
 

@@ -7,7 +7,7 @@
 //! line at fault and the remedy; the order of runs is a function of the seed.
 //!
 //! To add a workload preset, add one line to `preset::PRESETS`; to add a setting, one line to
-//! `settings`, or to `model::setting` when drivers translate it.
+//! `settings`, and a field of `model::Settings` when drivers translate it.
 
 mod application;
 mod catalog;
@@ -22,7 +22,6 @@ mod dsn;
 mod error;
 mod expand;
 mod layout;
-mod named;
 mod nearest;
 mod overrides;
 mod pipeline;
@@ -33,24 +32,23 @@ mod quick;
 mod random;
 mod rate;
 mod resolve;
-#[cfg(test)]
-mod sample;
 mod secret;
 mod server;
-#[cfg(test)]
-mod server_tests;
 mod settings;
 mod spec;
 mod step_load;
 mod steps;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod window;
 mod workload;
 
+pub use application::Described;
 pub use catalog::{Builds, Catalog, EngineInfo, Machine};
 pub use check::load;
 pub use checked::Checked;
-pub use described::{Described, describe};
+pub use described::describe;
 pub use error::PlanError;
 pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
 pub use nearest::nearest;
@@ -58,4 +56,4 @@ pub use overrides::{Overrides, QuickVariants};
 pub use preset::{PRESETS, Preset};
 pub use profile::{KnownOptions, profile_options};
 pub use quick::quick;
-pub use settings::flags;
+pub use settings::{Kind, Scope, Setting, Table, flags};

@@ -1,13 +1,12 @@
 //! Settings and variants typed on the command line.
 
 use model::Waiver;
-use model::options::Text;
-use model::setting::{Setting, Table};
 use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
-use crate::named::Named;
-use crate::spec::{File, WaiveTable};
+use crate::settings::{CODE, REASON, Setting, Table};
+use crate::spec::{File, Section};
+use crate::syntax::Pairs;
 
 /// Values that replace the file's, parsed in the same way.
 #[derive(Debug, Clone, Default)]
@@ -32,17 +31,6 @@ pub struct QuickVariants {
 }
 
 impl Overrides {
-    /// Adds a setting.
-    ///
-    /// # Panics
-    /// When no setting of that key has a flag.
-    #[must_use]
-    pub fn with(mut self, key: &str, text: &str) -> Self {
-        let setting = crate::settings::flags().find(|one| one.key == key);
-        self.settings.push((setting.expect("a declared flag"), text.to_owned()));
-        self
-    }
-
     /// Returns the text of a setting.
     pub(crate) fn get(&self, setting: &Setting) -> Option<&str> {
         let found = self.settings.iter().rev().find(|(one, _)| one.key == setting.key);
@@ -60,14 +48,16 @@ impl Overrides {
             };
             section.set(setting, text);
         }
-        let spanned = |word: &String| Spanned::new(0..0, word.clone());
         for Waiver { code, reason } in &self.waivers {
-            file.waivers.retain(|waiver| !waiver.code.get_ref().eq_ignore_ascii_case(code));
-            file.waivers.push(WaiveTable { code: spanned(code), reason: spanned(reason) });
+            file.waivers.retain(|waiver| !waiver.text(CODE).eq_ignore_ascii_case(code));
+            let mut waiver = Section::default();
+            waiver.set(CODE, code);
+            waiver.set(REASON, reason);
+            file.waivers.push(waiver);
         }
         let mut errors = Errors::default();
-        for (name, value) in pairs(&self.parameters, "--parameter", &mut errors).0 {
-            let parameters = &mut file.benchmark.pairs.0;
+        for (name, value) in pairs(&self.parameters, "--parameter", &mut errors) {
+            let parameters = &mut file.benchmark.pairs;
             parameters.retain(|(known, _)| known.get_ref() != name.get_ref());
             parameters.push((name, value));
         }
@@ -76,14 +66,14 @@ impl Overrides {
 }
 
 /// Parses the NAME=VALUE arguments of `flag`.
-pub(crate) fn pairs(typed: &[String], flag: &str, errors: &mut Errors) -> Named<Text> {
+pub(crate) fn pairs(typed: &[String], flag: &str, errors: &mut Errors) -> Pairs {
     let mut pair = |typed: &String| {
         let pair = typed.split_once('=');
         if pair.is_none() {
             errors.push(PlanError::new(format!("`{flag} {typed}` is not NAME=VALUE")));
         }
         let (name, value) = pair?;
-        Some((Spanned::new(0..0, name.to_owned()), Spanned::new(0..0, Text(value.to_owned()))))
+        Some((Spanned::new(0..0, name.to_owned()), Spanned::new(0..0, value.to_owned())))
     };
-    Named(typed.iter().filter_map(&mut pair).collect())
+    typed.iter().filter_map(&mut pair).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::{CallMix, Procedure};
+use model::sql::Procedure;
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
 
 use crate::error::PlanError;
@@ -16,14 +16,15 @@ impl Resolver<'_> {
         place: Range<usize>,
         is_paced: bool,
     ) -> Result<(), PlanError> {
-        let refuse = |why: String| PlanError::new(why).at(self.source, place, "here");
         if !(2..=PIPELINE_MAX).contains(&depth) {
             let why = format!("a pipeline of {depth}: from 2 to {PIPELINE_MAX} may be in flight");
-            return Err(refuse(why).remedy("leave out the load for one at a time"));
+            let remedy = "leave out the load for one at a time";
+            return Err(self.refuse(place, why).remedy(remedy));
         }
         if is_paced {
             let why = "a pipeline is a closed loop: it takes neither a rate nor a limit";
-            return Err(refuse(why.to_owned()).remedy("leave out `pipeline`, or the other fields"));
+            let remedy = "leave out `pipeline`, or the other fields";
+            return Err(self.refuse(place, why).remedy(remedy));
         }
         Ok(())
     }
@@ -55,13 +56,12 @@ impl Resolver<'_> {
             let has_batches = info.needs.contains(&OpKind::MultiGet);
             return has_batches.then(|| "it reads several keys in one operation".to_owned());
         };
-        let procedures = match traffic_spec.clients.as_ref()? {
-            CallMix::Mix(drawn) => drawn.iter().map(|(procedure, _)| *procedure).collect(),
-            CallMix::InTurn(all) => all.clone(),
-            CallMix::Once(_) => return Some("it does everything once".to_owned()),
-        };
-        let all = &self.application?.application.procedures;
-        let called = procedures.iter().filter_map(|at| all.get(usize::from(*at)));
+        let call_mix = traffic_spec.clients.as_ref()?;
+        if call_mix.is_once() {
+            return Some("it does everything once".to_owned());
+        }
+        let application = &self.application?.application;
+        let called = call_mix.positions().filter_map(|at| application.procedure(at));
         let mut several = called.filter(|procedure| has_several(procedure));
         several.next().map(|procedure| match procedure.is_transaction {
             true => format!("it calls `{}`, a transaction", procedure.name),
@@ -82,7 +82,7 @@ mod tests {
 
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
+    use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
     fn refused(text: &str) -> String {
         let error = checked("\"10k\"", &format!("\"10k\"\n{text}")).unwrap_err();

@@ -74,7 +74,7 @@ impl Preset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::MACHINE;
+    use crate::tests::sample::MACHINE;
 
     const SHAPE: DataShape =
         DataShape { rows: 0, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };

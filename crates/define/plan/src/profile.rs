@@ -25,12 +25,19 @@ struct ProfileFile {
 /// Known option names by engine; incomplete.
 pub type KnownOptions = BTreeMap<String, BTreeSet<String>>;
 
+/// Returns the valid profiles, with their names.
+fn all(catalog: &dyn Catalog) -> impl Iterator<Item = (String, ProfileFile)> + '_ {
+    let named = |name: String| {
+        let file = toml::from_str(&catalog.profile(&name)?).ok()?;
+        Some((name, file))
+    };
+    catalog.profile_names().into_iter().filter_map(named)
+}
+
 /// Returns the options that profiles set, by engine.
-#[must_use]
 pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
     let mut known = KnownOptions::new();
-    let texts = catalog.profile_names().into_iter().filter_map(|name| catalog.profile(&name));
-    for file in texts.filter_map(|text| toml::from_str::<ProfileFile>(&text).ok()) {
+    for (_, file) in all(catalog) {
         let options = [&file.options].into_iter().chain(file.since.values());
         let names = options.flat_map(|options| options.iter().map(|(name, _)| name.to_owned()));
         known.entry(file.engine).or_default().extend(names);
@@ -40,12 +47,7 @@ pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
 
 /// Returns the names of an engine's profiles.
 pub(crate) fn of_engine(catalog: &dyn Catalog, engine: &str) -> Vec<String> {
-    let is_own = |name: &String| {
-        let text = catalog.profile(name);
-        let file = text.and_then(|text| toml::from_str::<ProfileFile>(&text).ok());
-        file.is_some_and(|file| file.engine == engine)
-    };
-    catalog.profile_names().into_iter().filter(is_own).collect()
+    all(catalog).filter(|(_, file)| file.engine == engine).map(|(name, _)| name).collect()
 }
 
 /// Longest chain of profiles that extend one another; a loop is longer.
@@ -105,7 +107,7 @@ fn parts(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::TestCatalog;
+    use crate::tests::sample::TestCatalog;
 
     const BASE: &str = r#"
         engine = "log"

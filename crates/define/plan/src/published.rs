@@ -1,8 +1,7 @@
 //! Checks published findings against the experiment.
 
-use std::ops::Range;
-
 use model::metric::{self, Kind, METRICS};
+use model::setting::parse_whole;
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 use toml::Spanned;
 
@@ -10,8 +9,11 @@ use crate::clients::listed_levels;
 use crate::error::PlanError;
 use crate::overrides::Overrides;
 use crate::resolve::Resolver;
-use crate::settings::{BASE, CLIENTS, DISTRIBUTION};
-use crate::spec::{File, FindingTable, PublishedTable};
+use crate::settings::{
+    BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, RATIO, REASONS, SCALED, SETUP,
+    SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
+};
+use crate::spec::{File, Section};
 
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
@@ -41,17 +43,6 @@ impl AsWritten {
             is_distribution_typed: overrides.get(DISTRIBUTION).is_some(),
         }
     }
-
-    /// Returns the levels listed in the file; `None` for a keyword.
-    fn levels(&self) -> Option<Vec<u32>> {
-        self.clients.as_deref().map_or(Some(vec![1]), listed_levels)
-    }
-
-    /// Returns whether the file has several levels.
-    fn has_several_levels(&self) -> bool {
-        self.clients.as_deref() == Some("sweep")
-            || self.levels().is_some_and(|levels| levels.len() > 1)
-    }
 }
 
 /// The experiment that findings are checked against.
@@ -63,11 +54,14 @@ pub(crate) struct FindingContext<'a> {
     pub(crate) levels: &'a [u32],
 }
 
+/// Published values of the variant and of its base, if stated, and their relation.
+type Stated = (Option<f64>, Option<f64>, Expected);
+
 impl Resolver<'_> {
     /// Checks all publications.
     pub(crate) fn published(
         &self,
-        tables: &[PublishedTable],
+        tables: &[Section],
         context: &FindingContext<'_>,
     ) -> Result<Vec<Published>, PlanError> {
         tables.iter().map(|table| self.publication(table, context)).collect()
@@ -75,265 +69,215 @@ impl Resolver<'_> {
 
     fn publication(
         &self,
-        table: &PublishedTable,
+        table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<Published, PlanError> {
-        let source = self.required_text(
-            &table.source,
-            "the publication has no source",
-            "author, \
-        date and title",
-        )?;
-        let setup = self.required_text(
-            &table.setup,
-            "the publication has no setup",
-            "hardware, engine builds, rows and clients of the publication",
-        )?;
-        if table.finding.is_empty() {
+        let what = "the publication has no";
+        let source = self.filled(table, SOURCE, what, "author, date and title")?;
+        let setup = "hardware, engine builds, rows and clients of the publication";
+        let setup = self.filled(table, SETUP, what, setup)?;
+        let findings = table.tables.as_deref().unwrap_or_default();
+        if findings.is_empty() {
             return Err(PlanError::new("the publication has no finding")
-                .at(self.source, table.source.span(), "nothing to compare with")
+                .at(self.source, table.place_of(SOURCE), "nothing to compare with")
                 .remedy(
                     "add a [[published.finding]] with `claim`, `variant`, `step` and a ratio",
                 ));
         }
-        let findings = table.finding.iter().map(|finding| self.finding(finding, context));
-        let scaled = table.scaled.trim().to_owned();
+        let findings = findings.iter().map(|finding| self.finding(finding, context));
+        let scaled = table.text(SCALED).trim().to_owned();
         Ok(Published { source, setup, scaled, findings: findings.collect::<Result<_, _>>()? })
     }
 
-    /// Checks that a text is not empty.
-    fn required_text(
+    /// Returns a text that must not be empty.
+    fn filled(
         &self,
-        text: &Spanned<String>,
-        question: &str,
+        table: &Section,
+        setting: &Setting,
+        what: &str,
         remedy: &str,
     ) -> Result<String, PlanError> {
-        let required_text = text.get_ref().trim();
-        if !required_text.is_empty() {
-            return Ok(required_text.to_owned());
+        let text = table.text(setting).trim();
+        if !text.is_empty() {
+            return Ok(text.to_owned());
         }
-        Err(PlanError::new(question)
-            .at(self.source, text.span(), "empty")
+        Err(PlanError::new(format!("{what} {}", setting.key))
+            .at(self.source, table.place_of(setting), "empty")
             .remedy(format!("write it here: {remedy}")))
     }
 
     fn finding(
         &self,
-        table: &Spanned<FindingTable>,
+        table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<PublishedFinding, PlanError> {
-        let (table, place) = (table.get_ref(), table.span());
-        let variant = self.variant_named(&table.variant, context)?;
-        let base = match (&table.base, &context.written.base) {
-            (Some(own), _) => self.variant_named(own, context)?,
-            (None, Some(base)) => self.variant_named(base, context)?,
-            (None, None) => context.variants[0].name.clone(),
+        let names: Vec<_> = context.variants.iter().map(|one| one.name.as_str()).collect();
+        let variant = self.one_of(table.get(VARIANT), "variant", &names)?;
+        let base = match table.get(BASE).or(context.written.base.as_ref()) {
+            base @ Some(_) => self.one_of(base, "variant", &names)?,
+            None => context.variants[0].name.clone(),
         };
         if variant == base {
             return Err(PlanError::new(format!("`{variant}` is compared with itself"))
-                .at(self.source, table.variant.span(), "the base too")
+                .at(self.source, table.place_of(VARIANT), "the base too")
                 .remedy("name another variant, or another `base`"));
         }
         let step = self.step_named(table, context)?;
-        let (value, base_value, expected) = self.expected(table, place)?;
+        let (value, base_value, expected) = self.expected(table)?;
+        let distribution = table.get(DISTRIBUTION).map(|text| text.get_ref().clone());
         Ok(PublishedFinding {
-            claim: self.required_text(&table.claim, "the finding has no claim", "one sentence")?,
+            claim: self.filled(table, CLAIM, "the finding has no", "one sentence")?,
             variant,
             base,
             step,
-            distribution: table.distribution.as_ref().map(|text| text.get_ref().clone()),
+            distribution,
             clients: self.level(table, context)?,
-            metric: self.metric(table.metric.as_ref())?,
+            metric: self.metric(table)?,
             value,
             base_value,
             expected,
-            reasons: table.reasons.clone(),
+            reasons: table.text(REASONS).lines().map(str::to_owned).collect(),
         })
-    }
-
-    fn variant_named(
-        &self,
-        name: &Spanned<String>,
-        context: &FindingContext<'_>,
-    ) -> Result<String, PlanError> {
-        let names: Vec<&str> = context.variants.iter().map(|one| one.name.as_str()).collect();
-        self.one_of(name, "variant", &names)
     }
 
     /// Checks a name against the known ones.
     fn one_of(
         &self,
-        name: &Spanned<String>,
+        name: Option<&Spanned<String>>,
         what: &str,
         names: &[&str],
     ) -> Result<String, PlanError> {
-        let word = name.get_ref();
-        if names.contains(&word.as_str()) {
-            return Ok(word.clone());
+        let (word, place) = name.map_or(("", 0..0), |name| (name.get_ref(), name.span()));
+        if names.contains(&word) {
+            return Ok(word.to_owned());
         }
         Err(PlanError::new(format!("the experiment has no {what} `{word}`"))
-            .at(self.source, name.span(), format!("no such {what}"))
+            .at(self.source, place, format!("no such {what}"))
             .meant(word, names.iter().copied(), format!("{what}s: {}", names.join(", "))))
     }
 
     /// Checks that the finding refers to exactly one step.
     fn step_named(
         &self,
-        table: &FindingTable,
+        table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<String, PlanError> {
-        let mut names: Vec<&str> = Vec::new();
-        for step in context.steps {
-            if !names.contains(&step.name.as_str()) {
-                names.push(&step.name);
-            }
-        }
-        let meant: Vec<&Step> =
-            context.steps.iter().filter(|step| step.name == *table.step.get_ref()).collect();
-        let name = self.one_of(&table.step, "step", &names)?;
-        let distributions: Vec<&str> =
-            meant.iter().map(|step| step.distribution.as_str()).collect();
-        let Some(distribution) = &table.distribution else {
-            if meant.len() == 1 {
-                return Ok(name);
-            }
-            return Err(PlanError::new(format!("there are {} steps `{name}`", meant.len()))
-                .at(self.source, table.step.span(), "which of them?")
-                .remedy(format!("add `distribution`: {}", distributions.join(", "))));
-        };
-        let of_it = distributions.iter().filter(|known| *known == distribution.get_ref()).count();
-        match of_it {
-            1 => Ok(name),
+        let mut names: Vec<&str> = context.steps.iter().map(|step| step.name.as_str()).collect();
+        names.dedup();
+        let name = self.one_of(table.get(STEP), "step", &names)?;
+        let of_name = context.steps.iter().filter(|step| step.name == name);
+        let known: Vec<_> = of_name.map(|step| step.distribution.as_str()).collect();
+        let named = table.get(DISTRIBUTION).map(Spanned::get_ref);
+        let is_meant = |known: &&&str| named.is_none_or(|named| named == **known);
+        match (known.iter().filter(is_meant).count(), named) {
+            (1, _) => Ok(name),
             // The command line's distribution may be in none of them.
-            0 if context.written.is_distribution_typed => Ok(name),
-            0 => {
-                let word = distribution.get_ref();
+            (0, _) if context.written.is_distribution_typed => Ok(name),
+            (0, Some(word)) => {
                 Err(PlanError::new(format!("no step `{name}` has the distribution `{word}`"))
-                    .at(self.source, distribution.span(), "no such step")
-                    .remedy(format!("distributions of `{name}`: {}", distributions.join(", "))))
+                    .at(self.source, table.place_of(DISTRIBUTION), "no such step")
+                    .remedy(format!("distributions of `{name}`: {}", known.join(", "))))
             }
-            several => Err(PlanError::new(format!("there are {several} such steps `{name}`"))
-                .at(self.source, table.step.span(), "which of them?")
-                .remedy("findings need steps that differ in name or distribution")),
+            (several, _) => Err(PlanError::new(format!("there are {several} such steps `{name}`"))
+                .at(self.source, table.place_of(STEP), "which of them?")
+                .remedy(format!("add `distribution`, in which they differ: {}", known.join(", ")))),
         }
     }
 
     /// Checks the number of clients; a level missing on this machine alone is valid.
     fn level(
         &self,
-        table: &FindingTable,
+        table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<Option<u32>, PlanError> {
-        let written = context.written;
-        let listed = written.levels().unwrap_or_default();
-        let levels = || listed.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        let Some(clients) = &table.clients else {
-            if written.has_several_levels() {
-                let known = if listed.is_empty() { String::new() } else { levels() };
+        let written = context.written.clients.as_deref();
+        let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
+        let levels = listed.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let Some(level) = self.value(&[table], STEP_CLIENTS, parse_whole)? else {
+            if written == Some("sweep") || listed.len() > 1 {
+                let levels =
+                    if listed.is_empty() { String::new() } else { format!("; levels: {levels}") };
                 return Err(PlanError::new("the finding has no number of clients")
-                    .at(self.source, table.step.span(), "run at several levels")
-                    .remedy(
-                        format!("add `clients`; levels: {known}").trim_end_matches("; levels: "),
-                    ));
+                    .at(self.source, table.place_of(STEP), "run at several levels")
+                    .remedy(format!("add `clients`{levels}")));
             }
             // The command line has several levels where the file has one: the file's applies.
             let is_one = context.levels.len() == 1;
             return Ok(if is_one { None } else { listed.first().copied() });
         };
-        let level = self.clients(*clients.get_ref(), clients.span())?;
+        let place = table.place_of(STEP_CLIENTS);
+        let level = self.clients(level, place.clone())?;
         if listed.is_empty() || listed.contains(&level) {
             return Ok(Some(level));
         }
         Err(PlanError::new(format!("the experiment has no level of {level} clients"))
-            .at(self.source, clients.span(), "no such level")
-            .remedy(format!("levels: {}", levels())))
+            .at(self.source, place, "no such level")
+            .remedy(format!("levels: {levels}")))
     }
 
-    fn metric(&self, name: Option<&Spanned<String>>) -> Result<String, PlanError> {
-        let Some(name) = name else { return Ok(METRIC_DEFAULT.to_owned()) };
+    fn metric(&self, table: &Section) -> Result<String, PlanError> {
+        let Some(name) = table.get(METRIC) else { return Ok(METRIC_DEFAULT.to_owned()) };
         let word = name.get_ref();
-        let derived = || METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
-        let found = metric::find(word);
-        if found.is_some_and(|one| one.kind == Kind::Derived) {
-            return Ok(word.clone());
-        }
-        let message = match found {
+        let message = match metric::find(word) {
+            Some(found) if found.kind == Kind::Derived => return Ok(word.clone()),
             Some(_) => format!("`{word}` is a raw reading, and has no ratio"),
             None => format!("no metric is named `{word}`"),
         };
-        Err(PlanError::new(message).at(self.source, name.span(), "here").meant(
-            word,
-            derived(),
-            "GLOSSARY.md lists all; for instance cpu_us_per_op",
-        ))
+        let derived = METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
+        let otherwise = "GLOSSARY.md lists all; for instance cpu_us_per_op";
+        Err(PlanError::new(message)
+            .at(self.source, name.span(), "here")
+            .meant(word, derived, otherwise))
     }
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
-    fn expected(
-        &self,
-        table: &FindingTable,
-        place: Range<usize>,
-    ) -> Result<(Option<f64>, Option<f64>, Expected), PlanError> {
-        const FORMS: &str = "write `value` and `base_value`, or `ratio`, or `expect`";
-        let at = |message: String, place: Range<usize>, label: &str| {
-            PlanError::new(message).at(self.source, place, label).remedy(FORMS)
+    fn expected(&self, table: &Section) -> Result<Stated, PlanError> {
+        let value = self.above_zero(table, VALUE, "a value")?;
+        let base = self.above_zero(table, BASE_VALUE, "a value")?;
+        let ratio = self.above_zero(table, RATIO, "a ratio")?;
+        let (message, setting, label) = match (value, base, ratio, table.get(EXPECT)) {
+            (Some(value), Some(base), None, None) => {
+                return Ok((Some(value), Some(base), Expected::Ratio(value / base)));
+            }
+            (None, None, Some(ratio), None) => return Ok((None, None, Expected::Ratio(ratio))),
+            (None, None, None, Some(word)) => return Ok((None, None, self.expectation(word)?)),
+            (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
+            (Some(_), None, None, None) => ("a ratio needs `base_value` too", VALUE, "only this"),
+            (None, Some(_), None, None) => ("a ratio needs `value` too", BASE_VALUE, "only this"),
+            (.., Some(_)) => ("the finding has two results", EXPECT, "the second"),
+            (.., None) => ("the finding has two results", RATIO, "the second"),
         };
-        let values = [&table.value, &table.base_value];
-        let forms = [
-            values.iter().find_map(|value| value.as_ref().map(Spanned::span)),
-            table.ratio.as_ref().map(Spanned::span),
-            table.expect.as_ref().map(Spanned::span),
-        ];
-        let mut forms = forms.into_iter().flatten();
-        if forms.next().is_none() {
-            let place = place.start..table.claim.span().end.min(place.end);
-            return Err(at("the finding has no result".to_owned(), place, "no number"));
-        }
-        if let Some(second) = forms.next() {
-            return Err(at("the finding has two results".to_owned(), second, "the second"));
-        }
-        if let Some(word) = &table.expect {
-            return Ok((None, None, self.expectation(word)?));
-        }
-        if let Some(ratio) = &table.ratio {
-            return Ok((None, None, Expected::Ratio(self.above_zero(ratio, "a ratio")?)));
-        }
-        let missing = |known: &Option<Spanned<f64>>, name: &str| {
-            let place = known.as_ref().map_or(place.clone(), Spanned::span);
-            at(format!("a ratio needs `{name}` too"), place, "only this")
-        };
-        let Some(value) = &table.value else { return Err(missing(&table.base_value, "value")) };
-        let Some(base) = &table.base_value else { return Err(missing(&table.value, "base_value")) };
-        let value = self.above_zero(value, "a value")?;
-        let base = self.above_zero(base, "a value")?;
-        Ok((Some(value), Some(base), Expected::Ratio(value / base)))
+        Err(PlanError::new(message)
+            .at(self.source, table.place_of(setting), label)
+            .remedy("write `value` and `base_value`, or `ratio`, or `expect`"))
     }
 
     fn expectation(&self, word: &Spanned<String>) -> Result<Expected, PlanError> {
         let text = word.get_ref();
-        if let Some((_, found)) = EXPECTED.iter().find(|(name, _)| name == text) {
-            return Ok(*found);
-        }
-        Err(PlanError::new(format!("`{text}` is not a known expectation"))
-            .at(self.source, word.span(), "here")
-            .meant(
-                text,
-                EXPECTED.map(|(name, _)| name),
-                "write \"higher\", \"lower\" or \"same\"; \
-                                  a number goes into `ratio`",
-            ))
+        let found = EXPECTED.iter().find(|(name, _)| name == text);
+        found.map(|(_, expected)| *expected).ok_or_else(|| {
+            PlanError::new(format!("`{text}` is not a known expectation"))
+                .at(self.source, word.span(), "here")
+                .meant(
+                    text,
+                    EXPECTED.map(|(name, _)| name),
+                    "write \"higher\", \"lower\" or \"same\"; a number goes into `ratio`",
+                )
+        })
     }
 
-    fn above_zero(&self, number: &Spanned<f64>, what: &str) -> Result<f64, PlanError> {
-        let value = *number.get_ref();
-        if value > 0.0 && value.is_finite() {
-            return Ok(value);
+    fn above_zero(
+        &self,
+        table: &Section,
+        setting: &Setting,
+        what: &str,
+    ) -> Result<Option<f64>, PlanError> {
+        let Some(text) = table.get(setting) else { return Ok(None) };
+        match text.get_ref().parse::<f64>() {
+            Ok(number) if number > 0.0 && number.is_finite() => Ok(Some(number)),
+            _ => Err(PlanError::new(format!("{what} of {} cannot be compared", text.get_ref()))
+                .at(self.source, text.span(), "must be more than zero")),
         }
-        Err(PlanError::new(format!("{what} of {value} cannot be compared")).at(
-            self.source,
-            number.span(),
-            "must be more than zero",
-        ))
     }
 }
 
@@ -341,7 +285,7 @@ impl Resolver<'_> {
 mod tests {
     use super::*;
     use crate::check::load;
-    use crate::sample::{FILE, MACHINE, TestCatalog};
+    use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 
     /// A second variant, and a publication with one finding; `FINDING` stands for its words.
     const MORE: &str = r#"
@@ -487,8 +431,8 @@ FINDING
             file(&format!("{B}ratio = 2\n{text}")).replacen("\"overwritesome\", ", steps, 1)
         };
         let (message, _, help) = refused(&twins(""));
-        assert_eq!(message, "there are 2 steps `readwhilewriting`");
-        assert_eq!(help, "add `distribution`: uniform, uniform");
+        assert_eq!(message, "there are 2 such steps `readwhilewriting`");
+        assert_eq!(help, "add `distribution`, in which they differ: uniform, uniform");
         let (message, ..) = refused(&twins("distribution = \"uniform\""));
         assert_eq!(message, "there are 2 such steps `readwhilewriting`");
         let (message, place, help) =

@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 
 use model::StepRole;
-use model::options::Text;
 
 use crate::catalog::{Catalog, Machine};
 use crate::check::check;
 use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
-use crate::named::Named;
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::preset::PRESETS;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
+use crate::syntax::Pairs;
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///
@@ -46,7 +45,7 @@ pub fn quick(
     let mut file = File::default();
     file.experiment.set(NAME, format!("quick-{}", steps.join("-")));
     file.experiment.set(QUESTION, format!("How do the engines compare on {}?", steps.join(", ")));
-    file.benchmark.steps = Some(names.into_iter().map(Section::step).collect());
+    file.benchmark.tables = Some(names.into_iter().map(Section::step).collect());
     let is_server = |engine: &String| {
         let engines = catalog.engines();
         let name = engine.split('@').next().unwrap_or_default();
@@ -76,7 +75,7 @@ pub fn quick(
 }
 
 /// Names variants after engine, version and profile; duplicates are numbered.
-fn name_variants(variants: &QuickVariants, options: &Named<Text>) -> Vec<Section> {
+fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let mut table = |build: &String| {
         let engine = build.split('@').next().unwrap_or_default();
@@ -111,7 +110,7 @@ mod tests {
     use model::{Nanos, StopRule};
 
     use super::*;
-    use crate::sample::{MACHINE, TestCatalog};
+    use crate::tests::sample::{MACHINE, TestCatalog};
 
     fn typed(engines: &[&str], profile: Option<&str>) -> QuickVariants {
         QuickVariants {
@@ -133,12 +132,12 @@ mod tests {
     #[test]
     fn typed_variants_are_named_after_build_and_profile_and_duplicates_are_numbered() {
         let variants = typed(&["log@9.1", "tree", "tree"], Some("log-wide"));
-        let tables = name_variants(&variants, &Named::default());
+        let tables = name_variants(&variants, &Pairs::new());
         let names: Vec<_> = tables.iter().map(|table| table.text(NAME)).collect();
         assert_eq!(names, ["log-9.1-wide", "tree", "tree-2"]);
         let profiles: Vec<_> = tables.iter().map(|table| table.text(PROFILE)).collect();
         assert_eq!(profiles, ["log-wide", "", ""]);
-        let single = name_variants(&typed(&["tree"], Some("wide")), &Named::default());
+        let single = name_variants(&typed(&["tree"], Some("wide")), &Pairs::new());
         assert_eq!(single[0].text(NAME), "tree-wide", "a single engine takes any profile");
     }
 

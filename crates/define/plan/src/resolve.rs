@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use model::setting::{Kind, Setting, parse_whole};
+use model::setting::parse_whole;
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule};
 use toml::Spanned;
 
-use crate::application::Loaded;
+use crate::application::Described;
 use crate::catalog::Catalog;
 use crate::error::{Errors, PlanError, Source};
 use crate::settings::{
-    BATCH_KEYS, DISTRIBUTION, DURATION, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP, STEP_CLIENTS,
-    WARMUP, WRITER_RATE,
+    BATCH_KEYS, DISTRIBUTION, DURATION, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,
+    STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
 };
 use crate::spec::Section;
 
@@ -37,19 +37,12 @@ const RANGE_ROWS_DEFAULT: u32 = 10;
 /// Keys of a `multi_get`. Source: benchmark.sh, `batch_size` of multireadrandom.
 const BATCH_KEYS_DEFAULT: u32 = 10;
 
-/// One step as written, with the benchmark's settings and the step's description.
-struct Written<'a> {
-    table: &'a Section,
-    benchmark: &'a Section,
-    info: &'a StepInfo,
-}
-
 /// Context of the checks of one experiment file.
 pub(crate) struct Resolver<'a> {
     pub(crate) source: &'a Source,
     pub(crate) catalog: &'a dyn Catalog,
     /// The SQL application; `None` for key-value workloads.
-    pub(crate) application: Option<&'a Loaded>,
+    pub(crate) application: Option<&'a Described>,
 }
 
 impl Resolver<'_> {
@@ -87,14 +80,15 @@ impl Resolver<'_> {
     ) -> PlanError {
         let (word, place) = (text.get_ref(), text.span());
         if let Kind::Name(names) = setting.kind {
-            let error = PlanError::new(format!("unknown {} `{word}`", setting.key)).at(
-                self.source,
-                place,
-                "here",
-            );
-            return error.meant(word, names(), setting.help.trim());
+            let error = self.refuse(place, format!("unknown {} `{word}`", setting.key));
+            return error.meant(word, names(), setting.help);
         }
         let why = if place.is_empty() { format!("--{}: {why}", setting.flag()) } else { why };
+        self.refuse(place, why)
+    }
+
+    /// Returns an error at a place of the file.
+    pub(crate) fn refuse(&self, place: Range<usize>, why: impl Into<String>) -> PlanError {
         PlanError::new(why).at(self.source, place, "here")
     }
 
@@ -125,9 +119,9 @@ impl Resolver<'_> {
         let (name, tables) = (table.text(STEP), [table, benchmark]);
         let info = self.step_info(name, table.place.clone())?;
         self.check_step_settings(table)?;
-        let written = Written { table, benchmark, info: &info };
         let mut errors = Errors::default();
-        let stop = errors.ok(self.stop_rule(&written, rows)).unwrap_or(StopRule::Operations(1));
+        let stop =
+            errors.ok(self.stop_rule(&tables, &info, rows)).unwrap_or(StopRule::Operations(1));
         let warmup = errors.or_default(self.value(&tables, WARMUP, parse_span));
         let warmup = match stop {
             StopRule::Operations(_) => Nanos(0),
@@ -146,7 +140,7 @@ impl Resolver<'_> {
         let batch_keys = count(BATCH_KEYS).unwrap_or(BATCH_KEYS_DEFAULT);
         let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
         let step = Step {
-            clients: errors.ok(self.step_clients(&written)).unwrap_or(1),
+            clients: errors.ok(self.step_clients(table, &info)).unwrap_or(1),
             stop,
             warmup,
             load: Load::Closed,
@@ -154,7 +148,7 @@ impl Resolver<'_> {
             distribution: errors.or_default(distribution).unwrap_or(uniform),
             range_rows,
             batch_keys,
-            writer_bytes_per_s: errors.or_default(self.writer_rate(&written)),
+            writer_bytes_per_s: errors.or_default(self.writer_rate(&tables, &info)),
             settle_cap: settle_cap.unwrap_or_else(|| self.settle_cap(rows)),
             unit: self
                 .traffic_spec(name)
@@ -188,9 +182,7 @@ impl Resolver<'_> {
         {
             let application = &loaded.application.name;
             let why = format!("{name} is a key-value step, and {application} has tables");
-            return Err(PlanError::new(why)
-                .at(self.source, place, "here")
-                .remedy("leave out this step, or `workload`"));
+            return Err(self.refuse(place, why).remedy("leave out this step, or `workload`"));
         }
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let error =
@@ -198,9 +190,14 @@ impl Resolver<'_> {
         Err(error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))))
     }
 
-    fn stop_rule(&self, written: &Written<'_>, rows: u64) -> Result<StopRule, PlanError> {
-        let Written { table, benchmark, info } = *written;
-        let refuse = |why: String| PlanError::new(why).at(self.source, table.place.clone(), "here");
+    fn stop_rule(
+        &self,
+        tables: &[&Section; 2],
+        info: &StepInfo,
+        rows: u64,
+    ) -> Result<StopRule, PlanError> {
+        let table = tables[0];
+        let refuse = |why: String| self.refuse(table.place.clone(), why);
         if info.role == StepRole::Maintain {
             return Ok(StopRule::Operations(0));
         }
@@ -213,7 +210,7 @@ impl Resolver<'_> {
         }
         let Some(share) = info.share_of_rows else {
             let parse = |text: &str| parse_span(text).map(|span| span.0);
-            let span = self.amount(&[table, benchmark], (DURATION, "the duration"), parse)?;
+            let span = self.amount(tables, (DURATION, "the duration"), parse)?;
             return Ok(StopRule::Duration(span.map_or(DURATION_DEFAULT, Nanos)));
         };
         if table.get(DURATION).is_some() {
@@ -227,24 +224,25 @@ impl Resolver<'_> {
     }
 
     /// Returns the step's own client count; 0 means that it follows the experiment's factor.
-    fn step_clients(&self, written: &Written<'_>) -> Result<u32, PlanError> {
-        let Written { table, info, .. } = *written;
+    fn step_clients(&self, table: &Section, info: &StepInfo) -> Result<u32, PlanError> {
         match self.value(&[table], STEP_CLIENTS, parse_whole)? {
             Some(clients) if info.is_single_client && clients > 1 => {
-                let error = PlanError::new(format!("{} runs with one client", info.name));
-                Err(error.at(self.source, table.place.clone(), "here"))
+                let why = format!("{} runs with one client", info.name);
+                Err(self.refuse(table.place.clone(), why))
             }
             Some(clients) => self.clients(clients, table.place.clone()),
             None => Ok(u32::from(info.is_single_client)),
         }
     }
 
-    fn writer_rate(&self, written: &Written<'_>) -> Result<Option<Bytes>, PlanError> {
-        let Written { table, benchmark, info } = *written;
+    fn writer_rate(
+        &self,
+        tables: &[&Section; 2],
+        info: &StepInfo,
+    ) -> Result<Option<Bytes>, PlanError> {
         let parse =
             |text: &str| parse_size(text.strip_suffix("/s").unwrap_or(text)).map(|size| size.0);
-        let what = (WRITER_RATE, "the writer's rate");
-        let rate = self.amount(&[table, benchmark], what, parse)?;
+        let rate = self.amount(tables, (WRITER_RATE, "the writer's rate"), parse)?;
         Ok(info.has_writer.then(|| rate.map_or(WRITER_RATE_DEFAULT, Bytes)))
     }
 }
@@ -260,7 +258,7 @@ fn share_of(rows: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{checked, experiment};
+    use crate::tests::sample::{checked, experiment};
 
     /// Returns the third step of the sample, with further fields.
     fn third(fields: &str) -> Step {

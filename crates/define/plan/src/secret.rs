@@ -11,7 +11,7 @@ pub(crate) fn masked(text: &str) -> String {
         // Up to the last `@` of the word: an unescaped one may be part of the password.
         let word = &text[begin..word_end(text, begin)];
         let (Some(colon), Some(end)) = (word.find(':'), word.rfind('@')) else { continue };
-        if colon < end && !is_variable(&word[colon + 1..end]) {
+        if colon < end && variable(&word[colon + 1..end]).is_none() {
             bytes[begin + colon + 1..begin + end].fill(b'*');
         }
     }
@@ -23,11 +23,6 @@ pub(crate) fn masked(text: &str) -> String {
     }
     // Whole characters were replaced, by ASCII.
     String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// Returns whether a text is an environment variable: `${NAME}`.
-pub(crate) fn is_variable(text: &str) -> bool {
-    variable(text).is_some()
 }
 
 /// Returns the variable's name in `${NAME}`.

@@ -1,6 +1,5 @@
 //! Checks of variants that are SQL servers.
 
-use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
 use model::{BuildRef, Dialect, Dsn, Placement};
 
@@ -8,7 +7,7 @@ use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
-use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
+use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
 use crate::spec::Section;
 
 /// Prefix of the options of Assay's own drivers.
@@ -17,38 +16,30 @@ const OWN_OPTIONS: &str = "assay.";
 impl Resolver<'_> {
     /// Checks a variant's engine and build; returns the engine's description.
     pub(crate) fn engine(&self, table: &Section) -> Result<(BuildRef, EngineInfo), PlanError> {
-        let at = |error: PlanError| error.at(self.source, table.place_of(ENGINE), "here");
-        let build = table.text(ENGINE).parse::<BuildRef>();
-        let build = build.map_err(|why| at(PlanError::new(why.to_string())))?;
-        let known = self.catalog.engines();
-        let Some(info) = known.iter().find(|info| info.name == build.engine) else {
+        let refuse = |why: String| self.refuse(table.place_of(ENGINE), why);
+        let build: BuildRef = table.text(ENGINE).parse().map_err(refuse)?;
+        let (known, name) = (self.catalog.engines(), &build.engine);
+        let Some(info) = known.iter().find(|info| info.name == *name) else {
             let names: Vec<_> = known.iter().map(|info| info.name).collect();
-            let error = at(PlanError::new(format!("unknown engine `{}`", build.engine)));
-            return Err(error.meant(
-                &build.engine,
-                names.iter().copied(),
-                format!("engines: {}", names.join(", ")),
-            ));
+            let otherwise = format!("engines: {}", names.join(", "));
+            return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));
         };
-        match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
-            (_, true, true) => Err(at(PlanError::new(
-                "the version of a running server cannot be chosen",
-            ))
-            .remedy(format!("write \"{}\" without a version, or leave out `dsn`", build.engine))),
-            (Builds::Loaded, false, false) => {
-                Err(at(PlanError::new(format!("{} needs a version", build.engine))).remedy(
-                    format!(
-                        "write {0}@VERSION; `assay engine list` shows known ones",
-                        build.engine
-                    ),
-                ))
-            }
-            (Builds::Linked, true, false) => {
-                Err(at(PlanError::new(format!("{} is linked into Assay", build.engine)))
-                    .remedy(format!("write \"{}\" without a version", build.engine)))
-            }
-            _ => Ok((build, info.clone())),
-        }
+        let (why, remedy) = match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
+            (_, true, true) => (
+                "the version of a running server cannot be chosen".to_owned(),
+                format!("write \"{name}\" without a version, or leave out `dsn`"),
+            ),
+            (Builds::Loaded, false, false) => (
+                format!("{name} needs a version"),
+                format!("write {name}@VERSION; `assay engine list` shows known ones"),
+            ),
+            (Builds::Linked, true, false) => (
+                format!("{name} is linked into Assay"),
+                format!("write \"{name}\" without a version"),
+            ),
+            _ => return Ok((build, info.clone())),
+        };
+        Err(refuse(why).remedy(remedy))
     }
 
     /// Checks that the application supports the engine's dialect.
@@ -61,17 +52,14 @@ impl Resolver<'_> {
         let application = &loaded.application;
         let place = table.place_of(ENGINE);
         let Some(dialect) = info.dialect else {
-            let known = self.catalog.engines();
+            let known = self.catalog.engines().into_iter();
             let servers: Vec<_> =
-                known.iter().filter(|info| info.dialect.is_some()).map(|info| info.name).collect();
-            return Err(PlanError::new(format!(
-                "{} needs an SQL server, and {} is not one",
-                application.name, info.name
-            ))
-            .at(self.source, place, "here")
-            .remedy(format!(
+                known.filter(|info| info.dialect.is_some()).map(|info| info.name).collect();
+            let why =
+                format!("{} needs an SQL server, and {} is not one", application.name, info.name);
+            return Err(self.refuse(place, why).remedy(format!(
                 "servers: {}; embedded engines run steps such as fillseq and readrandom, without \
-                `workload`",
+                 `workload`",
                 servers.join(", ")
             )));
         };
@@ -82,7 +70,7 @@ impl Resolver<'_> {
                 application.name, info.name
             ))
             .at(self.source, place, "requested here")
-            .remedy(format!("add `sql.{}` (or `create.{0}`) to it", key(dialect)))),
+            .remedy(format!("add `sql.{}` (or `create.{0}`) to it", dialect))),
         }
     }
 
@@ -94,20 +82,17 @@ impl Resolver<'_> {
         info: &EngineInfo,
     ) -> Result<Option<Dsn>, PlanError> {
         let Some(written) = table.get(DSN) else { return Ok(None) };
-        let at = |error: PlanError| error.at(self.source, written.span(), "here");
+        let refuse = |why: String| self.refuse(written.span(), why);
         let Some(dialect) = info.dialect else {
-            return Err(at(PlanError::new(format!("{} is not a server", info.name)))
+            return Err(refuse(format!("{} is not a server", info.name))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
         };
         let (spoken, dsn) = dsn::parse(written.get_ref())
-            .map_err(|wrong| at(PlanError::new(wrong.why)).remedy(wrong.remedy))?;
+            .map_err(|error| error.at(self.source, written.span(), "here"))?;
         if spoken != dialect {
-            return Err(at(PlanError::new(format!(
-                "{} does not speak the protocol of {}://",
-                info.name,
-                key(spoken)
-            )))
-            .remedy(format!("write {}://..., or name another engine", key(dialect))));
+            let why = format!("{} does not speak the protocol of {}://", info.name, spoken);
+            let remedy = format!("write {}://..., or name another engine", dialect);
+            return Err(refuse(why).remedy(remedy));
         }
         self.reject_server_settings(table, benchmark)?;
         Ok(Some(dsn))
@@ -119,21 +104,20 @@ impl Resolver<'_> {
         table: &Section,
         benchmark: &Section,
     ) -> Result<(), PlanError> {
-        let option = table.pairs.0.iter().map(|(name, _)| name);
-        let option = option.into_iter().find(|name| !name.get_ref().starts_with(OWN_OPTIONS));
-        let option = option.map(|name| (name.get_ref().as_str(), name.span()));
+        let mut options =
+            table.pairs.iter().map(|(name, _)| (name.get_ref().as_str(), name.span()));
+        let option = options.find(|(name, _)| !name.starts_with(OWN_OPTIONS));
         let mut settings = table.scoped(Scope::OwnServer).chain(benchmark.scoped(Scope::OwnServer));
         match option.or_else(|| settings.next()) {
             None => Ok(()),
-            Some((word, place)) => Err(PlanError::new(format!(
-                "`{word}` cannot be set on a running server: Assay does not configure it"
-            ))
-            .at(self.source, place, "here")
-            .remedy(format!(
-                "set it where the server is started, and leave it out for variant {}; settings of \
-                the other variants belong in their [[variant]]",
-                table.text(NAME)
-            ))),
+            Some((word, place)) => {
+                let why = "cannot be set on a running server: Assay does not configure it";
+                Err(self.refuse(place, format!("`{word}` {why}")).remedy(format!(
+                    "set it where the server is started, and leave it out for variant {}; \
+                     settings of the other variants belong in their [[variant]]",
+                    table.text(NAME)
+                )))
+            }
         }
     }
 
@@ -177,12 +161,4 @@ fn missing_sql(application: &Application, dialect: Dialect) -> Option<String> {
     table
         .map(|table| format!("`create` of table `{}`", table.name))
         .or(procedure.map(|procedure| format!("`{}`", procedure.name)))
-}
-
-/// Returns a dialect's key and URL scheme.
-const fn key(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Postgres => "postgres",
-        Dialect::Mysql => "mysql",
-    }
 }

@@ -1,9 +1,98 @@
 //! The table of settings: every key of experiment files and its flag.
 
-use model::setting::{Kind, Scope, Setting, Settings, Table};
-use model::{Arrivals, Pacing, Placement};
+use model::{Allocator, Arrivals, Durability, Pacing, Placement};
 
-use Table::{Benchmark, Experiment, Factors, Load, Step, Variant};
+use Table::{Benchmark, Experiment, Factors, Finding, Load, Published, Step, Variant, Waiver};
+
+/// A table of experiment files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Table {
+    /// `[experiment]`.
+    Experiment,
+    /// `[benchmark]`.
+    Benchmark,
+    /// `[factors]`.
+    Factors,
+    /// `[[variant]]`.
+    Variant,
+    /// A step's table.
+    Step,
+    /// A load's table.
+    Load,
+    /// `[[waive]]`.
+    Waiver,
+    /// `[[published]]`.
+    Published,
+    /// `[[published.finding]]`.
+    Finding,
+}
+
+model::names!(Table, "a table":
+    Experiment "[experiment]", Benchmark "[benchmark]", Factors "[factors]",
+    Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
+    Published "[[published]]", Finding "[[published.finding]]");
+
+/// The form of a setting's value.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A quantity: text or a bare number.
+    Amount,
+    /// Text.
+    Text,
+    /// One of these names.
+    Name(fn() -> Vec<&'static str>),
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// True or false; a flag without a value.
+    Switch,
+    /// Levels of a factor: a list, or a keyword.
+    Levels,
+    /// A table of names and values.
+    Pairs,
+    /// A list of texts, one a line.
+    Lines,
+    /// A list of tables.
+    Tables(Table),
+    /// A load: a keyword, or a table.
+    Load,
+}
+
+/// The experiments that take a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All of them.
+    Any,
+    /// Key-value workloads; applications define their own rows.
+    KeyValue,
+    /// Engines and servers that Assay starts.
+    OwnServer,
+}
+
+/// Declaration of one setting.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Key in experiment files; with hyphens, the command-line flag.
+    pub key: &'static str,
+    /// The tables that may have it.
+    pub tables: &'static [Table],
+    /// The form of its value.
+    pub kind: Kind,
+    /// The experiments that take it.
+    pub scope: Scope,
+    /// Name of the value in the flag's help; `None` without a flag.
+    pub value_name: Option<&'static str>,
+    /// Help text of the flag.
+    pub help: &'static str,
+}
+
+impl Setting {
+    /// Returns the name of its flag, without the hyphens before it.
+    pub fn flag(&self) -> String {
+        self.key.replace('_', "-")
+    }
+}
 
 /// Declares settings: a constant each, and the table of them.
 macro_rules! declare {
@@ -17,8 +106,8 @@ macro_rules! declare {
             help: $help,
         };)*
 
-        /// The settings that are not common to all engines.
-        const OWN: &[&Setting] = &[$($constant),*];
+        /// Every setting, those of flags in the order of the help.
+        pub(crate) const SETTINGS: &[&Setting] = &[$($constant),*];
     };
 }
 
@@ -27,13 +116,27 @@ declare! {
     NAME "name" [Experiment, Variant], Kind::Text, Any, None, "";
     QUESTION "question" [Experiment], Kind::Text, Any, None, "";
     ENGINE "engine" [Variant], Kind::Text, Any, None, "";
-    STEP "step" [Step], Kind::Text, Any, None, "";
+    STEP "step" [Step, Finding], Kind::Text, Any, None, "";
     DSN "dsn" [Variant], Kind::Text, Any, None, "";
     PROFILE "profile" [Variant], Kind::Text, OwnServer, None, "";
     OPTIONS "options" [Variant], Kind::Pairs, Any, None, "";
-    STEPS "steps" [Benchmark], Kind::Steps, Any, None, "";
+    STEPS "steps" [Benchmark], Kind::Tables(Step), Any, None, "";
     LOAD "load" [Benchmark, Step], Kind::Load, Any, None, "";
-    STEP_CLIENTS "clients" [Step], Kind::Whole, Any, None, "";
+    STEP_CLIENTS "clients" [Step, Finding], Kind::Whole, Any, None, "";
+    CODE "code" [Waiver], Kind::Text, Any, None, "";
+    REASON "reason" [Waiver], Kind::Text, Any, None, "";
+    SOURCE "source" [Published], Kind::Text, Any, None, "";
+    SETUP "setup" [Published], Kind::Text, Any, None, "";
+    SCALED "scaled" [Published], Kind::Text, Any, None, "";
+    FINDINGS "finding" [Published], Kind::Tables(Finding), Any, None, "";
+    CLAIM "claim" [Finding], Kind::Text, Any, None, "";
+    VARIANT "variant" [Finding], Kind::Text, Any, None, "";
+    METRIC "metric" [Finding], Kind::Text, Any, None, "";
+    VALUE "value" [Finding], Kind::Number, Any, None, "";
+    BASE_VALUE "base_value" [Finding], Kind::Number, Any, None, "";
+    RATIO "ratio" [Finding], Kind::Number, Any, None, "";
+    EXPECT "expect" [Finding], Kind::Text, Any, None, "";
+    REASONS "reasons" [Finding], Kind::Lines, Any, None, "";
     OPERATIONS "operations" [Step], Kind::Amount, Any, None, "";
     ROWS "rows" [Benchmark], Kind::Amount, Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
     KEY_BYTES "key_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a key";
@@ -48,7 +151,7 @@ declare! {
     SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it finds the highest rate within it";
     PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client has in flight, such as 16: SQL servers only, in steps that end by duration";
     REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
-    DISTRIBUTION "distribution" [Benchmark, Step], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
+    DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
     RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
     BATCH_KEYS "batch_keys" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Keys of a multi_get";
     WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
@@ -58,24 +161,30 @@ declare! {
     WORKLOAD "workload" [Benchmark], Kind::Text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own";
     PARAMETERS "parameters" [Benchmark], Kind::Pairs, Any, None, "";
     SEED "seed" [Experiment], Kind::Whole, Any, Some("N"), "Seed of all random numbers";
-    BASE "base" [Experiment], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
+    BASE "base" [Experiment, Finding], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
     MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
     CONTROL "control" [Experiment], Kind::Switch, Any, Some(""), "Run the base once more under another name: a difference found there is noise";
-}
-
-/// Returns every setting, those of flags in the order of the help.
-pub(crate) fn settings() -> impl Iterator<Item = &'static Setting> {
-    OWN.iter().chain(Settings::DECLARED).copied()
+    DURABILITY "durability" [Benchmark, Variant], Kind::Name(|| Durability::ALL.map(Durability::name).into()), Any, Some("CLASS"), "Durability class of every write: none, os (survives a process crash) or sync";
+    CACHE "cache" [Benchmark, Variant], Kind::Amount, OwnServer, Some("SIZE"), "Size of the engine's own cache, such as 1GiB";
+    DIRECT_IO "direct_io" [Benchmark, Variant], Kind::Switch, OwnServer, Some(""), "Bypass the page cache in reads and background writes";
+    COMPRESSION "compression" [Benchmark, Variant], Kind::Text, OwnServer, Some("NAME"), "Block compression: none, lz4 or zstd";
+    BACKGROUND_JOBS "background_jobs" [Benchmark, Variant], Kind::Whole, OwnServer, Some("N"), "Background threads that the engine may use";
+    ALLOCATOR "allocator" [Benchmark, Variant], Kind::Name(|| Allocator::ALL.map(Allocator::name).into()), OwnServer, Some("NAME"), "Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc";
 }
 
 /// Returns the settings of a table.
 pub(crate) fn of_table(table: Table) -> impl Iterator<Item = &'static Setting> {
-    settings().filter(move |setting| setting.tables.contains(&table))
+    SETTINGS.iter().copied().filter(move |setting| setting.tables.contains(&table))
+}
+
+/// Returns the settings common to all engines, which drivers translate.
+pub(crate) fn of_engines() -> impl Iterator<Item = &'static Setting> {
+    of_table(Variant).filter(|setting| setting.tables.contains(&Benchmark))
 }
 
 /// Returns the settings that have a flag.
 pub fn flags() -> impl Iterator<Item = &'static Setting> {
-    settings().filter(|setting| setting.value_name.is_some())
+    SETTINGS.iter().copied().filter(|setting| setting.value_name.is_some())
 }
 
 /// Returns the keys that a table must have.
@@ -84,6 +193,9 @@ pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
         Experiment => &[NAME, QUESTION],
         Variant => &[NAME, ENGINE],
         Step => &[STEP],
+        Waiver => &[CODE, REASON],
+        Published => &[SOURCE, SETUP],
+        Finding => &[CLAIM, VARIANT, STEP],
         Benchmark | Factors | Load => &[],
     }
 }
@@ -96,7 +208,7 @@ mod tests {
 
     #[test]
     fn every_key_is_declared_once_per_table_and_every_flag_once() {
-        for table in [Experiment, Benchmark, Factors, Variant, Step, Load] {
+        for table in [Experiment, Benchmark, Factors, Variant, Step, Load, Finding] {
             let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
         }
@@ -106,8 +218,14 @@ mod tests {
     }
 
     #[test]
+    fn settings_of_engines_are_those_of_the_record() {
+        let labels = model::Settings::default().labels();
+        assert!(of_engines().map(|setting| setting.key).eq(labels.iter().map(|(key, _)| *key)));
+    }
+
+    #[test]
     fn the_help_of_a_setting_with_names_lists_them() {
-        for setting in settings() {
+        for setting in SETTINGS {
             let Kind::Name(names) = setting.kind else { continue };
             let is_listed = |name: &&str| setting.help.contains(name);
             assert!(names().iter().all(is_listed), "{}", setting.help);

@@ -11,7 +11,7 @@ use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError, Source};
 use crate::rate::{self, WrittenRate};
 use crate::resolve::Resolver;
-use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, SLA};
+use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, SLA, Setting};
 use crate::spec::Section;
 use crate::window::{self, TooShort};
 
@@ -24,18 +24,14 @@ const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, \
 const FLAGS: &str = "give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest \
                      rate within a limit, or --pipeline 16 for 16 in flight";
 
-/// The checked fields of a load, with their places.
+/// The checked fields of a load.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoadFields {
-    rate: Option<(Rate, Range<usize>)>,
-    limit: Option<(Limit, Range<usize>)>,
-    pace: Pace,
-    /// Place of arrivals or pacing, if given.
-    pace_place: Option<Range<usize>>,
+    rate: Option<Rate>,
+    limit: Option<Limit>,
     /// Operations in flight of each client.
-    pipeline: Option<(u32, Range<usize>)>,
-    /// Place of the whole load.
-    place: Range<usize>,
+    pipeline: Option<u32>,
+    pace: Pace,
 }
 
 /// The load of one step.
@@ -45,16 +41,6 @@ pub(crate) struct StepLoad {
     pub(crate) limit: Option<Limit>,
     /// Place of its deciding field, the rate first; empty when not in a file.
     pub(crate) place: Range<usize>,
-}
-
-impl LoadFields {
-    /// Returns the place of the deciding field.
-    fn deciding(&self) -> Range<usize> {
-        let rate = self.rate.as_ref().map(|(_, place)| place);
-        let limit = self.limit.as_ref().map(|(_, place)| place);
-        let depth = self.pipeline.as_ref().map(|(_, place)| place);
-        rate.or(limit).or(depth).unwrap_or(&self.place).clone()
-    }
 }
 
 impl Resolver<'_> {
@@ -70,55 +56,51 @@ impl Resolver<'_> {
         shared: Option<&Section>,
         factor: &ClientsFactor,
     ) -> Result<StepLoad, PlanError> {
-        let is_adaptive = factor.is_adaptive;
-        let table = own.or(shared.filter(|_| is_timed(step)));
-        let fields = table.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
-        let place = fields.deciding();
-        let limit_place = fields.limit.as_ref().map_or(0..0, |(_, place)| place.clone());
-        let refuse = |at: Range<usize>, why: &str| {
-            PlanError::new(format!("step {}: {why}", step.name)).at(self.source, at, "here")
+        let written = own.or(shared.filter(|_| is_timed(step)));
+        let fields = written.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
+        let none = Section::default();
+        let table = written.unwrap_or(&none);
+        let place_of = |settings: &[&Setting]| {
+            settings.iter().find_map(|setting| table.get(setting)).map(Spanned::span)
         };
-        if let Some((depth, _)) = fields.pipeline {
-            let follows = is_adaptive && step.clients == 0 && is_timed(step);
-            let load = self.pipelined(step, depth, follows).map_err(|why| {
+        let place = place_of(&[RATE, SLA, PIPELINE]).unwrap_or(table.place.clone());
+        let refuse = |at: &Range<usize>, why: &str, remedy: &str| {
+            self.refuse(at.clone(), format!("step {}: {why}", step.name)).remedy(remedy)
+        };
+        let is_searched = factor.is_adaptive && step.clients == 0 && is_timed(step);
+        let LoadFields { rate, limit, pipeline, pace } = fields;
+        let (load, limit) = match (pipeline, rate, limit) {
+            (Some(depth), ..) => {
                 let remedy = "give the step a load of its own, such as load = \"closed\"";
-                refuse(place.clone(), &why).remedy(remedy)
-            })?;
-            return Ok(StepLoad { load, limit: None, place });
-        }
-        if is_adaptive && step.clients == 0 && is_timed(step) {
-            if let Some((_, at)) = fields.rate {
-                return Err(refuse(at, "adaptive clients are a closed loop, which has no rate")
-                    .remedy("leave out the rate, or give clients as a list or as \"sweep\""));
+                let load = self.pipelined(step, depth, is_searched);
+                (load.map_err(|why| refuse(&place, &why, remedy))?, None)
             }
-            if let Some(at) = fields.pace_place {
-                return Err(refuse(
-                    at,
-                    "adaptive clients are a closed loop: nothing arrives in it",
-                )
-                .remedy("leave out arrivals and pacing"));
+            (None, Some(_), _) if is_searched => {
+                let remedy = "leave out the rate, or give clients as a list or as \"sweep\"";
+                let why = "adaptive clients are a closed loop, which has no rate";
+                return Err(refuse(&place, why, remedy));
             }
-            let limit = fields.limit.map(|(limit, _)| limit);
-            let requested = StepLoad { load: Load::FindClients, limit, place };
-            return self.check_window(step, requested, limit_place);
-        }
-        let (load, limit) = match (fields.rate, fields.limit) {
-            (None, None) => return Ok(StepLoad { place, ..StepLoad::default() }),
-            (Some(_), _) if step.stop == StopRule::Operations(0) => {
-                return Err(refuse(place, "it has no clients whose operations could arrive")
-                    .remedy("leave out its load"));
+            (None, None, limit) if is_searched => {
+                if let Some(at) = place_of(&[ARRIVALS, PACING]) {
+                    let why = "adaptive clients are a closed loop: nothing arrives in it";
+                    return Err(refuse(&at, why, "leave out arrivals and pacing"));
+                }
+                (Load::FindClients, limit)
             }
-            (Some((rate, _)), limit) => {
-                let limit = limit.map(|(limit, _)| limit);
-                (Load::Open(OpenLoad { rate, pace: fields.pace }), limit)
+            (None, Some(_), _) if step.stop == StopRule::Operations(0) => {
+                let why = "it has no clients whose operations could arrive";
+                return Err(refuse(&place, why, "leave out its load"));
             }
-            (None, Some(_)) if !is_timed(step) => {
-                return Err(refuse(place, "it ends by count, and a search needs timed steps")
-                    .remedy("give it a rate, or search in a step that ends by duration"));
+            (None, None, Some(_)) if !is_timed(step) => {
+                let remedy = "give it a rate, or search in a step that ends by duration";
+                let why = "it ends by count, and a search needs timed steps";
+                return Err(refuse(&place, why, remedy));
             }
-            (None, Some((limit, _))) => (Load::FindRate(fields.pace), Some(limit)),
+            (None, Some(rate), limit) => (Load::Open(OpenLoad { rate, pace }), limit),
+            (None, None, Some(limit)) => (Load::FindRate(pace), Some(limit)),
+            (None, None, None) => (Load::Closed, None),
         };
-        self.check_window(step, StepLoad { load, limit, place }, limit_place)
+        self.check_window(step, StepLoad { load, limit, place }, table.place_of(SLA))
     }
 
     /// Checks that the step is long enough for its rate and its limit.
@@ -128,10 +110,8 @@ impl Resolver<'_> {
         requested: StepLoad,
         limit_place: Range<usize>,
     ) -> Result<StepLoad, PlanError> {
-        let refuse = |at: Range<usize>, short: TooShort| {
-            PlanError::new(format!("step {}: {}", step.name, short.why))
-                .at(self.source, at, "here")
-                .remedy(short.remedy)
+        let refuse = |at: Range<usize>, TooShort { why, remedy }| {
+            self.refuse(at, format!("step {}: {why}", step.name)).remedy(remedy)
         };
         if let Load::Open(open) = &requested.load {
             let checked = window::check_rate(&open.rate, step.stop);
@@ -148,11 +128,9 @@ impl Resolver<'_> {
         let place = table.place.clone();
         match table.load_word() {
             None => {}
-            Some("closed") => return Ok(LoadFields { place, ..LoadFields::default() }),
+            Some("closed") => return Ok(LoadFields::default()),
             Some(word) => {
-                return Err(PlanError::new(format!("unknown load `{word}`"))
-                    .at(self.source, place, "here")
-                    .remedy(FORMS));
+                return Err(self.refuse(place, format!("unknown load `{word}`")).remedy(FORMS));
             }
         }
         let mut errors = Errors::default();
@@ -172,18 +150,11 @@ impl Resolver<'_> {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",
                 None => "the load has neither a rate nor a limit",
             };
-            let at = pace_place.clone().unwrap_or(place.clone());
+            let at = pace_place.unwrap_or(place);
             let remedy = if at.is_empty() { FLAGS } else { FORMS };
-            errors.push(PlanError::new(why).at(self.source, at, "here").remedy(remedy));
+            errors.push(self.refuse(at, why).remedy(remedy));
         }
-        errors.result(LoadFields {
-            rate: rate.map(|rate| (rate, table.place_of(RATE))),
-            limit: limit.map(|limit| (limit, table.place_of(SLA))),
-            pace,
-            pace_place,
-            pipeline: pipeline.map(|depth| (depth, table.place_of(PIPELINE))),
-            place,
-        })
+        errors.result(LoadFields { rate, limit, pipeline, pace })
     }
 
     /// Parses a rate, reading its file if it names one.
@@ -198,10 +169,9 @@ impl Resolver<'_> {
         let folder = Path::new(&self.source.name).parent().filter(|_| !text.span().is_empty());
         let path = folder.unwrap_or(Path::new("")).join(path);
         let name = path.display().to_string();
-        let lines = self
-            .catalog
-            .rate_file(&path)
-            .map_err(|why| refuse(format!("cannot read the rate file {name}: {why}")))?;
+        let lines = self.catalog.file(&path);
+        let lines =
+            lines.map_err(|why| refuse(format!("cannot read the rate file {name}: {why}")))?;
         rate::parse_file(&lines).map_err(|wrong| {
             let message = format!("rate file {name}, line {}: {}", wrong.number, wrong.why);
             PlanError::new(message).at(&Source { name, text: lines }, wrong.place, "here")
@@ -221,7 +191,7 @@ mod tests {
     use super::*;
     use crate::check::load;
     use crate::overrides::Overrides;
-    use crate::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
+    use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
     /// Returns the loads of the sample's steps, with their limits, when `fields` follow its rows.
     fn loads(fields: &str) -> Vec<String> {

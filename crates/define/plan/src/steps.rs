@@ -77,7 +77,7 @@ impl Resolver<'_> {
         info: &StepInfo,
         place: Range<usize>,
     ) -> Result<(), PlanError> {
-        let refuse = |why: String| PlanError::new(why).at(self.source, place, "here");
+        let refuse = |why: String| self.refuse(place, why);
         match (index, info.role) {
             (0, StepRole::Load) => Ok(()),
             (0, _) => {
@@ -100,7 +100,7 @@ impl Resolver<'_> {
 
     /// Checks that a step can be executed.
     fn check_step(&self, step: &Step, data: &DataShape, table: &Section) -> Result<(), PlanError> {
-        let refuse = |why: String| PlanError::new(why).at(self.source, table.place.clone(), "here");
+        let refuse = |why: String| self.refuse(table.place.clone(), why);
         let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
         match traffic_spec {
             None => self.catalog.check_step(step, data).map_err(refuse),
@@ -143,13 +143,15 @@ impl Resolver<'_> {
         let differs = |(_, step): &(_, &Step)| calls(step) && clients(step) != clients(first);
         match written.iter().zip(steps).find(differs) {
             None => Ok(()),
-            Some((entry, step)) => Err(PlanError::new(format!(
-                "{} and {} have different numbers of clients, and tables `{}` are each client's \
-                own",
-                first.name, step.name, table.name
-            ))
-            .at(self.source, entry.place.clone(), "here")
-            .remedy("leave out the step's `clients`: all follow the factor `clients`")),
+            Some((entry, step)) => {
+                let why = format!(
+                    "{} and {} have different numbers of clients, and tables `{}` are each \
+                     client's own",
+                    first.name, step.name, table.name
+                );
+                let remedy = "leave out the step's `clients`: all follow the factor `clients`";
+                Err(self.refuse(entry.place.clone(), why).remedy(remedy))
+            }
         }
     }
 

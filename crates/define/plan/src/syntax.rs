@@ -1,71 +1,153 @@
-//! Deserialises fields with their places, and explains a parser's errors.
+//! Reads tables of files with the places of their fields, and reports what is wrong with them.
 
-use std::fmt;
-use std::marker::PhantomData;
+use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 
-/// A field written as one word, or as a table.
-#[derive(Debug, Clone)]
-pub(crate) enum WordOr<T> {
-    Word(String),
-    Table(Box<T>),
+/// A value of a file, with its place.
+pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
+/// A text of a file, with its place.
+pub(crate) type Word<'a> = Spanned<&'a str>;
+/// Names and texts of a table, in the file's order.
+pub(crate) type Pairs = Vec<(Spanned<String>, Spanned<String>)>;
+
+/// A table that has only known keys.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fields<'a> {
+    source: &'a Source,
+    node: &'a Node<'a>,
+    table: &'a DeTable<'a>,
 }
 
-/// A table that may be replaced by a word.
-pub(crate) trait OrWord {
-    /// The expected forms, for error messages.
-    const EXPECTED: &'static str;
-}
-
-// Not serde's `untagged`, which loses the error inside the table.
-impl<'de, T: Deserialize<'de> + OrWord> Deserialize<'de> for WordOr<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntryVisitor<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de> + OrWord> Visitor<'de> for EntryVisitor<T> {
-            type Value = WordOr<T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(T::EXPECTED)
-            }
-            fn visit_str<E>(self, word: &str) -> Result<WordOr<T>, E> {
-                Ok(WordOr::Word(word.to_owned()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<WordOr<T>, A::Error> {
-                let table = T::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(WordOr::Table(Box::new(table)))
+impl<'a> Fields<'a> {
+    /// Returns the fields of a table; `what` names it in messages.
+    pub(crate) fn of(
+        source: &'a Source,
+        node: &'a Node<'a>,
+        what: &str,
+        keys: &[&str],
+    ) -> Result<Self, PlanError> {
+        let table = node.get_ref().as_table().ok_or_else(|| wrong_type(source, what, node))?;
+        match table.keys().find(|key| !keys.contains(&&**key.get_ref())) {
+            None => Ok(Self { source, node, table }),
+            Some(key) => {
+                let error = unknown_key(key.get_ref(), what, keys);
+                Err(error.at(source, key.span(), "no such key"))
             }
         }
-        deserializer.deserialize_any(EntryVisitor(PhantomData))
     }
+
+    /// Returns the place of the table.
+    pub(crate) fn place(&self) -> Range<usize> {
+        self.node.span()
+    }
+
+    /// Returns a field, if the table has it.
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Node<'a>> {
+        self.table.get(key)
+    }
+
+    /// Returns a field that the table must have.
+    pub(crate) fn required(&self, key: &str) -> Result<&'a Node<'a>, PlanError> {
+        self.get(key).ok_or_else(|| missing(self.source, key, self.place()))
+    }
+
+    /// Returns a text that the table must have.
+    pub(crate) fn text(&self, key: &str) -> Result<Word<'a>, PlanError> {
+        text(self.source, self.required(key)?)
+    }
+
+    /// Returns a list; an absent one is empty.
+    pub(crate) fn list(&self, key: &str) -> Result<&'a [Node<'a>], PlanError> {
+        self.get(key).map_or(Ok(&[]), |node| list(self.source, node))
+    }
+}
+
+/// Returns a text.
+pub(crate) fn text<'a>(source: &Source, node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
+    let text = node.get_ref().as_str().map(|text| Spanned::new(node.span(), text));
+    text.ok_or_else(|| wrong_type(source, "text in quotes", node))
+}
+
+/// Returns the elements of a list.
+pub(crate) fn list<'a>(source: &Source, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
+    let list = node.get_ref().as_array().map(AsRef::as_ref);
+    list.ok_or_else(|| wrong_type(source, "a list in brackets", node))
+}
+
+/// Returns the key of a table as a text.
+pub(crate) fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
+    Spanned::new(key.span(), key.get_ref())
+}
+
+/// Parses a file's text; the place of the whole is empty.
+pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
+    let table = DeTable::parse(&source.text).map_err(|error| {
+        let place = visible(source, error.span().unwrap_or(0..0));
+        PlanError::new(error.message()).at(source, place, "here")
+    })?;
+    Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
+}
+
+/// Returns the names and texts of a table of scalars.
+pub(crate) fn scalars(source: &Source, node: &Node<'_>) -> Result<Pairs, PlanError> {
+    let table = node.get_ref().as_table();
+    let table = table.ok_or_else(|| wrong_type(source, "a table of names and values", node))?;
+    let pair = |(name, node): (&Spanned<Cow<'_, str>>, &Node<'_>)| {
+        let name = Spanned::new(name.span(), name.get_ref().to_string());
+        Ok((name, Spanned::new(node.span(), scalar(source, node)?)))
+    };
+    table.iter().map(pair).collect()
+}
+
+/// Returns the text of a scalar value.
+pub(crate) fn scalar(source: &Source, node: &Node<'_>) -> Result<String, PlanError> {
+    let value = node.get_ref();
+    if value.is_table() || value.is_array() || value.is_datetime() {
+        return Err(wrong_type(source, "text, a number, true or false", node));
+    }
+    Ok(plain(value))
+}
+
+/// Returns the text of a value; of a number in its shortest form.
+pub(crate) fn plain(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+            .map_or_else(|_| number.to_string(), |number| number.to_string()),
+        DeValue::Float(number) => {
+            number.as_str().parse::<f64>().map_or_else(|_| number.to_string(), |f| f.to_string())
+        }
+        DeValue::Boolean(truth) => truth.to_string(),
+        DeValue::Datetime(moment) => moment.to_string(),
+        DeValue::String(text) => text.to_string(),
+        DeValue::Array(_) | DeValue::Table(_) => String::new(),
+    }
+}
+
+/// Returns the error of a value of another type.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other types are wrong alike")]
+pub(crate) fn wrong_type(source: &Source, expected: &str, node: &Node<'_>) -> PlanError {
+    let found = match node.get_ref() {
+        DeValue::String(text) => format!("string {text:?}"),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+        other => format!("{} `{}`", other.type_str(), plain(other)),
+    };
+    PlanError::new(format!("expected {expected}, found {found}")).at(source, node.span(), "here")
+}
+
+/// Returns the error of a key that is missing in the table at `place`.
+pub(crate) fn missing(source: &Source, key: &str, place: Range<usize>) -> PlanError {
+    PlanError::new(format!("missing field `{key}`")).at(source, place, "here")
 }
 
 /// Keys of a load, often misplaced next to it.
 const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
-
-/// Turns a parser's error into one with a remedy.
-///
-/// `tables` maps a field to the table that an unknown key is in.
-pub(crate) fn explain(
-    source: &Source,
-    error: &toml::de::Error,
-    tables: &[(&str, &'static str)],
-) -> PlanError {
-    let place = visible(source, error.span().unwrap_or(0..0));
-    let message = error.message().to_owned();
-    let Some((unknown, known)) = unknown_field(&message) else {
-        return PlanError::new(user_message(&message)).at(source, place, "here");
-    };
-    let table = tables.iter().find(|(field, _)| message.contains(field)).map(|(_, table)| *table);
-    let place = key_place(source, place, &unknown);
-    let known: Vec<_> = known.iter().map(String::as_str).collect();
-    unknown_key(&unknown, table.unwrap_or(""), &known).at(source, place, "no such key")
-}
 
 /// Returns the error of an unknown key, with the nearest of the known ones.
 pub(crate) fn unknown_key(unknown: &str, table: &str, known: &[&str]) -> PlanError {
@@ -99,40 +181,4 @@ fn visible(source: &Source, place: Range<usize>) -> Range<usize> {
     let begin = before.rfind('\n').map_or(0, |at| at + 1);
     let end = after.find('\n').map_or(source.text.len(), |at| place.start + at);
     begin..end
-}
-
-/// Rewrites a deserialiser's type message for users.
-fn user_message(message: &str) -> String {
-    let Some((found, expected)) =
-        message.strip_prefix("invalid type: ").and_then(|rest| rest.split_once(", expected "))
-    else {
-        return message.to_owned();
-    };
-    let expected = match expected {
-        "u32" | "u64" => "a whole number",
-        "f64" => "a number",
-        "a boolean" => "true or false",
-        "a string" => "text in quotes",
-        "a sequence" => "a list in brackets",
-        other => other,
-    };
-    let found = found.replace("sequence", "a list").replace("map", "a table");
-    format!("expected {expected}, found {found}")
-}
-
-/// Narrows a place to the key itself when the parser points at its whole table.
-fn key_place(source: &Source, place: Range<usize>, key: &str) -> Range<usize> {
-    let inside = source.text.get(place.clone()).unwrap_or("");
-    match inside.find(key) {
-        Some(at) if inside.len() > key.len() => place.start + at..place.start + at + key.len(),
-        _ => place,
-    }
-}
-
-/// Parses ``unknown field `x`, expected one of `a`, `b` ``.
-fn unknown_field(message: &str) -> Option<(String, Vec<String>)> {
-    let rest = message.strip_prefix("unknown field `")?;
-    let (unknown, rest) = rest.split_once('`')?;
-    let known = rest.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    Some((unknown.to_owned(), known))
 }

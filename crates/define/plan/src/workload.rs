@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use model::setting::Scope;
 use model::units::parse_count;
 use model::{DataShape, StepInfo, StepRole};
 
-use crate::application::{self, Loaded};
+use crate::application::{self, Described};
 use crate::error::{PlanError, Source};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
-use crate::settings::{ROWS, STEP, WORKLOAD};
+use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
 use crate::spec::Section;
 
 /// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.
@@ -33,24 +32,12 @@ impl Resolver<'_> {
         if let Some(preset) = PRESETS.iter().find(|preset| preset.name == word) {
             return Ok(Some(Workload::Preset(preset)));
         }
-        if word.ends_with(".toml") {
-            // A path from the command line has no place in the file, and is relative to the current
-            // directory.
-            let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
-            let path = folder.unwrap_or(Path::new("")).join(word);
-            let shown = path.display().to_string();
-            let text = self.catalog.application_file(&path).map_err(|why| {
-                PlanError::new(format!("cannot read the application {shown}: {why}")).at(
-                    self.source,
-                    name.span(),
-                    "here",
-                )
-            })?;
-            return Ok(Some(Workload::Application(Source { name: shown, text })));
-        }
-        if let Some(text) = self.catalog.application(word) {
-            let name = format!("{word}.toml");
-            return Ok(Some(Workload::Application(Source { name, text })));
+        // A path from the command line has no place in the file, and is relative to the current
+        // directory.
+        let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
+        let found = application::find(word, folder.unwrap_or(Path::new("")), self.catalog);
+        if let Some(source) = found.map_err(|why| self.refuse(name.span(), why))? {
+            return Ok(Some(Workload::Application(source)));
         }
         let applications = self.catalog.application_names();
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
@@ -73,16 +60,16 @@ impl Resolver<'_> {
         &self,
         workload: Option<&Workload>,
         benchmark: &Section,
-    ) -> Result<Option<Loaded>, PlanError> {
+    ) -> Result<Option<Described>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
-            return match benchmark.pairs.0.first() {
+            return match benchmark.pairs.first() {
                 None => Ok(None),
-                Some((name, _)) => Err(PlanError::new(format!(
-                    "`{}` is a parameter, but there is no application",
-                    name.get_ref()
-                ))
-                .at(self.source, name.span(), "here")
-                .remedy("name the application: workload = \"sysbench\", for instance")),
+                Some((name, _)) => Err(self
+                    .refuse(
+                        name.span(),
+                        format!("`{name}` is a parameter, but there is no application"),
+                    )
+                    .remedy("name the application: workload = \"sysbench\", for instance")),
             };
         };
         let rows = self.amount(&[benchmark], (ROWS, "the number of rows"), parse_count)?;
@@ -92,22 +79,21 @@ impl Resolver<'_> {
                 clients",
             ));
         };
-        let set = (self.source, &benchmark.pairs.0);
+        let set = (self.source, &benchmark.pairs);
         let loaded = application::read(file, set, rows, self.catalog)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }
 
     /// Rejects key-value settings, which applications do not have.
-    fn reject_key_settings(&self, table: &Section, loaded: &Loaded) -> Result<(), PlanError> {
+    fn reject_key_settings(&self, table: &Section, loaded: &Described) -> Result<(), PlanError> {
         match table.scoped(Scope::KeyValue).next() {
             None => Ok(()),
             Some((key, place)) => {
                 let application = &loaded.application.name;
                 let why = format!("`{key}` is a key-value setting, and {application} has tables");
-                Err(PlanError::new(why)
-                    .at(self.source, place, "here")
-                    .remedy("leave it out: the application defines its rows and statements"))
+                let remedy = "leave it out: the application defines its rows and statements";
+                Err(self.refuse(place, why).remedy(remedy))
             }
         }
     }
@@ -121,7 +107,7 @@ impl Resolver<'_> {
     ///
     /// Steps typed on the command line are preceded by those they need.
     pub(crate) fn requested_steps(&self, benchmark: &Section) -> Vec<Section> {
-        match (&benchmark.steps, self.application) {
+        match (&benchmark.tables, self.application) {
             (Some(steps), Some(loaded)) if self.source.name.is_empty() => {
                 let mut names = Vec::new();
                 for step in steps {
@@ -155,8 +141,8 @@ impl Resolver<'_> {
         let is_missing = |need: &&String| !before.iter().any(|step| step.text(STEP) == **need);
         match needs.into_iter().flatten().find(is_missing) {
             None => Ok(()),
-            Some(need) => Err(PlanError::new(format!("{name} needs {need} before it"))
-                .at(self.source, place, "here")
+            Some(need) => Err(self
+                .refuse(place, format!("{name} needs {need} before it"))
                 .remedy(format!("put \"{need}\" among the steps before {name}"))),
         }
     }
@@ -165,7 +151,7 @@ impl Resolver<'_> {
 /// Adds a step to `names`, after the missing ones it needs.
 ///
 /// It terminates, because a step needs only steps above it in the file.
-fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
+fn with_needs(loaded: &Described, name: &str, names: &mut Vec<String>) {
     for need in loaded.needs.get(name).into_iter().flatten() {
         if !names.contains(need) {
             with_needs(loaded, need, names);
@@ -175,9 +161,9 @@ fn with_needs(loaded: &Loaded, name: &str, names: &mut Vec<String>) {
 }
 
 /// Returns the shape of an application's rows.
-pub(crate) const fn shape(loaded: &Loaded) -> DataShape {
+pub(crate) const fn shape(loaded: &Described) -> DataShape {
     DataShape {
-        rows: loaded.variables.loaded,
+        rows: loaded.rows,
         key_bytes: KEY_BYTES,
         value_bytes: loaded.application.row_bytes.saturating_sub(KEY_BYTES),
         compressible_to: 1.0,

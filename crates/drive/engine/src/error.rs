@@ -29,27 +29,23 @@ pub enum EngineError {
 
 impl EngineError {
     /// Returns the refusal of an unknown option.
-    #[must_use]
     pub fn unknown(option: &str, reason: impl Into<String>, known: &[&str]) -> Self {
         let known = known.iter().map(|name| (*name).to_owned()).collect();
         Self::Refused(Refusal::Option { name: option.to_owned(), reason: reason.into(), known })
     }
 
     /// Returns the refusal of a setting; `reason` begins with its value.
-    #[must_use]
     pub fn setting(setting: Setting, reason: impl Into<String>) -> Self {
         let reason = format!("not supported: {}", reason.into());
         Self::Refused(Refusal::Setting { setting, reason, remedy: OTHER_BUILD.to_owned() })
     }
 
     /// Returns the refusal of an option that needs another build.
-    #[must_use]
     pub fn capability(option: &str, reason: impl Into<String>) -> Self {
         Self::Refused(Refusal::Capability { option: option.to_owned(), reason: reason.into() })
     }
 
     /// Returns the refusal of a build.
-    #[must_use]
     pub fn build(reason: impl Into<String>) -> Self {
         Self::Refused(Refusal::Build { reason: reason.into() })
     }
@@ -58,7 +54,6 @@ impl EngineError {
     ///
     /// `translated` pairs settings with the engine's options; `options` are those of the user,
     /// which stay the cause.
-    #[must_use]
     pub fn of_setting(self, options: &Options, translated: &[(Setting, &str)]) -> Self {
         let refused = self.refused_option().filter(|name| options.get(name).is_none());
         let found = refused.and_then(|name| translated.iter().find(|(_, option)| *option == name));
@@ -72,17 +67,14 @@ impl EngineError {
     }
 
     /// Returns the refused option's name, if an option is the cause.
-    #[must_use]
     pub fn refused_option(&self) -> Option<&str> {
-        match self {
-            Self::Refused(
-                Refusal::Option { name, .. } | Refusal::Capability { option: name, .. },
-            ) => Some(name),
-            Self::Conflict(_)
-            | Self::Timeout(_)
-            | Self::Unsupported(_)
-            | Self::Refused(_)
-            | Self::Fatal(_) => None,
+        if let Self::Refused(
+            Refusal::Option { name, .. } | Refusal::Capability { option: name, .. },
+        ) = self
+        {
+            Some(name)
+        } else {
+            None
         }
     }
 }
@@ -90,13 +82,10 @@ impl EngineError {
 impl From<EngineError> for Refusal {
     /// Converts any error of an open; those without a typed cause are the build's.
     fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Refused(refusal) => refusal,
-            other @ (EngineError::Conflict(_)
-            | EngineError::Timeout(_)
-            | EngineError::Unsupported(_)
-            | EngineError::Fatal(_)) => Self::Build { reason: other.to_string() },
+        if let EngineError::Refused(refusal) = error {
+            return refusal;
         }
+        Self::Build { reason: error.to_string() }
     }
 }
 

@@ -10,8 +10,8 @@ use model::{EngineState, Identity, Op, Options, Outcome};
 
 use crate::error::EngineError;
 use crate::rows::Rows;
-use crate::settings_check::check_dir;
-use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
+use crate::settings_check::{check_dir, check_names};
+use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session};
 
 /// The only build of the `null` engine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +39,7 @@ impl Driver for NullDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        refuse_options("null", &spec.options)?;
+        check_names("null", &[], &spec.options)?;
         check_dir(&spec.dir)?;
         Ok(Box::new(NullEngine))
     }

@@ -1,6 +1,5 @@
 //! Refusals: what an engine rejects before it opens, as typed values.
 
-use model::capability::{CACHE_SIZE, COMPRESSION, DIRECT_IO};
 use serde::{Deserialize, Serialize};
 
 /// Most known options that a message lists.
@@ -31,36 +30,11 @@ pub enum Setting {
     ValueBytes,
 }
 
-impl Setting {
-    /// Returns the setting's name in experiment files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Durability => "durability",
-            Self::Cache => "cache",
-            Self::DirectIo => DIRECT_IO,
-            Self::Compression => COMPRESSION,
-            Self::BackgroundJobs => "background_jobs",
-            Self::Allocator => "allocator",
-            Self::KeyBytes => "key_bytes",
-            Self::ValueBytes => "value_bytes",
-        }
-    }
-
-    /// Returns the capability that the setting needs, if it needs one.
-    pub(crate) const fn capability(self) -> Option<&'static str> {
-        match self {
-            Self::Cache => Some(CACHE_SIZE),
-            Self::DirectIo => Some(DIRECT_IO),
-            Self::Compression => Some(COMPRESSION),
-            Self::Durability
-            | Self::BackgroundJobs
-            | Self::Allocator
-            | Self::KeyBytes
-            | Self::ValueBytes => None,
-        }
-    }
-}
+// Those with a capability have its name.
+model::names!(Setting, "a setting of engines":
+    Durability "durability", Cache "cache", DirectIo "direct_io", Compression "compression",
+    BackgroundJobs "background_jobs", Allocator "allocator", KeyBytes "key_bytes",
+    ValueBytes "value_bytes");
 
 /// Why an engine does not open, by what is the cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -104,17 +78,12 @@ pub enum Refusal {
 
 impl Refusal {
     /// Returns the remedy for a refused capability or setting.
-    #[must_use]
     pub fn remedy(&self) -> &str {
-        match self {
-            Self::Setting { remedy, .. } => remedy,
-            Self::Option { .. } | Self::Capability { .. } | Self::Build { .. } => OTHER_BUILD,
-        }
+        if let Self::Setting { remedy, .. } = self { remedy } else { OTHER_BUILD }
     }
 }
 
 /// Returns the known options, for a message about an unknown one.
-#[must_use]
 pub fn listed(name: &str, known: &[String]) -> String {
     let is_listed = (1..=LISTED_MAX).contains(&known.len()) && !known.iter().any(|it| it == name);
     if is_listed { format!("; known: {}", known.join(", ")) } else { String::new() }

@@ -25,7 +25,6 @@ pub struct Rows {
 
 impl Rows {
     /// Returns an empty answer that only counts.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -77,28 +76,24 @@ impl Rows {
     /// Returns whether rows are stored.
     ///
     /// A driver may skip work that only a stored row needs.
-    #[must_use]
     #[inline]
     pub const fn is_storing(&self) -> bool {
         self.is_storing
     }
 
     /// Returns how many rows came back.
-    #[must_use]
     #[inline]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
     /// Returns the outcome of a read: found or not.
-    #[must_use]
     #[inline]
     pub const fn outcome(&self) -> Outcome {
         if self.count == 0 { Outcome::NotFound } else { Outcome::Done }
     }
 
     /// Returns the bytes of keys and values that came back.
-    #[must_use]
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.bytes
@@ -107,7 +102,6 @@ impl Rows {
     /// Returns a digest of the touched bytes.
     ///
     /// It prevents the compiler from removing the reads.
-    #[must_use]
     pub const fn touched(&self) -> u8 {
         self.touched
     }

@@ -35,10 +35,13 @@ pub fn check_settings(
         (settings.cache_bytes.is_some(), Setting::Cache, String::new()),
         (compression.is_some(), Setting::Compression, format!(" `{}`", compression.unwrap_or(""))),
     ];
-    for (_, setting, value) in requested.iter().filter(|(is_requested, ..)| *is_requested) {
-        if let Some(reason) = setting.capability().and_then(|it| capabilities.why_not(it)) {
-            let reason = format!("{}{value}: {engine}: {reason}", setting.name());
-            return Err(EngineError::setting(*setting, reason));
+    for (_, setting, value) in requested.into_iter().filter(|(is_requested, ..)| *is_requested) {
+        let name = setting.name();
+        if let Some(reason) = capabilities.why_not(name) {
+            return Err(EngineError::setting(
+                setting,
+                format!("{name}{value}: {engine}: {reason}"),
+            ));
         }
     }
     Ok(())
@@ -52,6 +55,9 @@ pub fn check_settings(
 pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
     match options.iter().find(|(name, _)| !known.contains(name)) {
         None => Ok(()),
+        Some((name, _)) if known.is_empty() => {
+            Err(refused(name, format!("{engine} has no options: remove it")))
+        }
         Some((name, _)) => {
             Err(EngineError::unknown(name, format!("not an option of {engine} here"), known))
         }
@@ -109,7 +115,6 @@ pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
 }
 
 /// Returns the error for a refused option.
-#[must_use]
 pub fn refused(option: &str, reason: impl Into<String>) -> EngineError {
     EngineError::unknown(option, reason, &[])
 }

@@ -12,7 +12,6 @@ use model::{
 
 use crate::error::EngineError;
 use crate::rows::Rows;
-use crate::settings_check::refused;
 
 /// Everything an engine needs to open its data.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +32,6 @@ pub struct OpenSpec {
 
 impl OpenSpec {
     /// Returns the spec of an embedded engine without options.
-    #[must_use]
     pub fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
         Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
     }
@@ -50,7 +48,6 @@ pub struct ApplicationSetup {
 
 impl ApplicationSetup {
     /// Returns the number of copies of the table at `position`.
-    #[must_use]
     pub fn copies(&self, position: u16) -> u32 {
         match self.application.tables.get(usize::from(position)).map(|table| table.copies) {
             Some(Copies::PerClient) => self.clients,
@@ -67,7 +64,6 @@ pub const ANSWERS: &str = "answers";
 pub const REVERSE_SCANS: &str = "reverse_scans";
 
 /// Returns whether the build supports [`REVERSE_SCANS`].
-#[must_use]
 pub fn scans_in_reverse(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(REVERSE_SCANS), Some(Feature::No(_)))
 }
@@ -78,7 +74,6 @@ pub const PIPELINING: &str = "pipelining";
 /// Returns whether the build's answers can be checked.
 ///
 /// Checks are switched off for a build that denies [`ANSWERS`], as `null` does.
-#[must_use]
 pub fn gives_answers(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(ANSWERS), Some(Feature::No(_)))
 }
@@ -240,12 +235,4 @@ pub trait Pipeline: Session {
     /// When that operation failed. Later ones are still in flight, and each of them fails too when
     /// the connection is lost.
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError>;
-}
-
-/// Refuses every option, for an engine that has none.
-pub(crate) fn refuse_options(engine: &str, options: &Options) -> Result<(), EngineError> {
-    match options.iter().next() {
-        None => Ok(()),
-        Some((name, _)) => Err(refused(name, format!("{engine} has no options: remove it"))),
-    }
 }

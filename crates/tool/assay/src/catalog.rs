@@ -43,10 +43,8 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
 static APPLICATIONS: &[(&str, &str)] =
     files!("applications": "ibench-2023" "ibench-current" "sysbench");
 
-/// Largest application file, in bytes: a hundred times the largest built-in one.
-const APPLICATION_BYTES_MAX: u64 = 1 << 20;
-/// Largest rate file, in bytes: a hundred per line at the most lines allowed.
-const RATE_FILE_BYTES_MAX: u64 = 1 << 20;
+/// Largest file, in bytes: a rate at each of the most lines allowed takes a hundred.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The catalog of this program.
 pub(crate) struct Program;
@@ -78,8 +76,8 @@ impl Catalog for Program {
         lint::rules().iter().map(|rule| rule.code).collect()
     }
 
-    fn rate_file(&self, path: &Path) -> Result<String, String> {
-        read(path, RATE_FILE_BYTES_MAX)
+    fn file(&self, path: &Path) -> Result<String, String> {
+        read(path, FILE_BYTES_MAX)
     }
 
     fn application(&self, name: &str) -> Option<String> {
@@ -89,10 +87,6 @@ impl Catalog for Program {
 
     fn application_names(&self) -> Vec<String> {
         APPLICATIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
-    }
-
-    fn application_file(&self, path: &Path) -> Result<String, String> {
-        read(path, APPLICATION_BYTES_MAX)
     }
 
     fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {

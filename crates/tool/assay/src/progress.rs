@@ -194,7 +194,7 @@ fn per_second(done: u64, span: Nanos) -> f64 {
 fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalRecord) -> String {
     let mut parts = Vec::new();
     if let Some(probe) = probe {
-        parts.push(probe_label(probe.number, probe.purpose.phrase(), probe.clients));
+        parts.push(probe_label(probe.number, probe.purpose.name(), probe.clients));
     }
     if let Some(offered) = interval.readings.value(metric::OFFERED_OPS) {
         let seconds = interval.length_ns.as_secs_f64().max(1e-9);
@@ -226,10 +226,10 @@ fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
     format!(
         "{run}  {}  {}: {}, p99 {}, {}",
         step.name,
-        probe_label(probe.number, probe.purpose.phrase(), probe.clients),
+        probe_label(probe.number, probe.purpose.name(), probe.clients),
         rate(probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s), OpUnit::Operation),
         Nanos(probe.response.p99_ns),
-        probe.outcome.phrase()
+        probe.outcome.name()
     )
 }
 

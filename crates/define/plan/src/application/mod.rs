@@ -5,13 +5,10 @@
 //! Invariants: every field of a file is used or rejected; in the result all names are resolved and
 //! all expressions evaluated.
 //!
-//! To add a kind of value: its fields in `file::ValueTable`, and its case in `value::draw`.
+//! To add a kind of value: its fields in `value::KINDS`, and its case in `Names::draw`.
 
 mod expression;
-mod file;
-mod info;
 mod layout;
-mod merged;
 mod names;
 mod procedure;
 mod read;
@@ -23,5 +20,5 @@ mod tests;
 mod token;
 mod value;
 
-pub(crate) use info::step_infos;
-pub(crate) use read::{Loaded, read};
+pub use read::Described;
+pub(crate) use read::{find, read, step_infos};

@@ -2,103 +2,156 @@
 
 use std::ops::Range;
 
-use model::options::Text;
-use model::sql::Table;
-use toml::Spanned;
+use toml::de::DeTable;
 
 use super::expression::{Variables, is_name};
-use super::file::File;
 use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
+use crate::syntax::{Fields, Node, Word, list, plain, scalar, text, word, wrong_type};
 
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {
     pub(super) source: &'a Source,
-    pub(super) file: &'a File,
+    /// The application's name.
+    pub(super) name: Word<'a>,
     pub(super) variables: &'a Variables,
     pub(super) catalog: &'a dyn Catalog,
+    /// The procedures as written.
+    pub(super) procedures: &'a DeTable<'a>,
 }
 
-impl Names<'_> {
+impl<'a> Names<'a> {
     /// Returns an error at a place of the file.
     pub(super) fn refuse(&self, place: Range<usize>, why: impl Into<String>) -> PlanError {
         PlanError::new(why).at(self.source, place, "here")
     }
 
+    /// Returns the place of a part of the text at `place`.
+    pub(super) fn place_within(&self, place: Range<usize>, part: &str) -> Range<usize> {
+        let inside = self.source.text.get(place.clone()).unwrap_or("");
+        match inside.find(part).filter(|_| !part.is_empty()) {
+            Some(at) => place.start + at..place.start + at + part.len(),
+            None => place,
+        }
+    }
+
     /// Returns an error at part of the text at `place`.
     pub(super) fn error_at_text(&self, place: Range<usize>, wrong: TokenError) -> PlanError {
-        let inside = self.source.text.get(place.clone()).unwrap_or("");
-        let at = inside.find(&wrong.text).filter(|_| !wrong.text.is_empty());
-        let place =
-            at.map_or(place.clone(), |at| place.start + at..place.start + at + wrong.text.len());
-        self.refuse(place, wrong.why)
+        self.refuse(self.place_within(place, &wrong.text), wrong.why)
     }
 
     /// Returns the error of a name that is not among those known.
     pub(super) fn unknown<'b>(
         &self,
-        name: &Spanned<String>,
+        name: &Word<'_>,
         what: &str,
         known: impl IntoIterator<Item = &'b str>,
     ) -> PlanError {
-        let word = name.get_ref();
-        let error = PlanError::new(format!("unknown {what} `{word}`")).at(
-            self.source,
-            name.span(),
-            format!("no such {what}"),
-        );
         let known: Vec<_> = known.into_iter().collect();
-        match nearest(word, known.iter().copied()) {
-            Some(near) => error.remedy(format!("did you mean `{near}`?")),
-            None if known.is_empty() => error.remedy(format!("the file has no {what}")),
-            None => error.remedy(format!("known: {}", known.join(", "))),
+        let otherwise = match known.is_empty() {
+            true => format!("the file has no {what}"),
+            false => format!("known: {}", known.join(", ")),
+        };
+        PlanError::new(format!("unknown {what} `{}`", name.get_ref()))
+            .at(self.source, name.span(), format!("no such {what}"))
+            .meant(name.get_ref(), known, otherwise)
+    }
+
+    /// Returns a table that has only these keys.
+    pub(super) fn fields(
+        &self,
+        node: &'a Node<'a>,
+        what: &str,
+        keys: &[&str],
+    ) -> Result<Fields<'a>, PlanError> {
+        Fields::of(self.source, node, what, keys)
+    }
+
+    /// Returns the entries of a table of names.
+    pub(super) fn entries(
+        &self,
+        node: &'a Node<'a>,
+    ) -> Result<impl Iterator<Item = (Word<'a>, &'a Node<'a>)> + use<'a>, PlanError> {
+        let table = node.get_ref().as_table();
+        let table = table.ok_or_else(|| wrong_type(self.source, "a table of names", node))?;
+        Ok(table.iter().map(|(name, node)| (word(name), node)))
+    }
+
+    /// Returns the elements of a list.
+    pub(super) fn list(&self, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
+        list(self.source, node)
+    }
+
+    /// Returns a text.
+    pub(super) fn text(&self, node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
+        text(self.source, node)
+    }
+
+    /// Returns a truth value, false when it is absent.
+    pub(super) fn switch(&self, node: Option<&'a Node<'a>>) -> Result<bool, PlanError> {
+        let Some(node) = node else { return Ok(false) };
+        node.get_ref().as_bool().ok_or_else(|| wrong_type(self.source, "true or false", node))
+    }
+
+    /// Returns a real number within a range, which `otherwise` explains.
+    pub(super) fn real(
+        &self,
+        node: &'a Node<'a>,
+        is_valid: impl Fn(f64) -> bool,
+        otherwise: &str,
+    ) -> Result<f64, PlanError> {
+        let value = node.get_ref();
+        let number = (value.is_float() || value.is_integer()).then(|| plain(value).parse().ok());
+        match number.flatten() {
+            None => Err(wrong_type(self.source, "a number", node)),
+            Some(number) if is_valid(number) => Ok(number),
+            Some(_) => Err(self.refuse(node.span(), otherwise)),
         }
     }
 
     /// Resolves a keyword of a short list.
-    pub(super) fn word<T: Copy>(
+    pub(super) fn keyword<T: Clone>(
         &self,
-        word: &Spanned<String>,
+        node: &'a Node<'a>,
         what: &str,
         known: &[(&str, T)],
     ) -> Result<T, PlanError> {
+        let word = self.text(node)?;
         let found = known.iter().find(|(name, _)| name == word.get_ref());
         found
-            .map(|(_, stands_for)| *stands_for)
-            .ok_or_else(|| self.unknown(word, what, known.iter().map(|(name, _)| *name)))
-    }
-
-    /// Evaluates a number that must be at least `least`.
-    pub(super) fn at_least(
-        &self,
-        text: &Spanned<Text>,
-        least: i64,
-        what: &str,
-    ) -> Result<u64, PlanError> {
-        self.variables.at_least(self.source, (&text.get_ref().0, text.span()), least, what)
-    }
-
-    /// Evaluates a number from `least` to the largest `u32`.
-    pub(super) fn small(
-        &self,
-        text: &Spanned<Text>,
-        least: i64,
-        what: &str,
-    ) -> Result<u32, PlanError> {
-        let value = self.at_least(text, least, what)?;
-        u32::try_from(value)
-            .map_err(|_beyond| self.refuse(text.span(), format!("{what} of {value} is too large")))
+            .map(|(_, stands_for)| stands_for.clone())
+            .ok_or_else(|| self.unknown(&word, what, known.iter().map(|(name, _)| *name)))
     }
 
     /// Evaluates a number that may be negative.
-    pub(super) fn signed(&self, text: &Spanned<Text>) -> Result<i64, PlanError> {
-        self.variables.evaluate(&text.get_ref().0).map_err(|why| self.refuse(text.span(), why))
+    pub(super) fn signed(&self, node: &Node<'_>) -> Result<i64, PlanError> {
+        let text = scalar(self.source, node)?;
+        self.variables.evaluate(&text).map_err(|why| self.refuse(node.span(), why))
+    }
+
+    /// Evaluates a number that must be at least `least`.
+    pub(super) fn number<T: TryFrom<i64>>(
+        &self,
+        node: &Node<'_>,
+        least: i64,
+        what: &str,
+    ) -> Result<T, PlanError> {
+        let (value, text) = (self.signed(node)?, plain(node.get_ref()));
+        if value < least {
+            let is = if text.trim() == value.to_string() {
+                String::new()
+            } else {
+                format!(", and `{text}` is {value}")
+            };
+            return Err(self.refuse(node.span(), format!("{what} must be at least {least}{is}")));
+        }
+        T::try_from(value)
+            .map_err(|_beyond| self.refuse(node.span(), format!("{what} of {value} is too large")))
     }
 
     /// Checks a name defined by the file.
-    pub(super) fn own_name(&self, name: &Spanned<String>, what: &str) -> Result<(), PlanError> {
+    pub(super) fn own_name(&self, name: &Word<'_>, what: &str) -> Result<(), PlanError> {
         if is_name(name.get_ref()) {
             return Ok(());
         }
@@ -107,21 +160,22 @@ impl Names<'_> {
             .remedy("use letters, digits and `_`, and begin with a letter"))
     }
 
-    /// Returns the position of a table.
-    pub(super) fn table(&self, name: &Spanned<String>, tables: &[Table]) -> Result<u16, PlanError> {
-        let found = tables.iter().position(|table| table.name == *name.get_ref());
-        let names = tables.iter().map(|table| table.name.as_str());
+    /// Returns the position of a name among those known.
+    pub(super) fn position<'b>(
+        &self,
+        name: &Word<'_>,
+        what: &str,
+        known: impl IntoIterator<Item = &'b str>,
+    ) -> Result<u16, PlanError> {
+        let known: Vec<_> = known.into_iter().collect();
+        let found = known.iter().position(|known| known == name.get_ref());
         found
             .and_then(|position| u16::try_from(position).ok())
-            .ok_or_else(|| self.unknown(name, "table", names))
+            .ok_or_else(|| self.unknown(name, what, known))
     }
 
     /// Returns the position of a procedure.
-    pub(super) fn procedure(&self, name: &Spanned<String>) -> Result<u16, PlanError> {
-        let known = &self.file.procedure;
-        let found = known.names().position(|known| known == name.get_ref());
-        found
-            .and_then(|position| u16::try_from(position).ok())
-            .ok_or_else(|| self.unknown(name, "procedure", known.names()))
+    pub(super) fn procedure(&self, name: &Word<'_>) -> Result<u16, PlanError> {
+        self.position(name, "procedure", self.procedures.keys().map(|known| &**known.get_ref()))
     }
 }

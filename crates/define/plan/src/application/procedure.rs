@@ -3,20 +3,32 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use model::sql::{Part, PerDialect, Procedure, Statement, Table};
-use toml::Spanned;
+use model::sql::{Draw, Part, Procedure, Statement, Table};
 
-use super::file::ProcedureTable;
 use super::layout::Layout;
-use super::merged::Merged;
 use super::names::Names;
-use super::statement::{SqlText, SqlTexts, Substitution};
-use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
+use crate::syntax::{Fields, Node, Word, word};
 
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
+/// Keys of a procedure.
+const KEYS: [&str; 8] =
+    ["extends", "kind", "table", "sql", "row", "rows", "returns", "transaction"];
+
+/// A procedure as written, and those it extends.
+struct Written<'a> {
+    name: Word<'a>,
+    chain: Vec<Fields<'a>>,
+}
+
+impl<'a> Written<'a> {
+    /// Returns a field, its own or else inherited.
+    fn get(&self, key: &str) -> Option<&'a Node<'a>> {
+        self.chain.iter().find_map(|fields| fields.get(key))
+    }
+}
 
 impl<'a> Names<'a> {
     /// Checks the procedures, and that every value is used by one of them.
@@ -27,211 +39,144 @@ impl<'a> Names<'a> {
     ) -> Result<Vec<Procedure>, PlanError> {
         let mut used = BTreeSet::new();
         let mut procedures = Vec::new();
-        for (name, written) in &self.file.procedure.0 {
-            self.own_name(name, "a procedure")?;
-            if name.get_ref() == "once" {
+        for (name, node) in self.procedures {
+            let name = word(name);
+            self.own_name(&name, "a procedure")?;
+            if *name.get_ref() == "once" {
                 return Err(self.refuse(name.span(), "`once` cannot be a procedure's name"));
             }
-            let merged = self.merged(name, written)?;
-            procedures.push(self.one_procedure(&merged, tables, values, &mut used)?);
+            let written = self.written(name, node)?;
+            procedures.push(self.one_procedure(&written, tables, values, &mut used)?);
         }
         if procedures.is_empty() {
             return Err(self
-                .refuse(self.file.name.span(), "the application has no procedure")
+                .refuse(self.name.span(), "the application has no procedure")
                 .remedy("add [procedure.NAME] with `kind` and `sql`"));
         }
-        match values.iter().find(|value| !used.contains(value.name.get_ref())) {
+        match values.iter().map(|value| &value.name).find(|name| !used.contains(*name.get_ref())) {
             None => Ok(procedures),
-            Some(value) => Err(self
-                .refuse(value.name.span(), format!("no SQL uses `{}`", value.name.get_ref()))
-                .remedy(format!("use :{} in a statement, or remove it", value.name.get_ref()))),
+            Some(name) => Err(self
+                .refuse(name.span(), format!("no SQL uses `{name}`"))
+                .remedy(format!("use :{name} in a statement, or remove it"))),
         }
     }
 
-    /// Merges a procedure with those it extends.
-    fn merged(
-        &self,
-        name: &'a Spanned<String>,
-        written: &'a Spanned<ProcedureTable>,
-    ) -> Result<Merged<'a>, PlanError> {
-        let mut chain = vec![written.get_ref()];
-        while let Some(base) = chain.last().and_then(|last| last.extends.as_ref()) {
+    /// Returns a procedure with those it extends.
+    fn written(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Written<'a>, PlanError> {
+        let mut chain = vec![self.fields(node, "a procedure", &KEYS)?];
+        while let Some(base) = chain.last().and_then(|last| last.get("extends")) {
+            let base = self.text(base)?;
             if chain.len() == EXTENDS_MAX {
-                let why = format!("procedure {} extends itself", name.get_ref());
-                return Err(self.refuse(base.span(), why));
+                return Err(self.refuse(base.span(), format!("procedure {name} extends itself")));
             }
-            let known = &self.file.procedure;
-            let found = known.get(base.get_ref());
-            let found = found.ok_or_else(|| self.unknown(base, "procedure", known.names()))?;
-            chain.push(found.get_ref());
+            self.procedure(&base)?;
+            let Some(node) = self.procedures.get(*base.get_ref()) else { break };
+            chain.push(self.fields(node, "a procedure", &KEYS)?);
         }
-        fn first<'b, T>(
-            chain: &[&'b ProcedureTable],
-            field: impl Fn(&'b ProcedureTable) -> Option<T>,
-        ) -> Option<T> {
-            chain.iter().copied().find_map(field)
-        }
-        let sql = first(&chain, |table| table.sql.as_ref()).ok_or_else(|| {
-            self.refuse(name.span(), format!("procedure {} has no `sql`", name.get_ref()))
-        })?;
-        Ok(Merged {
-            name,
-            kind: first(&chain, |table| table.kind.as_ref()),
-            table: first(&chain, |table| table.table.as_ref()),
-            sql,
-            row: first(&chain, |table| table.row.as_ref()),
-            rows: first(&chain, |table| table.rows.as_ref()),
-            returns: first(&chain, |table| table.returns.as_ref()),
-            is_transaction: first(&chain, |table| table.transaction).unwrap_or(false),
-        })
+        Ok(Written { name, chain })
     }
 
     fn one_procedure(
         &self,
-        merged: &Merged<'_>,
+        written: &Written<'a>,
         tables: &[Table],
-        values: &[Value<'_>],
+        values: &[Value<'a>],
         used: &mut BTreeSet<String>,
     ) -> Result<Procedure, PlanError> {
-        let name = merged.name.get_ref();
+        let name = &written.name;
+        let lacks = |what| self.refuse(name.span(), format!("procedure {name} {what}"));
         let kinds = OpKind::ALL.map(|kind| (kind.name(), kind));
-        let kind = match merged.kind {
-            Some(word) => self.word(word, "kind", &kinds)?,
-            None => {
-                let names = OpKind::ALL.map(OpKind::name).join(", ");
-                let why = format!("procedure {name} has no `kind`");
-                return Err(self
-                    .refuse(merged.name.span(), why)
-                    .remedy(format!("give `kind`: {names}")));
+        let kind = written.get("kind").ok_or_else(|| {
+            let names = OpKind::ALL.map(OpKind::name).join(", ");
+            lacks("has no `kind`").remedy(format!("give `kind`: {names}"))
+        })?;
+        let kind = self.keyword(kind, "kind", &kinds)?;
+        let names = tables.iter().map(|table| table.name.as_str());
+        let table = match (written.get("table"), tables) {
+            (Some(node), _) => self.position(&self.text(node)?, "table", names)?,
+            (None, [_]) => 0,
+            (None, _) => {
+                let names: Vec<_> = names.collect();
+                let remedy = format!("give `table`: {}", names.join(", "));
+                return Err(lacks("names no table").remedy(remedy));
             }
         };
-        let table = self.table_of(merged, tables)?;
-        let rows = merged.rows.map_or(Ok(0), |rows| self.small(rows, 1, "rows"))?;
-        let sql_by_dialect = self.sql_texts(merged.sql)?;
-        self.rows_fit(merged, &sql_by_dialect, rows)?;
-        let layout = self.layout(merged, &sql_by_dialect, values)?;
+        let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
+        let texts = self.sql_texts(written.get("sql").ok_or_else(|| lacks("has no `sql`"))?)?;
+        let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
+        let row = row.transpose()?;
+        let layout = self.layout(name, (&texts, row.as_ref()), values)?;
+        self.check_ids(&layout, values, &tables[usize::from(table)])?;
         used.extend(layout.slots.keys().cloned());
-        for value in values.iter().filter(|value| layout.slots.contains_key(value.name.get_ref())) {
-            self.has_ids(value, &tables[usize::from(table)])?;
-        }
+        let row = row.map(|row| self.statement(&row, None, &layout, 0)).transpose()?;
+        let row = row.map(|row| row.parts);
+        let why = "the rows that a call returns cannot be negative";
+        let returns = written
+            .get("returns")
+            .map(|returns| self.real(returns, |rows| rows.is_finite() && rows >= 0.0, why));
         let procedure = Procedure {
-            name: name.clone(),
+            name: (*name.get_ref()).to_owned(),
             kind,
             table,
-            is_transaction: merged.is_transaction,
-            statements: self.filled(merged, &sql_by_dialect, &layout)?,
+            is_transaction: self.switch(written.get("transaction"))?,
+            statements: self.statements(&texts, row.as_deref(), &layout)?,
             arguments: layout.once,
             row: layout.row,
             rows,
-            rows_expected: merged.returns.map(|returns| self.returns(returns)).transpose()?,
+            rows_expected: returns.transpose()?,
         };
-        for statement in procedure.statements.postgres.iter().chain(&procedure.statements.mysql) {
-            let drawn = |part: &Part| match part {
-                Part::Rows(row) => row.len() * rows as usize,
-                Part::Argument(_) | Part::RowArgument(_) => 1,
-                Part::Text(_) | Part::Table => 0,
-            };
-            let values = statement.parts.iter().map(drawn).sum();
-            self.few_values(values, merged.name.span())?;
-        }
+        self.rows_fit(&procedure, written)?;
         Ok(procedure)
     }
 
-    fn table_of(&self, merged: &Merged<'_>, tables: &[Table]) -> Result<u16, PlanError> {
-        match (merged.table, tables) {
-            (Some(name), _) => self.table(name, tables),
-            (None, [_]) => Ok(0),
-            (None, _) => {
-                let names: Vec<_> = tables.iter().map(|table| table.name.as_str()).collect();
-                let why = format!("procedure {} names no table", merged.name.get_ref());
-                let error = self.refuse(merged.name.span(), why);
-                Err(error.remedy(format!("give `table`: {}", names.join(", "))))
-            }
-        }
-    }
-
-    fn returns(&self, returns: &Spanned<f64>) -> Result<f64, PlanError> {
-        let rows = *returns.get_ref();
-        if rows.is_finite() && rows >= 0.0 {
-            return Ok(rows);
-        }
-        Err(self.refuse(returns.span(), "the rows that a call returns cannot be negative"))
-    }
-
-    /// Checks that `row`, `rows` and {rows} are used together.
-    fn rows_fit(
+    /// Checks that a table with drawn ids has an id column.
+    fn check_ids(
         &self,
-        merged: &Merged<'_>,
-        sql_by_dialect: &PerDialect<SqlTexts<'_>>,
-        rows: u32,
+        layout: &Layout,
+        values: &[Value<'_>],
+        table: &Table,
     ) -> Result<(), PlanError> {
-        for sql_text in sql_by_dialect.postgres.iter().chain(&sql_by_dialect.mysql) {
-            let pieces = tokenize(sql_text.sql)
-                .map_err(|wrong| self.error_at_text(sql_text.place.clone(), wrong))?;
-            let places = pieces.iter().filter(|gap| **gap == Token::Brace("rows")).count();
-            if places > 0 && merged.row.is_none() {
-                return Err(self
-                    .refuse(sql_text.place.clone(), "{rows} has no row to repeat")
-                    .remedy(
-                        "give `row`, such as \"(:a, :b)\", and `rows`: how often it is \
-                    repeated",
-                    ));
-            }
-            if places > 0 && sql_text.times > 1 {
-                let why = "a statement with {rows} is executed once, not several times";
-                return Err(self.refuse(sql_text.place.clone(), why));
-            }
+        let is_id = |value: &&Value<'_>| {
+            matches!(value.draw, Draw::Id | Draw::FirstId)
+                && layout.slots.contains_key(*value.name.get_ref())
+        };
+        match values.iter().find(is_id).filter(|_| table.id.is_none()) {
+            None => Ok(()),
+            Some(Value { name, .. }) => Err(self
+                .refuse(
+                    name.span(),
+                    format!("`{name}` is an id of table {}, which has none", table.name),
+                )
+                .remedy("give the table an `id`: the column of integers that the server assigns")),
         }
-        let Some(row) = merged.row else { return Ok(()) };
+    }
+
+    /// Checks that `row`, `rows` and {rows} are used together, in statements of few values.
+    fn rows_fit(&self, procedure: &Procedure, written: &Written<'_>) -> Result<(), PlanError> {
+        let rows = procedure.rows as usize;
+        let drawn = |part: &Part| match part {
+            Part::Rows(row) => row.len() * rows,
+            Part::Argument(_) | Part::RowArgument(_) => 1,
+            Part::Text(_) | Part::Table => 0,
+        };
+        let dialects = [&procedure.statements.postgres, &procedure.statements.mysql];
+        for statement in dialects.into_iter().flatten() {
+            self.few_values(statement.parts.iter().map(drawn).sum(), written.name.span())?;
+        }
+        let Some(row) = written.get("row") else { return Ok(()) };
         if rows == 0 {
             return Err(self
                 .refuse(row.span(), "`row` needs `rows`")
                 .remedy("give `rows`: how often `row` is repeated in the statement"));
         }
-        let has_place = |sql_texts: &SqlTexts<'_>| {
-            let stands = |sql_text: &SqlText<'_>| {
-                tokenize(sql_text.sql)
-                    .is_ok_and(|tokenize| tokenize.contains(&Token::Brace("rows")))
-            };
-            sql_texts.is_empty() || sql_texts.iter().any(stands)
+        let has_place = |statement: &Statement| {
+            statement.parts.iter().any(|part| matches!(part, Part::Rows(_)))
         };
-        if has_place(&sql_by_dialect.postgres) && has_place(&sql_by_dialect.mysql) {
+        if dialects.into_iter().all(|all| all.is_empty() || all.iter().any(has_place)) {
             return Ok(());
         }
         Err(self
             .refuse(row.span(), "no statement has a place for this row")
             .remedy("write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}"))
-    }
-
-    /// Returns the statements with placeholders resolved.
-    fn filled(
-        &self,
-        merged: &Merged<'_>,
-        sql_by_dialect: &PerDialect<SqlTexts<'_>>,
-        layout: &Layout,
-    ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
-        let slot = |name: &str| layout.slots.get(name).copied();
-        let row = match merged.row {
-            None => None,
-            Some(row) => {
-                let sql_text = SqlText { sql: row.get_ref(), place: row.span(), times: 1 };
-                let substitution = Substitution { row: None, slot: &slot };
-                Some(self.statement(&sql_text, &substitution, 0)?.parts)
-            }
-        };
-        let substitution = Substitution { row: row.as_deref(), slot: &slot };
-        let all = |sql_texts: &SqlTexts<'_>| {
-            let mut statements = Vec::new();
-            for sql_text in sql_texts {
-                for repetition in 0..sql_text.times {
-                    statements.push(self.statement(sql_text, &substitution, repetition)?);
-                }
-            }
-            Ok(statements)
-        };
-        Ok(PerDialect {
-            postgres: all(&sql_by_dialect.postgres)?,
-            mysql: all(&sql_by_dialect.mysql)?,
-        })
     }
 }

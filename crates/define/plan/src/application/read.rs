@@ -1,60 +1,131 @@
 //! Reads and checks an application file.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
-use model::Application;
-use model::options::Text;
-use toml::Spanned;
+use model::sql::{CallMix, TrafficSpec};
+use model::{Application, StepInfo};
+use toml::de::DeTable;
 
-use super::expression::{Assignments, Variables};
-use super::file::parse;
+use super::expression::Variables;
 use super::names::Names;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
+use crate::syntax::{Fields, Pairs, parse, scalars};
+
+/// Keys of an application file.
+const KEYS: [&str; 10] = [
+    "name",
+    "about",
+    "source",
+    "row_bytes",
+    "order",
+    "parameters",
+    "values",
+    "table",
+    "procedure",
+    "step",
+];
 
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Loaded {
-    pub(crate) application: Application,
+pub struct Described {
+    /// The application.
+    pub application: Application,
     /// Its publication.
-    pub(crate) published_by: Option<String>,
+    pub published_by: Option<String>,
+    /// Its parameters and their defaults as written.
+    pub parameters: Vec<(String, String)>,
+    /// The text of its file.
+    pub text: String,
     /// Steps that must come before a step.
     pub(crate) needs: BTreeMap<String, Vec<String>>,
-    /// Values of the parameters.
-    pub(crate) variables: Variables,
-    /// The parameters, and their defaults as written.
-    pub(crate) defaults: Vec<(String, String)>,
+    /// Rows that the experiment loads.
+    pub(crate) rows: u64,
 }
 
-/// Reads and checks an application's file, for an experiment that loads `loaded` rows.
+/// Finds the file of an application: a shipped one by its name, or the user's own by its path.
+pub(crate) fn find(
+    word: &str,
+    folder: &Path,
+    catalog: &dyn Catalog,
+) -> Result<Option<Source>, String> {
+    if !word.ends_with(".toml") {
+        let name = format!("{word}.toml");
+        return Ok(catalog.application(word).map(|text| Source { name, text }));
+    }
+    let path = folder.join(word);
+    let name = path.display().to_string();
+    let text = catalog.file(&path);
+    let text = text.map_err(|why| format!("cannot read the application {name}: {why}"))?;
+    Ok(Some(Source { name, text }))
+}
+
+/// Reads and checks an application's file, for an experiment that loads `rows`.
 ///
 /// `set` are the parameters that the experiment sets, in its own file.
 pub(crate) fn read(
     source: &Source,
-    set: (&Source, &Assignments),
-    loaded: u64,
+    set: (&Source, &Pairs),
+    rows: u64,
     catalog: &dyn Catalog,
-) -> Result<Loaded, PlanError> {
-    let file = parse(source)?;
-    let variables = Variables::of((source, &file.parameters), set, loaded)?;
-    let names = Names { source, file: &file, variables: &variables, catalog };
-    let row_bytes = names.small(&file.row_bytes, 1, "the bytes of a row")?;
-    let tables = names.tables()?;
-    let values = names.values()?;
+) -> Result<Described, PlanError> {
+    let root = parse(source)?;
+    let file = Fields::of(source, &root, "the application", &KEYS)?;
+    let parameters = file.get("parameters").map(|node| scalars(source, node)).transpose()?;
+    let parameters = parameters.unwrap_or_default();
+    let variables = Variables::of((source, &parameters), set, rows)?;
+    let none = DeTable::new();
+    let procedures = file.get("procedure").and_then(|node| node.get_ref().as_table());
+    let name = file.text("name")?;
+    let names = Names {
+        source,
+        name: name.clone(),
+        variables: &variables,
+        catalog,
+        procedures: procedures.unwrap_or(&none),
+    };
+    let row_bytes = names.number(file.required("row_bytes")?, 1, "the bytes of a row")?;
+    let tables = names.tables(file.list("table")?)?;
+    let values = names.values(file.get("values"))?;
     let procedures = names.procedures(&tables, &values)?;
-    let (steps, needs) = names.steps(&procedures)?;
-    let order = names.order(&steps)?;
+    let (steps, needs) = names.steps(file.list("step")?, &procedures)?;
+    let order = names.order(names.list(file.required("order")?)?, &steps)?;
     let application = Application {
-        name: file.name.get_ref().clone(),
-        about: file.about.get_ref().clone(),
+        name: (*name.get_ref()).to_owned(),
+        about: (*file.text("about")?.get_ref()).to_owned(),
         row_bytes,
         tables,
         procedures,
         steps,
         order,
     };
-    let default =
-        |(name, text): (Spanned<String>, Spanned<Text>)| (name.into_inner(), text.into_inner().0);
-    let defaults = file.parameters.0.into_iter().map(default).collect();
-    Ok(Loaded { application, published_by: file.source, needs, variables, defaults })
+    let published_by = file.get("source").map(|node| names.text(node)).transpose()?;
+    let published_by = published_by.map(|source| (*source.get_ref()).to_owned());
+    let parameters = parameters.into_iter();
+    let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
+    let (parameters, text) = (parameters.collect(), source.text.clone());
+    Ok(Described { application, published_by, parameters, text, needs, rows })
+}
+
+/// Returns the descriptions of the application's steps.
+pub(crate) fn step_infos(application: &Application) -> Vec<StepInfo> {
+    let info = |step: &TrafficSpec| {
+        let background = step.background.as_ref().map(|background| &background.call_mix);
+        let called = step.clients.iter().chain(background).flat_map(CallMix::positions);
+        let kinds = called.filter_map(|position| Some(application.procedure(position)?.kind));
+        let ends_by_rows =
+            step.rows.is_some() || step.clients.as_ref().is_some_and(CallMix::is_once);
+        StepInfo {
+            name: step.name.clone().into(),
+            about: step.about.clone().into(),
+            needs: kinds.collect(),
+            role: step.role,
+            share_of_rows: ends_by_rows.then_some(1.0),
+            // The rate of its writers is the application's own.
+            has_writer: false,
+            is_single_client: false,
+        }
+    };
+    application.steps.iter().map(info).collect()
 }

@@ -3,154 +3,105 @@
 use std::ops::Range;
 
 use model::sql::{Part, PerDialect, Statement};
-use toml::Spanned;
 
-use super::file::{DialectTable, SqlEntry, StatementEntry, Statements};
+use super::layout::{Layout, Slot};
 use super::names::Names;
 use super::token::{Token, TokenError, collapsed, tokenize};
 use crate::error::PlanError;
-use crate::syntax::WordOr;
+use crate::syntax::Node;
 
 /// Most values of one statement: both protocols count them in 16 bits.
 ///
 /// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
 /// `COM_STMT_PREPARE` response, `num_params`.
-const VALUES_MAX: usize = 65_535;
-/// Most repetitions of one statement in a call: a sanity limit.
-const TIMES_MAX: u32 = 1000;
+const VALUES_MAX: u16 = 65_535;
 
 /// One statement as written, its place, and its repetitions per call.
 #[derive(Debug, Clone)]
 pub(super) struct SqlText<'a> {
-    pub(super) sql: &'a str,
+    pub(super) tokens: Vec<Token<'a>>,
     pub(super) place: Range<usize>,
-    pub(super) times: u32,
+    pub(super) times: u16,
 }
 
-/// The statements of one dialect, in order; empty when unsupported.
-pub(super) type SqlTexts<'a> = Vec<SqlText<'a>>;
+/// The statements by dialect, in order; empty when unsupported.
+pub(super) type SqlTexts<'a> = PerDialect<Vec<SqlText<'a>>>;
 
-/// Position of a value: per call, or per row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
-    /// Positions among those drawn once, the same in each repetition of a statement.
-    Shared {
-        /// The first of them.
-        base: u16,
-        /// Number of values, comma-separated.
-        width: u16,
-    },
-    /// The same, with separate values for each repetition.
-    UserBuild {
-        /// The first one of the first repetition.
-        base: u16,
-        /// Number of values per repetition.
-        width: u16,
-    },
-    /// The position among those drawn for each row.
-    Row(u16),
-}
-
-/// Substitutions for one repetition of a statement.
-pub(super) struct Substitution<'a> {
-    /// The parts of a row; `None` when the procedure has no rows, or inside of one.
-    pub(super) row: Option<&'a [Part]>,
-    /// Position of a value, by name.
-    pub(super) slot: &'a dyn Fn(&str) -> Option<Slot>,
-}
-
-impl Names<'_> {
+impl<'a> Names<'a> {
     /// Returns the statements as written, by dialect.
-    pub(super) fn sql_texts<'b>(
-        &self,
-        entry: &'b Spanned<SqlEntry>,
-    ) -> Result<PerDialect<SqlTexts<'b>>, PlanError> {
-        match entry.get_ref() {
-            SqlEntry::Both(statements) => {
-                let both = self.listed(statements, entry.span())?;
-                Ok(PerDialect { postgres: both.clone(), mysql: both })
+    pub(super) fn sql_texts(&self, node: &'a Node<'a>) -> Result<SqlTexts<'a>, PlanError> {
+        if !node.get_ref().is_table() {
+            let both = self.listed(node)?;
+            return Ok(PerDialect { postgres: both.clone(), mysql: both });
+        }
+        let dialects = ["postgres", "mysql"];
+        let fields = self.fields(node, "SQL that differs by dialect", &dialects)?;
+        let [postgres, mysql] = dialects.map(|dialect| fields.get(dialect));
+        if postgres.is_none() && mysql.is_none() {
+            return Err(self
+                .refuse(node.span(), "no dialect is given")
+                .remedy("write `sql.postgres`, `sql.mysql` or both"));
+        }
+        let of = |node: Option<&'a Node<'a>>| node.map_or(Ok(Vec::new()), |node| self.listed(node));
+        Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
+    }
+
+    fn listed(&self, node: &'a Node<'a>) -> Result<Vec<SqlText<'a>>, PlanError> {
+        match node.get_ref().as_array() {
+            None => Ok(vec![self.sql_text(node)?]),
+            Some(list) if list.is_empty() => {
+                Err(self.refuse(node.span(), "there is no statement in this list"))
             }
-            SqlEntry::Each(sql) => {
-                let DialectTable { postgres, mysql } = &**sql;
-                if postgres.is_none() && mysql.is_none() {
-                    return Err(self
-                        .refuse(entry.span(), "no dialect is given")
-                        .remedy("write `sql.postgres`, `sql.mysql` or both"));
-                }
-                let of = |sql: &'b Option<Spanned<Statements>>| match sql {
-                    Some(statements) => self.listed(statements.get_ref(), statements.span()),
-                    None => Ok(Vec::new()),
-                };
-                Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
-            }
+            Some(list) => list.iter().map(|node| self.sql_text(node)).collect(),
         }
     }
 
-    fn listed<'b>(
-        &self,
-        statements: &'b Statements,
-        place: Range<usize>,
-    ) -> Result<SqlTexts<'b>, PlanError> {
-        let entries = match statements {
-            Statements::One(sql) => return Ok(vec![SqlText { sql, place, times: 1 }]),
-            Statements::Many(entries) if entries.is_empty() => {
-                return Err(self.refuse(place, "there is no statement in this list"));
-            }
-            Statements::Many(entries) => entries,
+    /// Returns one statement as written: a text, or a table with repetitions.
+    pub(super) fn sql_text(&self, node: &'a Node<'a>) -> Result<SqlText<'a>, PlanError> {
+        let (text, times) = if node.get_ref().is_table() {
+            let fields = self.fields(node, "a statement", &["sql", "times"])?;
+            (fields.text("sql")?, self.number(fields.required("times")?, 1, "times")?)
+        } else {
+            (self.text(node)?, 1)
         };
-        let sql_text = |entry: &'b Spanned<StatementEntry>| match entry.get_ref() {
-            WordOr::Word(sql) => Ok(SqlText { sql, place: entry.span(), times: 1 }),
-            WordOr::Table(table) => {
-                let times = self.small(&table.times, 1, "times")?;
-                if times > TIMES_MAX {
-                    let why = format!("{times} times are too many: at most {TIMES_MAX}");
-                    return Err(self.refuse(table.times.span(), why));
-                }
-                Ok(SqlText { sql: table.sql.get_ref(), place: table.sql.span(), times })
-            }
-        };
-        entries.iter().map(sql_text).collect()
+        let place = text.span();
+        let tokens =
+            tokenize(text.get_ref()).map_err(|wrong| self.error_at_text(place.clone(), wrong))?;
+        Ok(SqlText { tokens, place, times })
     }
 
-    /// Returns the statements that create a table.
-    pub(super) fn definitions(
+    /// Returns the statements with placeholders resolved, each as often as it is executed.
+    pub(super) fn statements(
         &self,
-        entry: &Spanned<SqlEntry>,
+        texts: &SqlTexts<'_>,
+        row: Option<&[Part]>,
+        layout: &Layout,
     ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
-        let sql = self.sql_texts(entry)?;
-        Ok(PerDialect { postgres: self.plain(&sql.postgres)?, mysql: self.plain(&sql.mysql)? })
-    }
-
-    fn plain(&self, sql_texts: &[SqlText<'_>]) -> Result<Vec<Statement>, PlanError> {
-        let substitution = Substitution { row: None, slot: &|_| None };
-        let statement = |sql_text: &SqlText<'_>| {
-            if sql_text.times > 1 {
-                return Err(self.refuse(
-                    sql_text.place.clone(),
-                    "a definition is executed once, not \
-                    several times",
-                ));
-            }
-            self.statement(sql_text, &substitution, 0)
+        let all = |texts: &[SqlText<'_>]| {
+            let repeated =
+                texts.iter().flat_map(|text| (0..text.times).map(move |nth| (text, nth)));
+            repeated
+                .map(|(text, nth)| self.statement(text, row, layout, nth))
+                .collect::<Result<_, PlanError>>()
         };
-        sql_texts.iter().map(statement).collect()
+        Ok(PerDialect { postgres: all(&texts.postgres)?, mysql: all(&texts.mysql)? })
     }
 
     /// Returns one statement; `repetition` is 0-based within a call.
     pub(super) fn statement(
         &self,
-        sql_text: &SqlText<'_>,
-        substitution: &Substitution<'_>,
-        repetition: u32,
+        text: &SqlText<'_>,
+        row: Option<&[Part]>,
+        layout: &Layout,
+        repetition: u16,
     ) -> Result<Statement, PlanError> {
-        let place = || sql_text.place.clone();
-        let refuse = |wrong: TokenError| self.error_at_text(place(), wrong);
+        let refuse = |wrong: TokenError| self.error_at_text(text.place.clone(), wrong);
         let mut parts = Vec::new();
-        for gap in tokenize(sql_text.sql).map_err(refuse)? {
-            match gap {
+        for token in &text.tokens {
+            match *token {
                 Token::Text(text) => parts.push(Part::Text(collapsed(text))),
                 Token::Brace("table") => parts.push(Part::Table),
-                Token::Brace("rows") => match substitution.row {
+                Token::Brace("rows") => match row.filter(|_| text.times == 1) {
                     Some(row) => parts.push(Part::Rows(row.to_vec())),
                     None => {
                         let wrong = TokenError::new("{rows}", "there are no rows here");
@@ -164,12 +115,11 @@ impl Names<'_> {
                     let value = value.map_err(|why| refuse(TokenError::new(sum, why)))?;
                     parts.push(Part::Text(value.to_string()));
                 }
-                Token::Value(name) => match (substitution.slot)(name) {
-                    Some(slot) => parts.extend(places(slot, repetition)),
+                Token::Value(name) => match layout.slots.get(name) {
+                    Some(slot) => parts.extend(places(*slot, repetition)),
                     None => {
-                        let text = format!(":{name}");
                         let why = "a definition has no values to draw";
-                        return Err(refuse(TokenError::new(&text, why)));
+                        return Err(refuse(TokenError::new(&format!(":{name}"), why)));
                     }
                 },
             }
@@ -178,25 +128,21 @@ impl Names<'_> {
     }
 
     /// Checks that no statement has more values than the protocols allow.
-    pub(super) fn few_values(&self, values: usize, place: Range<usize>) -> Result<(), PlanError> {
-        if values <= VALUES_MAX {
-            return Ok(());
-        }
-        Err(self
-            .refuse(place, format!("{values} values are more than one statement may have"))
-            .remedy(format!("fewer `rows` or a smaller `count`: at most {VALUES_MAX} values")))
+    pub(super) fn few_values(&self, values: usize, place: Range<usize>) -> Result<u16, PlanError> {
+        u16::try_from(values).map_err(|_beyond| {
+            self.refuse(place, format!("{values} values are more than one statement may have"))
+                .remedy(format!("fewer `rows` or a smaller `count`: at most {VALUES_MAX} values"))
+        })
     }
 }
 
 /// Returns the parts of a value in one repetition of a statement.
-fn places(slot: Slot, repetition: u32) -> Vec<Part> {
-    let (base, width) = match slot {
-        Slot::Row(position) => return vec![Part::RowArgument(position)],
-        Slot::Shared { base, width } => (base, width),
-        Slot::UserBuild { base, width } => {
-            (base + width * u16::try_from(repetition).unwrap_or(0), width)
-        }
-    };
+fn places(slot: Slot, repetition: u16) -> Vec<Part> {
+    let Slot { in_row, base, width, copies } = slot;
+    if in_row {
+        return vec![Part::RowArgument(base)];
+    }
+    let base = if copies > 1 { base + width * repetition } else { base };
     let comma = |position| (position > base).then(|| Part::Text(", ".to_owned()));
     let place = |position| comma(position).into_iter().chain([Part::Argument(position)]);
     (base..base + width).flat_map(place).collect()

@@ -1,72 +1,73 @@
 //! The tables of an application.
 
-use std::collections::BTreeSet;
-
 use model::sql::{Copies, Table};
 
-use super::file::TableTable;
+use super::layout::Layout;
 use super::names::Names;
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
+use crate::syntax::Node;
 
 /// Keyword for one table per client.
 const PER_CLIENT: &str = "per client";
 
-impl Names<'_> {
+impl<'a> Names<'a> {
     /// Checks the tables.
-    pub(super) fn tables(&self) -> Result<Vec<Table>, PlanError> {
-        let mut names = BTreeSet::new();
-        let mut tables = Vec::new();
-        for written in &self.file.table {
-            let name = written.name.get_ref();
-            if !names.insert(name) {
-                return Err(
-                    self.refuse(written.name.span(), format!("two tables are named `{name}`"))
-                );
+    pub(super) fn tables(&self, written: &'a [Node<'a>]) -> Result<Vec<Table>, PlanError> {
+        let mut tables: Vec<Table> = Vec::new();
+        for node in written {
+            let table = self.one_table(node)?;
+            if tables.iter().any(|known| known.name == table.name) {
+                let why = format!("two tables are named `{}`", table.name);
+                return Err(self.refuse(node.span(), why));
             }
-            tables.push(self.one_table(written)?);
+            tables.push(table);
         }
         if tables.is_empty() {
             return Err(self
-                .refuse(self.file.name.span(), "the application has no table")
+                .refuse(self.name.span(), "the application has no table")
                 .remedy("add [[table]] with `name` and `create`"));
         }
         Ok(tables)
     }
 
-    fn one_table(&self, written: &TableTable) -> Result<Table, PlanError> {
-        let name = written.name.get_ref();
-        self.own_name(&written.name, "a table")?;
+    fn one_table(&self, node: &'a Node<'a>) -> Result<Table, PlanError> {
+        let fields = self.fields(node, "[[table]]", &["name", "copies", "id", "create"])?;
+        let written = fields.text("name")?;
+        let name = (*written.get_ref()).to_owned();
+        self.own_name(&written, "a table")?;
         if name.ends_with(|last: char| last.is_ascii_digit())
             || name.contains(|letter: char| letter.is_ascii_uppercase())
         {
             return Err(self
-                .refuse(written.name.span(), format!("`{name}` cannot be a table's name"))
+                .refuse(written.span(), format!("`{name}` cannot be a table's name"))
                 .remedy(
                     "use lower-case letters, the same on all servers, and end with one: a number \
                     follows",
                 ));
         }
-        let copies = match &written.copies {
-            None => Copies::Fixed(1),
-            Some(text) if text.get_ref().0 == PER_CLIENT => Copies::PerClient,
-            Some(text) => {
-                let count = self.small(text, 1, "the number of tables").map_err(|error| {
-                    error.remedy(format!("write a number, or \"{PER_CLIENT}\""))
-                })?;
-                if count > CLIENTS_MAX {
-                    return Err(self
-                        .refuse(text.span(), format!("{count} tables are too many"))
-                        .remedy(format!("at most {CLIENTS_MAX}")));
-                }
-                Copies::Fixed(count)
-            }
-        };
-        if let Some(id) = &written.id {
+        let copies = fields.get("copies").map_or(Ok(Copies::Fixed(1)), |node| self.copies(node))?;
+        let id = fields.get("id").map(|id| self.text(id)).transpose()?;
+        if let Some(id) = &id {
             self.own_name(id, "a column")?;
         }
-        let create = self.definitions(&written.create)?;
-        let id = written.id.as_ref().map(|id| id.get_ref().clone());
-        Ok(Table { name: name.clone(), copies, create, id })
+        let create = self.sql_texts(fields.required("create")?)?;
+        let create = self.statements(&create, None, &Layout::default())?;
+        Ok(Table { name, copies, create, id: id.map(|id| (*id.get_ref()).to_owned()) })
+    }
+
+    fn copies(&self, node: &Node<'_>) -> Result<Copies, PlanError> {
+        if node.get_ref().as_str() == Some(PER_CLIENT) {
+            return Ok(Copies::PerClient);
+        }
+        let count = self
+            .number(node, 1, "the number of tables")
+            .map_err(|error| error.remedy(format!("write a number, or \"{PER_CLIENT}\"")))?;
+        if count > CLIENTS_MAX {
+            return Err(self
+                .refuse(node.span(), format!("{count} tables are too many"))
+                .remedy(format!("at most {CLIENTS_MAX}")));
+        }
+        Ok(Copies::Fixed(count))
     }
 }

@@ -4,10 +4,9 @@ use miette::Diagnostic as _;
 use model::sql::{CallMix, Draw, Part, Procedure, Statement, Table};
 use model::{Application, Dialect};
 
-use super::read::{Loaded, read};
+use super::read::{Described, read};
 use crate::error::{PlanError, Source};
-use crate::named::Named;
-use crate::sample::{SHIPPED, TestCatalog};
+use crate::tests::sample::{SHIPPED, TestCatalog};
 
 /// A valid application, the base of invalid ones.
 const SMALL: &str = r#"
@@ -68,10 +67,9 @@ background = { procedures = ["open"], rows_per_s = 10 }
 needs = ["fill"]
 "#;
 
-fn loaded(name: &str, text: &str, rows: u64) -> Result<Loaded, PlanError> {
+fn loaded(name: &str, text: &str, rows: u64) -> Result<Described, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-    let nothing = Named::default();
-    read(&source, (&Source::default(), &nothing.0), rows, &TestCatalog::default())
+    read(&source, (&Source::default(), &Vec::new()), rows, &TestCatalog::default())
 }
 
 /// Returns a statement with its placeholders in angle brackets; long lists are shortened.
@@ -309,7 +307,7 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
             ("\"SELECT 1\"", "\"SELECT :account\""),
             ("\"SELECT 1\"", "\"SELECT {rows}\""),
             ("times = 2", "times = 0"),
-            ("times = 2", "times = 5000"),
+            ("times = 2", "times = 70000"),
             ("id SERIAL, a INT, b REAL, c TEXT, d DATETIME)", "{rows}"),
             ("id SERIAL, a INT, b REAL, c TEXT, d DATETIME)", ":note"),
             (

@@ -1,37 +1,33 @@
 //! The values of an application and their generators.
 
-use model::options::Text;
-use model::sql::{Draw, Table};
-use toml::Spanned;
+use model::sql::Draw;
 
-use super::file::{ValueEntry, ValueTable};
 use super::names::Names;
 use crate::error::PlanError;
-use crate::syntax::WordOr;
+use crate::syntax::{Fields, Node, Word};
 
-/// Keywords for values without parameters.
-const KEYWORDS: [(&str, Plain); 3] =
-    [("id", Plain::Id), ("first-id", Plain::FirstId), ("number", Plain::Number)];
+/// Generators of values, each with the fields that belong to it alone.
+const KINDS: [(&str, &[&str]); 6] = [
+    ("integer", &["distribution"]),
+    ("real", &["plus", "scale"]),
+    ("payload", &["random"]),
+    ("pattern", &[]),
+    ("moment", &[]),
+    ("draw", &[]),
+];
+/// Values without parameters.
+const PLAIN: [(&str, Draw); 3] =
+    [("id", Draw::Id), ("first-id", Draw::FirstId), ("number", Draw::Number)];
 /// Longest text drawn: bounds the client's buffers.
 const BYTES_MAX: u32 = 1 << 20;
-/// Most copies of one value: the protocols count values in 16 bits.
-const COUNT_MAX: u32 = 65_535;
-
-/// A value without parameters.
-#[derive(Debug, Clone, Copy)]
-enum Plain {
-    Id,
-    FirstId,
-    Number,
-}
 
 /// A value of the file, checked without its procedure.
 #[derive(Debug, Clone)]
 pub(super) struct Value<'a> {
-    pub(super) name: &'a Spanned<String>,
+    pub(super) name: Word<'a>,
     pub(super) draw: Draw,
     /// The value that is added to a real number.
-    pub(super) plus: Option<&'a Spanned<String>>,
+    pub(super) plus: Option<Word<'a>>,
     /// How many are drawn, each with its own position.
     pub(super) count: u16,
     /// Offset of the range from one to the next.
@@ -40,208 +36,140 @@ pub(super) struct Value<'a> {
     pub(super) is_once: bool,
 }
 
-impl Value<'_> {
-    /// Returns the generator of its `nth` copy.
-    pub(super) fn nth(&self, nth: u16) -> Draw {
-        let mut draw = self.draw.clone();
-        if let Draw::Integer { from, .. } = &mut draw {
-            *from = from.saturating_add(self.apart.saturating_mul(i64::from(nth)));
-        }
-        draw
-    }
-}
-
 impl<'a> Names<'a> {
     /// Checks the values, in the file's order.
-    pub(super) fn values(&self) -> Result<Vec<Value<'a>>, PlanError> {
-        let value = |(name, entry): &'a (Spanned<String>, Spanned<ValueEntry>)| {
-            self.own_name(name, "a value")?;
-            match entry.get_ref() {
-                WordOr::Word(word) => {
-                    let word = Spanned::new(entry.span(), word.clone());
-                    let draw = plain(self.word(&word, "value", &KEYWORDS)?);
-                    let once = ValueTable { once: false, ..ValueTable::default() };
-                    self.value(name, (&once, None), draw)
-                }
-                WordOr::Table(table) => {
-                    let draw = self.draw(table, entry)?;
-                    self.value(name, (table, table.plus.as_ref()), draw)
-                }
-            }
-        };
-        self.file.values.0.iter().map(value).collect()
+    pub(super) fn values(&self, node: Option<&'a Node<'a>>) -> Result<Vec<Value<'a>>, PlanError> {
+        let Some(node) = node else { return Ok(Vec::new()) };
+        self.entries(node)?.map(|(name, node)| self.value(name, node)).collect()
     }
 
-    fn value(
-        &self,
-        name: &'a Spanned<String>,
-        (table, plus): (&ValueTable, Option<&'a Spanned<String>>),
-        draw: Draw,
-    ) -> Result<Value<'a>, PlanError> {
-        let count = match &table.count {
-            None => 1,
-            Some(text) => {
-                let count = self.small(text, 1, "the count of values")?;
-                u16::try_from(count).map_err(|_beyond| {
-                    self.refuse(text.span(), format!("{count} values are too many"))
-                        .remedy(format!("at most {COUNT_MAX}"))
-                })?
-            }
-        };
-        let apart = match &table.apart {
+    fn value(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Value<'a>, PlanError> {
+        self.own_name(&name, "a value")?;
+        if node.get_ref().is_str() {
+            let draw = self.keyword(node, "value", &PLAIN)?;
+            return Ok(Value { name, draw, plus: None, count: 1, apart: 0, is_once: false });
+        }
+        let kinds = KINDS.iter().flat_map(|(kind, own)| [*kind].into_iter().chain(own.to_vec()));
+        let keys: Vec<_> = kinds.chain(["count", "apart", "once"]).collect();
+        let fields = self.fields(node, "a value", &keys)?;
+        let draw = self.draw(&fields)?;
+        let count = fields.get("count");
+        let count = count.map_or(Ok(1), |node| self.number(node, 1, "the count of values"))?;
+        let apart = match fields.get("apart") {
             None => 0,
-            Some(text) if matches!(draw, Draw::Integer { .. }) && count > 1 => self.signed(text)?,
-            Some(text) => {
+            Some(node) if matches!(draw, Draw::Integer { .. }) && count > 1 => self.signed(node)?,
+            Some(node) => {
                 return Err(self
-                    .refuse(text.span(), "`apart` moves the range of each next integer")
+                    .refuse(node.span(), "`apart` moves the range of each next integer")
                     .remedy("it belongs to an `integer` with a `count`"));
             }
         };
-        Ok(Value { name, draw, plus, count, apart, is_once: table.once })
+        let plus = fields.get("plus").map(|plus| self.text(plus)).transpose()?;
+        let is_once = self.switch(fields.get("once"))?;
+        Ok(Value { name, draw, plus, count, apart, is_once })
     }
 
     /// Returns the generator of a value written as a table.
-    fn draw(&self, table: &ValueTable, entry: &Spanned<ValueEntry>) -> Result<Draw, PlanError> {
-        self.one_kind(table, entry)?;
-        if let Some(range) = &table.integer {
-            return self.integer(range, table.distribution.as_ref());
-        }
-        if let Some(below) = &table.real {
-            let scale = table.scale.as_ref().map_or(1.0, |scale| *scale.get_ref());
-            let value = *below.get_ref();
-            if !value.is_finite() || value < 0.0 || !scale.is_finite() {
+    fn draw(&self, fields: &Fields<'a>) -> Result<Draw, PlanError> {
+        let (kind, node) = self.one_kind(fields)?;
+        match kind {
+            "integer" => self.integer(node, fields.get("distribution")),
+            "real" => {
                 let why = "the upper bound of a real number cannot be negative";
-                return Err(self.refuse(below.span(), why));
+                let below = self.real(node, |below| below.is_finite() && below >= 0.0, why)?;
+                let scale = fields.get("scale").map_or(Ok(1.0), |scale| {
+                    self.real(scale, f64::is_finite, "a scale is a number")
+                })?;
+                Ok(Draw::Real { below, plus: None, scale })
             }
-            return Ok(Draw::Real { below: value, plus: None, scale });
-        }
-        if let Some(lengths) = &table.payload {
-            return self.payload(lengths, table.random.as_ref());
-        }
-        if let Some(pattern) = &table.pattern {
-            let text = pattern.get_ref();
-            if text.len() > BYTES_MAX as usize {
-                return Err(self.refuse(pattern.span(), format!("at most {BYTES_MAX} letters")));
+            "payload" => self.payload(node, fields.get("random")),
+            "pattern" => {
+                let text = self.text(node)?;
+                if text.get_ref().len() > BYTES_MAX as usize {
+                    return Err(self.refuse(node.span(), format!("at most {BYTES_MAX} letters")));
+                }
+                if !text.get_ref().contains('#') {
+                    return Err(self
+                        .refuse(node.span(), "the pattern has no `#`")
+                        .remedy("each `#` becomes a digit; a constant belongs in the SQL"));
+                }
+                Ok(Draw::Pattern((*text.get_ref()).to_owned()))
             }
-            if !text.contains('#') {
-                return Err(self
-                    .refuse(pattern.span(), "the pattern has no `#`")
-                    .remedy("each `#` becomes a digit; a constant belongs in the SQL"));
+            "moment" => {
+                let what = "the calls that share a second";
+                Ok(Draw::Moment { calls_per_second: self.number(node, 1, what)? })
             }
-            return Ok(Draw::Pattern(text.clone()));
-        }
-        if let Some(calls) = &table.moment {
-            let calls_per_second = self.small(calls, 1, "the calls that share a second")?;
-            return Ok(Draw::Moment { calls_per_second });
-        }
-        match &table.draw {
-            Some(word) => Ok(plain(self.word(word, "value", &KEYWORDS)?)),
-            None => Err(self
-                .refuse(entry.span(), "the value has no generator")
-                .remedy("give one of integer, real, payload, pattern, moment, or draw = \"id\"")),
+            _ => self.keyword(node, "value", &PLAIN),
         }
     }
 
     /// Checks that a value has one generator and only fields of it.
-    fn one_kind(&self, table: &ValueTable, entry: &Spanned<ValueEntry>) -> Result<(), PlanError> {
-        let kinds = [
-            ("integer", table.integer.is_some()),
-            ("real", table.real.is_some()),
-            ("payload", table.payload.is_some()),
-            ("pattern", table.pattern.is_some()),
-            ("moment", table.moment.is_some()),
-            ("draw", table.draw.is_some()),
-        ];
-        let given: Vec<_> = kinds.iter().filter(|(_, is_given)| *is_given).collect();
-        if let [(first, _), (second, _), ..] = given[..] {
-            let why = format!("a value has one generator, not `{first}` and `{second}`");
-            return Err(self.refuse(entry.span(), why));
+    fn one_kind(&self, fields: &Fields<'a>) -> Result<(&'static str, &'a Node<'a>), PlanError> {
+        let mut given = KINDS.iter().filter_map(|(kind, _)| Some((*kind, fields.get(kind)?)));
+        let Some(first) = given.next() else {
+            return Err(self
+                .refuse(fields.place(), "the value has no generator")
+                .remedy("give one of integer, real, payload, pattern, moment, or draw = \"id\""));
+        };
+        if let Some((second, _)) = given.next() {
+            let why = format!("a value has one generator, not `{}` and `{second}`", first.0);
+            return Err(self.refuse(fields.place(), why));
         }
-        let span_of = |word: &Option<Spanned<String>>| word.as_ref().map(Spanned::span);
-        let number = |number: &Option<Spanned<f64>>| number.as_ref().map(Spanned::span);
-        let others = [
-            ("distribution", span_of(&table.distribution), "integer"),
-            ("plus", span_of(&table.plus), "real"),
-            ("scale", number(&table.scale), "real"),
-            ("random", number(&table.random), "payload"),
-        ];
-        for (word, place, owner) in others {
-            let Some(place) = place else { continue };
-            if !given.iter().any(|(kind, _)| *kind == owner) {
+        for (owner, own) in KINDS.iter().filter(|(kind, _)| *kind != first.0) {
+            for word in *own {
+                let Some(node) = fields.get(word) else { continue };
                 return Err(self
-                    .refuse(place, format!("`{word}` belongs to values with `{owner}`"))
+                    .refuse(node.span(), format!("`{word}` belongs to values with `{owner}`"))
                     .remedy("leave it out"));
             }
         }
-        Ok(())
+        Ok(first)
+    }
+
+    /// Evaluates two bounds.
+    fn bounds(&self, node: &'a Node<'a>, example: &str) -> Result<(i64, i64), PlanError> {
+        match self.list(node)? {
+            [first, last] => Ok((self.signed(first)?, self.signed(last)?)),
+            _ => Err(self
+                .refuse(node.span(), "it is drawn between two bounds")
+                .remedy(format!("for instance {example}: both may be drawn"))),
+        }
     }
 
     fn integer(
         &self,
-        range: &Spanned<Vec<Spanned<Text>>>,
-        distribution: Option<&Spanned<String>>,
+        node: &'a Node<'a>,
+        distribution: Option<&'a Node<'a>>,
     ) -> Result<Draw, PlanError> {
-        let [first, last] = &range.get_ref()[..] else {
-            return Err(self
-                .refuse(range.span(), "integers are drawn between two bounds")
-                .remedy("for instance integer = [1, 100]: both may be drawn"));
-        };
-        let (from, to) = (self.signed(first)?, self.signed(last)?);
+        let (from, to) = self.bounds(node, "integer = [1, 100]")?;
         let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
         if count == 0 {
-            return Err(
-                self.refuse(range.span(), format!("there is no integer between {from} and {to}"))
-            );
+            let why = format!("there is no integer between {from} and {to}");
+            return Err(self.refuse(node.span(), why));
         }
-        let text = distribution.map_or("uniform", |text| text.get_ref());
-        self.catalog
-            .check_distribution(text, count)
-            .map_err(|why| self.refuse(distribution.map_or(0..0, Spanned::span), why))?;
-        Ok(Draw::Integer { distribution: text.to_owned(), from, count })
-    }
-
-    fn payload(
-        &self,
-        lengths: &Spanned<Vec<Spanned<Text>>>,
-        random: Option<&Spanned<f64>>,
-    ) -> Result<Draw, PlanError> {
-        let [shortest, longest] = &lengths.get_ref()[..] else {
-            return Err(self
-                .refuse(lengths.span(), "a payload has a shortest and a longest length")
-                .remedy("for instance payload = [10, 20]"));
+        let Some(distribution) = distribution else {
+            return Ok(Draw::Integer { distribution: "uniform".to_owned(), from, count });
         };
-        let bytes_min = self.small(shortest, 0, "the shortest payload")?;
-        let bytes_max = self.small(longest, 0, "the longest payload")?;
-        if bytes_min > bytes_max || bytes_max > BYTES_MAX {
-            let why = format!("there is no payload of {bytes_min} to {bytes_max} bytes");
+        let text = self.text(distribution)?;
+        self.catalog
+            .check_distribution(text.get_ref(), count)
+            .map_err(|why| self.refuse(text.span(), why))?;
+        Ok(Draw::Integer { distribution: (*text.get_ref()).to_owned(), from, count })
+    }
+
+    fn payload(&self, node: &'a Node<'a>, random: Option<&'a Node<'a>>) -> Result<Draw, PlanError> {
+        let (shortest, longest) = self.bounds(node, "payload = [10, 20]")?;
+        let (Ok(bytes_min), Ok(bytes_max @ 0..=BYTES_MAX), true) =
+            (u32::try_from(shortest), u32::try_from(longest), shortest <= longest)
+        else {
+            let why = format!("there is no payload of {shortest} to {longest} bytes");
             let most = format!("the longest is not shorter, and at most {BYTES_MAX}");
-            return Err(self.refuse(lengths.span(), why).remedy(most));
-        }
-        let share = random.map_or(1.0, |share| *share.get_ref());
-        if !(0.0..=1.0).contains(&share) {
-            let place = random.map_or(0..0, Spanned::span);
-            return Err(self.refuse(place, "`random` is a share of the bytes, from 0 to 1"));
-        }
-        Ok(Draw::Payload { bytes_min, bytes_max, random: share })
-    }
-
-    /// Checks that a table with drawn ids has an id column.
-    pub(super) fn has_ids(&self, value: &Value<'_>, table: &Table) -> Result<(), PlanError> {
-        if table.id.is_some() || !matches!(value.draw, Draw::Id | Draw::FirstId) {
-            return Ok(());
-        }
-        let why =
-            format!("`{}` is an id of table {}, which has none", value.name.get_ref(), table.name);
-        Err(self
-            .refuse(value.name.span(), why)
-            .remedy("give the table an `id`: the column of integers that the server assigns"))
-    }
-}
-
-const fn plain(word: Plain) -> Draw {
-    match word {
-        Plain::Id => Draw::Id,
-        Plain::FirstId => Draw::FirstId,
-        Plain::Number => Draw::Number,
+            return Err(self.refuse(node.span(), why).remedy(most));
+        };
+        let why = "`random` is a share of the bytes, from 0 to 1";
+        let random = random.map_or(Ok(1.0), |random| {
+            self.real(random, |share| (0.0..=1.0).contains(&share), why)
+        })?;
+        Ok(Draw::Payload { bytes_min, bytes_max, random })
     }
 }

@@ -24,19 +24,12 @@ pub(crate) struct WrongLine {
     pub(crate) why: String,
 }
 
-/// One line: a rate and its start.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Point {
-    from: Nanos,
-    ops_per_s: f64,
-}
-
 /// Parses a rate file's text.
 ///
 /// # Errors
 /// The first line that is wrong, and why.
 pub(crate) fn parse(text: &str) -> Result<Rate, WrongLine> {
-    let mut points: Vec<Point> = Vec::new();
+    let (mut pieces, mut start): (Vec<RatePiece>, _) = (Vec::new(), Nanos(0));
     let mut has_header = false;
     let mut last = (1, 0..0);
     let mut begin = 0;
@@ -49,23 +42,30 @@ pub(crate) fn parse(text: &str) -> Result<Rate, WrongLine> {
         }
         let wrong = |why| WrongLine { number, place: place.clone(), why };
         if has_header {
-            points.push(point(line, points.last()).map_err(wrong)?);
+            let (from, rate) = point(line, pieces.last().map(|_| start)).map_err(wrong)?;
+            if let Some(before) = pieces.last_mut() {
+                before.length = from.since(start);
+            }
+            start = from;
+            // The last rate holds from its start on.
+            let length = Nanos::SECOND;
+            pieces.push(RatePiece { length, from_ops_per_s: rate, to_ops_per_s: rate });
         } else {
             has_header = check_header(line).map_err(wrong).map(|()| true)?;
         }
-        if points.len() > LINES_MAX {
+        if pieces.len() > LINES_MAX {
             return Err(wrong(format!("a rate file has at most {LINES_MAX} rates")));
         }
         last = (number, place);
     }
-    if points.is_empty() {
+    if pieces.is_empty() {
         let why = match has_header {
             true => "no rate follows the header: write a line such as 0,50000",
             false => "the file is empty: write the header t,rate and lines such as 0,50000",
         };
         return Err(WrongLine { number: last.0, place: last.1, why: why.to_owned() });
     }
-    Ok(pieces(&points))
+    Ok(Rate::Pieces(pieces))
 }
 
 fn check_header(line: &str) -> Result<(), String> {
@@ -76,8 +76,8 @@ fn check_header(line: &str) -> Result<(), String> {
     Err(format!("the first line is `{line}`: it must be the header {HEADER}"))
 }
 
-/// Reads one line after the header.
-fn point(line: &str, before: Option<&Point>) -> Result<Point, String> {
+/// Reads a start and a rate; `before` is the start of the line before.
+fn point(line: &str, before: Option<Nanos>) -> Result<(Nanos, f64), String> {
     let fields: Vec<_> = line.split(',').map(str::trim).collect();
     let [t, ops_per_s] = fields[..] else {
         let fields = fields.len();
@@ -90,7 +90,7 @@ fn point(line: &str, before: Option<&Point>) -> Result<Point, String> {
         None if from > Nanos(0) => {
             return Err(format!("the first t is {t}: the rate at the start, at t = 0, is missing"));
         }
-        Some(before) if from <= before.from => {
+        Some(before) if from <= before => {
             return Err(format!("t = {t} is not after the line before it: lines must ascend"));
         }
         None | Some(_) => {}
@@ -107,7 +107,7 @@ fn point(line: &str, before: Option<&Point>) -> Result<Point, String> {
     if rate > RATE_MAX_OPS_PER_S {
         return Err(format!("the rate `{ops_per_s}` is more than one operation each nanosecond"));
     }
-    Ok(Point { from, ops_per_s: rate })
+    Ok((from, rate))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "at most 100 days")]
@@ -118,17 +118,6 @@ fn start(t: &str) -> Result<Nanos, String> {
         format!("t = `{t}` is not a number of seconds from the start of the measured span")
     })?;
     Ok(Nanos((seconds * 1e9).round() as u64))
-}
-
-/// Converts points to pieces; the last rate holds from its start on.
-fn pieces(points: &[Point]) -> Rate {
-    let ends = points.iter().skip(1).map(|next| Some(next.from)).chain([None]);
-    let piece = |(point, end): (&Point, Option<Nanos>)| RatePiece {
-        length: end.map_or(Nanos::SECOND, |end| end.since(point.from)),
-        from_ops_per_s: point.ops_per_s,
-        to_ops_per_s: point.ops_per_s,
-    };
-    Rate::Pieces(points.iter().zip(ends).map(piece).collect())
 }
 
 #[cfg(test)]

@@ -98,7 +98,8 @@ pub(super) fn same_rows(
     })
 }
 
-fn same_answer(
+/// Compares the answers of engine and oracle to a request.
+pub(super) fn same_answer(
     request: &Request,
     client: &mut Client<'_>,
     oracle: &mut Client<'_>,

@@ -3,12 +3,12 @@
 use model::capability::{COMPRESSION, DIRECT_IO};
 use model::{Capabilities, Direction, Durability, Op, OpKind};
 
-use super::answers::{kinds, same_rows};
-use super::client::{Client, compare, describe};
+use super::answers::{kinds, same_answer, same_rows};
+use super::client::{Client, describe};
 use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::error::EngineError;
-use crate::traits::{Maintenance, OpenSpec};
+use crate::traits::{Engine, Maintenance, OpenSpec};
 
 /// An option that no engine has.
 const OPTION: &str = "assay_no_such_option";
@@ -17,14 +17,11 @@ const OPTION: &str = "assay_no_such_option";
 pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
     let engine = subject.open(dir.path())?;
+    reports_itself(&*engine)?;
     let (before, after) = (subject.driver.identity(), engine.identity());
-    if after.engine.is_empty() || after.version.is_empty() {
-        return Err(format!("the open engine does not report name and version: {after:?}"));
-    }
     if before.engine != after.engine {
         return Err(format!("named `{}` before and `{}` after", before.engine, after.engine));
     }
-    engine.effective_options().map_err(|error| format!("effective_options failed: {error}"))?;
     let needed = [OpKind::Get, OpKind::Put];
     if !needed.into_iter().all(|kind| subject.can(kind)) {
         return Err("the driver offers no get or no put".to_owned());
@@ -33,6 +30,15 @@ pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> 
         return Err("the driver offers no durability class".to_owned());
     }
     close(engine)
+}
+
+/// Checks that the open engine reports name, version and options.
+pub(super) fn reports_itself(engine: &dyn Engine) -> Result<(), String> {
+    let identity = engine.identity();
+    if identity.engine.is_empty() || identity.version.is_empty() {
+        return Err(format!("it does not report name and version: {identity:?}"));
+    }
+    engine.effective_options().map(drop).map_err(|error| format!("its options: {error}"))
 }
 
 /// Unsupported settings and unknown options are errors, never silent defaults.
@@ -59,23 +65,25 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
 
 /// Returns `good` with each unsupported setting, and that setting's name.
 fn lacking(capabilities: &Capabilities, good: &OpenSpec) -> Vec<(String, OpenSpec)> {
-    let mut wrong = Vec::new();
-    for class in Durability::ALL {
-        if !capabilities.durability.contains(&class) {
-            let mut spec = good.clone();
-            spec.settings.durability = class;
-            wrong.push((format!("durability `{class}`"), spec));
-        }
-    }
-    if !capabilities.has(DIRECT_IO) {
+    let set = |change: &dyn Fn(&mut OpenSpec)| {
         let mut spec = good.clone();
-        spec.settings.direct_io = true;
-        wrong.push(("direct_io".to_owned(), spec));
+        change(&mut spec);
+        spec
+    };
+    let classes = Durability::ALL.into_iter().filter(|it| !capabilities.durability.contains(it));
+    let classes = classes.map(|class| {
+        (format!("durability `{class}`"), set(&|spec| spec.settings.durability = class))
+    });
+    let mut wrong: Vec<_> = classes.collect();
+    if !capabilities.has(DIRECT_IO) {
+        wrong.push(("direct_io".to_owned(), set(&|spec| spec.settings.direct_io = true)));
     }
     if !capabilities.has(COMPRESSION) {
-        let mut spec = good.clone();
-        spec.settings.compression = Some("zstd".to_owned());
-        wrong.push(("compression `zstd`".to_owned(), spec));
+        let zstd = || Some("zstd".to_owned());
+        wrong.push((
+            "compression `zstd`".to_owned(),
+            set(&|spec| spec.settings.compression = zstd()),
+        ));
     }
     wrong
 }
@@ -112,10 +120,7 @@ pub(super) fn maintenance_preserves_rows(subject: &Subject<'_>) -> Result<(), St
     let works = [Maintenance::Flush, Maintenance::CompactLevel0, Maintenance::CompactAll];
     for work in works.into_iter().cycle().take(6) {
         for _ in 0..subject.scaled(300) {
-            stream.next().with(|op| {
-                let expected = oracle.execute(op)?;
-                compare(op, &expected, &client.execute(op)?)
-            })?;
+            same_answer(&stream.next(), &mut client, &mut oracle)?;
         }
         engine.maintain(work).map_err(|error| format!("{work:?} failed: {error}"))?;
         engine.state().map_err(|error| format!("state failed after {work:?}: {error}"))?;

@@ -16,18 +16,16 @@ mod battery;
 mod boundaries;
 mod client;
 mod concurrency;
-mod crash;
 mod maintenance;
 mod pipelining;
-mod process;
 mod reopen;
 mod smoke_test;
 mod stream;
 mod subject;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
 pub use battery::battery;
-pub use crash::survives_process_crash;
-pub use process::{Absent, TestRun, distribution_library, on_library};
 pub use smoke_test::smoke_test;
+pub use testing::{Absent, TestRun, distribution_library, on_library, survives_process_crash};

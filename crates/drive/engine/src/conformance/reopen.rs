@@ -2,8 +2,8 @@
 
 use model::{Durability, OpKind};
 
-use super::answers::{kinds, same_rows};
-use super::client::{Client, compare};
+use super::answers::{kinds, same_answer, same_rows};
+use super::client::Client;
 use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 
@@ -35,10 +35,7 @@ fn reopen_with(subject: &Subject<'_>, durability: Durability) -> Result<(), Stri
         same_rows(&subject, &mut client, &mut oracle)
             .map_err(|reason| format!("after {round} reopens: {reason}"))?;
         for _ in 0..subject.scaled(600) {
-            stream.next().with(|op| {
-                let expected = oracle.execute(op)?;
-                compare(op, &expected, &client.execute(op)?)
-            })?;
+            same_answer(&stream.next(), &mut client, &mut oracle)?;
         }
         drop(client);
         close(engine)?;

@@ -7,6 +7,7 @@ use model::{Op, OpKind, Options, Settings};
 
 use super::answers::same_rows;
 use super::client::{Client, compare};
+use super::maintenance::reports_itself;
 use super::stream::{SEED, SplitMix, key};
 use super::subject::{Subject, close, open_oracle};
 use crate::traits::{Driver, Engine, Maintenance};
@@ -38,7 +39,7 @@ pub fn smoke_test(driver: &dyn Driver, dir: &Path) -> Result<(), String> {
     let oracle_engine = open_oracle(&oracle_data)?;
     let mut oracle = Client::new(&*oracle_engine)?;
     let engine = subject.open(&data)?;
-    check_identity(&*engine)?;
+    reports_itself(&*engine)?;
     write(&subject, &*engine, &mut oracle)?;
     scan(&subject, &*engine, &mut oracle)?;
     thread::scope(|scope| {
@@ -53,15 +54,6 @@ pub fn smoke_test(driver: &dyn Driver, dir: &Path) -> Result<(), String> {
     same_rows(&subject, &mut Client::new(&*engine)?, &mut oracle)
         .map_err(|reason| format!("reopened: {reason}"))?;
     close(engine)
-}
-
-/// Checks that the engine reports name, version and options.
-fn check_identity(engine: &dyn Engine) -> Result<(), String> {
-    let identity = engine.identity();
-    if identity.engine.is_empty() || identity.version.is_empty() {
-        return Err(format!("it does not report name and version: {identity:?}"));
-    }
-    engine.effective_options().map(drop).map_err(|error| format!("its options: {error}"))
 }
 
 fn row_key(subject: &Subject<'_>, index: usize) -> Vec<u8> {

@@ -68,19 +68,10 @@ impl<'a> Subject<'a> {
 
     /// Returns the spec that opens `dir`.
     pub(super) fn spec(&self, dir: &Path) -> OpenSpec {
-        OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: dir.to_owned(),
-            settings: self.settings.clone(),
-            options: self.options.clone(),
-            data: DataShape {
-                rows: 20_000,
-                key_bytes: 20,
-                value_bytes: 1_000,
-                compressible_to: 0.5,
-            },
-        }
+        let data =
+            DataShape { rows: 20_000, key_bytes: 20, value_bytes: 1_000, compressible_to: 0.5 };
+        let options = self.options.clone();
+        OpenSpec { options, ..OpenSpec::embedded(dir.to_owned(), self.settings.clone(), data) }
     }
 
     /// Opens the engine in `dir`.
@@ -101,13 +92,8 @@ pub(super) fn fresh_dir() -> Result<TempDir, String> {
 
 /// Opens the oracle in `dir`.
 pub(super) fn open_oracle(dir: &Path) -> Result<Box<dyn Engine>, String> {
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings: Settings { durability: Durability::None, ..Settings::default() },
-        options: Options::new(),
-        data: DataShape { rows: 0, key_bytes: 0, value_bytes: 0, compressible_to: 1.0 },
-    };
+    let settings = Settings { durability: Durability::None, ..Settings::default() };
+    let data = DataShape { rows: 0, key_bytes: 0, value_bytes: 0, compressible_to: 1.0 };
+    let spec = OpenSpec::embedded(dir.to_owned(), settings, data);
     MemoryDriver.open(&spec).map_err(|error| format!("the oracle failed to open: {error}"))
 }

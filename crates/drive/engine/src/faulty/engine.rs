@@ -1,5 +1,6 @@
 //! The wrapping engine and how it applies its faults.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
@@ -11,8 +12,7 @@ use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::lie::{Lie, Row, push_rows, read};
-use super::pipeline::Answers;
-use super::script::{self, Action, Crash, Failure, Fault};
+use super::script::{self, Action, Fault};
 use super::server::Server;
 use super::server_options;
 use crate::error::EngineError;
@@ -32,7 +32,6 @@ impl FaultyDriver {
     /// Returns the driver around `inside`.
     ///
     /// Around `null`, `slow` alone determines the service time.
-    #[must_use]
     pub fn around(inside: Box<dyn Driver>) -> Self {
         Self { inside }
     }
@@ -103,8 +102,8 @@ struct FaultyEngine {
 
 impl FaultyEngine {
     /// Applies a fault to an operation before it executes.
-    fn apply(&self, action: Action) -> Result<(), EngineError> {
-        match action {
+    fn apply(&self, action: &Action) -> Result<(), EngineError> {
+        match action.clone() {
             Action::Stall(span) => {
                 let _exclusive = self.barrier.write().unwrap_or_else(PoisonError::into_inner);
                 wait(span);
@@ -117,8 +116,8 @@ impl FaultyEngine {
                     wait(Duration::from_secs(3600));
                 }
             }
-            Action::Fail(failure) => return Err(fail(failure)),
-            Action::Die(crash) => die(crash),
+            Action::Fail(error) => return Err(error),
+            Action::Die(signal) => die(signal),
             Action::Eat(size) => self.allocate(size)?,
             Action::RefuseOpen | Action::Lie(_) => {}
         }
@@ -171,24 +170,10 @@ fn burn(span: Duration) {
     }
 }
 
-fn fail(failure: Failure) -> EngineError {
-    let text = "faulty: injected failure".to_owned();
-    match failure {
-        Failure::Conflict => EngineError::Conflict(text),
-        Failure::Timeout => EngineError::Timeout(text),
-        Failure::Fatal => EngineError::Fatal(text),
-    }
-}
-
-/// Ends the process as a broken engine would.
-fn die(crash: Crash) -> ! {
-    let signal = match crash {
-        Crash::Abort => std::process::abort(),
-        Crash::Segv => Signal::SEGV,
-        Crash::Kill => Signal::KILL,
-    };
+/// Ends the process as a broken engine would; without a signal it aborts.
+fn die(signal: Option<Signal>) -> ! {
     // The first SIGSEGV only uninstalls Rust's stack overflow handler.
-    while kill_process(getpid(), signal).is_ok() {}
+    while signal.is_some_and(|signal| kill_process(getpid(), signal).is_ok()) {}
     std::process::abort()
 }
 
@@ -200,7 +185,7 @@ impl Engine for FaultyEngine {
             rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
                 .map_err(|error| EngineError::Fatal(format!("faulty: timer slack: {error}")))?;
         }
-        let (inside, answers) = (self.inside.session()?, Answers::default());
+        let (inside, answers) = (self.inside.session()?, VecDeque::new());
         Ok(Box::new(FaultySession { engine: self, inside, answers }))
     }
 
@@ -249,7 +234,8 @@ impl Engine for FaultyEngine {
 struct FaultySession<'e> {
     engine: &'e FaultyEngine,
     inside: Box<dyn Session + 'e>,
-    answers: Answers,
+    /// Outcome, rows and bytes of the operations in flight, oldest first.
+    answers: VecDeque<Result<(Outcome, u64, u64), EngineError>>,
 }
 
 impl Session for FaultySession<'_> {
@@ -262,7 +248,7 @@ impl Session for FaultySession<'_> {
             if fault.lie().is_some() {
                 is_lying |= fault.is_pending(number);
             } else if fault.when.is_due(number) {
-                engine.apply(fault.action)?;
+                engine.apply(&fault.action)?;
             }
         }
         if let Some(server) = &engine.server {
@@ -282,9 +268,9 @@ impl Session for FaultySession<'_> {
 
 impl Pipeline for FaultySession<'_> {
     fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
-        let mut answers = std::mem::take(&mut self.answers);
-        answers.execute(op, |op, rows| self.execute(op, rows));
-        self.answers = answers;
+        let mut rows = Rows::new();
+        let outcome = self.execute(op, &mut rows);
+        self.answers.push_back(outcome.map(|outcome| (outcome, rows.count(), rows.bytes())));
         Ok(true)
     }
 
@@ -293,7 +279,10 @@ impl Pipeline for FaultySession<'_> {
     }
 
     fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        self.answers.pop(rows)
+        let none = || EngineError::Fatal("faulty: no operation is in flight".to_owned());
+        let (outcome, count, bytes) = self.answers.pop_front().ok_or_else(none)??;
+        rows.wrote(count, bytes);
+        Ok(outcome)
     }
 }
 

@@ -24,15 +24,10 @@
 //! The options `server.NAME` add a server of known capacity in front, to verify capacity searches.
 //! An operation ends when the server has served it:
 //!
-//! | option | meaning |
-//! |---|---|
-//! | `server.work = "SPAN"` | service time of each operation, first come first served |
-//! | `server.parallel = N` | servers on the one queue (1) |
-//! | `server.debt_per_op = "SIZE"` | background work each operation adds (none) |
-//! | `server.initial_debt = "SIZE"` | debt when it is opened (none) |
-//! | `server.pays = "SIZE/s"` | rate at which debt is worked off (0) |
-//! | `server.debt_limit = "SIZE"` | debt above which operations are slowed down (never) |
-//! | `server.slowdown = N` | factor on the service time above that limit |
+//! `server.work = "SPAN"` is the service time of each, first come first served, on
+//! `server.parallel = N` servers; `server.debt_per_op`, `server.initial_debt` (sizes) and
+//! `server.pays = "SIZE/s"` are its background work; above `server.debt_limit` an operation takes
+//! `server.slowdown = N` times as long.
 //!
 //! Pipelined operations execute when they are submitted, whatever the wrapped engine supports.
 //!
@@ -48,7 +43,6 @@
 
 mod engine;
 mod lie;
-mod pipeline;
 mod script;
 mod server;
 mod server_options;

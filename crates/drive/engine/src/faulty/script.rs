@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Options};
+use rustix::process::Signal;
 
 use super::lie::Lie;
 use crate::error::EngineError;
@@ -19,33 +20,18 @@ const FORMS: &str = "`refuse open`, `stall SPAN`, `slow SPAN`, `burn SPAN`, `han
     `die [abort|segv|kill]` or `eat SIZE`, then `at N`, `every N` or `from N`";
 
 /// The effect of a fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Action {
     RefuseOpen,
     Stall(Duration),
     Slow(Duration),
     Burn(Duration),
     Hang,
-    Fail(Failure),
+    Fail(EngineError),
     Lie(Lie),
-    Die(Crash),
+    /// Ends the process: by this signal, or else it aborts.
+    Die(Option<Signal>),
     Eat(Bytes),
-}
-
-/// The class of a failed operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
-    Conflict,
-    Timeout,
-    Fatal,
-}
-
-/// The signal that ends the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Crash {
-    Abort,
-    Segv,
-    Kill,
 }
 
 /// The operations a fault applies to, 1-based.
@@ -133,33 +119,35 @@ fn parse(text: &str) -> Result<(Action, When), String> {
     Ok((action, when.unwrap_or(When::From(1))))
 }
 
-fn positive(text: &str) -> Result<u64, String> {
+/// Parses a count that is not zero.
+pub(super) fn positive(text: &str) -> Result<u64, String> {
     match parse_count(text)? {
-        0 => Err("operations are counted from 1".to_owned()),
+        0 => Err("write 1 or more".to_owned()),
         number => Ok(number),
     }
 }
 
 fn action(tokens: &[&str]) -> Result<Action, String> {
     let span = |text: &str| Ok::<_, String>(Duration::from_nanos(parse_span(text)?.0));
+    let failure = "faulty: injected failure".to_owned();
     Ok(match tokens {
         ["refuse", "open"] => Action::RefuseOpen,
         ["stall", text] => Action::Stall(span(text)?),
         ["slow", text] => Action::Slow(span(text)?),
         ["burn", text] => Action::Burn(span(text)?),
         ["hang"] => Action::Hang,
-        ["fail", "conflict"] => Action::Fail(Failure::Conflict),
-        ["fail"] | ["fail", "timeout"] => Action::Fail(Failure::Timeout),
-        ["fail", "fatal"] => Action::Fail(Failure::Fatal),
+        ["fail", "conflict"] => Action::Fail(EngineError::Conflict(failure)),
+        ["fail"] | ["fail", "timeout"] => Action::Fail(EngineError::Timeout(failure)),
+        ["fail", "fatal"] => Action::Fail(EngineError::Fatal(failure)),
         ["lie"] | ["lie", "value"] => Action::Lie(Lie::Value),
         ["lie", "truncate"] => Action::Lie(Lie::Truncate),
         ["lie", "drop"] => Action::Lie(Lie::Drop),
         ["lie", "reverse"] => Action::Lie(Lie::Reverse),
         ["lie", "ignore"] => Action::Lie(Lie::Ignore),
         ["lie", "forget"] => Action::Lie(Lie::Forget),
-        ["die"] | ["die", "abort"] => Action::Die(Crash::Abort),
-        ["die", "segv"] => Action::Die(Crash::Segv),
-        ["die", "kill"] => Action::Die(Crash::Kill),
+        ["die"] | ["die", "abort"] => Action::Die(None),
+        ["die", "segv"] => Action::Die(Some(Signal::SEGV)),
+        ["die", "kill"] => Action::Die(Some(Signal::KILL)),
         ["eat", text] => Action::Eat(parse_size(text)?),
         _ => return Err(format!("not a fault: write {FORMS}")),
     })
@@ -173,6 +161,7 @@ mod tests {
     fn every_form_is_parsed() {
         use When::{At, Every, From};
         let span = |ms| Duration::from_millis(ms);
+        let failure = || "faulty: injected failure".to_owned();
         let cases = [
             ("refuse open", Action::RefuseOpen, From(1)),
             ("stall 1s at 5000", Action::Stall(span(1_000)), At(5_000)),
@@ -180,18 +169,18 @@ mod tests {
             ("slow 20us", Action::Slow(Duration::from_micros(20)), From(1)),
             ("burn 20us every 2", Action::Burn(Duration::from_micros(20)), Every(2)),
             ("hang at 7", Action::Hang, At(7)),
-            ("fail every 1000", Action::Fail(Failure::Timeout), Every(1_000)),
-            ("fail conflict from 9", Action::Fail(Failure::Conflict), From(9)),
-            ("fail fatal at 1", Action::Fail(Failure::Fatal), At(1)),
+            ("fail every 1000", Action::Fail(EngineError::Timeout(failure())), Every(1_000)),
+            ("fail conflict from 9", Action::Fail(EngineError::Conflict(failure())), From(9)),
+            ("fail fatal at 1", Action::Fail(EngineError::Fatal(failure())), At(1)),
             ("lie at 700", Action::Lie(Lie::Value), At(700)),
             ("lie truncate at 700", Action::Lie(Lie::Truncate), At(700)),
             ("lie drop", Action::Lie(Lie::Drop), From(1)),
             ("lie reverse", Action::Lie(Lie::Reverse), From(1)),
             ("lie ignore", Action::Lie(Lie::Ignore), From(1)),
             ("lie forget", Action::Lie(Lie::Forget), From(1)),
-            ("die at 3", Action::Die(Crash::Abort), At(3)),
-            ("die segv at 900", Action::Die(Crash::Segv), At(900)),
-            ("die kill at 900", Action::Die(Crash::Kill), At(900)),
+            ("die at 3", Action::Die(None), At(3)),
+            ("die segv at 900", Action::Die(Some(Signal::SEGV)), At(900)),
+            ("die kill at 900", Action::Die(Some(Signal::KILL)), At(900)),
             ("eat 1GiB at 4", Action::Eat(Bytes::GIB), At(4)),
         ];
         for (text, action, when) in cases {
@@ -210,7 +199,7 @@ mod tests {
             ("stall long at 3", "number"),
             ("lie sideways", "`lie [value|"),
             ("die at", "`die [abort"),
-            ("die at 0", "counted from 1"),
+            ("die at 0", "1 or more"),
             ("die at soon", "number"),
             ("eat 3 elephants at 3", "`eat SIZE`"),
             ("eat 3elephants", "64KiB"),

@@ -11,8 +11,8 @@ use model::{
 use super::log::{Log, Map};
 use crate::error::EngineError;
 use crate::rows::Rows;
-use crate::settings_check::check_settings;
-use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, refuse_options};
+use crate::settings_check::{check_names, check_settings};
+use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session};
 
 /// The only build of the `memory` engine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +39,7 @@ impl Driver for MemoryDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        refuse_options("memory", &spec.options)?;
+        check_names("memory", &[], &spec.options)?;
         // It is all cache, so the size of one has no effect.
         let settings = Settings { cache_bytes: None, ..spec.settings.clone() };
         check_settings("memory", &self.capabilities(), &settings)?;

@@ -239,9 +239,9 @@ fn about(point: &RatePoint) -> String {
     let run = crate::label::run_name(&point.run);
     let what = point.probe.map_or_else(
         || "step at a fixed rate".to_owned(),
-        |probe| format!("probe #{}, {}", probe.number, probe.purpose.phrase()),
+        |probe| format!("probe #{}, {}", probe.number, probe.purpose.name()),
     );
-    let ended = point.outcome.map_or("", Outcome::phrase);
+    let ended = point.outcome.map_or("", Outcome::name);
     let times = LINES.iter().filter_map(|(name, _, of)| {
         of(point).map(|time| format!("{name} {}", figure(Unit::Nanos, float(time.0))))
     });

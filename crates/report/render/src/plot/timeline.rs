@@ -360,8 +360,8 @@ impl Frame {
                 text x=(px(self.x(from) + 2.0)) y=(px(self.top - 4.0)) class="tiny" {
                     (probe.number)
                     title {
-                        "#" (probe.number) " " (probe.purpose.phrase()) ", "
-                        (probe.outcome.phrase()) ": " (probe.reason)
+                        "#" (probe.number) " " (probe.purpose.name()) ", "
+                        (probe.outcome.name()) ": " (probe.reason)
                     }
                 }
             }

@@ -22,7 +22,7 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord) -> Vec<Part> {
         );
     }
     let reason = |probe: &ProbeRecord| {
-        format!("#{} {}: {}", probe.number, probe.outcome.phrase(), probe.reason)
+        format!("#{} {}: {}", probe.number, probe.outcome.name(), probe.reason)
     };
     let reasons = search.probes.iter().map(reason).collect();
     vec![Part::Sentences(lines), Part::Table(table(search)), Part::Items(reasons)]
@@ -66,8 +66,8 @@ fn table(search: &SearchRecord) -> Table {
         };
         let times = if of_clients { &probe.service } else { &probe.response };
         table.push([
-            format!("#{} {}", probe.number, probe.outcome.phrase()),
-            probe.purpose.phrase().to_owned(),
+            format!("#{} {}", probe.number, probe.outcome.name()),
+            probe.purpose.name().to_owned(),
             load,
             ops(probe.throughput_ops_per_s),
             ops(probe.goodput_ops_per_s),

@@ -264,7 +264,7 @@ fn rows(experiment: &Experiment) -> String {
 fn settings(settings: &Settings) -> String {
     let defaults = Settings::default().labels();
     let is_shown = |label: &(&'static str, Option<String>)| {
-        label.0 == Settings::DURABILITY.key || !defaults.contains(label)
+        label.0 == "durability" || !defaults.contains(label)
     };
     let labels = settings.labels().into_iter().filter(is_shown);
     let text = |(key, text): (&str, Option<String>)| match text.as_deref() {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use model::{Setting, Waiver};
-use plan::{Checked, Machine, Overrides, QuickVariants};
+use model::Waiver;
+use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
 use crate::catalog::Program;
 use crate::ui::Ui;

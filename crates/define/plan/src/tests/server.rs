@@ -8,7 +8,7 @@ use crate::checked::Checked;
 use crate::error::PlanError;
 use crate::overrides::{Overrides, QuickVariants};
 use crate::quick::quick;
-use crate::sample::{MACHINE, SHIPPED, TestCatalog};
+use crate::tests::sample::{MACHINE, SHIPPED, TestCatalog};
 
 const FILE: &str = r#"
 [experiment]

@@ -32,9 +32,9 @@ engine = "tree"
 
 /// The applications that come with the program.
 pub(crate) const SHIPPED: [(&str, &str); 3] = [
-    ("ibench-2023", include_str!("../../../../applications/ibench-2023.toml")),
-    ("ibench-current", include_str!("../../../../applications/ibench-current.toml")),
-    ("sysbench", include_str!("../../../../applications/sysbench.toml")),
+    ("ibench-2023", include_str!("../../../../../applications/ibench-2023.toml")),
+    ("ibench-current", include_str!("../../../../../applications/ibench-current.toml")),
+    ("sysbench", include_str!("../../../../../applications/sysbench.toml")),
 ];
 
 /// A catalog of files by name.
@@ -94,18 +94,15 @@ impl Catalog for TestCatalog {
         SHIPPED.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    fn application_file(&self, path: &Path) -> Result<String, String> {
-        let found = self.applications.iter().find(|(known, _)| Path::new(known) == path);
-        found.map(|(_, text)| text.clone()).ok_or_else(|| "no such file".to_owned())
-    }
-
     fn rule_codes(&self) -> Vec<&'static str> {
         vec!["A001", "A008", "A039"]
     }
 
-    fn rate_file(&self, path: &Path) -> Result<String, String> {
-        let found = self.rate_files.iter().find(|(known, _)| Path::new(known) == path);
-        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| "no such file".to_owned())
+    fn file(&self, path: &Path) -> Result<String, String> {
+        let rates = self.rate_files.iter().map(|(name, text)| (*name, (*text).to_owned()));
+        let mut known = self.applications.iter().cloned().chain(rates);
+        let found = known.find(|(known, _)| Path::new(known) == path);
+        found.map(|(_, text)| text).ok_or_else(|| "no such file".to_owned())
     }
 
     fn check_distribution(&self, text: &str, _rows: u64) -> Result<(), String> {
@@ -118,6 +115,15 @@ impl Catalog for TestCatalog {
 
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {
         if step.range_rows <= 100 { Ok(()) } else { Err(format!("only {} rows", data.rows)) }
+    }
+}
+
+impl Overrides {
+    /// Adds the setting of that key.
+    pub(crate) fn with(mut self, key: &str, text: &str) -> Self {
+        let setting = crate::settings::flags().find(|one| one.key == key);
+        self.settings.push((setting.expect("a declared flag"), text.to_owned()));
+        self
     }
 }
 
