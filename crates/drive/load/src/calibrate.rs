@@ -130,16 +130,15 @@ impl<C: Clock> Bench<'_, C> {
 /// Returns the null engine, which uses no directory.
 fn null() -> Result<Box<dyn Engine>, LoadError> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
-    let (settings, options) = (Settings::default(), Options::new());
     let spec = OpenSpec {
         endpoint: None,
         application: None,
         dir: PathBuf::from("/"),
-        settings,
-        options,
+        settings: Settings::default(),
+        options: Options::new(),
         data,
     };
-    let refused = |source| LoadError::Session { who: "the calibration".to_owned(), source };
+    let refused = |source| LoadError::Session("the calibration".to_owned(), source);
     NullDriver.open(&spec).map_err(refused)
 }
 

@@ -73,9 +73,8 @@ impl HistogramLog {
     }
 
     /// Returns the error for a damaged log.
-    #[must_use]
     pub fn damaged(&self, reason: &str) -> ArchiveError {
-        ArchiveError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+        ArchiveError::Damaged(self.path.clone(), reason.to_owned())
     }
 }
 
@@ -88,7 +87,6 @@ pub struct LogLine<'a> {
 
 impl LogLine<'_> {
     /// Returns its tag; see [`HistogramPlace`](crate::HistogramPlace).
-    #[must_use]
     pub fn tag(&self) -> &str {
         self.line.tag().map_or("", |tag| tag.as_str())
     }
@@ -111,7 +109,7 @@ mod tests {
     use model::Nanos;
 
     use super::*;
-    use crate::run::{HistogramPlace, RunWriter, Times};
+    use crate::run::{HistogramPlace, RunWriter};
 
     fn times(ns: u64) -> Histogram<u64> {
         let mut times = Histogram::new(3).expect("three digits");
@@ -129,10 +127,10 @@ mod tests {
                 start: Nanos::from_secs(second),
                 length: Nanos::SECOND,
             };
-            let (response, service) = (times(1_000 + second), times(500));
-            let times = Times { response: &response, service: &service };
-            writer.append_times(&place, &times).expect("it is writable");
-            writer.append_censored(&place, &response).expect("it is writable");
+            let response = times(1_000 + second);
+            writer.append(Log::Response, &place, &response).expect("it is writable");
+            writer.append(Log::Service, &place, &times(500)).expect("it is writable");
+            writer.append(Log::Censored, &place, &response).expect("it is writable");
         }
         let run = root.path().join("run");
         let read = |log: Log| HistogramLog::read(&run, log).expect("it is readable");

@@ -130,7 +130,7 @@ impl<'scope> StartedClients<'scope> {
             let who = call.pool.name(index);
             match spawn_scoped(scope, &who, move || client_slot.run()) {
                 Ok(handle) => self.handles.push(handle),
-                Err(source) => return Err(LoadError::Thread { who, source }),
+                Err(source) => return Err(LoadError::Thread(who, source)),
             }
         }
         Ok(())

@@ -31,7 +31,6 @@ pub(crate) struct Times {
 struct KindTable {
     /// All but `done`, which is the sum of the buckets.
     counts: OpCounts,
-    over_range: u64,
     buckets: Box<[u64; BUCKETS]>,
 }
 
@@ -42,7 +41,7 @@ impl KindTable {
         let mut buckets: Box<[u64]> = std::iter::repeat_n(u64::MAX, BUCKETS).collect();
         buckets.fill(0);
         let buckets = buckets.try_into().expect("it was made with this length");
-        Self { counts: OpCounts::default(), over_range: 0, buckets }
+        Self { counts: OpCounts::default(), buckets }
     }
 
     /// Adds `amount` to the bucket of `value_ns`.
@@ -54,11 +53,10 @@ impl KindTable {
         }
     }
 
-    /// Counts a value beyond the range in the last bucket, and as over range.
+    /// Counts a value beyond the range, 73 min, in the last bucket.
     #[cold]
     fn add_over_range(&mut self, amount: u64) {
         self.buckets[BUCKETS - 1] += amount;
-        self.over_range += amount >> 32;
     }
 }
 
@@ -98,7 +96,6 @@ impl ClientTally {
     }
 
     /// Makes room for start lags.
-    #[must_use]
     pub(crate) fn with_lags(mut self) -> Self {
         self.lags = Some(LagTable::new());
         self
@@ -156,11 +153,11 @@ impl ClientTally {
         self.table(kind).counts.verified += values;
     }
 
-    /// Calls `each` for every kind that occurred: its counts, its operations out of range, and
-    /// its buckets that are not empty as (lowest value, service count, response count).
+    /// Calls `each` for every kind that occurred: its counts, and its buckets that are not empty
+    /// as (lowest value, service count, response count).
     pub(crate) fn for_each(
         &self,
-        mut each: impl FnMut(OpKind, &OpCounts, u64, &mut dyn Iterator<Item = (u64, u64, u64)>),
+        mut each: impl FnMut(OpKind, &OpCounts, &mut dyn Iterator<Item = (u64, u64, u64)>),
     ) {
         for kind in OpKind::ALL {
             let Some(table) = &self.tables[kind.index()] else { continue };
@@ -172,7 +169,7 @@ impl ClientTally {
             let done = buckets.clone().map(|(_, service, _)| service).sum();
             let counts = OpCounts { done, ..table.counts };
             if counts != OpCounts::default() {
-                each(kind, &counts, table.over_range, &mut { buckets });
+                each(kind, &counts, &mut { buckets });
             }
         }
     }
@@ -181,7 +178,6 @@ impl ClientTally {
     pub(crate) fn clear(&mut self) {
         for table in self.tables.iter_mut().flatten() {
             table.counts = OpCounts::default();
-            table.over_range = 0;
             table.buckets.fill(0);
         }
         if let Some(table) = &mut self.lags {

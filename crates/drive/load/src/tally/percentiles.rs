@@ -6,7 +6,6 @@ use model::record::Percentiles;
 /// Returns the percentiles of a histogram, ns; all zero when empty.
 ///
 /// Each is the highest value of its bucket: at most 0.1 % above the operation it stands for.
-#[must_use]
 pub fn percentiles(histogram: &Histogram<u64>) -> Percentiles {
     Percentiles {
         count: histogram.len(),

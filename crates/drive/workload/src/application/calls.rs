@@ -51,7 +51,7 @@ pub(crate) fn generators(
         Ok(Box::new(Calls::new(tables, call_mix, &member)?) as Box<dyn Generator>)
     };
     let made: Result<_, String> = (0..step.clients).map(one).collect();
-    made.map_err(|reason| WorkloadError::Application { step: step.name.clone(), reason })
+    made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
 }
 
 /// One client of a group.

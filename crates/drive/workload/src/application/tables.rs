@@ -47,19 +47,16 @@ impl Tables {
     }
 
     /// Returns the application and the most clients of a step.
-    #[must_use]
     pub const fn setup(&self) -> &ApplicationSetup {
         &self.setup
     }
 
     /// Returns the application's step of that name.
-    #[must_use]
     pub fn traffic_spec(&self, step: &str) -> Option<&TrafficSpec> {
         self.setup.application.step(step)
     }
 
     /// Returns the current bounds of ids in a table's copy.
-    #[must_use]
     pub fn bounds(&self, table: u16, copy: u32) -> Option<Bounds> {
         let copies = self.ids.get(usize::from(table))?;
         copies.get(usize::try_from(copy).ok()?).map(|ids| ids.bounds())

@@ -3,7 +3,7 @@
 //! The supervisor archives and shows them.
 
 use hdrhistogram::Histogram;
-use load::Clock;
+use load::{Clock, GroupTally};
 use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
@@ -13,14 +13,14 @@ use super::warning::{busy_host, busy_threads, warnings};
 use crate::account::growth;
 use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
-use crate::tally::{self, KindHistograms, done_of, longest_of};
+use crate::tally::{self, done_of, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
 use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
 /// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
     clock: &'a dyn Clock,
-    samplers: Vec<Box<dyn sampler::Sampler>>,
+    samplers: Vec<sampler::Sampler>,
     pub(crate) index: usize,
     pub(crate) step: Step,
     /// The current probe, in a search.
@@ -52,18 +52,14 @@ struct Closed {
 /// An interval with its decoded histograms.
 pub(crate) struct RecordedInterval {
     pub(crate) record: IntervalRecord,
-    pub(crate) clients: Vec<KindHistograms>,
-    pub(crate) writers: Vec<KindHistograms>,
+    pub(crate) clients: GroupTally,
+    pub(crate) writers: GroupTally,
     pub(crate) start_lag: Option<Histogram<u64>>,
 }
 
 impl<'a> StepAccumulator<'a> {
     /// Opens the accumulator of a run; `step` is its first.
-    pub(crate) fn open(
-        clock: &'a dyn Clock,
-        samplers: Vec<Box<dyn sampler::Sampler>>,
-        step: Step,
-    ) -> Self {
+    pub(crate) fn open(clock: &'a dyn Clock, samplers: Vec<sampler::Sampler>, step: Step) -> Self {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
         let (clients, limit) = (step.clients, step.limit);
@@ -239,13 +235,13 @@ impl<'a> StepAccumulator<'a> {
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
             counters,
-            gauges_max: account.gauges_max(),
+            gauges_max: account.gauges_max.clone(),
             arrivals,
             calibration: self.calibration.as_ref(),
         };
         let (mut record, counted_anyway) = measured.complete(StepRecord {
             started_at: closed.span.since.clone(),
-            gauges_end: account.gauges_last(),
+            gauges_end: account.gauges_last.clone(),
             before: closed.span.before.clone(),
             after: closed.after,
             settle: ends.settle,
@@ -275,8 +271,7 @@ impl<'a> StepAccumulator<'a> {
     fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         for sampler in &mut self.samplers {
-            let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
-            readings.extend(sampled.unwrap_or_default());
+            readings.extend(sampler(is_boundary).unwrap_or_default());
         }
         readings
     }
@@ -294,7 +289,7 @@ fn arrivals_record(message: &ArrivalsMessage) -> Result<ArrivalsRecord, String> 
 
 #[cfg(test)]
 mod tests {
-    use load::{GroupTally, Interval, KindTally, ManualClock};
+    use load::{Interval, KindTally, ManualClock};
     use model::record::Percentiles;
     use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
     use model::{Limit, Load, OpKind, Pace, StopRule};
@@ -445,20 +440,16 @@ mod tests {
     /// intervals are in the valid part.
     #[test]
     fn a_throttled_second_is_invalid_and_left_out() {
-        struct Cap(f64);
-        impl sampler::Sampler for Cap {
-            fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
-                Ok([(metric::CGROUP_THROTTLED_US, self.0)].into())
-            }
-        }
+        let cap = |throttled_us: f64| -> Vec<sampler::Sampler> {
+            vec![Box::new(move |_| Ok([(metric::CGROUP_THROTTLED_US, throttled_us)].into()))]
+        };
         let clock = ManualClock::new(Nanos(0));
-        let mut accumulator =
-            StepAccumulator::open(&clock, vec![Box::new(Cap(0.0))], step(Load::Closed));
+        let mut accumulator = StepAccumulator::open(&clock, cap(0.0), step(Load::Closed));
         accumulator.begin_step(0, step(Load::Closed));
         accumulator.begin_span(EngineState::default());
         let mut next = |start, done, throttled_us| {
             clock.rest_until(Nanos::from_secs(start + 1));
-            accumulator.samplers = vec![Box::new(Cap(throttled_us))];
+            accumulator.samplers = cap(throttled_us);
             accumulator.interval(&second(start, done, None)).unwrap().record.invalid
         };
         assert_eq!(next(0, 50, 0.0), None);

@@ -96,10 +96,7 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|source| {
-                let program = PathBuf::from(command.get_program());
-                RunnerError::Spawn { program, source }
-            })?;
+            .map_err(|source| RunnerError::Spawn(command.get_program().into(), source))?;
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
         let (send, lines) = sync_channel(MESSAGES_MAX);

@@ -31,7 +31,6 @@ impl Interrupt {
     }
 
     /// Returns the number of requests.
-    #[must_use]
     pub fn level(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use engine::{Engine, EngineError};
 use workload::Tables;
 
-use super::context::StepContext;
 use super::counted::Counted;
 use super::parent_link::Worker;
 use super::row_count_check::{RowCountCheck, TableCopy};
+use super::step::StepContext;
 use crate::message::{Message, StepEnd, StepEnds};
 
 /// Interval of heartbeats while a table is counted.
@@ -46,7 +46,7 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(tables) => tables,
             Err(error) => return Ok(failed(error)),
         };
-        let counted = Counted::new(context.engine, row_counts.setup());
+        let counted = Counted::new(context.engine);
         let mut ends = self.step(&StepContext {
             engine: &counted,
             tables: Some(&tables),
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use crate::message::{Command, Order};
     use crate::work;
-    use crate::worker::toy::{Fault, Toy, application};
+    use crate::worker::tests::toy::{Fault, Toy, application};
 
     /// A pipe's end that blocks until there is something to read.
     struct CommandPipe {

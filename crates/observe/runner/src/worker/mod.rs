@@ -5,7 +5,6 @@
 //! `parent_link::Worker`. Nothing is archived here: the supervisor does that.
 
 mod audit;
-mod context;
 mod counted;
 mod open;
 mod parent_link;
@@ -13,13 +12,12 @@ mod pending_work;
 mod probing;
 mod row_count_check;
 mod run;
-#[cfg(test)]
-mod scripted;
 mod settle;
 mod step;
-#[cfg(test)]
-mod toy;
 mod trial;
 
 pub use open::Registry;
 pub use run::work;
+
+#[cfg(test)]
+mod tests;

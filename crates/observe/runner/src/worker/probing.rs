@@ -9,9 +9,9 @@ use search::{
     Search, Second,
 };
 
-use super::context::StepContext;
 use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
+use super::step::StepContext;
 use super::trial::Trial;
 use crate::account::{gauges, growth};
 use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
@@ -268,7 +268,7 @@ mod tests {
     use workload::Presence;
 
     use super::*;
-    use crate::worker::scripted::Scripted;
+    use crate::worker::tests::scripted::Scripted;
 
     const DATA: DataShape =
         DataShape { rows: 10, key_bytes: 20, value_bytes: 1, compressible_to: 1.0 };
@@ -359,7 +359,6 @@ mod tests {
         censored.record_n(1_500_000, 4).unwrap();
         censored.record_n(2_500_000, 3).unwrap();
         let totals = StepTotals {
-            started_after: Nanos(0),
             duration: Nanos::from_secs(2),
             clients,
             writers: load::GroupTally::new(),

@@ -6,8 +6,8 @@ use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
 use model::{Load, Nanos, Readings, Step, StopRule};
 use workload::{Group, Request};
 
-use super::context::StepContext;
 use super::parent_link::Worker;
+use super::step::StepContext;
 use crate::message::{IntervalMessage, Message, StepEnd};
 use crate::tally;
 
@@ -103,9 +103,7 @@ impl<W: Write + Send> Worker<'_, W> {
     ) -> Result<(), String> {
         match event {
             Event::MeasuringBegins => self.begin_measuring(context),
-            Event::Heartbeat { client_operations, .. } => {
-                self.send(&Message::Heartbeat { operations: client_operations })
-            }
+            Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
             Event::Interval(interval) => {
                 let mut engine = context.engine.state().unwrap_or_default().readings;
                 engine.extend(self.heap.cheap_readings());
@@ -124,7 +122,6 @@ impl<W: Write + Send> Worker<'_, W> {
                 };
                 self.send(&Message::Interval(Box::new(message)))
             }
-            Event::MeasuringEnds => Ok(()),
         }
     }
 }
