@@ -29,5 +29,5 @@ pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};
 pub use generators::{check, generators};
-pub use request::{Presence, Request};
+pub use request::{Part, Presence, Request};
 pub use step::{Stage, catalog, presence_after, reads_downwards, stages, writer_load};

@@ -1,6 +1,5 @@
 //! Reads a run's histogram logs.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -12,6 +11,7 @@ use hdrhistogram::serialization::interval_log::{
 };
 
 use crate::error::ArchiveError;
+use crate::run::whole_lines;
 
 /// The histogram logs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +54,10 @@ impl HistogramLog {
     /// When the file cannot be read.
     pub fn read(dir: &Path, log: Log) -> Result<Self, ArchiveError> {
         let path = dir.join(log.file());
-        let mut text = match fs::read(&path).map_err(ArchiveError::read(&path)) {
+        let text = match whole_lines(&path) {
             Err(error) if error.is_absence() => Vec::new(),
             other => other?,
         };
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        text.truncate(whole);
         Ok(Self { path, text })
     }
 
@@ -106,6 +104,8 @@ impl LogLine<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use model::Nanos;
 
     use super::*;

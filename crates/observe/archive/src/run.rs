@@ -1,7 +1,7 @@
 //! One run's directory: `record.json`, `intervals.jsonl`, the histogram logs, the engine's files.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -174,21 +174,21 @@ pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
 /// When the file cannot be read, or a whole line is not an interval.
 pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
     let path = dir.join(INTERVALS);
-    let mut reader = BufReader::new(File::open(&path).map_err(ArchiveError::read(&path))?);
-    let mut intervals = Vec::new();
-    let mut line = String::new();
-    loop {
-        line.clear();
-        let bytes = reader.read_line(&mut line).map_err(ArchiveError::read(&path))?;
-        if bytes == 0 || !line.ends_with('\n') {
-            return Ok(intervals);
-        }
-        let interval = serde_json::from_str(&line).map_err(|error| {
-            let reason = format!("line {}: {error}", intervals.len() + 1);
-            ArchiveError::Damaged(path.clone(), reason)
-        })?;
-        intervals.push(interval);
-    }
+    let text = whole_lines(&path)?;
+    let lines = (1..).zip(text.split_inclusive(|byte| *byte == b'\n'));
+    let interval = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line)
+            .map_err(|error| ArchiveError::Damaged(path.clone(), format!("line {number}: {error}")))
+    };
+    lines.map(interval).collect()
+}
+
+/// Reads a text without its last line, if that was torn by a kill.
+pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
+    let mut text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text.truncate(whole);
+    Ok(text)
 }
 
 /// Writes a temporary JSON file, syncs it and renames it over the old one.

@@ -25,51 +25,27 @@ pub enum RunnerError {
     /// The data directory cannot be used.
     #[error("cannot use {} for data: {_1}; name another directory with --data-dir", _0.display())]
     DataDir(PathBuf, #[source] io::Error),
-    /// The disk of a directory is below the floor before the first run.
-    #[error("only {free} free on the file system of {}, and {floor} must stay free", path.display())]
-    DiskFloor {
-        /// The directory.
-        path: PathBuf,
-        /// Free space.
-        free: model::Bytes,
-        /// Space that must stay free.
-        floor: model::Bytes,
-    },
+    /// The disk of a directory has less free space than must stay free, before the first run.
+    #[error("only {_1} free on the file system of {}, and {_2} must stay free", _0.display())]
+    DiskFloor(PathBuf, model::Bytes, model::Bytes),
     /// The memory cap cannot be set.
     #[error("{0}")]
     MemoryCap(String),
-    /// A variant's engine refused to open, before machine time was spent.
-    #[error("variant {variant}: {refusal}")]
-    Refused {
-        /// The variant.
-        variant: String,
-        /// The cause.
-        refusal: Refusal,
-    },
+    /// The engine of the variant of this name refused to open, before machine time was spent.
+    #[error("variant {0}: {1}")]
+    Refused(String, Refusal),
     /// A variant's server does not run.
     #[error(transparent)]
     Server(ServerError),
     /// The CPUs of this process do not suffice for the requested placement; with the remedy.
     #[error("{0}: {1}")]
     Placement(String, String),
-    /// The client cannot offer a step's rate on this host.
-    #[error("{message}: {remedy}")]
-    Load {
-        /// Position of the step in the experiment, 0-based.
-        step_index: usize,
-        /// The ceiling and the requested rate.
-        message: String,
-        /// The remedy.
-        remedy: String,
-    },
-    /// The system does not allow the requested number of client threads.
-    #[error("{message}: {remedy}")]
-    Clients {
-        /// The allowed and the requested number.
-        message: String,
-        /// The remedy.
-        remedy: String,
-    },
+    /// The client cannot offer the rate of the step at this position; with the remedy.
+    #[error("{1}: {2}")]
+    Load(usize, String, String),
+    /// The system does not allow the requested number of client threads; with the remedy.
+    #[error("{0}: {1}")]
+    Clients(String, String),
     /// A step cannot be executed as specified.
     #[error(transparent)]
     Step(#[from] workload::WorkloadError),

@@ -50,13 +50,10 @@ pub(crate) struct Order {
     pub(crate) pipelined: Option<String>,
     pub(crate) library: Option<Library>,
     /// Where the server listens, password included; `None` for an engine in the worker.
-    #[serde(default)]
     pub(crate) endpoint: Option<Endpoint>,
     /// The application, for steps beyond keys and values.
-    #[serde(default)]
     pub(crate) application: Option<Application>,
     /// Most clients of any step of the run.
-    #[serde(default)]
     pub(crate) clients_max: u32,
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
@@ -100,11 +97,7 @@ pub(crate) enum Message {
     /// The measured span of a step or probe begins when the parent sends `Go`.
     ///
     /// Where it is patient, one operation may take any time: an index is built.
-    MeasuringBegins {
-        before: Box<EngineState>,
-        #[serde(default)]
-        is_patient: bool,
-    },
+    MeasuringBegins { before: Box<EngineState>, is_patient: bool },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
     /// A sign of progress: operations ended since the step began.

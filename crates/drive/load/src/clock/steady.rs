@@ -10,7 +10,7 @@ use nix::sys::prctl;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
-use super::counter::{Counter, kernel_now, trust};
+use super::counter::{Counter, kernel_now, pair, trust};
 use crate::traits::{Clock, Ticks};
 
 /// Distance between the two readings of a calibration: 30 ns of error in 50 ms are 0.6 ppm.
@@ -59,7 +59,7 @@ impl SteadyClock {
         let clocksource = fs::read_to_string(path).unwrap_or_default();
         let mut margin = MARGIN_MAX;
         let counter = trust(&cpuinfo, &clocksource).and_then(|()| {
-            let origin = Counter::begin();
+            let origin = pair();
             margin = measured_margin(origin.kernel);
             Counter::end(origin).ok_or_else(|| "the counter's rate is odd".to_owned())
         });
@@ -76,7 +76,7 @@ impl SteadyClock {
         let (source, drift_ppm) = match &self.counter {
             Ok(counter) => {
                 let (ours, kernel) = counter.compare();
-                let elapsed = kernel.since(counter.calibrated_at());
+                let elapsed = kernel.since(counter.origin.kernel);
                 let offset_ns = ours.0.cast_signed() - kernel.0.cast_signed();
                 let drift = offset_ns as f64 / elapsed.0.max(1) as f64 * 1e6;
                 ("tsc".to_owned(), (elapsed >= DRIFT_AFTER).then_some(drift))

@@ -11,7 +11,6 @@ use super::demand::check_demand;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
 use crate::supervisor::hosting::{Host, Hosting};
-use crate::supervisor::launch::{facts, order, start};
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
 use crate::supervisor::process::{Process, WorkerEvent, bad_end};
@@ -59,7 +58,7 @@ fn check_variant(
     variant: &Variant,
 ) -> Result<Identity, RunnerError> {
     let mut checked = open_once(bench, experiment, variant);
-    if let Err(RunnerError::Refused { refusal: Refusal::Option { known, .. }, .. }) = &mut checked
+    if let Err(RunnerError::Refused(_, Refusal::Option { known, .. })) = &mut checked
         && known.is_empty()
         && bench.servers.contains_key(&variant.name)
     {
@@ -86,25 +85,26 @@ fn open_once(
         seed: 0,
     };
     let data = bench.data.fresh(&cell.id)?;
-    let mut order = order(bench, experiment, &cell, &data, Vec::new())?;
+    let mut order = bench.order(experiment, &cell, &data, Vec::new())?;
     order.variant = variant.clone();
     let cpus = Cpus::of(experiment)?;
     let hosting = Hosting { bench, experiment, variant, data: &data, cpus: &cpus };
-    let refused = |refusal| RunnerError::Refused { variant: variant.name.clone(), refusal };
+    let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
     let mut host = match Host::open(&hosting) {
         Err(RunnerError::Server(ServerError::Interrupted)) => return Err(RunnerError::Interrupted),
         Err(RunnerError::Server(error)) => return Err(refused(EngineError::from(error).into())),
         opened => opened?,
     };
     order.endpoint = host.endpoint();
-    let mut process = start(bench, &order, &cpus)?;
+    let mut process = bench.start(&order, &cpus)?;
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
     let _memory = MemoryWatch::begin(limit, &process)?;
     process.send(&Command::Run(Box::new(order)));
     let mut result = follow(process, || bench.interrupt.level() > 0);
     if let Some(Ok((identity, _))) = &mut result {
-        identity.facts.extend(facts(&host, &cpus, experiment));
+        identity.facts.extend(host.facts());
+        identity.facts.extend(cpus.fact(experiment.placement));
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
         (&mut result, host.exit_of_server("open"))
     {

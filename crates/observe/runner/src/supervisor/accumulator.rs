@@ -8,7 +8,7 @@ use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::span::{Classified, Span, reason_of};
-use super::step_record::Measurements;
+use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, warnings};
 use crate::account::growth;
 use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
@@ -228,27 +228,25 @@ impl<'a> StepAccumulator<'a> {
         let mut counters = closed.counters;
         counters.extend(ends.growth);
         let Span { account, part, time_profile, .. } = &closed.span;
-        let measured = Measurements {
-            span: &closed.span,
-            duration: ends.duration,
+        let record = StepRecord {
+            started_at: closed.span.since.clone(),
+            duration_ns: ends.duration,
             buckets: tally::buckets(&clients, &writers),
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
             counters,
             gauges_max: account.gauges_max.clone(),
-            arrivals,
-            calibration: self.calibration.as_ref(),
-        };
-        let (mut record, counted_anyway) = measured.complete(StepRecord {
-            started_at: closed.span.since.clone(),
             gauges_end: account.gauges_last.clone(),
+            arrivals,
             before: closed.span.before.clone(),
             after: closed.after,
             settle: ends.settle,
             malloc: ends.malloc,
             search: ends.search,
             ..StepRecord::new(ends.index, self.step.clone())
-        });
+        };
+        let (mut record, counted_anyway) =
+            complete(record, &closed.span, self.calibration.as_ref());
         record.time_profile = time_profile.time_profile(&self.step, counted_anyway.is_some());
         record.findings = warnings(&record);
         record.findings.extend(counted_anyway.as_ref().map(busy_host));

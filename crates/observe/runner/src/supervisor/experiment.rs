@@ -13,7 +13,6 @@ use server::ServerError;
 use super::accumulator::StepAccumulator;
 use super::data::RunData;
 use super::hosting::{Host, Hosting};
-use super::launch::{facts, order, start};
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
 use super::process::Process;
@@ -77,7 +76,7 @@ fn run_cell(
     let steps = experiment.steps_for(cell.clients);
     check_disk(bench)?;
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
-    let mut order = order(bench, experiment, cell, &data, steps.clone())?;
+    let mut order = bench.order(experiment, cell, &data, steps.clone())?;
     let cpus = Cpus::of(experiment)?;
     let record = RunRecord {
         schema: SCHEMA,
@@ -99,19 +98,19 @@ fn run_cell(
         Ok(host) => host,
         Err(RunnerError::Server(error)) => {
             let run = without_server(&writer, record, &data, error)?;
-            progress(Progress::RunEnds { run: &run });
+            progress(Progress::RunEnds(&run));
             return Ok(run);
         }
         Err(error) => return Err(error),
     };
     order.endpoint = host.endpoint();
-    let mut process = start(bench, &order, &cpus)?;
+    let mut process = bench.start(&order, &cpus)?;
     // The cap is on the server and its page cache, when there is one.
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     let memory = MemoryWatch::begin(limit, &process)?;
     let samplers = samplers(&process, &memory, &data, &host);
     process.send(&Command::Run(Box::new(order)));
-    let facts = facts(&host, &cpus, experiment);
+    let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect();
     let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
     let first = steps.first().expect("a plan's cells have steps").clone();
     let mut accumulator = StepAccumulator::open(clock, samplers, first);

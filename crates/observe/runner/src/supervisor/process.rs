@@ -25,26 +25,6 @@ const END_GRACE: Nanos = Nanos::from_secs(5);
 /// Interval at which its end is polled.
 const END_POLL: Nanos = Nanos::from_millis(5);
 
-/// Names of the signals that end a process.
-const SIGNALS: &[(Signal, &str)] = &[
-    (Signal::HUP, "HUP"),
-    (Signal::INT, "INT"),
-    (Signal::QUIT, "QUIT"),
-    (Signal::ILL, "ILL"),
-    (Signal::TRAP, "TRAP"),
-    (Signal::ABORT, "ABRT"),
-    (Signal::BUS, "BUS"),
-    (Signal::FPE, "FPE"),
-    (Signal::KILL, "KILL"),
-    (Signal::SEGV, "SEGV"),
-    (Signal::PIPE, "PIPE"),
-    (Signal::ALARM, "ALRM"),
-    (Signal::TERM, "TERM"),
-    (Signal::XCPU, "XCPU"),
-    (Signal::XFSZ, "XFSZ"),
-    (Signal::SYS, "SYS"),
-];
-
 /// How a worker program is started.
 #[derive(Debug, Clone)]
 pub struct WorkerProgram {
@@ -226,8 +206,8 @@ pub(crate) fn bad_end(status: Option<ExitStatus>, stderr: &str) -> Option<String
 
 /// Returns a signal's name without the `SIG` before it.
 fn signal_name(signal: i32) -> &'static str {
-    let known = SIGNALS.iter().find(|(known, _)| known.as_raw() == signal);
-    known.map_or("no name", |(_, name)| name)
+    let known = nix::sys::signal::Signal::try_from(signal).map(|known| known.as_str());
+    known.map_or("no name", |name| name.trim_start_matches("SIG"))
 }
 
 #[cfg(test)]

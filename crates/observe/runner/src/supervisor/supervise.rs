@@ -84,7 +84,7 @@ impl Supervisor<'_> {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);
                 self.accumulator.begin_step(index, self.steps[index].clone());
-                progress(Progress::StepBegins { step: &self.accumulator.step });
+                progress(Progress::StepBegins(&self.accumulator.step));
             }
             Message::ProbeBegins(probe) => {
                 self.enter(Phase::Engine);
@@ -109,7 +109,7 @@ impl Supervisor<'_> {
             }
             Message::Stage { name } => {
                 self.enter(Phase::Engine);
-                progress(Progress::Stage { step: &self.accumulator.step, stage: &name });
+                progress(Progress::Stage(&self.accumulator.step, &name));
             }
             Message::StepEnds(ends) => {
                 self.enter(Phase::Engine);
@@ -179,7 +179,7 @@ impl Supervisor<'_> {
         self.writer.append_interval(record)?;
         self.keep_histograms(&recorded)?;
         let probe = self.accumulator.probe;
-        progress(Progress::Second { step: &self.accumulator.step, probe, interval: record });
+        progress(Progress::Second(&self.accumulator.step, probe, record));
         Ok(())
     }
 
@@ -228,7 +228,7 @@ impl Supervisor<'_> {
         let step = &self.accumulator.step;
         self.writer.write_search(&format!("{}.{}", self.accumulator.index, step.name), search)?;
         if let Some(probe) = search.probes.last() {
-            progress(Progress::ProbeEnds { step, probe });
+            progress(Progress::ProbeEnds(step, probe));
         }
         Ok(())
     }
@@ -269,14 +269,14 @@ impl Supervisor<'_> {
         }
         self.writer.write_record(&self.record)?;
         let step = self.record.steps.last().expect("one was just pushed");
-        progress(Progress::StepEnds { step, run: &self.record });
+        progress(Progress::StepEnds(step, &self.record));
         Ok(())
     }
 
     /// Checks the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let step = self.step_name();
-        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over()) {
+        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over) {
             // The server's exit is the cause of a failure the worker reports.
             self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
             return self.end_with(end);
@@ -296,7 +296,7 @@ impl Supervisor<'_> {
     /// Kills the worker; the first reason for the run's end stays.
     fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(end);
-        self.watch.over();
+        self.watch.is_over = true;
         self.process.kill();
     }
 
@@ -363,7 +363,7 @@ impl Supervisor<'_> {
         };
         self.record.ended_at = Some(now_utc());
         self.writer.write_record(&self.record)?;
-        progress(Progress::RunEnds { run: &self.record });
+        progress(Progress::RunEnds(&self.record));
         Ok(self.record)
     }
 }

@@ -16,7 +16,7 @@ use model::{
 };
 
 use super::span::{Classified, Span};
-use super::step_record::Measurements;
+use super::step_record::complete;
 use crate::account::{gauges, of_kind};
 use crate::tally;
 use crate::validity::classify::Classification;
@@ -223,18 +223,18 @@ impl TrimmedStep {
         });
         let mut gauges_max = self.gauges_max;
         raise(&mut gauges_max, whole.gauges_end.clone());
-        let measured = Measurements {
-            span: &self.span,
-            duration: whole.duration_ns.since(trim),
+        let record = StepRecord {
+            warmup_trim_ns: Some(trim),
+            duration_ns: whole.duration_ns.since(trim),
             clients: tally::summaries(&self.clients),
             writers: tally::summaries(&self.writers),
             buckets: tally::buckets(&self.clients, &self.writers),
             counters: less(&whole.counters, left_out),
             gauges_max,
             arrivals,
-            calibration,
+            ..whole.clone()
         };
-        measured.complete(StepRecord { warmup_trim_ns: Some(trim), ..whole.clone() }).0
+        complete(record, &self.span, calibration).0
     }
 }
 

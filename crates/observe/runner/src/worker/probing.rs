@@ -17,13 +17,6 @@ use crate::account::{gauges, growth};
 use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
 use crate::tally;
 
-/// A finished probe.
-struct Probed {
-    observation: ProbeObservation,
-    /// Its result as a step.
-    ends: StepEnds,
-}
-
 impl<W: Write + Send> Worker<'_, W> {
     /// Runs a step's search; the confirming probe's result is the step's own.
     ///
@@ -40,7 +33,7 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         let mut monitor = PendingWorkMonitor::new();
         while let Next::Probe(probe) = search.next() {
-            let Probed { observation, ends } = self.probe(context, &probe, &mut monitor)?;
+            let (observation, ends) = self.probe(context, &probe, &mut monitor)?;
             search.observe(&observation);
             self.send(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
             if ends.end != StepEnd::Finished {
@@ -81,13 +74,13 @@ impl<W: Write + Send> Worker<'_, W> {
         }
     }
 
-    /// Runs one probe.
+    /// Runs one probe; returns its result as a step, too.
     fn probe(
         &self,
         context: &StepContext<'_>,
         probe: &Probe,
         monitor: &mut PendingWorkMonitor,
-    ) -> Result<Probed, String> {
+    ) -> Result<(ProbeObservation, StepEnds), String> {
         let waited = match probe.settles_first {
             true => self.wait_for_pending_work(context, monitor)?,
             false => Nanos(0),
@@ -121,7 +114,7 @@ impl<W: Write + Send> Worker<'_, W> {
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
             StepEnd::Failed { reason } => Some(reason.clone()),
         };
-        Ok(Probed { observation, ends })
+        Ok((observation, ends))
     }
 
     /// Waits for the pending work of earlier probes; an engine error is left to the probe.
