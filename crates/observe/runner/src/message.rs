@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::Refusal;
+use load::StepEnd;
 use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
 use model::validity::{Calibration, Purpose, SearchRecord};
 use model::{
@@ -202,15 +203,9 @@ pub(crate) struct StepEnds {
     pub(crate) end: StepEnd,
 }
 
-/// How a step ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "how", rename_all = "snake_case")]
-pub(crate) enum StepEnd {
-    /// All its work is done.
-    #[default]
-    Finished,
-    /// It was stopped.
-    Stopped,
-    /// It could not go on.
-    Failed { reason: String },
+impl StepEnds {
+    /// Returns the result of a step without clients, or of one that did not run.
+    pub(crate) fn without_clients(index: u32, end: StepEnd) -> Self {
+        Self { index, end, ..Self::default() }
+    }
 }

@@ -9,7 +9,7 @@ use model::buckets::BUCKET_BOUNDS;
 use model::record::{OpSummaries, OpSummary};
 use model::{Buckets, Nanos, OpKind};
 
-use crate::message::{ArrivalsMessage, KindTimes, OpenInterval, StepEnd, StepEnds};
+use crate::message::{ArrivalsMessage, KindTimes, OpenInterval, StepEnds};
 
 /// Returns a group's tally as a message.
 pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
@@ -29,11 +29,6 @@ pub(crate) fn open_interval(interval: &Interval) -> OpenInterval {
 
 /// Returns a finished step as a message; settle and state are added by the caller.
 pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
-    let end = match &totals.end {
-        load::StepEnd::Finished => StepEnd::Finished,
-        load::StepEnd::Stopped => StepEnd::Stopped,
-        load::StepEnd::Failed { reason } => StepEnd::Failed { reason: reason.clone() },
-    };
     let arrivals = totals.arrivals.as_ref().map(|totals| ArrivalsMessage {
         pace: totals.pace,
         offered: totals.offered,
@@ -48,7 +43,7 @@ pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
         writers: times(&totals.writers),
         growth: totals.readings.clone(),
         arrivals,
-        end,
+        end: totals.end.clone(),
         ..StepEnds::default()
     }
 }

@@ -10,9 +10,9 @@ use crate::mount::{Mount, mounts};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     /// One hierarchy per controller.
-    V1,
+    V1 = 1,
     /// One hierarchy.
-    V2,
+    V2 = 2,
 }
 
 impl Version {
@@ -51,10 +51,7 @@ impl CgroupDir {
 
     /// Returns the version of the interface that controls memory: 1 or 2.
     pub fn version(&self) -> u8 {
-        match self.version {
-            Version::V1 => 1,
-            Version::V2 => 2,
-        }
+        self.version as u8
     }
 
     /// Returns the memory charged to the group, page cache included.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use engine::Engine;
 use hdrhistogram::Histogram;
 use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
+use serde::{Deserialize, Serialize};
 use workload::Generator;
 
 use crate::error::LoadError;
@@ -155,9 +156,11 @@ impl Default for Interval {
 }
 
 /// How a step ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
 pub enum StepEnd {
     /// The clients reached their limit or deadline.
+    #[default]
     Finished,
     /// The stop flag was set.
     Stopped,

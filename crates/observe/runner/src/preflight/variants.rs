@@ -10,7 +10,7 @@ use server::ServerError;
 use super::demand::check_demand;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
-use crate::supervisor::hosting::{Host, Hosting};
+use crate::supervisor::hosting::Host;
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
 use crate::supervisor::process::{Process, WorkerEvent, bad_end};
@@ -88,9 +88,8 @@ fn open_once(
     let mut order = bench.order(experiment, &cell, &data, Vec::new())?;
     order.variant = variant.clone();
     let cpus = Cpus::of(experiment)?;
-    let hosting = Hosting { bench, experiment, variant, data: &data, cpus: &cpus };
     let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
-    let mut host = match Host::open(&hosting) {
+    let mut host = match Host::open(bench, experiment, variant, &data, &cpus) {
         Err(RunnerError::Server(ServerError::Interrupted)) => return Err(RunnerError::Interrupted),
         Err(RunnerError::Server(error)) => return Err(refused(EngineError::from(error).into())),
         opened => opened?,

@@ -287,13 +287,12 @@ fn arrivals_record(message: &ArrivalsMessage) -> Result<ArrivalsRecord, String> 
 
 #[cfg(test)]
 mod tests {
-    use load::{Interval, KindTally, ManualClock};
+    use load::{Interval, KindTally, ManualClock, StepEnd};
     use model::record::Percentiles;
     use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
     use model::{Limit, Load, OpKind, Pace, StopRule};
 
     use super::*;
-    use crate::message::StepEnd;
 
     fn step(load: Load) -> Step {
         Step {

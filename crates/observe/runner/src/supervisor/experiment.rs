@@ -12,7 +12,7 @@ use server::ServerError;
 
 use super::accumulator::StepAccumulator;
 use super::data::RunData;
-use super::hosting::{Host, Hosting};
+use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
 use super::process::Process;
@@ -94,7 +94,7 @@ fn run_cell(
         end: RunEnd::Running,
     };
     let writer = dir.begin_run(&cell.id)?;
-    let host = match Host::open(&Hosting { bench, experiment, variant, data: &data, cpus: &cpus }) {
+    let host = match Host::open(bench, experiment, variant, &data, &cpus) {
         Ok(host) => host,
         Err(RunnerError::Server(error)) => {
             let run = without_server(&writer, record, &data, error)?;

@@ -40,16 +40,6 @@ pub(crate) struct OwnServer {
     sha256: String,
 }
 
-/// Inputs that decide on the server of a run.
-#[derive(Clone, Copy)]
-pub(crate) struct Hosting<'a> {
-    pub(crate) bench: &'a Workbench<'a>,
-    pub(crate) experiment: &'a Experiment,
-    pub(crate) variant: &'a Variant,
-    pub(crate) data: &'a RunData,
-    pub(crate) cpus: &'a Cpus,
-}
-
 impl Host {
     /// Starts the server of a variant, if it needs one, with its data below those of the run.
     ///
@@ -57,8 +47,13 @@ impl Host {
     ///
     /// # Errors
     /// [`RunnerError::MemoryCap`], or [`RunnerError::Server`] when the server does not run.
-    pub(crate) fn open(hosting: &Hosting<'_>) -> Result<Self, RunnerError> {
-        let Hosting { bench, experiment, variant, data, cpus } = *hosting;
+    pub(crate) fn open(
+        bench: &Workbench<'_>,
+        experiment: &Experiment,
+        variant: &Variant,
+        data: &RunData,
+        cpus: &Cpus,
+    ) -> Result<Self, RunnerError> {
         let kind = match bench.servers.get(&variant.name) {
             None => return Ok(Self::Worker),
             Some(Served::Foreign(endpoint)) => return Ok(Self::Foreign(endpoint.clone())),

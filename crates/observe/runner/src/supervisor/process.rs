@@ -167,13 +167,14 @@ impl Drop for Process {
 
 /// Returns the command that runs a program on some CPUs.
 fn placed(program: &WorkerProgram, cpus: &[u32]) -> std::process::Command {
+    let mut command;
     if cpus.is_empty() {
-        let mut command = std::process::Command::new(&program.path);
-        command.args(&program.arguments);
-        return command;
+        command = std::process::Command::new(&program.path);
+    } else {
+        command = std::process::Command::new("taskset");
+        command.args(["-c", &listed(cpus)]).arg(&program.path);
     }
-    let mut command = std::process::Command::new("taskset");
-    command.args(["-c", &listed(cpus)]).arg(&program.path).args(&program.arguments);
+    command.args(&program.arguments);
     command
 }
 

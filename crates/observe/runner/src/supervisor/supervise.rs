@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
-use load::{Clock, SteadyClock};
+use load::{Clock, SteadyClock, StepEnd};
 use model::record::ClockRecord;
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRole};
@@ -17,7 +17,7 @@ use super::process::{Process, WorkerEvent, bad_end};
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
-use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
+use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::{decode, done_of};
 

@@ -265,7 +265,7 @@ fn raise(most: &mut Readings, other: Readings) {
 #[cfg(test)]
 mod tests {
     use archive::{HistogramPlace, RunWriter};
-    use load::ManualClock;
+    use load::{ManualClock, StepEnd};
     use model::record::{RunEnd, SCHEMA};
     use model::validity::{InvalidCause, InvalidReason};
     use model::{
@@ -275,7 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, StepEnd, StepEnds};
+    use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, StepEnds};
     use crate::supervisor::accumulator::StepAccumulator;
 
     /// A second: gets, puts of a background writer, and microseconds per operation.

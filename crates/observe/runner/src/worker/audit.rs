@@ -6,13 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use engine::{Engine, EngineError};
+use load::StepEnd;
 use workload::Tables;
 
 use super::counted::Counted;
 use super::parent_link::Worker;
 use super::row_count_check::{RowCountCheck, TableCopy};
 use super::step::StepContext;
-use crate::message::{Message, StepEnd, StepEnds};
+use crate::message::{Message, StepEnds};
 
 /// Interval of heartbeats while a table is counted.
 const BEAT: Duration = Duration::from_millis(500);
@@ -33,7 +34,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let unknown = row_counts.unknown(step_spec);
         let failed = |error: EngineError| {
             let end = StepEnd::Failed { reason: error.to_string() };
-            StepEnds { index: context.index, end, ..StepEnds::default() }
+            StepEnds::without_clients(context.index, end)
         };
         for (copy, rows) in match self.count(context.engine, &unknown)? {
             Ok(counts) => counts,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use load::{Interval, StepTotals};
+use load::{Interval, StepEnd, StepTotals};
 use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule, metric};
 use search::{
     ClientSearch, ClientSpec, Next, Probe, ProbeLoad, ProbeObservation, RateSearch, RateSpec,
@@ -14,7 +14,7 @@ use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::step::StepContext;
 use super::trial::Trial;
 use crate::account::{gauges, growth};
-use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
+use crate::message::{Message, ProbeBegins, StepEnds};
 use crate::tally;
 
 impl<W: Write + Send> Worker<'_, W> {
@@ -23,13 +23,10 @@ impl<W: Write + Send> Worker<'_, W> {
     /// # Errors
     /// When the parent is gone.
     pub(crate) fn search(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
-        let mut own = StepEnds { index: context.index, ..StepEnds::default() };
+        let mut own = StepEnds::without_clients(context.index, StepEnd::Finished);
         let mut search = match self.search_of(context.step) {
             Ok(search) => search,
-            Err(reason) => {
-                own.end = StepEnd::Failed { reason };
-                return Ok(own);
-            }
+            Err(reason) => return Ok(StepEnds { end: StepEnd::Failed { reason }, ..own }),
         };
         let mut monitor = PendingWorkMonitor::new();
         while let Next::Probe(probe) = search.next() {
@@ -105,7 +102,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let is_invalid = self.wait_for_classification()?;
         let ends = match &tried {
             Ok(totals) => tally::step_ends(context.index, totals),
-            Err(end) => StepEnds { index: context.index, end: end.clone(), ..StepEnds::default() },
+            Err(end) => StepEnds::without_clients(context.index, end.clone()),
         };
         let mut observation = watcher.observation(tried.ok().as_ref(), &after, &is_invalid);
         observation.settle_time = waited;
@@ -363,7 +360,7 @@ mod tests {
                 start_lag: load::empty_histogram(),
                 backlog: Nanos(0),
             }),
-            end: load::StepEnd::Finished,
+            end: StepEnd::Finished,
         };
         let observation = watcher.observation(Some(&totals), &state(7.0, 450.0), &[true, false]);
         let seconds: Vec<_> = observation

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 use std::sync::Mutex;
 
 use engine::{Refusal, Setting};
-use load::{SteadyClock, StopFlag};
+use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::StepInfo;
 use workload::Presence;
@@ -13,7 +13,7 @@ use super::open::{Registry, application_setup};
 use super::parent_link::{Worker, listen, send_to};
 use super::row_count_check::RowCountCheck;
 use super::step::StepContext;
-use crate::message::{Message, Order, StepEnd};
+use crate::message::{Message, Order};
 use crate::preflight::calibration_of;
 
 /// Executes the order read from `input`, and reports to `output`.

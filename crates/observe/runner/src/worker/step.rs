@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use engine::Engine;
-use load::process_readings;
+use load::{StepEnd, process_readings};
 use model::record::SettleRecord;
 use model::sql::CallMix;
 use model::{Application, DataShape, Load, OpKind, Step, StopRule};
@@ -14,7 +14,7 @@ use super::parent_link::Worker;
 use super::settle::settle;
 use super::trial::Trial;
 use crate::account::growth;
-use crate::message::{Message, StepEnd, StepEnds};
+use crate::message::{Message, StepEnds};
 use crate::tally;
 
 /// One step of a run with its inputs.
@@ -54,7 +54,7 @@ impl<W: Write + Send> Worker<'_, W> {
     pub(crate) fn step(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
         let mut ends = if context.step.stop == StopRule::Operations(0) {
             self.begin_measuring(context)?;
-            StepEnds { index: context.index, ..StepEnds::default() }
+            StepEnds::without_clients(context.index, StepEnd::Finished)
         } else {
             self.drive(context)?
         };
@@ -96,7 +96,7 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         Ok(match self.try_load(context, &trial, &mut |_, _| {})? {
             Ok(totals) => tally::step_ends(context.index, &totals),
-            Err(end) => StepEnds { index: context.index, end, ..StepEnds::default() },
+            Err(end) => StepEnds::without_clients(context.index, end),
         })
     }
 

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
+use load::{Event, GroupRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step};
 use model::{Load, Nanos, Readings, Step, StopRule};
 use workload::{Group, Request};
 
 use super::parent_link::Worker;
 use super::step::StepContext;
-use crate::message::{IntervalMessage, Message, StepEnd};
+use crate::message::{IntervalMessage, Message};
 use crate::tally;
 
 /// Length of an interval.
