@@ -7,7 +7,7 @@ pub enum WorkloadError {
     /// There is no step of that name; with the known ones.
     #[error("unknown step `{0}`; steps: {1}")]
     UnknownStep(String, String),
-    /// A setting of a step cannot be executed; the second says what may be written instead.
+    /// A setting of a step cannot be executed; with what may be written instead.
     #[error("step `{0}`: {1}")]
     Step(String, String),
 }

@@ -1,5 +1,6 @@
 //! Reads a run's histogram logs.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -11,7 +12,6 @@ use hdrhistogram::serialization::interval_log::{
 };
 
 use crate::error::ArchiveError;
-use crate::run::whole_lines;
 
 /// The histogram logs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,10 +102,16 @@ impl LogLine<'_> {
     }
 }
 
+/// Reads a text without its last line, if that was torn by a kill.
+pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
+    let mut text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text.truncate(whole);
+    Ok(text)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use model::Nanos;
 
     use super::*;

@@ -14,7 +14,7 @@ use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
 use crate::error::ArchiveError;
-use crate::log::Log;
+use crate::log::{Log, whole_lines};
 
 /// File of the run's record.
 pub(crate) const RECORD: &str = "record.json";
@@ -181,14 +181,6 @@ pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
             .map_err(|error| ArchiveError::Damaged(path.clone(), format!("line {number}: {error}")))
     };
     lines.map(interval).collect()
-}
-
-/// Reads a text without its last line, if that was torn by a kill.
-pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
-    let mut text = fs::read(path).map_err(ArchiveError::read(path))?;
-    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-    text.truncate(whole);
-    Ok(text)
 }
 
 /// Writes a temporary JSON file, syncs it and renames it over the old one.

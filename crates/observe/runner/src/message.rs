@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use engine::Refusal;
 use load::StepEnd;
 use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
-use model::validity::{Calibration, Purpose, SearchRecord};
+use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Pace, Readings, Step, Variant,
+    Options, Readings, Step, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -140,33 +140,14 @@ pub(crate) struct IntervalMessage {
     pub(crate) length: Nanos,
     pub(crate) clients: Vec<KindTimes>,
     pub(crate) writers: Vec<KindTimes>,
-    /// Start lag and backlog, in an open loop.
-    pub(crate) open: Option<OpenInterval>,
+    /// Histogram of the clients' start lag, in an open loop: HdrHistogram V2, base64.
+    pub(crate) start_lag: Option<String>,
+    /// Age, at its end, of the oldest arrival not begun.
+    pub(crate) backlog: Nanos,
     /// Growth of the worker's own counters over the interval.
     pub(crate) growth: Readings,
     /// The engine's and the allocator's readings now, cumulative.
     pub(crate) engine: Readings,
-}
-
-/// One interval of an open loop.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct OpenInterval {
-    /// Histogram of the clients' start lag: HdrHistogram V2, base64.
-    pub(crate) start_lag: String,
-    /// Age, at its end, of the oldest arrival not begun.
-    pub(crate) backlog: Nanos,
-}
-
-/// How the arrivals of an open loop were served.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ArrivalsMessage {
-    pub(crate) pace: Pace,
-    pub(crate) offered: u64,
-    /// Histogram of the ages of those not served: HdrHistogram V2, base64.
-    pub(crate) censored: String,
-    /// Histogram of the clients' start lag: HdrHistogram V2, base64.
-    pub(crate) start_lag: String,
-    pub(crate) backlog: Nanos,
 }
 
 /// Counts and times of one kind of operation.
@@ -195,7 +176,9 @@ pub(crate) struct StepEnds {
     pub(crate) after: EngineState,
     pub(crate) malloc: Option<MallocRecord>,
     pub(crate) settle: Option<SettleRecord>,
-    pub(crate) arrivals: Option<ArrivalsMessage>,
+    pub(crate) arrivals: Option<ArrivalsRecord>,
+    /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.
+    pub(crate) censored: Option<String>,
     pub(crate) search: Option<SearchRecord>,
     /// Findings of the worker.
     #[serde(default)]

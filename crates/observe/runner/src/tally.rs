@@ -4,12 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use load::{GroupTally, Interval, KindTally, StepTotals};
+use load::{GroupTally, KindTally, StepTotals};
 use model::buckets::BUCKET_BOUNDS;
 use model::record::{OpSummaries, OpSummary};
+use model::validity::ArrivalsRecord;
 use model::{Buckets, Nanos, OpKind};
 
-use crate::message::{ArrivalsMessage, KindTimes, OpenInterval, StepEnds};
+use crate::message::{KindTimes, StepEnds};
 
 /// Returns a group's tally as a message.
 pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
@@ -22,27 +23,23 @@ pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
     group.iter().map(one).collect()
 }
 
-/// Returns start lag and backlog of an open loop's interval as a message.
-pub(crate) fn open_interval(interval: &Interval) -> OpenInterval {
-    OpenInterval { start_lag: encode(&interval.start_lag), backlog: interval.backlog }
-}
-
 /// Returns a finished step as a message; settle and state are added by the caller.
 pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
-    let arrivals = totals.arrivals.as_ref().map(|totals| ArrivalsMessage {
-        pace: totals.pace,
-        offered: totals.offered,
-        censored: encode(&totals.censored),
-        start_lag: encode(&totals.start_lag),
-        backlog: totals.backlog,
-    });
+    let arrivals = totals.arrivals.as_ref();
     StepEnds {
         index,
         duration: totals.duration,
         clients: times(&totals.clients),
         writers: times(&totals.writers),
         growth: totals.readings.clone(),
-        arrivals,
+        arrivals: arrivals.map(|arrivals| ArrivalsRecord {
+            pace: arrivals.pace,
+            offered: arrivals.offered,
+            censored: arrivals.censored.len(),
+            start_lag: load::percentiles(&arrivals.start_lag),
+            backlog_ns: arrivals.backlog,
+        }),
+        censored: arrivals.map(|arrivals| encode(&arrivals.censored)),
         end: totals.end.clone(),
         ..StepEnds::default()
     }
@@ -136,7 +133,8 @@ pub(crate) fn bytes_per_s(summaries: &OpSummaries, span: Nanos) -> f64 {
     bytes as f64 / span.as_secs_f64().max(1e-9)
 }
 
-fn encode(histogram: &Histogram<u64>) -> String {
+/// Encodes a histogram: HdrHistogram V2, base64.
+pub(crate) fn encode(histogram: &Histogram<u64>) -> String {
     let mut bytes = Vec::new();
     V2Serializer::new()
         .serialize(histogram, &mut bytes)

@@ -20,6 +20,7 @@ mod mount;
 mod run;
 mod server_group;
 mod source;
+mod targets;
 mod thread_limits;
 mod topology;
 
@@ -27,7 +28,8 @@ pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
 pub use error::SampleError;
 pub use host_facts::host_facts;
-pub use run::{Foreign, IsLog, RunTargets, Sampler, ServerTargets, for_run};
+pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
 pub use source::host::dirty_bytes;
+pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
 pub use thread_limits::{ThreadLimit, tightest_thread_limit};

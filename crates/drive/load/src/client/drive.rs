@@ -1,10 +1,11 @@
-//! What both loops of a client share: role, parameters, checks, and how it ends.
+//! What both loops of a client share: parameters, checks, and when to give up.
 
 use engine::{EngineError, Rows};
 use model::OpKind;
 use workload::Generator;
 
 use super::meter::Meter;
+use super::role::{ClientEnd, Role};
 use crate::stop::Halt;
 
 /// Failures in a row after which a client gives up.
@@ -12,28 +13,6 @@ use crate::stop::Halt;
 /// Our choice: an engine that failed a thousand times will not recover within the step, and may
 /// fail a million times per second.
 const FAILURES_IN_A_ROW_MAX: u32 = 1000;
-
-/// Role of a client in a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// It is measured, and ends at the deadline.
-    Measured,
-    /// It writes in the background, and runs until it is halted.
-    Background,
-}
-
-/// How a client ended.
-#[derive(Debug)]
-pub(crate) enum ClientEnd {
-    /// It reached its limit or deadline.
-    Finished,
-    /// It was halted.
-    Stopped,
-    /// It never ran: the engine gave it no session.
-    Refused(EngineError),
-    /// The engine or an answer failed, or the thread panicked.
-    Failed(String),
-}
 
 /// How a free client waits for an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

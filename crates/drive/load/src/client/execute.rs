@@ -4,9 +4,10 @@ use engine::{Rows, Session};
 use model::{Nanos, Op};
 use workload::Generator;
 
-use super::drive::{ClientEnd, Drive, Role, Waiting, give_up, verify};
+use super::drive::{Drive, Waiting, give_up, verify};
 use super::meter::Meter;
 use super::pipelined;
+use super::role::{ClientEnd, Role};
 use crate::schedule::SharedArrivals;
 use crate::tally::Times;
 use crate::traits::{Clock, Closed, Schedule, Ticks};

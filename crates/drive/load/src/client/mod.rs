@@ -16,7 +16,9 @@ mod drive;
 mod execute;
 mod meter;
 mod pipelined;
+mod role;
 
-pub(crate) use drive::{ClientEnd, Drive, Role, Waiting};
+pub(crate) use drive::{Drive, Waiting};
 pub(crate) use execute::run_scheduled;
 pub(crate) use meter::Meter;
+pub(crate) use role::{ClientEnd, Role};

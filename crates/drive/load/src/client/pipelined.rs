@@ -11,8 +11,9 @@ use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, OpKind, Outcome};
 use workload::Generator;
 
-use super::drive::{ClientEnd, Drive, give_up, verify};
+use super::drive::{Drive, give_up, verify};
 use super::meter::Meter;
+use super::role::ClientEnd;
 use crate::tally::Times;
 use crate::traits::{Clock, Ticks};
 

@@ -35,13 +35,8 @@ struct KindTable {
 }
 
 impl KindTable {
-    /// Returns an empty table whose memory is resident: no page fault later.
     fn new() -> Self {
-        // Written, not just allocated: zero pages from the kernel are mapped on first use.
-        let mut buckets: Box<[u64]> = std::iter::repeat_n(u64::MAX, BUCKETS).collect();
-        buckets.fill(0);
-        let buckets = buckets.try_into().expect("it was made with this length");
-        Self { counts: OpCounts::default(), buckets }
+        Self { counts: OpCounts::default(), buckets: resident(u64::MAX, 0) }
     }
 
     /// Adds `amount` to the bucket of `value_ns`.
@@ -60,19 +55,12 @@ impl KindTable {
     }
 }
 
-/// Start lags, in buckets of the same layout.
-#[derive(Debug, Clone)]
-struct LagTable {
-    counts: Box<[u32; BUCKETS]>,
-}
-
-impl LagTable {
-    /// Returns an empty table whose memory is resident: no page fault later.
-    fn new() -> Self {
-        let mut counts: Box<[u32]> = std::iter::repeat_n(u32::MAX, BUCKETS).collect();
-        counts.fill(0);
-        Self { counts: counts.try_into().expect("it was made with this length") }
-    }
+/// Returns an empty table whose memory is resident: no page fault later.
+fn resident<T: Copy + std::fmt::Debug>(touch: T, zero: T) -> Box<[T; BUCKETS]> {
+    // Written, not just allocated: zero pages from the kernel are mapped on first use.
+    let mut buckets: Box<[T]> = std::iter::repeat_n(touch, BUCKETS).collect();
+    buckets.fill(zero);
+    buckets.try_into().expect("it was made with this length")
 }
 
 /// Counts and times of one client in one interval, by kind of operation.
@@ -82,7 +70,8 @@ impl LagTable {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
-    lags: Option<LagTable>,
+    /// Start lags, in buckets of the same layout.
+    lags: Option<Box<[u32; BUCKETS]>>,
 }
 
 impl ClientTally {
@@ -97,22 +86,22 @@ impl ClientTally {
 
     /// Makes room for start lags.
     pub(crate) fn with_lags(mut self) -> Self {
-        self.lags = Some(LagTable::new());
+        self.lags = Some(resident(u32::MAX, 0));
         self
     }
 
     /// Counts a start lag, where there is room for start lags.
     #[inline(always)]
     pub(crate) fn record_lag(&mut self, lag_ns: u64) {
-        if let Some(table) = &mut self.lags {
-            table.counts[index_of(lag_ns).min(BUCKETS - 1)] += 1;
+        if let Some(counts) = &mut self.lags {
+            counts[index_of(lag_ns).min(BUCKETS - 1)] += 1;
         }
     }
 
     /// Calls `each` for every start lag that occurred, with how often it did.
     pub(crate) fn for_each_lag(&self, mut each: impl FnMut(u64, u64)) {
-        let Some(table) = &self.lags else { return };
-        for (index, count) in table.counts.iter().enumerate().filter(|(_, count)| **count != 0) {
+        let Some(counts) = &self.lags else { return };
+        for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count != 0) {
             each(value_of(index), u64::from(*count));
         }
     }
@@ -180,8 +169,8 @@ impl ClientTally {
             table.counts = OpCounts::default();
             table.buckets.fill(0);
         }
-        if let Some(table) = &mut self.lags {
-            table.counts.fill(0);
+        if let Some(counts) = &mut self.lags {
+            counts.fill(0);
         }
     }
 

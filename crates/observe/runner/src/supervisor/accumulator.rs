@@ -4,14 +4,14 @@
 
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
-use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
+use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, warnings};
 use crate::account::growth;
-use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
+use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::{self, done_of, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
@@ -129,8 +129,7 @@ impl<'a> StepAccumulator<'a> {
     ) -> Result<RecordedInterval, String> {
         let (clients, writers) =
             (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
-        let decode = |open: &OpenInterval| tally::decode(&open.start_lag);
-        let start_lag = message.open.as_ref().map(decode).transpose()?;
+        let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
         let mut now = self.sample(false);
         let (before, read_at) =
             std::mem::replace(&mut self.last_readings, (now.clone(), self.clock.now()));
@@ -153,8 +152,8 @@ impl<'a> StepAccumulator<'a> {
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
             readings,
         };
-        let backlog = message.open.as_ref().map_or(Nanos(0), |open| open.backlog);
-        if message.open.is_some() {
+        let backlog = message.backlog;
+        if start_lag.is_some() {
             record.readings.set(metric::BACKLOG_US, (backlog.0 / 1000) as f64);
         }
         let limit_or_default = self.setting.limit();
@@ -218,13 +217,9 @@ impl<'a> StepAccumulator<'a> {
             Some(_) => self.confirmed.take().unwrap_or_default(),
             None => self.close(ends.after),
         };
-        let arrivals = match &ends.arrivals {
-            Some(message) => {
-                closed.span.part.add_censored(&tally::decode(&message.censored)?);
-                Some(arrivals_record(message)?)
-            }
-            None => None,
-        };
+        if let Some(ages) = &ends.censored {
+            closed.span.part.add_censored(&tally::decode(ages)?);
+        }
         let mut counters = closed.counters;
         counters.extend(ends.growth);
         let Span { account, part, time_profile, .. } = &closed.span;
@@ -237,7 +232,7 @@ impl<'a> StepAccumulator<'a> {
             counters,
             gauges_max: account.gauges_max.clone(),
             gauges_end: account.gauges_last.clone(),
-            arrivals,
+            arrivals: ends.arrivals,
             before: closed.span.before.clone(),
             after: closed.after,
             settle: ends.settle,
@@ -273,16 +268,6 @@ impl<'a> StepAccumulator<'a> {
         }
         readings
     }
-}
-
-fn arrivals_record(message: &ArrivalsMessage) -> Result<ArrivalsRecord, String> {
-    Ok(ArrivalsRecord {
-        pace: message.pace,
-        offered: message.offered,
-        censored: tally::decode(&message.censored)?.len(),
-        start_lag: load::percentiles(&tally::decode(&message.start_lag)?),
-        backlog_ns: message.backlog,
-    })
 }
 
 #[cfg(test)]
@@ -322,7 +307,8 @@ mod tests {
             length: Nanos::SECOND,
             clients: tally::times(&interval.clients),
             writers: Vec::new(),
-            open: None,
+            start_lag: None,
+            backlog: Nanos(0),
             growth: Readings::new(),
             engine: Readings::new(),
         }

@@ -207,11 +207,11 @@ impl Supervisor<'_> {
 
     /// Archives the ages of arrivals that waited at a step's end; a search's are in its probes.
     fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), ArchiveError> {
-        let Some(arrivals) = ends.arrivals.as_ref().filter(|_| ends.search.is_none()) else {
+        let Some(ages) = ends.censored.as_deref().filter(|_| ends.search.is_none()) else {
             return Ok(());
         };
         // A histogram that does not decode ends the run in `end_step`, with the reason.
-        let Ok(ages) = decode(&arrivals.censored) else { return Ok(()) };
+        let Ok(ages) = decode(ages) else { return Ok(()) };
         let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
         let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
         self.writer.append(Log::Censored, &place, &ages)

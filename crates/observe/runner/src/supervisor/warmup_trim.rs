@@ -275,7 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, StepEnds};
+    use crate::message::{IntervalMessage, StepEnds};
     use crate::supervisor::accumulator::StepAccumulator;
 
     /// A second: gets, puts of a background writer, and microseconds per operation.
@@ -322,17 +322,10 @@ mod tests {
         let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
         accumulator.begin_step(1, step);
         accumulator.begin_span(EngineState::default());
-        let encode = |histogram: &Histogram<u64>| {
-            let tally = KindTally { response: histogram.clone(), ..KindTally::default() };
-            tally::times(&[(OpKind::Get, tally)].into()).remove(0).response
-        };
         for (at, second) in (0..).zip(seconds) {
             let growth = [(metric::CLIENT_IDLE_US, 5.0), (metric::OFFERED_OPS, second.0 as f64)];
-            let open = is_open.then(|| {
-                let mut lag = empty_histogram();
-                lag.record_n(second.2, second.0).unwrap();
-                OpenInterval { start_lag: encode(&lag), backlog: Nanos(1_000 * at) }
-            });
+            let mut lag = empty_histogram();
+            lag.record_n(second.2, second.0).unwrap();
             let message = IntervalMessage {
                 probe: None,
                 is_warmup: false,
@@ -340,7 +333,8 @@ mod tests {
                 length: Nanos::SECOND,
                 clients: tally::times(&tally(OpKind::Get, &[*second])),
                 writers: tally::times(&tally(OpKind::Put, &[*second])),
-                open,
+                start_lag: is_open.then(|| tally::encode(&lag)),
+                backlog: Nanos(if is_open { 1_000 * at } else { 0 }),
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
                 engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
             };
@@ -353,12 +347,12 @@ mod tests {
         let arrivals = is_open.then(|| {
             let own = clients.get_mut(&OpKind::Get).unwrap();
             own.response.add(censored()).unwrap();
-            ArrivalsMessage {
+            ArrivalsRecord {
                 pace: Pace::default(),
                 offered: sum(|one| one.0),
-                censored: encode(&censored()),
-                start_lag: encode(&lags),
-                backlog: Nanos(9),
+                censored: censored().len(),
+                start_lag: load::percentiles(&lags),
+                backlog_ns: Nanos(9),
             }
         });
         let idle = 5.0 * seconds.len() as f64;
@@ -371,6 +365,7 @@ mod tests {
             writers: tally::times(&tally(OpKind::Put, seconds)),
             growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
             arrivals,
+            censored: is_open.then(|| tally::encode(&censored())),
             end: StepEnd::Finished,
             ..StepEnds::default()
         };

@@ -9,10 +9,10 @@ use engine::{Engine, EngineError};
 use load::StepEnd;
 use workload::Tables;
 
+use super::context::StepContext;
 use super::counted::Counted;
 use super::parent_link::Worker;
 use super::row_count_check::{RowCountCheck, TableCopy};
-use super::step::StepContext;
 use crate::message::{Message, StepEnds};
 
 /// Interval of heartbeats while a table is counted.

@@ -5,6 +5,7 @@
 //! `parent_link::Worker`. Nothing is archived here: the supervisor does that.
 
 mod audit;
+mod context;
 mod counted;
 mod open;
 mod parent_link;

@@ -10,7 +10,7 @@ use load::{SteadyClock, StopFlag};
 use malloc::Heap;
 use model::{EngineState, OpKind};
 
-use super::step::StepContext;
+use super::context::StepContext;
 use crate::message::{Command, Message, Order};
 
 /// Commands that may wait unread; the parent sends one at a time.

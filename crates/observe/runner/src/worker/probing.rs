@@ -9,9 +9,9 @@ use search::{
     Search, Second,
 };
 
+use super::context::StepContext;
 use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
-use super::step::StepContext;
 use super::trial::Trial;
 use crate::account::{gauges, growth};
 use crate::message::{Message, ProbeBegins, StepEnds};

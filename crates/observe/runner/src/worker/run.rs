@@ -9,10 +9,10 @@ use malloc::{Heap, Tunables};
 use model::StepInfo;
 use workload::Presence;
 
+use super::context::StepContext;
 use super::open::{Registry, application_setup};
 use super::parent_link::{Worker, listen, send_to};
 use super::row_count_check::RowCountCheck;
-use super::step::StepContext;
 use crate::message::{Message, Order};
 use crate::preflight::calibration_of;
 

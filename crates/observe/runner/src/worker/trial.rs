@@ -6,8 +6,8 @@ use load::{Event, GroupRun, Interval, LoadError, StepEnd, StepRun, StepTotals, r
 use model::{Load, Nanos, Readings, Step, StopRule};
 use workload::{Group, Request};
 
+use super::context::StepContext;
 use super::parent_link::Worker;
-use super::step::StepContext;
 use crate::message::{IntervalMessage, Message};
 use crate::tally;
 
@@ -116,7 +116,8 @@ impl<W: Write + Send> Worker<'_, W> {
                     length: interval.length,
                     clients: tally::times(&interval.clients),
                     writers: tally::times(&interval.writers),
-                    open: is_open.then(|| tally::open_interval(interval)),
+                    start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
+                    backlog: interval.backlog,
                     growth: interval.readings.clone(),
                     engine,
                 };

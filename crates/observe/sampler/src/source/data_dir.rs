@@ -9,7 +9,7 @@ use std::path::Path;
 use model::{Readings, metric};
 
 use crate::error::SampleError;
-use crate::run::IsLog;
+use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;

@@ -10,7 +10,7 @@ use super::server::user_cpu_like_host_us;
 use crate::control_group::CgroupDir;
 use crate::error::SampleError;
 use crate::kernel_file::{read_if_there, read_of_process};
-use crate::run::ServerTargets;
+use crate::targets::ServerTargets;
 
 /// Reads what is left of the host's user CPU when that of the worker, of its server and our own
 /// are taken away.

@@ -1,0 +1,48 @@
+//! The targets of the samplers of one run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::control_group::CgroupDir;
+use crate::server_group::ServerGroup;
+
+/// Whether a path below the data directory is a write-ahead log.
+pub type IsLog = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
+/// The targets of the samplers of one run.
+#[derive(Clone)]
+pub struct RunTargets<'a> {
+    /// The worker; it is in its control group already.
+    pub pid: u32,
+    /// The run's data directory; it exists.
+    pub data_dir: PathBuf,
+    /// The run's own control group, when it has one.
+    pub cgroup: Option<CgroupDir>,
+    /// Distinguishes logs from data; `None` when names do not.
+    pub is_log: Option<IsLog>,
+    /// The server that Assay has started for the run.
+    pub server: Option<ServerTargets<'a>>,
+    /// The server that Assay did not start.
+    pub foreign: Foreign,
+}
+
+/// The place of a server that Assay did not start.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Foreign {
+    /// There is none.
+    #[default]
+    Nowhere,
+    /// On this machine: its processes and data cannot be identified.
+    Here,
+    /// On another machine: it cannot be sampled here.
+    Elsewhere,
+}
+
+/// The sampled parts of a server.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerTargets<'a> {
+    /// Its first process.
+    pub pid: u32,
+    /// Its control group.
+    pub group: &'a ServerGroup,
+}
