@@ -70,16 +70,30 @@ pub fn calibrate<C: Clock>(
     request: &CalibrationRequest,
 ) -> Result<Calibration, LoadError> {
     let engine = null()?;
-    let bench = Bench { clock, engine: &*engine };
+    let run = |clients: u32, load: Load, warmup: Nanos, span: Nanos| {
+        let generators = (0..clients).map(|_| Box::new(Same) as Box<dyn Generator>).collect();
+        let mut step = StepRun {
+            engine: &*engine,
+            clients: GroupRun { generators, load, kinds: BTreeSet::from([OpKind::Get]) },
+            writers: GroupRun::empty(),
+            stop: StopRule::Duration(span),
+            warmup,
+            interval: INTERVAL,
+            is_checking: false,
+            arrival_seed: SEED,
+            stop_flag: StopFlag::default(),
+        };
+        run_step(clock, &mut step, &mut |_| {})
+    };
     let mut costs = Vec::with_capacity(CLOSED_RUNS);
     for _ in 0..CLOSED_RUNS {
-        let totals = bench.run(1, Load::Closed, (Nanos(0), CLOSED))?;
+        let totals = run(1, Load::Closed, Nanos(0), CLOSED)?;
         costs.push(1e9 / served_per_second(&totals));
     }
     costs.sort_by(f64::total_cmp);
     let pace = Pace { pacing: Pacing::Spin, ..request.pace };
     let overload = OpenLoad { rate: Rate::constant(OVERLOAD_OPS_PER_S), pace };
-    let totals = bench.run(request.clients, Load::Open(overload), (Nanos(0), OVERLOADED))?;
+    let totals = run(request.clients, Load::Open(overload), Nanos(0), OVERLOADED)?;
     let ceiling_ops_per_s = served_per_second(&totals);
     let mut calibration = Calibration {
         clients: request.clients,
@@ -91,55 +105,25 @@ pub fn calibrate<C: Clock>(
     if let Some(highest) = request.highest_ops_per_s {
         let ops_per_s = highest.min(SHARE_OF_CEILING * ceiling_ops_per_s);
         let load = OpenLoad { rate: Rate::constant(ops_per_s), pace: request.pace };
-        let totals = bench.run(request.clients, Load::Open(load), (LAG_WARMUP, LAG))?;
+        let totals = run(request.clients, Load::Open(load), LAG_WARMUP, LAG)?;
         calibration.start_lag = totals.arrivals.map(|arrivals| percentiles(&arrivals.start_lag));
         calibration.start_lag_ops_per_s = Some(ops_per_s);
     }
     Ok(calibration)
 }
 
-/// Clock and engine that all loops of a calibration share.
-struct Bench<'r, C> {
-    clock: &'r C,
-    engine: &'r dyn Engine,
-}
-
-impl<C: Clock> Bench<'_, C> {
-    fn run(
-        &self,
-        clients: u32,
-        load: Load,
-        (warmup, span): (Nanos, Nanos),
-    ) -> Result<StepTotals, LoadError> {
-        let generators = (0..clients).map(|_| Box::new(Same) as Box<dyn Generator>).collect();
-        let mut step = StepRun {
-            engine: self.engine,
-            clients: GroupRun { generators, load, kinds: BTreeSet::from([OpKind::Get]) },
-            writers: GroupRun::empty(),
-            stop: StopRule::Duration(span),
-            warmup,
-            interval: INTERVAL,
-            is_checking: false,
-            arrival_seed: SEED,
-            stop_flag: StopFlag::default(),
-        };
-        run_step(self.clock, &mut step, &mut |_| {})
-    }
-}
-
 /// Returns the null engine, which uses no directory.
 fn null() -> Result<Box<dyn Engine>, LoadError> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
-    let (settings, options) = (Settings::default(), Options::new());
     let spec = OpenSpec {
         endpoint: None,
         application: None,
         dir: PathBuf::from("/"),
-        settings,
-        options,
+        settings: Settings::default(),
+        options: Options::new(),
         data,
     };
-    let refused = |source| LoadError::Session { who: "the calibration".to_owned(), source };
+    let refused = |source| LoadError::Session("the calibration".to_owned(), source);
     NullDriver.open(&spec).map_err(refused)
 }
 

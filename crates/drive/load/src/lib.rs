@@ -35,7 +35,7 @@ pub use calibrate::{CalibrationRequest, calibrate};
 pub use client_pool::{
     ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals, run_step,
 };
-pub use clock::{ClockCheck, ManualClock, SteadyClock};
+pub use clock::{ManualClock, SteadyClock};
 pub use error::LoadError;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};

@@ -17,7 +17,6 @@ impl StopFlag {
     }
 
     /// Returns whether a stop was requested.
-    #[must_use]
     pub fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Relaxed)
     }

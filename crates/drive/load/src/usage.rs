@@ -73,7 +73,6 @@ impl Usage {
 /// Returns the process's cumulative usage, under the names of the metrics.
 ///
 /// For phases without clients, such as a settle; the calling thread counts as the harness.
-#[must_use]
 pub fn process_readings() -> Readings {
     let mut readings = Readings::new();
     ProcessUsage::now().add_to(&mut readings);

@@ -97,11 +97,11 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
     ];
     for (holds, what, range) in limits {
         if !holds {
-            return Err(WorkloadError::OutOfRange { step: step.name.clone(), what, range });
+            return Err(WorkloadError::Step(step.name.clone(), format!("{what} must be {range}")));
         }
     }
     distribution::check_distribution(&step.distribution, data.rows)
-        .map_err(|reason| WorkloadError::Distribution { step: step.name.clone(), reason })
+        .map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
 }
 
 /// Returns the rows a client picks.
@@ -126,7 +126,7 @@ fn keys(
         Order::ByDistribution => {
             let step = &request.step.name;
             distribution::parse(&request.step.distribution, space)
-                .map_err(|reason| WorkloadError::Distribution { step: step.clone(), reason })?
+                .map_err(|reason| WorkloadError::Step(step.clone(), reason))?
         }
         Order::Uniform => Box::new(Uniform::new(space)),
         Order::Ascending => Box::new(Sequential::new(space)),

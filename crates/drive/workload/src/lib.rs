@@ -7,9 +7,8 @@
 //! that an application's calls draw from what was inserted so far; a generator allocates nothing
 //! per operation; a value identifies its key, so every answer can be checked.
 //!
-//! To add a step: one recipe under `step/` and one line in `step/registry.rs`. To add a key
-//! distribution: one file under `distribution/` and one line in its `registry.rs`. To add a kind
-//! of operation: one file under `stream/` and one line in its `keys.rs`.
+//! To add a step: one recipe in `step/steps.rs`. To add a key distribution: one file under
+//! `distribution/` and one line in its `registry.rs`. To add a kind of operation: see `stream`.
 
 mod answer;
 mod application;
@@ -30,5 +29,5 @@ pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};
 pub use generators::{check, generators};
-pub use request::{Presence, Request};
+pub use request::{Part, Presence, Request};
 pub use step::{Stage, catalog, presence_after, reads_downwards, stages, writer_load};

@@ -36,7 +36,6 @@ pub(crate) const fn below(word: u64, bound: u64) -> u64 {
 
 /// Returns a number in `0.0..1.0` with 53 random bits.
 #[inline]
-#[must_use]
 pub fn unit(word: u64) -> f64 {
     (word >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
@@ -62,13 +61,11 @@ impl Stream {
     }
 
     /// Returns a stream that depends on nothing but `base`.
-    #[must_use]
     pub const fn fixed(base: u64) -> Self {
         Self { base }
     }
 
     /// Returns a stream of the same owner for another purpose.
-    #[must_use]
     pub const fn branch(self, purpose: u64) -> Self {
         Self { base: mix(self.base, purpose) }
     }
@@ -80,7 +77,6 @@ impl Stream {
 
     /// Returns word `n`.
     #[inline]
-    #[must_use]
     pub const fn word(self, n: u64) -> u64 {
         let state = self.base.wrapping_add(n.wrapping_mul(WEYL));
         fold(state, state ^ TWIST)

@@ -36,26 +36,22 @@ pub struct Request<'a> {
 
 /// One client among those that share the work.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
+pub struct Part {
     /// Its number, from 0.
-    pub(crate) client: u32,
+    pub client: u32,
     /// How many there are.
-    pub(crate) clients: u32,
+    pub clients: u32,
 }
 
 impl Part {
     /// Returns the first of `count` that falls to this client.
-    pub(crate) fn first(self, count: u64) -> u64 {
-        Self::boundary(count, self.client, self.clients)
+    #[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
+    pub fn first(self, count: u64) -> u64 {
+        (u128::from(count) * u128::from(self.client) / u128::from(self.clients)) as u64
     }
 
     /// Returns how many of `count` fall to this client.
-    pub(crate) fn share(self, count: u64) -> u64 {
-        Self::boundary(count, self.client + 1, self.clients) - self.first(count)
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
-    fn boundary(count: u64, client: u32, clients: u32) -> u64 {
-        (u128::from(count) * u128::from(client) / u128::from(clients)) as u64
+    pub fn share(self, count: u64) -> u64 {
+        Self { client: self.client + 1, ..self }.first(count) - self.first(count)
     }
 }

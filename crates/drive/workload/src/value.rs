@@ -42,21 +42,8 @@ const STAMPS: u64 = 1;
 /// Turns a count into a stamp without visible pattern; odd, so that it can be undone.
 /// Source: [Steele Lea Flood 2014] (the golden ratio increment).
 const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Undoes [`SPREAD`].
-const UNSPREAD: u64 = inverse(SPREAD);
-
-/// Returns the factor that undoes a multiplication by the odd `factor`, modulo 2^64.
-///
-/// Source: [Warren 2012], section 10-16 (Newton's method).
-const fn inverse(factor: u64) -> u64 {
-    let mut inverse = factor;
-    let mut turn = 0;
-    while turn < 5 {
-        inverse = inverse.wrapping_mul(2u64.wrapping_sub(factor.wrapping_mul(inverse)));
-        turn += 1;
-    }
-    inverse
-}
+/// Undoes [`SPREAD`]: its inverse modulo 2^64. Source: [Warren 2012], section 10-16.
+const UNSPREAD: u64 = 0xf1de_83e1_9937_733d;
 
 /// The bodies of all values of one shape.
 #[derive(Debug, Clone)]

@@ -379,7 +379,7 @@ fn impossible_draws_are_rejected_with_the_procedure_s_name() {
         let mut toy = toy();
         change(&mut toy);
         let error = workload::check_application(&toy, &step("query", 1)).unwrap_err();
-        assert!(matches!(error, WorkloadError::Application { .. }), "{error:?}");
+        assert!(matches!(error, WorkloadError::Step(..)), "{error:?}");
         error.to_string()
     };
     let range = |toy: &mut Application, draw| toy.procedures[3].arguments = vec![draw];

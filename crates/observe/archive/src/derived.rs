@@ -6,7 +6,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,38 +39,25 @@ impl ExperimentDir {
     ) -> Result<T, ArchiveError> {
         // Taken before the records are read: a change in between invalidates the key.
         let key = self.key();
-        if let Some(cached) = self.lookup(name, key.as_deref()) {
-            return Ok(cached);
+        let path = self.path().join(DERIVED).join(format!("{name}.json"));
+        let stored = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let stored = stored.filter(|cached: &Cached<T>| key.as_ref() == Some(&cached.key));
+        if let Some(cached) = stored {
+            return Ok(cached.value);
         }
         let value = compute()?;
-        self.store_value(name, key, &value);
-        Ok(value)
-    }
-
-    /// Returns the value cached as `name`; `None` when its key differs.
-    pub(crate) fn lookup<T: DeserializeOwned>(&self, name: &str, key: Option<&str>) -> Option<T> {
-        let text = fs::read(self.cache_path(name)).ok()?;
-        let cached: Cached<T> = serde_json::from_slice(&text).ok()?;
-        (key == Some(&cached.key)).then_some(cached.value)
-    }
-
-    /// Caches a value as `name`, with the key from before the records were read.
-    pub(crate) fn store_value<T: Serialize>(&self, name: &str, key: Option<String>, value: &T) {
-        if let Some(key) = key {
-            // A read-only archive is slower, and equally correct.
-            let _written: io::Result<()> = write(&self.cache_path(name), &Cached { key, value });
-        }
-    }
-
-    fn cache_path(&self, name: &str) -> PathBuf {
-        self.path().join(DERIVED).join(format!("{name}.json"))
+        let Some(key) = key else { return Ok(value) };
+        let cached = Cached { key, value };
+        // A read-only archive is slower, and equally correct.
+        let _written: io::Result<()> = write(&path, &cached);
+        Ok(cached.value)
     }
 
     /// Returns the cache key; `None` when a file's metadata cannot be read.
     ///
     /// It changes with the manifest, any record and the program. A record is always replaced as a
     /// whole, by rename, so its inode changes with it; size and time detect edits by hand.
-    pub(crate) fn key(&self) -> Option<String> {
+    fn key(&self) -> Option<String> {
         let mut hasher = DefaultHasher::new();
         identity(&std::env::current_exe().ok()?).ok()?.hash(&mut hasher);
         identity(&self.path().join(MANIFEST)).ok()?.hash(&mut hasher);

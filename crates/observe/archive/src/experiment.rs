@@ -55,13 +55,12 @@ impl ExperimentDir {
         let path = self.path.join("lock");
         let file = File::create(&path).map_err(ArchiveError::write(&path))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_held_elsewhere| ArchiveError::Busy { path: self.path.clone() })?;
+            .map_err(|_held_elsewhere| ArchiveError::Busy(self.path.clone()))?;
         self.lock = Some(file);
         Ok(())
     }
 
     /// Returns the directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -71,7 +70,23 @@ impl ExperimentDir {
     /// # Errors
     /// When it is absent, damaged or newer than this program.
     pub fn manifest(&self) -> Result<Manifest, ArchiveError> {
-        read_json(&self.path.join(MANIFEST))
+        read_json(&self.path.join(MANIFEST), |manifest: &Manifest| manifest.schema)
+    }
+
+    /// Replaces the manifest by one whose plan continues the old one.
+    ///
+    /// A kill at any moment leaves the old manifest or the new one, each with all its runs.
+    ///
+    /// # Errors
+    /// When the new plan does not begin with the old one, or the file cannot be written.
+    pub fn extend(&self, manifest: &Manifest) -> Result<(), ArchiveError> {
+        let path = self.path.join(MANIFEST);
+        if !manifest.plan.cells.starts_with(&self.manifest()?.plan.cells) {
+            let reason = "its plan was laid out by another Assay and cannot continue; start a new \
+            experiment";
+            return Err(ArchiveError::Damaged(path, reason.to_owned()));
+        }
+        replace_json(&path, manifest)
     }
 
     /// Begins a run; moves an earlier attempt at the cell to `attempts/`.
@@ -94,7 +109,6 @@ impl ExperimentDir {
     }
 
     /// Returns the directory of a cell's run.
-    #[must_use]
     pub fn run_dir(&self, cell_id: &str) -> PathBuf {
         self.path.join("runs").join(cell_id)
     }
@@ -120,7 +134,6 @@ impl ExperimentDir {
     }
 
     /// Reads every record in plan order, with an error per unreadable one.
-    #[must_use]
     pub fn each_run(&self, manifest: &Manifest) -> Vec<Result<RunRecord, ArchiveError>> {
         let read = parallel::map(&manifest.plan.cells, |cell| self.run(&cell.id));
         read.into_iter().filter_map(Result::transpose).collect()

@@ -13,7 +13,6 @@
 mod derived;
 mod error;
 mod experiment;
-mod extend;
 mod log;
 mod parallel;
 mod results;
@@ -24,5 +23,5 @@ pub use error::ArchiveError;
 pub use experiment::ExperimentDir;
 pub use log::{HistogramLog, Log, LogLine};
 pub use results::{Listing, Results};
-pub use run::{HistogramPlace, RunWriter, Times, read_intervals, read_record};
+pub use run::{HistogramPlace, RunWriter, read_intervals, read_record};
 pub use summary::ExperimentSummary;

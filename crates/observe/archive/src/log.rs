@@ -54,12 +54,10 @@ impl HistogramLog {
     /// When the file cannot be read.
     pub fn read(dir: &Path, log: Log) -> Result<Self, ArchiveError> {
         let path = dir.join(log.file());
-        let mut text = match fs::read(&path).map_err(ArchiveError::read(&path)) {
+        let text = match whole_lines(&path) {
             Err(error) if error.is_absence() => Vec::new(),
             other => other?,
         };
-        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        text.truncate(whole);
         Ok(Self { path, text })
     }
 
@@ -73,9 +71,8 @@ impl HistogramLog {
     }
 
     /// Returns the error for a damaged log.
-    #[must_use]
     pub fn damaged(&self, reason: &str) -> ArchiveError {
-        ArchiveError::Damaged { path: self.path.clone(), reason: reason.to_owned() }
+        ArchiveError::Damaged(self.path.clone(), reason.to_owned())
     }
 }
 
@@ -88,7 +85,6 @@ pub struct LogLine<'a> {
 
 impl LogLine<'_> {
     /// Returns its tag; see [`HistogramPlace`](crate::HistogramPlace).
-    #[must_use]
     pub fn tag(&self) -> &str {
         self.line.tag().map_or("", |tag| tag.as_str())
     }
@@ -106,12 +102,20 @@ impl LogLine<'_> {
     }
 }
 
+/// Reads a text without its last line, if that was torn by a kill.
+pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
+    let mut text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    text.truncate(whole);
+    Ok(text)
+}
+
 #[cfg(test)]
 mod tests {
     use model::Nanos;
 
     use super::*;
-    use crate::run::{HistogramPlace, RunWriter, Times};
+    use crate::run::{HistogramPlace, RunWriter};
 
     fn times(ns: u64) -> Histogram<u64> {
         let mut times = Histogram::new(3).expect("three digits");
@@ -129,10 +133,10 @@ mod tests {
                 start: Nanos::from_secs(second),
                 length: Nanos::SECOND,
             };
-            let (response, service) = (times(1_000 + second), times(500));
-            let times = Times { response: &response, service: &service };
-            writer.append_times(&place, &times).expect("it is writable");
-            writer.append_censored(&place, &response).expect("it is writable");
+            let response = times(1_000 + second);
+            writer.append(Log::Response, &place, &response).expect("it is writable");
+            writer.append(Log::Service, &place, &times(500)).expect("it is writable");
+            writer.append(Log::Censored, &place, &response).expect("it is writable");
         }
         let run = root.path().join("run");
         let read = |log: Log| HistogramLog::read(&run, log).expect("it is readable");

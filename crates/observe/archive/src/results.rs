@@ -8,7 +8,8 @@ use model::Manifest;
 
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::summary::{ExperimentSummary, summaries};
+use crate::parallel;
+use crate::summary::ExperimentSummary;
 
 /// The root of an archive.
 #[derive(Debug, Clone)]
@@ -27,13 +28,11 @@ pub struct Listing {
 
 impl Results {
     /// Returns the archive at `root`; nothing is touched.
-    #[must_use]
     pub fn at(root: &Path) -> Self {
         Self { root: root.to_path_buf() }
     }
 
     /// Returns the archive that an experiment lies in.
-    #[must_use]
     pub fn of(experiment: &ExperimentDir) -> Self {
         let path = experiment.path();
         Self::at(path.ancestors().nth(2).unwrap_or(path))
@@ -77,16 +76,15 @@ impl Results {
         };
         match by_name.pop().or_else(by_id) {
             Some(path) => ExperimentDir::open(&path),
-            None => Err(ArchiveError::Unknown { name: name.to_owned(), root: self.root.clone() }),
+            None => Err(ArchiveError::Unknown(name.to_owned(), self.root.clone())),
         }
     }
 
     /// Lists every experiment, oldest first, and every file that cannot be read.
-    #[must_use]
     pub fn list(&self) -> Listing {
         let dirs = self.all();
         let mut listing = Listing::default();
-        for (dir, summary) in dirs.iter().zip(summaries(&dirs)) {
+        for (dir, summary) in dirs.iter().zip(parallel::map(&dirs, ExperimentDir::summary)) {
             match summary {
                 Ok(summary) => {
                     // Read again: the path may have changed since.
@@ -103,7 +101,6 @@ impl Results {
     }
 
     /// Returns every experiment, the newest first by its identifier.
-    #[must_use]
     pub fn newest(&self) -> Vec<ExperimentDir> {
         let mut dirs = self.all();
         let id = |dir: &ExperimentDir| dir.path().file_name().map(ToOwned::to_owned);

@@ -1,7 +1,7 @@
 //! One run's directory: `record.json`, `intervals.jsonl`, the histogram logs, the engine's files.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use model::record::{RunEnd, SCHEMA};
 use model::validity::SearchRecord;
-use model::{IntervalRecord, Manifest, Nanos, RunRecord};
+use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
 use crate::error::ArchiveError;
-use crate::log::Log;
+use crate::log::{Log, whole_lines};
 
 /// File of the run's record.
 pub(crate) const RECORD: &str = "record.json";
@@ -29,11 +29,8 @@ const LOG_HEAD: &[u8] = b"#[Histogram log format version 1.3]\n#[Values in nanos
 pub struct RunWriter {
     dir: PathBuf,
     intervals: File,
-    response: File,
-    service: File,
-    /// Present when a step had an open loop, as the next.
-    start_lag: Option<File>,
-    censored: Option<File>,
+    /// By [`Log`]; the last two are made when a step has an open loop.
+    logs: [Option<File>; 4],
 }
 
 /// The interval that a line of a histogram log covers.
@@ -49,15 +46,6 @@ pub struct HistogramPlace<'a> {
     pub length: Nanos,
 }
 
-/// One interval's times of one kind of operation, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Times<'a> {
-    /// Response times.
-    pub response: &'a Histogram<u64>,
-    /// Service times.
-    pub service: &'a Histogram<u64>,
-}
-
 impl RunWriter {
     /// Creates the run's directory and its empty files.
     ///
@@ -65,20 +53,12 @@ impl RunWriter {
     /// When something cannot be created.
     pub fn create(dir: PathBuf) -> Result<Self, ArchiveError> {
         fs::create_dir_all(dir.join("engine")).map_err(ArchiveError::write(&dir))?;
+        let log = |log: Log| open(&dir.join(log.file()), LOG_HEAD).map(Some);
         Ok(Self {
             intervals: open(&dir.join(INTERVALS), b"")?,
-            response: open(&dir.join(Log::Response.file()), LOG_HEAD)?,
-            service: open(&dir.join(Log::Service.file()), LOG_HEAD)?,
-            start_lag: None,
-            censored: None,
+            logs: [log(Log::Response)?, log(Log::Service)?, None, None],
             dir,
         })
-    }
-
-    /// Returns the run's directory.
-    #[must_use]
-    pub fn dir(&self) -> &Path {
-        &self.dir
     }
 
     /// Appends one interval in one write.
@@ -94,49 +74,24 @@ impl RunWriter {
         self.intervals.write_all(&line).map_err(ArchiveError::write(&self.dir.join(INTERVALS)))
     }
 
-    /// Appends one interval's times to both logs, each in one write.
+    /// Appends one line of nanoseconds to a log in one write.
     ///
     /// Source: Tene, HdrHistogram, histogram log format 1.3 (V2 compressed payload, base64).
     ///
     /// # Errors
-    /// When a file cannot be written.
-    pub fn append_times(
-        &mut self,
-        place: &HistogramPlace<'_>,
-        times: &Times<'_>,
-    ) -> Result<(), ArchiveError> {
-        for (histogram, log) in
-            [(times.response, &mut self.response), (times.service, &mut self.service)]
-        {
-            log.write_all(&encode(place, histogram)).map_err(ArchiveError::write(&self.dir))?;
-        }
-        Ok(())
-    }
-
-    /// Appends one interval's start lag, ns, to its log in one write.
-    ///
-    /// # Errors
     /// When the file cannot be made or written.
-    pub fn append_start_lag(
+    pub fn append(
         &mut self,
+        log: Log,
         place: &HistogramPlace<'_>,
-        start_lag: &Histogram<u64>,
+        histogram: &Histogram<u64>,
     ) -> Result<(), ArchiveError> {
-        let path = self.dir.join(Log::StartLag.file());
-        append(&mut self.start_lag, &path, &encode(place, start_lag))
-    }
-
-    /// Appends the ages, ns, of arrivals still waiting at the step's end.
-    ///
-    /// # Errors
-    /// When the file cannot be made or written.
-    pub fn append_censored(
-        &mut self,
-        place: &HistogramPlace<'_>,
-        ages: &Histogram<u64>,
-    ) -> Result<(), ArchiveError> {
-        let path = self.dir.join(Log::Censored.file());
-        append(&mut self.censored, &path, &encode(place, ages))
+        let path = self.dir.join(log.file());
+        let file = match &mut self.logs[log as usize] {
+            Some(file) => file,
+            none => none.insert(open(&path, LOG_HEAD)?),
+        };
+        file.write_all(&encode(place, histogram)).map_err(ArchiveError::write(&path))
     }
 
     /// Stores a step's search so far, as `STEP-INDEX.STEP.search.json`.
@@ -178,15 +133,6 @@ impl RunWriter {
     }
 }
 
-/// Appends to a log that is created on first use.
-fn append(log: &mut Option<File>, path: &Path, line: &[u8]) -> Result<(), ArchiveError> {
-    let file = match log {
-        Some(file) => file,
-        none => none.insert(open(path, LOG_HEAD)?),
-    };
-    file.write_all(line).map_err(ArchiveError::write(path))
-}
-
 /// Opens a file for appending, with these first bytes.
 fn open(path: &Path, head: &[u8]) -> Result<File, ArchiveError> {
     let mut file = OpenOptions::new()
@@ -205,6 +151,7 @@ fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
     IntervalLogWriterBuilder::new()
         .begin_log_with(&mut text, &mut serializer)
         .and_then(|mut log| {
+            let span = |nanos: Nanos| Duration::from_nanos(nanos.0);
             let (start, length) = (span(place.start), span(place.length));
             log.write_histogram(histogram, start, length, Tag::new(place.tag))
                 .map_err(|error| std::io::Error::other(format!("{error:?}")))
@@ -213,16 +160,12 @@ fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
     text
 }
 
-const fn span(nanos: Nanos) -> Duration {
-    Duration::from_nanos(nanos.0)
-}
-
 /// Reads a run's record from its directory.
 ///
 /// # Errors
 /// When the record is absent, damaged or newer than this program.
 pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
-    read_json(&dir.join(RECORD))
+    read_json(&dir.join(RECORD), |record: &RunRecord| record.schema)
 }
 
 /// Reads a run's intervals; skips a torn last line.
@@ -231,21 +174,13 @@ pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
 /// When the file cannot be read, or a whole line is not an interval.
 pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
     let path = dir.join(INTERVALS);
-    let mut reader = BufReader::new(File::open(&path).map_err(ArchiveError::read(&path))?);
-    let mut intervals = Vec::new();
-    let mut line = String::new();
-    loop {
-        line.clear();
-        let bytes = reader.read_line(&mut line).map_err(ArchiveError::read(&path))?;
-        if bytes == 0 || !line.ends_with('\n') {
-            return Ok(intervals);
-        }
-        let interval = serde_json::from_str(&line).map_err(|error| ArchiveError::Damaged {
-            path: path.clone(),
-            reason: format!("line {}: {error}", intervals.len() + 1),
-        })?;
-        intervals.push(interval);
-    }
+    let text = whole_lines(&path)?;
+    let lines = (1..).zip(text.split_inclusive(|byte| *byte == b'\n'));
+    let interval = |(number, line): (usize, &[u8])| {
+        serde_json::from_slice(line)
+            .map_err(|error| ArchiveError::Damaged(path.clone(), format!("line {number}: {error}")))
+    };
+    lines.map(interval).collect()
 }
 
 /// Writes a temporary JSON file, syncs it and renames it over the old one.
@@ -264,60 +199,35 @@ pub(crate) fn replace_json<T: serde::Serialize>(
     write().map_err(ArchiveError::write(path))
 }
 
-/// A JSON file of the archive with a schema number.
-pub(crate) trait Versioned: DeserializeOwned {
-    /// Returns the schema it was written with.
-    fn schema(&self) -> u32;
-}
-
-impl Versioned for RunRecord {
-    fn schema(&self) -> u32 {
-        self.schema
-    }
-}
-
-impl Versioned for Manifest {
-    fn schema(&self) -> u32 {
-        self.schema
-    }
-}
-
-/// The fields of a record that a listing needs.
-#[derive(serde::Deserialize)]
-pub(crate) struct RecordEnd {
-    schema: u32,
-    pub(crate) end: RunEnd,
-}
-
-impl Versioned for RecordEnd {
-    fn schema(&self) -> u32 {
-        self.schema
-    }
-}
-
-/// The field common to all JSON files of the archive.
-#[derive(serde::Deserialize)]
-struct Shape {
-    schema: u32,
-}
-
 /// Reads how a run ended from its directory.
 pub(crate) fn read_end(dir: &Path) -> Result<RunEnd, ArchiveError> {
-    read_json::<RecordEnd>(&dir.join(RECORD)).map(|record| record.end)
+    #[derive(serde::Deserialize)]
+    struct RecordEnd {
+        schema: u32,
+        end: RunEnd,
+    }
+    let record = read_json(&dir.join(RECORD), |record: &RecordEnd| record.schema);
+    record.map(|record| record.end)
 }
 
 /// Reads a JSON file whose `schema` this program knows.
-pub(crate) fn read_json<T: Versioned>(path: &Path) -> Result<T, ArchiveError> {
+pub(crate) fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    schema_of: impl Fn(&T) -> u32,
+) -> Result<T, ArchiveError> {
+    #[derive(serde::Deserialize)]
+    struct Shape {
+        schema: u32,
+    }
     let text = fs::read(path).map_err(ArchiveError::read(path))?;
     let read: Result<T, _> = serde_json::from_slice(&text);
     // A newer file may not be readable at all; its schema number is the reason.
     let schema = match &read {
-        Ok(value) => value.schema(),
+        Ok(value) => schema_of(value),
         Err(_) => serde_json::from_slice::<Shape>(&text).map_or(SCHEMA, |shape| shape.schema),
     };
     if schema > SCHEMA {
-        let found = u64::from(schema);
-        return Err(ArchiveError::Schema { path: path.into(), found, known: SCHEMA });
+        return Err(ArchiveError::Schema(path.into(), schema, SCHEMA));
     }
-    read.map_err(|error| ArchiveError::Damaged { path: path.into(), reason: error.to_string() })
+    read.map_err(|error| ArchiveError::Damaged(path.into(), error.to_string()))
 }

@@ -8,9 +8,6 @@ use crate::experiment::ExperimentDir;
 use crate::parallel;
 use crate::run::read_end;
 
-/// Name of the summary in the cache.
-const SUMMARY: &str = "summary";
-
 /// One experiment in a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExperimentSummary {
@@ -38,65 +35,12 @@ impl ExperimentDir {
     /// # Errors
     /// When the manifest cannot be read; a record that cannot is counted.
     pub fn summary(&self) -> Result<ExperimentSummary, ArchiveError> {
-        self.cached(SUMMARY, || {
+        self.cached("summary", || {
             let manifest = self.manifest()?;
             let cells = &manifest.plan.cells;
             let ends = parallel::map(cells, |cell| read_end(&self.run_dir(&cell.id)));
             Ok(summarise(manifest, ends))
         })
-    }
-}
-
-/// Returns the summary of each experiment, in their order.
-///
-/// The records of all experiments are read in parallel: a disk with a deep queue is fast.
-pub(crate) fn summaries(dirs: &[ExperimentDir]) -> Vec<Result<ExperimentSummary, ArchiveError>> {
-    let begun = parallel::map(dirs, Begun::of);
-    let runs: Vec<(&ExperimentDir, &str)> = dirs.iter().zip(&begun).flat_map(cells).collect();
-    let mut ends = parallel::map(&runs, |(dir, cell)| read_end(&dir.run_dir(cell))).into_iter();
-    let finish = |(dir, begun): (&ExperimentDir, Begun)| match begun {
-        Begun::Cached(summary) => Ok(summary),
-        Begun::Unreadable(error) => Err(error),
-        Begun::Read(key, manifest) => {
-            let own = manifest.plan.cells.len();
-            let summary = summarise(*manifest, ends.by_ref().take(own).collect());
-            dir.store_value(SUMMARY, key, &summary);
-            Ok(summary)
-        }
-    };
-    dirs.iter().zip(begun).map(finish).collect()
-}
-
-/// The state of a summary before the records are read.
-enum Begun {
-    /// Found in the cache.
-    Cached(ExperimentSummary),
-    /// The cache key and the manifest; the records are still to be read.
-    Read(Option<String>, Box<Manifest>),
-    /// The manifest cannot be read.
-    Unreadable(ArchiveError),
-}
-
-impl Begun {
-    fn of(dir: &ExperimentDir) -> Self {
-        let key = dir.key();
-        if let Some(cached) = dir.lookup(SUMMARY, key.as_deref()) {
-            return Self::Cached(cached);
-        }
-        match dir.manifest() {
-            Ok(manifest) => Self::Read(key, Box::new(manifest)),
-            Err(error) => Self::Unreadable(error),
-        }
-    }
-}
-
-/// Returns the cells whose records must be read.
-fn cells<'a>((dir, begun): (&'a ExperimentDir, &'a Begun)) -> Vec<(&'a ExperimentDir, &'a str)> {
-    match begun {
-        Begun::Cached(_) | Begun::Unreadable(_) => Vec::new(),
-        Begun::Read(_, manifest) => {
-            manifest.plan.cells.iter().map(|cell| (dir, cell.id.as_str())).collect()
-        }
     }
 }
 

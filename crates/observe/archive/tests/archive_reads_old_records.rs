@@ -216,7 +216,7 @@ fn a_complete_line_that_is_not_an_interval_is_reported() {
     let lines = BufReader::new(File::open(&path).unwrap()).lines().count();
     File::options().append(true).open(&path).unwrap().write_all(b"{\"step\":\n").unwrap();
     let error = dir.intervals(CELL).unwrap_err();
-    assert!(matches!(&error, ArchiveError::Damaged { path: found, .. } if *found == path));
+    assert!(matches!(&error, ArchiveError::Damaged(found, _) if *found == path));
     assert!(error.to_string().contains(&format!("line {}", lines + 1)), "{error}");
 }
 
@@ -228,14 +228,14 @@ fn a_newer_schema_is_rejected_with_the_reason() {
     let record = dir.run_dir(CELL).join("record.json");
     replace(&record, &format!("\"schema\": {SCHEMA}"), &newer);
     let error = dir.run(CELL).unwrap_err();
-    let is_it = matches!(&error, ArchiveError::Schema { path, found, known }
-        if *path == record && *found == u64::from(SCHEMA) + 1 && *known == SCHEMA);
+    let is_it = matches!(&error, ArchiveError::Schema(path, found, known)
+        if *path == record && *found == SCHEMA + 1 && *known == SCHEMA);
     assert!(is_it, "{error}");
     assert!(error.to_string().ends_with("use a newer one"), "{error}");
     replace(&dir.path().join("manifest.json"), &format!("\"schema\": {SCHEMA}"), &newer);
-    assert!(matches!(dir.manifest(), Err(ArchiveError::Schema { .. })));
+    assert!(matches!(dir.manifest(), Err(ArchiveError::Schema(..))));
     let listing = Results::at(root.path()).list();
-    assert!(matches!(&listing.damaged[..], [ArchiveError::Schema { .. }]), "{listing:?}");
+    assert!(matches!(&listing.damaged[..], [ArchiveError::Schema(..)]), "{listing:?}");
     assert_eq!(listing.experiments, []);
 }
 
@@ -256,7 +256,7 @@ fn a_damaged_record_is_reported_and_never_skipped() {
         let mut listing = Results::at(root.path()).list();
         let listed = listing.damaged.pop().expect("the damaged record");
         for error in [dir.run(CELL).unwrap_err(), listed] {
-            let is_it = matches!(&error, ArchiveError::Damaged { path, .. } if *path == record);
+            let is_it = matches!(&error, ArchiveError::Damaged(path, _) if *path == record);
             assert!(is_it, "{error}");
         }
         // It hides neither its experiment nor the others.
@@ -295,7 +295,7 @@ fn derived_values_are_cached_until_a_record_changes_or_the_cache_is_damaged() {
 #[test]
 fn a_failed_computation_is_returned_and_not_cached() {
     let (_root, dir) = copy();
-    let unknown = ArchiveError::Unknown { name: "n".to_owned(), root: PathBuf::new() };
+    let unknown = ArchiveError::Unknown("n".to_owned(), PathBuf::new());
     assert!(dir.cached("n", || Err::<u32, _>(unknown)).is_err());
     assert_eq!(dir.cached("n", || Ok(7)).unwrap(), 7);
 }
@@ -341,7 +341,7 @@ fn only_one_process_writes_an_experiment() {
     let (_root, mut first) = copy();
     let mut second = ExperimentDir::open(first.path()).unwrap();
     first.lock().unwrap();
-    assert!(matches!(second.lock(), Err(ArchiveError::Busy { .. })));
+    assert!(matches!(second.lock(), Err(ArchiveError::Busy(..))));
     drop(first);
     second.lock().unwrap();
 }

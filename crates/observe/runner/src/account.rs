@@ -8,8 +8,10 @@ use model::{Kind, Readings, metric};
 pub(crate) struct Account {
     base: Readings,
     last: Readings,
-    gauges_max: Readings,
-    gauges_last: Readings,
+    /// Each gauge's largest value.
+    pub(crate) gauges_max: Readings,
+    /// Each gauge's last value.
+    pub(crate) gauges_last: Readings,
     /// Operations of each whole second, and whether it is invalid.
     seconds_done: Vec<(f64, bool)>,
 }
@@ -43,16 +45,6 @@ impl Account {
     /// Returns the counters' growth since the beginning.
     pub(crate) fn growth(&self, now: &Readings) -> Readings {
         growth(&self.base, now)
-    }
-
-    /// Returns each gauge's largest value.
-    pub(crate) fn gauges_max(&self) -> Readings {
-        self.gauges_max.clone()
-    }
-
-    /// Returns each gauge's last value.
-    pub(crate) fn gauges_last(&self) -> Readings {
-        self.gauges_last.clone()
     }
 
     /// Returns the throughput over the whole seconds noted, invalid ones only if `has_invalid`.
@@ -125,8 +117,8 @@ mod tests {
             readings(&[(metric::DEVICE_READS, 5.0), (metric::RSS_BYTES, 60.0)])
         );
         assert_eq!(account.growth(&last), readings(&[(metric::DEVICE_READS, 35.0)]));
-        assert_eq!(account.gauges_max(), readings(&[(metric::RSS_BYTES, 90.0)]));
-        assert_eq!(account.gauges_last(), readings(&[(metric::RSS_BYTES, 60.0)]));
+        assert_eq!(account.gauges_max, readings(&[(metric::RSS_BYTES, 90.0)]));
+        assert_eq!(account.gauges_last, readings(&[(metric::RSS_BYTES, 60.0)]));
     }
 
     #[test]

@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::Refusal;
+use load::StepEnd;
 use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
-use model::validity::{Calibration, Purpose, SearchRecord};
+use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Pace, Readings, Step, Variant,
+    Options, Readings, Step, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,13 +51,10 @@ pub(crate) struct Order {
     pub(crate) pipelined: Option<String>,
     pub(crate) library: Option<Library>,
     /// Where the server listens, password included; `None` for an engine in the worker.
-    #[serde(default)]
     pub(crate) endpoint: Option<Endpoint>,
     /// The application, for steps beyond keys and values.
-    #[serde(default)]
     pub(crate) application: Option<Application>,
     /// Most clients of any step of the run.
-    #[serde(default)]
     pub(crate) clients_max: u32,
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
@@ -100,11 +98,7 @@ pub(crate) enum Message {
     /// The measured span of a step or probe begins when the parent sends `Go`.
     ///
     /// Where it is patient, one operation may take any time: an index is built.
-    MeasuringBegins {
-        before: Box<EngineState>,
-        #[serde(default)]
-        is_patient: bool,
-    },
+    MeasuringBegins { before: Box<EngineState>, is_patient: bool },
     /// One interval is over.
     Interval(Box<IntervalMessage>),
     /// A sign of progress: operations ended since the step began.
@@ -146,33 +140,14 @@ pub(crate) struct IntervalMessage {
     pub(crate) length: Nanos,
     pub(crate) clients: Vec<KindTimes>,
     pub(crate) writers: Vec<KindTimes>,
-    /// Start lag and backlog, in an open loop.
-    pub(crate) open: Option<OpenInterval>,
+    /// Histogram of the clients' start lag, in an open loop: HdrHistogram V2, base64.
+    pub(crate) start_lag: Option<String>,
+    /// Age, at its end, of the oldest arrival not begun.
+    pub(crate) backlog: Nanos,
     /// Growth of the worker's own counters over the interval.
     pub(crate) growth: Readings,
     /// The engine's and the allocator's readings now, cumulative.
     pub(crate) engine: Readings,
-}
-
-/// One interval of an open loop.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct OpenInterval {
-    /// Histogram of the clients' start lag: HdrHistogram V2, base64.
-    pub(crate) start_lag: String,
-    /// Age, at its end, of the oldest arrival not begun.
-    pub(crate) backlog: Nanos,
-}
-
-/// How the arrivals of an open loop were served.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ArrivalsMessage {
-    pub(crate) pace: Pace,
-    pub(crate) offered: u64,
-    /// Histogram of the ages of those not served: HdrHistogram V2, base64.
-    pub(crate) censored: String,
-    /// Histogram of the clients' start lag: HdrHistogram V2, base64.
-    pub(crate) start_lag: String,
-    pub(crate) backlog: Nanos,
 }
 
 /// Counts and times of one kind of operation.
@@ -201,7 +176,9 @@ pub(crate) struct StepEnds {
     pub(crate) after: EngineState,
     pub(crate) malloc: Option<MallocRecord>,
     pub(crate) settle: Option<SettleRecord>,
-    pub(crate) arrivals: Option<ArrivalsMessage>,
+    pub(crate) arrivals: Option<ArrivalsRecord>,
+    /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.
+    pub(crate) censored: Option<String>,
     pub(crate) search: Option<SearchRecord>,
     /// Findings of the worker.
     #[serde(default)]
@@ -209,15 +186,9 @@ pub(crate) struct StepEnds {
     pub(crate) end: StepEnd,
 }
 
-/// How a step ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "how", rename_all = "snake_case")]
-pub(crate) enum StepEnd {
-    /// All its work is done.
-    #[default]
-    Finished,
-    /// It was stopped.
-    Stopped,
-    /// It could not go on.
-    Failed { reason: String },
+impl StepEnds {
+    /// Returns the result of a step without clients, or of one that did not run.
+    pub(crate) fn without_clients(index: u32, end: StepEnd) -> Self {
+        Self { index, end, ..Self::default() }
+    }
 }

@@ -4,13 +4,11 @@ use jiff::Timestamp;
 use model::{Nanos, RunRecord};
 
 /// Returns the present moment, UTC, RFC 3339 with milliseconds.
-#[must_use]
 pub fn now_utc() -> String {
     format!("{:.3}", Timestamp::now())
 }
 
 /// Returns a run's total duration; `None` when it was killed.
-#[must_use]
 pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
     let stamp = |text: &str| text.parse::<Timestamp>().ok();
     let taken = stamp(&run.started_at)?.duration_until(stamp(run.ended_at.as_deref()?)?);
@@ -20,7 +18,6 @@ pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
 /// Returns an identifier: UTC stamp, and a short hash with `salt`.
 ///
 /// Identifiers sort by time; the hash keeps two of the same second apart.
-#[must_use]
 pub fn stamp_id(salt: u64) -> String {
     let now = Timestamp::now();
     let mut hash = salt ^ u64::from(now.subsec_nanosecond().unsigned_abs());

@@ -4,16 +4,17 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
-use load::{ArrivalTotals, GroupTally, Interval, StepTotals};
+use load::{GroupTally, KindTally, StepTotals};
 use model::buckets::BUCKET_BOUNDS;
 use model::record::{OpSummaries, OpSummary};
+use model::validity::ArrivalsRecord;
 use model::{Buckets, Nanos, OpKind};
 
-use crate::message::{ArrivalsMessage, KindTimes, OpenInterval, StepEnd, StepEnds};
+use crate::message::{KindTimes, StepEnds};
 
 /// Returns a group's tally as a message.
 pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
-    let one = |(kind, tally): (&model::OpKind, &load::KindTally)| KindTimes {
+    let one = |(kind, tally): (&OpKind, &KindTally)| KindTimes {
         kind: *kind,
         counts: tally.counts,
         response: encode(&tally.response),
@@ -22,94 +23,88 @@ pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
     group.iter().map(one).collect()
 }
 
-/// Returns start lag and backlog of an open loop's interval as a message.
-pub(crate) fn open_interval(interval: &Interval) -> OpenInterval {
-    OpenInterval { start_lag: encode(&interval.start_lag), backlog: interval.backlog }
-}
-
-/// Returns how the arrivals were served, as a message.
-fn arrivals(totals: &ArrivalTotals) -> ArrivalsMessage {
-    ArrivalsMessage {
-        pace: totals.pace,
-        offered: totals.offered,
-        censored: encode(&totals.censored),
-        start_lag: encode(&totals.start_lag),
-        backlog: totals.backlog,
-    }
-}
-
 /// Returns a finished step as a message; settle and state are added by the caller.
 pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
-    let end = match &totals.end {
-        load::StepEnd::Finished => StepEnd::Finished,
-        load::StepEnd::Stopped => StepEnd::Stopped,
-        load::StepEnd::Failed { reason } => StepEnd::Failed { reason: reason.clone() },
-    };
+    let arrivals = totals.arrivals.as_ref();
     StepEnds {
         index,
         duration: totals.duration,
         clients: times(&totals.clients),
         writers: times(&totals.writers),
         growth: totals.readings.clone(),
-        arrivals: totals.arrivals.as_ref().map(arrivals),
-        end,
+        arrivals: arrivals.map(|arrivals| ArrivalsRecord {
+            pace: arrivals.pace,
+            offered: arrivals.offered,
+            censored: arrivals.censored.len(),
+            start_lag: load::percentiles(&arrivals.start_lag),
+            backlog_ns: arrivals.backlog,
+        }),
+        censored: arrivals.map(|arrivals| encode(&arrivals.censored)),
+        end: totals.end.clone(),
         ..StepEnds::default()
     }
-}
-
-/// One kind of operation with its decoded histograms.
-pub(crate) struct KindHistograms {
-    pub(crate) kind: model::OpKind,
-    pub(crate) summary: OpSummary,
-    pub(crate) response: Histogram<u64>,
-    pub(crate) service: Histogram<u64>,
 }
 
 /// Decodes a group's message.
 ///
 /// # Errors
 /// A text when a histogram does not decode: a foreign worker, or overwritten memory.
-pub(crate) fn decode_times(times: &[KindTimes]) -> Result<Vec<KindHistograms>, String> {
+pub(crate) fn decode_times(times: &[KindTimes]) -> Result<GroupTally, String> {
     let one = |times: &KindTimes| {
         let (response, service) = (decode(&times.response)?, decode(&times.service)?);
-        let summary = OpSummary {
-            counts: times.counts,
-            response: load::percentiles(&response),
-            service: load::percentiles(&service),
-        };
-        Ok(KindHistograms { kind: times.kind, summary, response, service })
+        Ok((times.kind, KindTally { counts: times.counts, response, service }))
     };
     times.iter().map(one).collect()
 }
 
-/// Returns the summaries by kind.
-pub(crate) fn summaries(kinds: &[KindHistograms]) -> OpSummaries {
-    kinds.iter().map(|times| (times.kind, times.summary)).collect()
+/// Returns counts and percentiles by kind, as records store them.
+pub(crate) fn summaries(group: &GroupTally) -> OpSummaries {
+    let one = |(kind, tally): (&OpKind, &KindTally)| {
+        let response = load::percentiles(&tally.response);
+        let service = load::percentiles(&tally.service);
+        (*kind, OpSummary { counts: tally.counts, response, service })
+    };
+    group.iter().map(one).collect()
 }
 
-/// Adds a histogram of service times to the ten buckets of its kind, to its resolution of 0.1 %.
-pub(crate) fn add_to_buckets(buckets: &mut Buckets, kind: OpKind, service: &Histogram<u64>) {
-    let own = buckets.entry(kind).or_default();
-    let mut before = 0;
-    let bounds = BUCKET_BOUNDS.iter().map(|bound| count_within(service, *bound));
-    for (bucket, within) in own.iter_mut().zip(bounds.chain([service.len()])) {
-        *bucket += within.saturating_sub(before);
-        before = within;
+/// Adds a group's service times to the ten buckets of each kind, to their resolution of 0.1 %.
+fn add_to_buckets(buckets: &mut Buckets, group: &GroupTally) {
+    for (kind, tally) in group {
+        let own = buckets.entry(*kind).or_default();
+        let mut before = 0;
+        let bounds = BUCKET_BOUNDS.iter().map(|bound| count_within(&tally.service, *bound));
+        for (bucket, within) in own.iter_mut().zip(bounds.chain([tally.service.len()])) {
+            *bucket += within.saturating_sub(before);
+            before = within;
+        }
     }
 }
 
 /// Returns the service times of clients and background writers in ten buckets.
-pub(crate) fn buckets(clients: &[KindHistograms], writers: &[KindHistograms]) -> Buckets {
+pub(crate) fn buckets(clients: &GroupTally, writers: &GroupTally) -> Buckets {
     let mut buckets = Buckets::new();
-    for times in clients.iter().chain(writers) {
-        add_to_buckets(&mut buckets, times.kind, &times.service);
-    }
+    add_to_buckets(&mut buckets, clients);
+    add_to_buckets(&mut buckets, writers);
     buckets
 }
 
+/// Adds a group to a sum.
+pub(crate) fn add(sum: &mut GroupTally, group: &GroupTally) {
+    for (kind, tally) in group {
+        sum.entry(*kind).or_default().merge(tally);
+    }
+}
+
+/// Adds the ages of arrivals that were not served to the most frequent kind.
+pub(crate) fn add_censored(sum: &mut GroupTally, ages: &Histogram<u64>) {
+    if let Some(most) = sum.values_mut().max_by_key(|tally| tally.counts.done) {
+        most.response.add(ages).expect("all tallies have one layout");
+    }
+}
+
 /// Returns the operations whose response time is within a limit, all kinds together.
-pub(crate) fn within(kinds: &[KindHistograms], limit: Nanos) -> u64 {
-    kinds.iter().map(|times| count_within(&times.response, limit)).sum()
+pub(crate) fn within(group: &GroupTally, limit: Nanos) -> u64 {
+    group.values().map(|tally| count_within(&tally.response, limit)).sum()
 }
 
 /// Returns how many values of a histogram are `limit` or less, to its resolution of 0.1 %.
@@ -138,7 +133,8 @@ pub(crate) fn bytes_per_s(summaries: &OpSummaries, span: Nanos) -> f64 {
     bytes as f64 / span.as_secs_f64().max(1e-9)
 }
 
-fn encode(histogram: &Histogram<u64>) -> String {
+/// Encodes a histogram: HdrHistogram V2, base64.
+pub(crate) fn encode(histogram: &Histogram<u64>) -> String {
     let mut bytes = Vec::new();
     V2Serializer::new()
         .serialize(histogram, &mut bytes)
@@ -159,13 +155,12 @@ mod tests {
 
     #[test]
     fn service_times_fall_into_the_bucket_whose_bound_they_reach() {
-        let mut times = load::empty_histogram();
+        let mut tally = KindTally::default();
         for (ns, count) in [(100_000, 3), (256_000, 1), (300_000, 2), (20_000_000_000, 4)] {
-            times.record_n(ns, count).unwrap();
+            tally.service.record_n(ns, count).unwrap();
         }
-        let mut buckets = Buckets::new();
-        add_to_buckets(&mut buckets, OpKind::Insert, &times);
-        add_to_buckets(&mut buckets, OpKind::Insert, &times);
+        let group = [(OpKind::Insert, tally)].into();
+        let buckets = buckets(&group, &group);
         assert_eq!(buckets[&OpKind::Insert], [8, 4, 0, 0, 0, 0, 0, 0, 0, 8]);
     }
 }

@@ -115,8 +115,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         interrupt: Interrupt::default(),
     };
     let error = check_variants(&bench, &fixture.manifest.plan.experiment).expect_err("refused");
-    let RunnerError::Refused { refusal: Refusal::Setting { setting, reason, remedy }, .. } = error
-    else {
+    let RunnerError::Refused(_, Refusal::Setting { setting, reason, remedy }) = error else {
         panic!("{error}")
     };
     assert_eq!(setting, Setting::Allocator);

@@ -27,7 +27,6 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 #[derive(Debug)]
 pub struct MemoryCap {
     group: CgroupDir,
-    dir: PathBuf,
 }
 
 impl MemoryCap {
@@ -41,29 +40,23 @@ impl MemoryCap {
     /// When the machine has no memory controller, the user no rights to it, or the kernel sets
     /// another limit.
     pub fn create(limit: Bytes) -> Result<Self, SampleError> {
-        let pid = std::process::id();
-        let own = CgroupDir::of_process(pid).map(|own| (own.version, own.memory));
-        let Some((version, own)) = own else {
-            let reason = "no control group file system is mounted".to_owned();
-            return Err(SampleError::NoController { reason });
-        };
-        Self::create_in(version, &own, &next_name(), limit)
+        Self::create_in(CgroupDir::of_process(std::process::id()), &next_name(), limit)
     }
 
-    /// Makes the group `name` at the place that the version requires.
+    /// Makes the group `name` at the place that the version of this process's own group requires.
     pub(crate) fn create_in(
-        version: Version,
-        own: &Path,
+        own: Option<CgroupDir>,
         name: &str,
         limit: Bytes,
     ) -> Result<Self, SampleError> {
+        let no_group = || "no control group file system is mounted".to_owned();
+        let own = own.ok_or_else(|| SampleError::NoController(no_group()))?;
+        let version = own.version;
         let parent = match version {
-            Version::V1 => own,
-            Version::V2 => v2_parent(own)?,
+            Version::V1 => &own.dir,
+            Version::V2 => v2_parent(&own.dir)?,
         };
-        let dir = make_group(parent, name)?;
-        let group = CgroupDir { version, memory: dir.clone() };
-        let cap = Self { group, dir };
+        let cap = Self { group: CgroupDir { version, dir: make_group(parent, name)? } };
         match version {
             Version::V1 => cap.limit_v1(limit)?,
             Version::V2 => cap.limit_v2(limit)?,
@@ -76,10 +69,10 @@ impl MemoryCap {
     /// # Errors
     /// When the user may not move it, or it has ended.
     pub fn add_pid(&self, pid: u32) -> Result<(), SampleError> {
-        let path = self.dir.join("cgroup.procs");
+        let path = self.group.dir.join("cgroup.procs");
         fs::write(&path, pid.to_string()).map_err(|error| {
             if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
-                return SampleError::Gone { pid };
+                return SampleError::Gone(pid);
             }
             SampleError::rights(&path)(error)
         })
@@ -94,7 +87,6 @@ impl MemoryCap {
     }
 
     /// Returns the group's directories, for its sampler.
-    #[must_use]
     pub fn dir(&self) -> CgroupDir {
         self.group.clone()
     }
@@ -102,7 +94,7 @@ impl MemoryCap {
     /// Sets the limit on memory, and on memory and swap where the kernel counts swap.
     fn limit_v1(&self, limit: Bytes) -> Result<(), SampleError> {
         self.set("memory.limit_in_bytes", limit)?;
-        if self.dir.join("memory.memsw.limit_in_bytes").exists() {
+        if self.group.dir.join("memory.memsw.limit_in_bytes").exists() {
             return self.set("memory.memsw.limit_in_bytes", limit);
         }
         self.write("memory.swappiness", "0")
@@ -111,7 +103,7 @@ impl MemoryCap {
     /// Sets the limit on memory and allows no swap.
     fn limit_v2(&self, limit: Bytes) -> Result<(), SampleError> {
         self.set("memory.max", limit)?;
-        if self.dir.join("memory.swap.max").exists() {
+        if self.group.dir.join("memory.swap.max").exists() {
             return self.write("memory.swap.max", "0");
         }
         Ok(())
@@ -120,7 +112,7 @@ impl MemoryCap {
     /// Writes a limit and checks that it is in force.
     fn set(&self, name: &str, limit: Bytes) -> Result<(), SampleError> {
         self.write(name, &limit.0.to_string())?;
-        let path = self.dir.join(name);
+        let path = self.group.dir.join(name);
         let in_force = fs::read_to_string(&path).map_err(SampleError::read(&path))?;
         let in_force = in_force.trim();
         // The kernel counts in pages: it rounds down.
@@ -134,7 +126,7 @@ impl MemoryCap {
 
     /// Writes one of the group's files.
     fn write(&self, name: &str, text: &str) -> Result<(), SampleError> {
-        let path = self.dir.join(name);
+        let path = self.group.dir.join(name);
         fs::write(&path, text).map_err(SampleError::rights(&path))
     }
 }
@@ -143,7 +135,7 @@ impl Drop for MemoryCap {
     /// Removes the group unless processes are left in it.
     fn drop(&mut self) {
         // What cannot be removed now is swept when the next cap is made.
-        drop(fs::remove_dir(&self.dir));
+        drop(fs::remove_dir(&self.group.dir));
     }
 }
 
@@ -186,7 +178,7 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
                  group of its own, as `systemd-run --user --scope -p Delegate=yes assay run ...`",
                 path.display()
             );
-            Err(SampleError::NoController { reason })
+            Err(SampleError::NoController(reason))
         }
         Some((path, error)) => Err(SampleError::rights(&path)(error)),
         None => {
@@ -196,7 +188,7 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
                  with cgroup_enable=memory",
                 file.display()
             );
-            Err(SampleError::NoController { reason })
+            Err(SampleError::NoController(reason))
         }
     }
 }
@@ -235,6 +227,10 @@ mod tests {
     /// Makes a cap, or prints why the test is skipped.
     fn cap(limit: Bytes) -> Option<MemoryCap> {
         MemoryCap::create(limit).inspect_err(|error| println!("skipped: {error}")).ok()
+    }
+
+    fn group(version: Version, dir: &Path) -> Option<CgroupDir> {
+        Some(CgroupDir { version, dir: dir.to_path_buf() })
     }
 
     /// Starts a shell that waits for a line and then runs `script`.
@@ -277,7 +273,7 @@ mod tests {
     #[test]
     fn a_dropped_cap_leaves_nothing_and_the_cap_of_a_killed_process_is_swept() {
         let Some(cap) = cap(Bytes(32 << 20)) else { return };
-        let dir = cap.dir.clone();
+        let dir = cap.group.dir.clone();
         assert!(dir.exists());
         drop(cap);
         assert!(!dir.exists());
@@ -295,7 +291,7 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         let error = cap.add_pid(child.id()).unwrap_err();
-        assert!(matches!(error, SampleError::Gone { .. }), "{error}");
+        assert!(matches!(error, SampleError::Gone(_)), "{error}");
     }
 
     #[test]
@@ -311,7 +307,7 @@ mod tests {
         let own = dir.path();
         fs::write(own.join("cgroup.controllers"), "memory\n").unwrap();
         fs::write(own.join("cgroup.subtree_control"), "memory\n").unwrap();
-        let cap = MemoryCap::create_in(Version::V2, own, "x", Bytes::GIB).unwrap();
+        let cap = MemoryCap::create_in(group(Version::V2, own), "x", Bytes::GIB).unwrap();
         let text = |name: &str| fs::read_to_string(own.join("x").join(name)).unwrap();
         assert_eq!(text("memory.max"), "1073741824");
         fs::write(own.join("x/memory.swap.max"), "max").unwrap();
@@ -326,7 +322,7 @@ mod tests {
     #[test]
     fn missing_rights_name_the_file_and_the_remedy() {
         let own = Path::new("/proc/no-such-group");
-        let error = MemoryCap::create_in(Version::V1, own, "x", Bytes::GIB).unwrap_err();
+        let error = MemoryCap::create_in(group(Version::V1, own), "x", Bytes::GIB).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("/proc/no-such-group/x") && text.contains("systemd-run"), "{text}");
     }

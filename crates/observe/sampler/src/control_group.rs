@@ -10,9 +10,9 @@ use crate::mount::{Mount, mounts};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     /// One hierarchy per controller.
-    V1,
+    V1 = 1,
     /// One hierarchy.
-    V2,
+    V2 = 2,
 }
 
 impl Version {
@@ -33,42 +33,30 @@ impl Version {
     }
 }
 
-/// The directory of a control group's memory accounts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CgroupDir {
-    pub(crate) version: Version,
-    pub(crate) memory: PathBuf,
-}
-
-/// The directory of a control group's CPU accounts, and their version.
+/// The directory of a control group's accounts of one kind.
 ///
 /// Memory and CPU may be controlled by different versions on one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CpuDir {
+pub struct CgroupDir {
     pub(crate) version: Version,
     pub(crate) dir: PathBuf,
 }
 
 impl CgroupDir {
-    /// Returns the control group of a process, if the machine shows one.
-    #[must_use]
+    /// Returns where the memory of a process's group is counted, if the machine shows one.
     pub fn of_process(pid: u32) -> Option<Self> {
         let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-        locate(&text, &mounts())
+        locate(&text, &mounts(), "memory")
     }
 
     /// Returns the version of the interface that controls memory: 1 or 2.
-    #[must_use]
     pub fn version(&self) -> u8 {
-        match self.version {
-            Version::V1 => 1,
-            Version::V2 => 2,
-        }
+        self.version as u8
     }
 
     /// Returns the memory charged to the group, page cache included.
     pub(crate) fn memory_bytes(&self) -> Result<Option<u64>, SampleError> {
-        let text = read_if_there(&self.memory.join(self.version.usage_file()))?;
+        let text = read_if_there(&self.dir.join(self.version.usage_file()))?;
         Ok(text.and_then(|text| text.trim().parse().ok()))
     }
 
@@ -77,33 +65,20 @@ impl CgroupDir {
     /// # Errors
     /// When the kernel's file cannot be read.
     pub fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
-        let text = read_if_there(&self.memory.join(self.version.kills_file()))?;
+        let text = read_if_there(&self.dir.join(self.version.kills_file()))?;
         Ok(text.and_then(|text| value_of(&text, "oom_kill")))
     }
 }
 
-/// Returns the group a `/proc/PID/cgroup` names, in the version that controls memory.
+/// Returns the group a `/proc/PID/cgroup` names, in the version that has the controller.
 ///
-/// A machine may have both versions mounted; the memory controller is in one of them.
+/// A machine may have both versions mounted; a controller is in one of them.
 /// Source: cgroups(7), "/proc files".
-fn locate(text: &str, mounts: &[Mount]) -> Option<CgroupDir> {
-    if let Some(memory) = v1_dir(text, mounts, "memory") {
-        return Some(CgroupDir { version: Version::V1, memory });
+pub(crate) fn locate(text: &str, mounts: &[Mount], controller: &str) -> Option<CgroupDir> {
+    if let Some(dir) = v1_dir(text, mounts, controller) {
+        return Some(CgroupDir { version: Version::V1, dir });
     }
-    Some(CgroupDir { version: Version::V2, memory: v2_dir(text, mounts)? })
-}
-
-/// Returns where the CPU accounts are of the group that the text of `/proc/PID/cgroup` names.
-pub(crate) fn locate_cpu(text: &str, mounts: &[Mount]) -> Option<CpuDir> {
-    if let Some(dir) = v1_dir(text, mounts, "cpu") {
-        return Some(CpuDir { version: Version::V1, dir });
-    }
-    Some(CpuDir { version: Version::V2, dir: v2_dir(text, mounts)? })
-}
-
-/// Returns where the threads are counted of the group that the text of `/proc/PID/cgroup` names.
-pub(crate) fn locate_pids(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
-    v1_dir(text, mounts, "pids").or_else(|| v2_dir(text, mounts))
+    Some(CgroupDir { version: Version::V2, dir: v2_dir(text, mounts)? })
 }
 
 /// Returns the directory of the group in the one hierarchy of version 2.
@@ -159,23 +134,23 @@ mod tests {
             mount("cgroup", "/cg/cpu", "/", &["rw", "cpu"]),
             mount("cgroup2", "/cg/unified", "/", &["rw"]),
         ];
-        let group = locate(text, &mounts).unwrap();
+        let group = locate(text, &mounts, "memory").unwrap();
         assert_eq!(group.version(), 1);
-        assert_eq!(group.memory, Path::new("/cg/memory/jobs/17"));
-        let cpu = CpuDir { version: Version::V1, dir: "/cg/cpu".into() };
-        assert_eq!(locate_cpu(text, &mounts), Some(cpu));
+        assert_eq!(group.dir, Path::new("/cg/memory/jobs/17"));
+        let cpu = CgroupDir { version: Version::V1, dir: "/cg/cpu".into() };
+        assert_eq!(locate(text, &mounts, "cpu"), Some(cpu));
     }
 
     #[test]
     fn version_2_has_one_directory() {
         let mounts = [mount("cgroup2", "/sys/fs/cgroup", "/", &["rw", "nsdelegate"])];
         let text = "0::/user.slice/user-1000.slice/session-2.scope\n";
-        let group = locate(text, &mounts).unwrap();
+        let group = locate(text, &mounts, "memory").unwrap();
         assert_eq!(group.version(), 2);
         let dir = Path::new("/sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope");
-        assert_eq!(group.memory, dir);
-        let cpu = CpuDir { version: Version::V2, dir: dir.into() };
-        assert_eq!(locate_cpu(text, &mounts), Some(cpu));
+        assert_eq!(group.dir, dir);
+        let cpu = CgroupDir { version: Version::V2, dir: dir.into() };
+        assert_eq!(locate(text, &mounts, "cpu"), Some(cpu));
     }
 
     #[test]
@@ -185,18 +160,18 @@ mod tests {
             mount("cgroup", "/cg/cpu", "/", &["rw", "cpu", "cpuacct"]),
             mount("cgroup2", "/cg/unified", "/", &["rw"]),
         ];
-        let group = locate(text, &mounts).unwrap();
-        assert_eq!(group.memory, Path::new("/cg/unified/b"));
-        assert_eq!(locate_cpu(text, &mounts).unwrap().dir, Path::new("/cg/cpu/a"));
+        let group = locate(text, &mounts, "memory").unwrap();
+        assert_eq!(group.dir, Path::new("/cg/unified/b"));
+        assert_eq!(locate(text, &mounts, "cpu").unwrap().dir, Path::new("/cg/cpu/a"));
     }
 
     #[test]
     fn a_container_has_its_own_group_at_the_top() {
         let text = "4:memory:/docker/0123\n";
         let inside = [mount("cgroup", "/cg/memory", "/docker/0123", &["memory"])];
-        assert_eq!(locate(text, &inside).unwrap().memory, Path::new("/cg/memory"));
+        assert_eq!(locate(text, &inside, "memory").unwrap().dir, Path::new("/cg/memory"));
         let unrelated = [mount("cgroup", "/cg/memory", "/elsewhere", &["memory"])];
-        assert_eq!(locate(text, &unrelated).unwrap().memory, Path::new("/cg/memory"));
-        assert_eq!(locate("0::/\n", &[]), None);
+        assert_eq!(locate(text, &unrelated, "memory").unwrap().dir, Path::new("/cg/memory"));
+        assert_eq!(locate("0::/\n", &[], "memory"), None);
     }
 }

@@ -7,40 +7,24 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SampleError {
-    /// The process has ended.
-    #[error("process {pid} has ended")]
-    Gone {
-        /// The process.
-        pid: u32,
-    },
+    /// The process of this id has ended.
+    #[error("process {0} has ended")]
+    Gone(u32),
     /// A file of the kernel or of the run could not be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// The machine offers no way to cap memory.
-    #[error("no memory cap on this machine: {reason}")]
-    NoController {
-        /// What is missing, and the remedy.
-        reason: String,
-    },
-    /// The user may not make a control group where one is needed.
+    #[error("cannot read {}: {_1}", _0.display())]
+    Read(PathBuf, #[source] io::Error),
+    /// The machine offers no way to cap memory: what is missing, and the remedy.
+    #[error("no memory cap on this machine: {0}")]
+    NoController(String),
+    /// The user may not write a file or directory of control groups.
     #[error(
-        "no memory cap: cannot write {} ({source}): run as root (in a container: with \
+        "no memory cap: cannot write {} ({_1}): run as root (in a container: with \
          /sys/fs/cgroup writable), or under systemd as `systemd-run --user --scope -p \
          Delegate=yes assay run ...`, or leave `memory` out",
-        path.display()
+        _0.display()
     )]
-    NoRights {
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// Another limit is in force than the one written.
+    NoRights(PathBuf, #[source] io::Error),
+    /// Another limit is in force than the one written to a file.
     #[error(
         "no memory cap: {} reads {in_force} bytes after {wanted} were written: an enclosing group or \
          the kernel sets another limit", path.display()
@@ -59,12 +43,12 @@ impl SampleError {
     /// Returns a function that turns a system error into "cannot read `path`".
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Read { path, source }
+        move |source| Self::Read(path, source)
     }
 
     /// Returns a function that turns a system error into "no rights to `path`".
     pub(crate) fn rights(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::NoRights { path, source }
+        move |source| Self::NoRights(path, source)
     }
 }

@@ -14,7 +14,6 @@ use crate::topology;
 const SYS_CPU: &str = "/sys/devices/system/cpu";
 
 /// Returns the facts of this machine and of the device of `data_dir`.
-#[must_use]
 pub fn host_facts(data_dir: &Path) -> Host {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();

@@ -33,10 +33,10 @@ pub(crate) fn read_of_process(pid: u32, name: &str) -> Result<Option<String>, Sa
         Ok(text) => Ok(Some(text)),
         // The process may end between open and read; that is ESRCH.
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
-            Err(SampleError::Gone { pid })
+            Err(SampleError::Gone(pid))
         }
         Err(error) if is_absence(&error) => match dir.try_exists() {
-            Ok(false) => Err(SampleError::Gone { pid }),
+            Ok(false) => Err(SampleError::Gone(pid)),
             Ok(true) | Err(_) => Ok(None),
         },
         Err(error) => Err(SampleError::read(&path)(error)),
@@ -95,6 +95,6 @@ mod tests {
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         let error = read_of_process(child.id(), "status").unwrap_err();
-        assert!(matches!(error, SampleError::Gone { .. }), "{error}");
+        assert!(matches!(error, SampleError::Gone(_)), "{error}");
     }
 }

@@ -4,12 +4,11 @@
 //! growth. `/proc`, `/sys` and control groups go in, [`model::Readings`] under the names of
 //! [`model::metric::METRICS`] come out.
 //!
-//! Invariants: what the machine does not report is absent, never 0, and [`Sampler::absence`] has
-//! the reason; counters are read as they are, at the moment of the call (no averages of averages,
-//! no first sample since boot); parsers are pure functions over text.
+//! Invariants: what the machine does not report is absent, never 0; counters are read as they are,
+//! at the moment of the call (no averages of averages, no first sample since boot); parsers are
+//! pure functions over text.
 //!
-//! To add a sampler, write one file under `source/` with a [`Sampler`] and add its line to
-//! [`for_run`].
+//! To add a sampler, write one file under `source/` and add its line to [`for_run`].
 
 mod block_device;
 mod cap;
@@ -19,7 +18,6 @@ mod host_facts;
 mod kernel_file;
 mod mount;
 mod run;
-mod sampler;
 mod server_group;
 mod source;
 mod targets;
@@ -30,9 +28,8 @@ pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
 pub use error::SampleError;
 pub use host_facts::host_facts;
-pub use run::for_run;
-pub use sampler::Sampler;
+pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
-pub use source::dirty_bytes;
+pub use source::host::dirty_bytes;
 pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
 pub use thread_limits::{ThreadLimit, tightest_thread_limit};

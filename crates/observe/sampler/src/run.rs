@@ -1,33 +1,46 @@
 //! The samplers of a run.
 
-use crate::sampler::Sampler;
-use crate::source::{
-    CgroupSampler, DataDirSampler, DeviceSampler, DiskFreeSampler, HostSampler, OthersSampler,
-    ProcessIoSampler, ProcessMemorySampler, ServerSampler, SwapSampler,
-};
+use model::Readings;
+
+use crate::block_device::BlockDevice;
+use crate::error::SampleError;
+use crate::source::cgroup::{CgroupSampler, Throttling};
+use crate::source::others::OthersSampler;
+use crate::source::server::ServerSampler;
+use crate::source::{data_dir, device, disk_free, host, process};
 use crate::targets::{Foreign, RunTargets};
 
+/// One source of readings, cheap enough for once a second.
+///
+/// The argument is whether this is a step's boundary: costly readings are taken there only. An
+/// error means that the source has vanished, as of a process that has ended.
+pub type Sampler = Box<dyn FnMut(bool) -> Result<Readings, SampleError> + Send>;
+
 /// Returns the samplers of one run.
-#[must_use]
-pub fn for_run(targets: &RunTargets<'_>) -> Vec<Box<dyn Sampler>> {
-    let mut samplers: Vec<Box<dyn Sampler>> = vec![
-        Box::new(ProcessIoSampler::new(targets.pid)),
-        Box::new(ProcessMemorySampler::new(targets.pid)),
-        Box::new(HostSampler),
-        Box::new(SwapSampler),
-        Box::new(DiskFreeSampler::new(&targets.data_dir)),
-        Box::new(CgroupSampler::new(targets.pid, targets.cgroup.clone())),
+pub fn for_run(targets: RunTargets<'_>) -> Vec<Sampler> {
+    let RunTargets { pid, data_dir: dir, cgroup: own, is_log, server, foreign } = targets;
+    let mut cgroup = CgroupSampler { own, pid, throttling: Throttling::default() };
+    let disk = dir.clone();
+    let mut samplers: Vec<Sampler> = vec![
+        Box::new(move |_| process::io(pid)),
+        Box::new(move |is_boundary| process::memory(pid, is_boundary)),
+        Box::new(|_| host::sample()),
+        Box::new(move |is_boundary| disk_free::sample(&disk, is_boundary)),
+        Box::new(move |_| cgroup.sample()),
     ];
-    if targets.foreign == Foreign::Nowhere {
-        samplers.push(Box::new(DeviceSampler::new(&targets.data_dir)));
-        let data = DataDirSampler::new(&targets.data_dir, targets.is_log.clone());
-        samplers.push(Box::new(data));
+    if foreign == Foreign::Nowhere {
+        if let Ok(device) = BlockDevice::under(&dir) {
+            samplers.push(Box::new(move |_| device::sample(&device)));
+        }
+        samplers.push(Box::new(move |_| data_dir::sample(&dir, is_log.as_ref())));
     }
-    if targets.foreign != Foreign::Here {
-        samplers.push(Box::new(OthersSampler::new(targets.pid, targets.server.as_ref())));
+    if foreign != Foreign::Here {
+        let mut others = OthersSampler::new(pid, server.as_ref());
+        samplers.push(Box::new(move |_| others.sample()));
     }
-    if let Some(server) = &targets.server {
-        samplers.push(Box::new(ServerSampler::new(server.group)));
+    if let Some(server) = &server {
+        let mut server = ServerSampler::new(server.group);
+        samplers.push(Box::new(move |_| server.sample()));
     }
     samplers
 }
@@ -35,8 +48,6 @@ pub fn for_run(targets: &RunTargets<'_>) -> Vec<Box<dyn Sampler>> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-
-    use model::Readings;
 
     use model::metric;
 
@@ -59,10 +70,9 @@ mod tests {
             foreign: Foreign::Nowhere,
         };
         let mut all = Readings::new();
-        for mut sampler in for_run(&targets) {
-            let readings = sampler.sample_boundary().unwrap();
+        for mut sampler in for_run(targets) {
+            let readings = sampler(true).unwrap();
             assert!(readings.keys().all(|name| metric::find(name).is_some()));
-            assert!(sampler.absence().is_none() || readings.is_empty(), "{readings:?}");
             all.extend(readings);
         }
         for name in [
@@ -73,16 +83,5 @@ mod tests {
         ] {
             assert!(all[name] > 0.0, "{name} in {all:?}");
         }
-    }
-
-    #[test]
-    fn costly_readings_are_taken_at_boundaries_only() {
-        let mut sampler = ProcessMemorySampler::new(std::process::id());
-        assert!(!sampler.sample().unwrap().has(metric::PSS_BYTES));
-        if !std::path::Path::new("/proc/self/smaps_rollup").exists() {
-            println!("skipped: this kernel has no smaps_rollup");
-            return;
-        }
-        assert!(sampler.sample_boundary().unwrap()[metric::PSS_BYTES] > 0.0);
     }
 }

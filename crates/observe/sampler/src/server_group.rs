@@ -7,7 +7,7 @@ use model::Bytes;
 
 use crate::block_device::BlockDevice;
 use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
-use crate::control_group::{CgroupDir, CpuDir, Version, v1_dir, v2_dir};
+use crate::control_group::{CgroupDir, Version, locate, v1_dir, v2_dir};
 use crate::error::SampleError;
 use crate::mount::{Mount, mounts};
 
@@ -21,9 +21,9 @@ const RULES: [&str; 2] = ["blkio.throttle.read_iops_device", "blkio.throttle.wri
 /// The accounts of a server's group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Accounts {
-    pub(crate) cpu: Option<CpuDir>,
-    /// Version and directory of the IO accounts, and the device they are read for.
-    pub(crate) io: Option<(Version, PathBuf, String)>,
+    pub(crate) cpu: Option<CgroupDir>,
+    /// The IO accounts, and the device they are read for.
+    pub(crate) io: Option<(CgroupDir, String)>,
     pub(crate) memory: Option<CgroupDir>,
     /// Any of the directories: where its processes are listed.
     pub(crate) processes: Option<PathBuf>,
@@ -62,42 +62,39 @@ impl ServerGroup {
         data_dir: &Path,
     ) -> Result<Self, SampleError> {
         let mut builder = GroupBuilder { name: next_name(), dirs: Vec::new(), failure: None };
-        let cap = builder.cap(text, mounts, limit)?;
-        let mut accounts =
-            Accounts { memory: cap.as_ref().map(MemoryCap::dir), ..builder.accounts(text, mounts) };
-        accounts.memory = accounts.memory.or_else(|| builder.memory(text, mounts));
-        accounts.processes = builder.dirs.first().cloned();
+        let cap = limit.map(|limit| builder.cap(text, mounts, limit)).transpose()?;
+        let mut account = |controller| builder.account(text, mounts, controller);
+        let (cpu, io) = (account("cpuacct"), account("blkio"));
+        let memory = cap.as_ref().map(MemoryCap::dir).or_else(|| account("memory"));
+        let GroupBuilder { dirs, failure, .. } = builder;
+        let (mut absence, processes) = (failure, dirs.first().cloned());
         let device = BlockDevice::under(data_dir).and_then(|device| {
             device.number().ok_or_else(|| format!("{} has no number", device.name))
         });
-        match (device, accounts.io.take()) {
-            (Ok(device), Some((version, dir, _))) => {
-                if version == Version::V1 {
-                    count_requests(&dir, &device);
-                }
-                accounts.io = Some((version, dir, device));
+        let io = match device {
+            Ok(device) => io.map(|group| (group, device)),
+            Err(reason) => {
+                absence.get_or_insert(reason);
+                None
             }
-            (Err(reason), _) => builder.failure = builder.failure.or(Some(reason)),
-            (Ok(_), None) => {}
+        };
+        if let Some((CgroupDir { version: Version::V1, dir }, device)) = &io {
+            count_requests(dir, device);
         }
-        let GroupBuilder { dirs, failure, .. } = builder;
-        Ok(Self { accounts, dirs, _cap: cap, absence: failure })
+        Ok(Self { accounts: Accounts { cpu, io, memory, processes }, dirs, _cap: cap, absence })
     }
 
     /// Returns the directories whose `cgroup.procs` a process must be written to.
-    #[must_use]
     pub fn dirs(&self) -> &[PathBuf] {
         &self.dirs
     }
 
     /// Returns where the memory is counted; `None` when it is not.
-    #[must_use]
     pub fn memory(&self) -> Option<CgroupDir> {
         self.accounts.memory.clone()
     }
 
     /// Returns why something is not counted; `None` when everything is.
-    #[must_use]
     pub fn absence(&self) -> Option<&str> {
         self.absence.as_deref()
     }
@@ -106,9 +103,8 @@ impl ServerGroup {
     ///
     /// Version 1 charges no group with what the kernel writes back by itself.
     /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
-    #[must_use]
     pub fn writes_counted(&self) -> Option<&'static str> {
-        let is_v1 = self.accounts.io.as_ref().is_some_and(|(version, ..)| *version == Version::V1);
+        let is_v1 = self.accounts.io.as_ref().is_some_and(|(io, _)| io.version == Version::V1);
         is_v1.then_some(
             "direct and synced ones only, not what the kernel writes back: control groups of \
              version 1",
@@ -138,46 +134,25 @@ struct GroupBuilder {
 }
 
 impl GroupBuilder {
-    /// Makes the capped group, if there is to be one.
+    /// Makes the capped group.
     fn cap(
         &mut self,
         text: &str,
         mounts: &[Mount],
-        limit: Option<Bytes>,
-    ) -> Result<Option<MemoryCap>, SampleError> {
-        let Some(limit) = limit else { return Ok(None) };
-        let v1 = v1_dir(text, mounts, "memory").map(|own| (Version::V1, own));
-        let own = v1.or_else(|| Some((Version::V2, v2_dir(text, mounts)?)));
-        let Some((version, own)) = own else {
-            let reason = "no control group file system is mounted".to_owned();
-            return Err(SampleError::NoController { reason });
-        };
-        let cap = MemoryCap::create_in(version, &own, &self.name, limit)?;
-        self.dirs.push(cap.dir().memory);
-        Ok(Some(cap))
+        limit: Bytes,
+    ) -> Result<MemoryCap, SampleError> {
+        let cap = MemoryCap::create_in(locate(text, mounts, "memory"), &self.name, limit)?;
+        self.dirs.push(cap.dir().dir);
+        Ok(cap)
     }
 
-    /// Returns where CPU and IO are counted.
-    fn accounts(&mut self, text: &str, mounts: &[Mount]) -> Accounts {
-        let v1 = |controller: &str| v1_dir(text, mounts, controller);
-        let cpu = v1("cpuacct").and_then(|own| self.make(&own)).map(|dir| (Version::V1, dir));
-        let cpu = cpu.or_else(|| Some((Version::V2, self.make_v2(text, mounts)?)));
-        let io = v1("blkio").and_then(|own| self.make(&own)).map(|dir| (Version::V1, dir));
-        let io = io.or_else(|| Some((Version::V2, self.make_v2(text, mounts)?)));
-        Accounts {
-            cpu: cpu.map(|(version, dir)| CpuDir { version, dir }),
-            io: io.map(|(version, dir)| (version, dir, String::new())),
-            ..Accounts::default()
+    /// Makes a group that counts what a controller of version 1, or version 2, does.
+    fn account(&mut self, text: &str, mounts: &[Mount], controller: &str) -> Option<CgroupDir> {
+        let v1 = v1_dir(text, mounts, controller).and_then(|own| self.make(&own));
+        match v1 {
+            Some(dir) => Some(CgroupDir { version: Version::V1, dir }),
+            None => Some(CgroupDir { version: Version::V2, dir: self.make_v2(text, mounts)? }),
         }
-    }
-
-    /// Returns where memory is counted when it is not capped.
-    fn memory(&mut self, text: &str, mounts: &[Mount]) -> Option<CgroupDir> {
-        if let Some(own) = v1_dir(text, mounts, "memory") {
-            let memory = self.make(&own)?;
-            return Some(CgroupDir { version: Version::V1, memory });
-        }
-        Some(CgroupDir { version: Version::V2, memory: self.make_v2(text, mounts)? })
     }
 
     /// Makes the one group of version 2, with what counters can be had.
@@ -213,7 +188,7 @@ impl GroupBuilder {
 
 /// Returns why a group cannot be made, and the remedy.
 fn describe_failure(error: &SampleError) -> String {
-    let SampleError::NoRights { path, source } = error else { return error.to_string() };
+    let SampleError::NoRights(path, source) = error else { return error.to_string() };
     format!(
         "no control group for the server: cannot write {} ({source}): run as root, or under \
          systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
@@ -243,7 +218,7 @@ mod tests {
         }
         let dirs = group.dirs().to_vec();
         assert!(dirs.iter().all(|dir| dir.join("cgroup.procs").exists()), "{dirs:?}");
-        let is_v1 = group.accounts().io.is_some_and(|(version, ..)| version == Version::V1);
+        let is_v1 = group.accounts().io.is_some_and(|(io, _)| io.version == Version::V1);
         assert_eq!(group.writes_counted().is_some(), is_v1);
         drop(group);
         assert!(!dirs.iter().any(|dir| dir.exists()));
@@ -256,7 +231,7 @@ mod tests {
             Ok(group) => group,
             Err(error) => return println!("skipped: {error}"),
         };
-        let memory = group.memory().unwrap().memory;
+        let memory = group.memory().unwrap().dir;
         assert!(group.dirs().contains(&memory), "{memory:?}");
         let limits = ["memory.limit_in_bytes", "memory.max"].map(|name| memory.join(name));
         let limit = limits.iter().find_map(|path| fs::read_to_string(path).ok()).unwrap();

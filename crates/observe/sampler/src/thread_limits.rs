@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustix::process::{Resource, getrlimit, getuid};
 
-use crate::control_group::locate_pids;
+use crate::control_group::locate;
 use crate::kernel_file::{read_trimmed, value_of};
 use crate::mount::mounts;
 
@@ -21,7 +21,6 @@ pub struct ThreadLimit {
 
 impl ThreadLimit {
     /// Returns how many more threads it allows.
-    #[must_use]
     pub const fn free(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
@@ -30,7 +29,6 @@ impl ThreadLimit {
 /// Returns the tightest limit on threads, if the system has one.
 ///
 /// Reads every process of the user: for once, not for each second.
-#[must_use]
 pub fn tightest_thread_limit() -> Option<ThreadLimit> {
     let all = of_system().into_iter().chain(of_user()).chain(of_groups());
     all.min_by_key(ThreadLimit::free)
@@ -95,8 +93,10 @@ fn is_exempt(status: &str) -> bool {
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/pids.rst; a thread counts as a process.
 fn of_groups() -> Vec<ThreadLimit> {
     let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(dir) = locate_pids(&text, &mounts()) else { return Vec::new() };
-    dir.ancestors()
+    let Some(group) = locate(&text, &mounts(), "pids") else { return Vec::new() };
+    group
+        .dir
+        .ancestors()
         .take_while(|dir| dir.join("cgroup.procs").exists())
         .filter_map(of_group)
         .collect()

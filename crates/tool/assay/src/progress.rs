@@ -66,21 +66,21 @@ impl Screen {
                 self.run_begun = self.clock.now();
                 self.head();
             }
-            Progress::StepBegins { step } => {
+            Progress::StepBegins(step) => {
                 self.done = 0;
                 if let Some(lines) = &self.lines {
                     lines.bar.reset();
                 }
                 self.live(step, 0.0, "begins");
             }
-            Progress::Stage { step, stage } => self.live(step, 0.0, stage),
-            Progress::Second { step, probe, interval } => self.second(step, *probe, interval),
-            Progress::ProbeEnds { step, probe } => {
+            Progress::Stage(step, stage) => self.live(step, 0.0, stage),
+            Progress::Second(step, probe, interval) => self.second(step, *probe, interval),
+            Progress::ProbeEnds(step, probe) => {
                 self.line(&probe_line(&self.run, step, probe));
             }
-            Progress::StepEnds { step, .. } => self.line(&step_line(&self.run, step)),
-            Progress::RunEnds { run } if run.end.is_complete() => {}
-            Progress::RunEnds { run } => {
+            Progress::StepEnds(step, _) => self.line(&step_line(&self.run, step)),
+            Progress::RunEnds(run) if run.end.is_complete() => {}
+            Progress::RunEnds(run) => {
                 self.line(&format!("{}  {}", run.cell.id, run.end.phrase()));
             }
         }

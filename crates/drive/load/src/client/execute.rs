@@ -30,7 +30,7 @@ pub(crate) fn run_scheduled<C: Clock>(
             if drive.role == Role::Measured {
                 meter.count_idle();
             }
-            let schedule = Open { arrivals, start: meter.start() };
+            let schedule = Open { arrivals, start: meter.timeline.start };
             run(drive.clock, drive, schedule, source, meter)
         }
         None if drive.depth > 1 => pipelined::run(drive, source, meter),
@@ -67,9 +67,9 @@ fn run<C: Clock, S: Schedule>(
     let mut rows = Rows::new();
     let mut failures = 0;
     let mut limit = drive.limit;
-    let mut next_mark = clock.ticks_at(meter.next_mark());
+    let mut next_mark = clock.ticks_at(meter.next_mark);
     let mut unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
-    let mut free_since = meter.start();
+    let mut free_since = meter.timeline.start;
     while meter.ended < limit {
         let is_checked = unchecked == 0;
         let next = generator.next();
@@ -93,7 +93,7 @@ fn run<C: Clock, S: Schedule>(
             if meter.mark(clock.time_of(ended)) {
                 limit = 0;
             }
-            next_mark = clock.ticks_at(meter.next_mark());
+            next_mark = clock.ticks_at(meter.next_mark);
         }
         if !S::IS_CLOSED {
             note_served(clock, &begun, free_since, meter);
@@ -145,10 +145,10 @@ fn begin<C: Clock, S: Schedule>(
     meter: &mut Meter<'_>,
 ) -> Option<Begun> {
     let intended = schedule.take()?;
-    meter.note_taken(intended);
+    meter.unserved_taken = Some(intended);
     let started = clock.ticks();
     let now = clock.time_of(started);
-    if intended <= now && intended < meter.deadline() {
+    if intended <= now && intended < meter.deadline {
         return Some(Begun { intended, started, is_awaited: false });
     }
     let started = wait(drive, intended, now, meter)?;
@@ -158,7 +158,7 @@ fn begin<C: Clock, S: Schedule>(
 /// Notes that an arrival was served, and how late where the client was free before it was due.
 #[inline(always)]
 fn note_served<C: Clock>(clock: &C, begun: &Begun, free_since: Nanos, meter: &mut Meter<'_>) {
-    meter.note_served();
+    meter.unserved_taken = None;
     let lag = clock.time_of(begun.started).since(begun.intended);
     if begun.is_awaited || (begun.intended >= free_since && lag > BETWEEN) {
         meter.tally.record_lag(lag.0);
@@ -189,7 +189,7 @@ fn wait<C: Clock>(
     meter: &mut Meter<'_>,
 ) -> Option<Ticks> {
     loop {
-        let next = due.min(meter.next_mark());
+        let next = due.min(meter.next_mark);
         let ticks = match drive.waiting {
             Waiting::Spinning => drive.clock.spin_until(next),
             Waiting::Exact => drive.clock.wait_until(next),
@@ -202,11 +202,11 @@ fn wait<C: Clock>(
         now = drive.clock.time_of(ticks);
         meter.note_idle(now.min(due).since(since));
         // Interval ends and heartbeats can wait until the operation has ended.
-        if now >= due && due < meter.deadline() {
+        if now >= due && due < meter.deadline {
             return Some(ticks);
         }
         // An operation that is due at the deadline or later is not begun.
-        let is_over = now >= meter.next_mark() && meter.mark(now);
+        let is_over = now >= meter.next_mark && meter.mark(now);
         if is_over || drive.halt.is_halted() {
             return None;
         }

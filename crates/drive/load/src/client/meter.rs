@@ -18,9 +18,9 @@ const TALLY_FULL: u64 = 1 << 31;
 /// One client's recorder: its tally, and when its next hand-over or heartbeat is due.
 pub(crate) struct Meter<'r> {
     client: usize,
-    timeline: Timeline,
+    pub(crate) timeline: Timeline,
     /// When the client ends; the end of time when nothing but its work or a halt ends it.
-    deadline: Nanos,
+    pub(crate) deadline: Nanos,
     pub(crate) tally: Box<ClientTally>,
     /// The interval the tally was begun in.
     from: u64,
@@ -30,10 +30,11 @@ pub(crate) struct Meter<'r> {
     pub(crate) ended: u64,
     ended_before_tally: u64,
     usage: Usage,
-    next_mark: Nanos,
+    /// When [`Meter::mark`] is next due.
+    pub(crate) next_mark: Nanos,
     next_close: Nanos,
     /// The arrival taken last, until it is served.
-    unserved_taken: Option<Nanos>,
+    pub(crate) unserved_taken: Option<Nanos>,
     idle: Option<Nanos>,
     heartbeat: &'r Heartbeat,
     sender: ClientSender,
@@ -71,23 +72,6 @@ impl<'r> Meter<'r> {
         meter
     }
 
-    /// Returns when [`Meter::mark`] is next due.
-    #[inline(always)]
-    pub(crate) const fn next_mark(&self) -> Nanos {
-        self.next_mark
-    }
-
-    /// Returns when the step began.
-    pub(crate) const fn start(&self) -> Nanos {
-        self.timeline.start
-    }
-
-    /// Returns when the client ends; an arrival due then or later is not served.
-    #[inline(always)]
-    pub(crate) const fn deadline(&self) -> Nanos {
-        self.deadline
-    }
-
     /// Counts the time the client waits with nothing due from now on.
     pub(crate) const fn count_idle(&mut self) {
         self.idle = Some(Nanos(0));
@@ -99,18 +83,6 @@ impl<'r> Meter<'r> {
         if let Some(idle) = &mut self.idle {
             *idle = idle.after(span);
         }
-    }
-
-    /// Notes that the client has taken the arrival due at `due`.
-    #[inline(always)]
-    pub(crate) const fn note_taken(&mut self, due: Nanos) {
-        self.unserved_taken = Some(due);
-    }
-
-    /// Notes that the arrival was served.
-    #[inline(always)]
-    pub(crate) const fn note_served(&mut self) {
-        self.unserved_taken = None;
     }
 
     /// Publishes the heartbeat and ends a due interval; returns whether the deadline has passed.

@@ -78,7 +78,7 @@ pub(super) fn run<C: Clock>(
     let mut pipelined = PipelinedLoop {
         clock: drive.clock,
         session,
-        next_mark: drive.clock.ticks_at(meter.next_mark()),
+        next_mark: drive.clock.ticks_at(meter.next_mark),
         meter,
         in_flight: VecDeque::with_capacity(depth),
         rows: Rows::new(),
@@ -193,7 +193,7 @@ impl<C: Clock> PipelinedLoop<'_, '_, C> {
         if ended >= self.next_mark {
             // The operation belongs to the interval it ended in, so the hand-over comes first.
             self.is_over |= self.meter.mark(self.clock.time_of(ended));
-            self.next_mark = self.clock.ticks_at(self.meter.next_mark());
+            self.next_mark = self.clock.ticks_at(self.meter.next_mark);
         }
         match outcome {
             Ok(outcome) => {

@@ -148,7 +148,6 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             censor(&mut totals.clients, self.kind, &arrivals.censored);
         }
         StepTotals {
-            started_after: self.timeline.measured_from.since(self.timeline.start),
             duration: self.ended_at.since(self.timeline.measured_from),
             clients: totals.clients,
             writers: totals.writers,
@@ -237,9 +236,6 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         let due = self.arrivals.as_mut().map(|arrivals| arrivals.finish(end));
         let usage = self.accounts.since_last(due);
         self.collector.finish(self.ended_at, &usage);
-        if self.has_begun {
-            (self.on_event)(Event::MeasuringEnds);
-        }
         self.pool.halt_all();
     }
 
@@ -267,11 +263,9 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             return;
         }
         self.next_heartbeat = now.after(HEARTBEAT);
-        let (clients, writers) = self.pool.heartbeats.split_at(self.pool.clients);
-        (self.on_event)(Event::Heartbeat {
-            client_operations: clients.iter().map(|heartbeat| heartbeat.read()).sum(),
-            writer_operations: writers.iter().map(|heartbeat| heartbeat.read()).sum(),
-        });
+        let clients = &self.pool.heartbeats[..self.pool.clients];
+        let operations = clients.iter().map(|heartbeat| heartbeat.read()).sum();
+        (self.on_event)(Event::Heartbeat(operations));
     }
 
     fn end(&mut self) -> StepEnd {
@@ -334,7 +328,7 @@ fn wait_for_all(
                     ClientEnd::Failed(reason) => EngineError::Fatal(reason),
                     ClientEnd::Finished | ClientEnd::Stopped => continue,
                 };
-                return Err(LoadError::Session { who: pool.name(client), source });
+                return Err(LoadError::Session(pool.name(client), source));
             }
             Some(Message::Interval(_) | Message::Ended(..)) | None => {}
         }

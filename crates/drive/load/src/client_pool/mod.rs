@@ -14,19 +14,12 @@ mod barrier;
 mod client_slot;
 mod collector;
 mod coordinator;
-mod pacing;
 mod pool;
 mod run;
 mod step;
 mod thread_states;
 
-#[cfg(all(test, not(feature = "model-check")))]
-mod coordinated_omission;
-#[cfg(all(test, feature = "model-check"))]
-mod model_check;
-#[cfg(all(test, not(feature = "model-check")))]
-mod open_loop;
-#[cfg(all(test, not(feature = "model-check")))]
+#[cfg(test)]
 mod tests;
 
 pub use run::run_step;

@@ -1,16 +1,19 @@
 //! State that the coordinator and the clients of a step share.
 
-use model::{Load, Nanos, Pace, Pacing, StopRule};
+use std::thread::available_parallelism;
+
+use model::{Load, Nanos, OpenLoad, Pace, Pacing, StopRule};
 use workload::random::Stream;
 
 use super::barrier::StartBarrier;
-use super::pacing::PacingInputs;
 use super::step::StepRun;
 use crate::client::{Role, Waiting};
 use crate::schedule::SharedArrivals;
 use crate::stop::{Halt, Heartbeat};
 use crate::timeline::Timeline;
 
+/// CPUs that spinning clients leave alone: one for the engine's own threads and the harness.
+const SPARE_CPUS: usize = 1;
 /// Branch of the random stream that decides the writers' arrivals.
 const WRITERS: u64 = 1;
 
@@ -36,7 +39,9 @@ impl ClientPool {
         let (clients, writers) = (step.clients.generators.len(), step.writers.generators.len());
         let pace = match &step.clients.load {
             Load::Open(open) => {
-                let pacing = PacingInputs::here(clients, margin).pacing(open);
+                // Where the system does not report the CPUs, no client spins.
+                let cpus = available_parallelism().map_or(1, usize::from);
+                let pacing = pacing(open, clients, cpus, margin);
                 Some(Pace { pacing, ..open.pace })
             }
             Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => None,
@@ -112,4 +117,42 @@ fn writer_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
 const fn timeline(step: &StepRun<'_>) -> Timeline {
     let (start, measured_from, interval) = (Nanos(0), step.warmup, step.interval);
     Timeline { start, measured_from, interval, deadline: None }
+}
+
+/// Returns how free clients wait: never [`Pacing::Auto`].
+///
+/// They spin where each has one of the `cpus` to itself and one is left, or where the mean gap
+/// between two arrivals of a client, at the highest rate, is too short to sleep in: a wait shorter
+/// than `margin` is spun from the start.
+fn pacing(load: &OpenLoad, clients: usize, cpus: usize, margin: Nanos) -> Pacing {
+    if load.pace.pacing != Pacing::Auto {
+        return load.pace.pacing;
+    }
+    let gap_ns = clients as f64 / load.rate.peak_ops_per_s() * 1e9;
+    let has_room = clients + SPARE_CPUS <= cpus;
+    if has_room || gap_ns < margin.0 as f64 { Pacing::Spin } else { Pacing::Hybrid }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Arrivals, Rate};
+
+    use super::*;
+
+    #[test]
+    fn clients_spin_where_a_cpu_is_free() {
+        let load = |ops_per_s, pacing| OpenLoad {
+            rate: Rate::constant(ops_per_s),
+            pace: Pace { arrivals: Arrivals::Poisson, pacing },
+        };
+        let chosen = |clients, cpus, ops_per_s, requested| {
+            pacing(&load(ops_per_s, requested), clients, cpus, Nanos(50_000))
+        };
+        assert_eq!(chosen(1, 2, 1000.0, Pacing::Auto), Pacing::Spin);
+        assert_eq!(chosen(2, 2, 1000.0, Pacing::Auto), Pacing::Hybrid);
+        // A gap of 20 us per client: no sleep is that short.
+        assert_eq!(chosen(2, 2, 100_000.0, Pacing::Auto), Pacing::Spin);
+        assert_eq!(chosen(4, 1, 1000.0, Pacing::Spin), Pacing::Spin);
+        assert_eq!(chosen(4, 1, 1e6, Pacing::Hybrid), Pacing::Hybrid);
+    }
 }

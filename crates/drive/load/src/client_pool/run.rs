@@ -2,6 +2,7 @@
 
 use engine::Engine;
 use model::{Load, StopRule};
+use workload::Part;
 
 use super::client_slot::ClientSlot;
 use super::coordinator::{Coordinator, Span};
@@ -99,15 +100,15 @@ impl<'scope> StartedClients<'scope> {
         group: &'env mut GroupRun<'_>,
         role: Role,
     ) -> Result<(), LoadError> {
-        let size = group.generators.len() as u64;
+        let clients = u32::try_from(group.generators.len()).expect("clients are threads");
         let (halt, arrivals, waiting) = call.pool.of(role);
         let depth = if let Load::Pipelined(depth) = group.load { depth } else { 1 };
-        for (position, generator) in (0..).zip(&mut group.generators) {
+        for (client, generator) in (0..).zip(&mut group.generators) {
             let index = self.handles.len();
             // Shared arrivals have their own end.
             let limit = match arrivals {
                 Some(_) => u64::MAX,
-                None => limit(call.stop, role, position, size),
+                None => limit(call.stop, role, Part { client, clients }),
             };
             let client_slot = ClientSlot {
                 index,
@@ -130,27 +131,19 @@ impl<'scope> StartedClients<'scope> {
             let who = call.pool.name(index);
             match spawn_scoped(scope, &who, move || client_slot.run()) {
                 Ok(handle) => self.handles.push(handle),
-                Err(source) => return Err(LoadError::Thread { who, source }),
+                Err(source) => return Err(LoadError::Thread(who, source)),
             }
         }
         Ok(())
     }
 }
 
-/// Returns the operations that client `position` of `size` may do.
-const fn limit(stop: StopRule, role: Role, position: u64, size: u64) -> u64 {
+/// Returns the operations that a client may do.
+fn limit(stop: StopRule, role: Role, part: Part) -> u64 {
     match (stop, role) {
-        (StopRule::Operations(total), Role::Measured) => {
-            first_share(total, position + 1, size) - first_share(total, position, size)
-        }
+        (StopRule::Operations(total), Role::Measured) => part.share(total),
         (StopRule::Duration(_), Role::Measured) | (_, Role::Background) => u64::MAX,
     }
-}
-
-/// Returns how many of `total` fall to the first `clients` of `size`, as workloads divide them.
-#[expect(clippy::cast_possible_truncation, reason = "a part of a u64 fits a u64")]
-const fn first_share(total: u64, clients: u64, size: u64) -> u64 {
-    (total as u128 * clients as u128 / size as u128) as u64
 }
 
 #[cfg(test)]
@@ -159,8 +152,9 @@ mod tests {
 
     #[test]
     fn clients_share_all_operations() {
-        let share = |position| limit(StopRule::Operations(10), Role::Measured, position, 4);
-        assert_eq!([share(0), share(1), share(2), share(3)], [2, 3, 2, 3]);
-        assert_eq!(limit(StopRule::Operations(10), Role::Background, 0, 1), u64::MAX);
+        let limit =
+            |role, client| limit(StopRule::Operations(10), role, Part { client, clients: 4 });
+        assert_eq!([0, 1, 2, 3].map(|client| limit(Role::Measured, client)), [2, 3, 2, 3]);
+        assert_eq!(limit(Role::Background, 0), u64::MAX);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use engine::Engine;
 use hdrhistogram::Histogram;
 use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
+use serde::{Deserialize, Serialize};
 use workload::Generator;
 
 use crate::error::LoadError;
@@ -34,7 +35,6 @@ pub struct GroupRun<'a> {
 
 impl GroupRun<'_> {
     /// Returns a group without clients.
-    #[must_use]
     pub const fn empty() -> Self {
         Self { generators: Vec::new(), load: Load::Closed, kinds: BTreeSet::new() }
     }
@@ -72,10 +72,10 @@ impl StepRun<'_> {
             return Err(LoadError::NothingToDo);
         }
         if matches!(self.stop, StopRule::Operations(_)) && self.warmup > Nanos(0) {
-            return Err(LoadError::WarmupByCount { warmup: self.warmup });
+            return Err(LoadError::WarmupByCount(self.warmup));
         }
         if !(INTERVAL_MIN..=INTERVAL_MAX).contains(&self.interval) {
-            return Err(LoadError::Interval { interval: self.interval, max: INTERVAL_MAX });
+            return Err(LoadError::Interval(self.interval, INTERVAL_MAX));
         }
         for load in [&self.clients.load, &self.writers.load] {
             match load {
@@ -83,7 +83,7 @@ impl StepRun<'_> {
                 Load::Open(open) => {
                     let ops_per_s = open.rate.peak_ops_per_s();
                     if !open.rate.is_sound() || ops_per_s > RATE_MAX_OPS_PER_S {
-                        return Err(LoadError::Rate { ops_per_s, max: RATE_MAX_OPS_PER_S });
+                        return Err(LoadError::Rate(ops_per_s, RATE_MAX_OPS_PER_S));
                     }
                 }
                 Load::FindRate(_) | Load::FindClients => return Err(LoadError::Search),
@@ -96,24 +96,17 @@ impl StepRun<'_> {
 /// An event of a running step, delivered on the caller's thread.
 ///
 /// An interval comes some time after its end: as soon as every client has handed in its part, or
-/// four intervals later at the latest. `MeasuringBegins` and `MeasuringEnds` come at once, to let
-/// others sample at the right moment; so the last intervals of the warm-up follow the first, and
-/// those of the measured span the second.
+/// four intervals later at the latest. `MeasuringBegins` comes at once, to let others sample at the
+/// right moment; so the last intervals of the warm-up follow it.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The measured span begins; without a warm-up no client starts before the callback returns.
     MeasuringBegins,
     /// An interval is complete: borrowed, because its memory is used again.
     Interval(&'a Interval),
-    /// All measured clients have ended; the writers are halted, and may still be stuck.
-    MeasuringEnds,
-    /// Twice a second: the same counts again mean that no operation ended.
-    Heartbeat {
-        /// Operations the measured clients have ended so far, failures and warm-up included.
-        client_operations: u64,
-        /// The same of the background writers.
-        writer_operations: u64,
-    },
+    /// Twice a second, the operations the measured clients have ended so far, failures and warm-up
+    /// included: the same count again means that no operation ended.
+    Heartbeat(u64),
 }
 
 /// Counts, times and usage of one interval.
@@ -163,9 +156,11 @@ impl Default for Interval {
 }
 
 /// How a step ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "how", rename_all = "snake_case")]
 pub enum StepEnd {
     /// The clients reached their limit or deadline.
+    #[default]
     Finished,
     /// The stop flag was set.
     Stopped,
@@ -181,8 +176,6 @@ pub enum StepEnd {
 /// Counts, times and usage of the whole measured span.
 #[derive(Debug, Clone)]
 pub struct StepTotals {
-    /// Start of the measured span, since the step's start: the warm-up.
-    pub started_after: Nanos,
     /// Length of the measured span, until the last measured client ended.
     pub duration: Nanos,
     /// The measured clients.

@@ -59,18 +59,14 @@ pub(super) struct Pair {
 /// The counter with its calibration.
 #[derive(Debug)]
 pub(super) struct Counter {
-    origin: Pair,
+    /// When the calibration was made.
+    pub(super) origin: Pair,
     /// Nanoseconds per tick, fixed point with `SCALE_BITS` of fraction.
     scale: u64,
 }
 
 impl Counter {
-    /// Starts a calibration: the second pair must follow some time later.
-    pub(super) fn begin() -> Pair {
-        pair()
-    }
-
-    /// Ends a calibration; `None` when the counter's rate makes no sense.
+    /// Ends a calibration that began some time before; `None` when the rate makes no sense.
     pub(super) fn end(origin: Pair) -> Option<Self> {
         let later = pair();
         let ticks = later.ticks.checked_sub(origin.ticks).filter(|ticks| *ticks > 0)?;
@@ -111,11 +107,6 @@ impl Counter {
         Ticks(self.origin.ticks.saturating_add(ticks))
     }
 
-    /// Returns when the calibration was made.
-    pub(super) const fn calibrated_at(&self) -> Nanos {
-        self.origin.kernel
-    }
-
     /// Returns one moment as this clock and as the kernel's clock see it.
     pub(super) fn compare(&self) -> (Nanos, Nanos) {
         let pair = pair();
@@ -124,7 +115,7 @@ impl Counter {
 }
 
 /// Reads both clocks at one moment: the try in which they were read closest together.
-fn pair() -> Pair {
+pub(super) fn pair() -> Pair {
     let mut best = Pair { ticks: read(), kernel: kernel_now() };
     let mut tightest = u64::MAX;
     for _ in 0..PAIR_TRIES {

@@ -16,13 +16,11 @@ pub struct ManualClock {
 
 impl ManualClock {
     /// Returns a clock that stands at `now`.
-    #[must_use]
     pub const fn new(now: Nanos) -> Self {
         Self { now_ns: AtomicU64::new(now.0), tick_ns: 0 }
     }
 
     /// Returns a clock that moves by `tick` each time it is read.
-    #[must_use]
     pub const fn ticking(now: Nanos, tick: Nanos) -> Self {
         Self { now_ns: AtomicU64::new(now.0), tick_ns: tick.0 }
     }

@@ -13,4 +13,4 @@ mod manual;
 mod steady;
 
 pub use manual::ManualClock;
-pub use steady::{ClockCheck, SteadyClock};
+pub use steady::SteadyClock;

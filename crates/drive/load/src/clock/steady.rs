@@ -4,12 +4,13 @@ use std::fs;
 use std::hint;
 
 use model::Nanos;
+use model::record::ClockRecord;
 use nix::errno::Errno;
 use nix::sys::prctl;
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
-use super::counter::{Counter, kernel_now, trust};
+use super::counter::{Counter, kernel_now, pair, trust};
 use crate::traits::{Clock, Ticks};
 
 /// Distance between the two readings of a calibration: 30 ns of error in 50 ms are 0.6 ppm.
@@ -40,29 +41,6 @@ const DRIFT_AFTER: Nanos = Nanos::SECOND;
 /// Source: [Mills 2010], section 11.3: a kernel's clock is slewed by at most 500 ppm.
 const DRIFT_PPM_MAX: f64 = 500.0;
 
-/// Comparison of the clock with the kernel's, recorded with each run.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClockCheck {
-    /// Where stamps come from: `tsc`, or `clock_gettime` with the reason.
-    pub source: String,
-    /// Time since calibration.
-    pub elapsed: Nanos,
-    /// This clock minus the kernel's CLOCK_MONOTONIC, nanoseconds.
-    pub offset_ns: i64,
-    /// The offset per elapsed time, parts per million.
-    ///
-    /// `None` when too little time has passed, or the kernel's clock is itself the source.
-    pub drift_ppm: Option<f64>,
-}
-
-impl ClockCheck {
-    /// Returns whether stamps are reliable.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.drift_ppm.is_none_or(|drift| drift.abs() <= DRIFT_PPM_MAX)
-    }
-}
-
 /// The time stamp counter if trusted, else the kernel's clock.
 #[derive(Debug)]
 pub struct SteadyClock {
@@ -74,7 +52,6 @@ impl SteadyClock {
     /// Returns a calibrated clock; takes 50 to 250 ms.
     ///
     /// Calibrated once, so make one per process.
-    #[must_use]
     pub fn calibrate() -> Self {
         // A file that cannot be read is an empty text: the kernel's clock is used then.
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -82,7 +59,7 @@ impl SteadyClock {
         let clocksource = fs::read_to_string(path).unwrap_or_default();
         let mut margin = MARGIN_MAX;
         let counter = trust(&cpuinfo, &clocksource).and_then(|()| {
-            let origin = Counter::begin();
+            let origin = pair();
             margin = measured_margin(origin.kernel);
             Counter::end(origin).ok_or_else(|| "the counter's rate is odd".to_owned())
         });
@@ -90,31 +67,29 @@ impl SteadyClock {
     }
 
     /// Returns a clock that calls the kernel for every stamp.
-    #[must_use]
     pub fn kernel() -> Self {
         Self { counter: Err("requested".to_owned()), margin: MARGIN_MAX }
     }
 
-    /// Compares with the kernel's clock.
-    #[must_use]
-    pub fn check(&self) -> ClockCheck {
-        match &self.counter {
+    /// Compares with the kernel's clock, since calibration.
+    pub fn check(&self) -> ClockRecord {
+        let (source, drift_ppm) = match &self.counter {
             Ok(counter) => {
                 let (ours, kernel) = counter.compare();
-                let elapsed = kernel.since(counter.calibrated_at());
+                let elapsed = kernel.since(counter.origin.kernel);
                 let offset_ns = ours.0.cast_signed() - kernel.0.cast_signed();
                 let drift = offset_ns as f64 / elapsed.0.max(1) as f64 * 1e6;
-                let drift_ppm = (elapsed >= DRIFT_AFTER).then_some(drift);
-                ClockCheck { source: "tsc".to_owned(), elapsed, offset_ns, drift_ppm }
+                ("tsc".to_owned(), (elapsed >= DRIFT_AFTER).then_some(drift))
             }
-            Err(reason) => ClockCheck {
-                source: format!("clock_gettime ({reason})"),
-                elapsed: Nanos(0),
-                offset_ns: 0,
-                drift_ppm: None,
-            },
-        }
+            Err(reason) => (format!("clock_gettime ({reason})"), None),
+        };
+        ClockRecord { source, drift_ppm, is_sound: is_sound(drift_ppm) }
     }
+}
+
+/// Returns whether stamps with this drift are reliable.
+fn is_sound(drift_ppm: Option<f64>) -> bool {
+    drift_ppm.is_none_or(|drift| drift.abs() <= DRIFT_PPM_MAX)
 }
 
 impl Clock for SteadyClock {
@@ -235,8 +210,7 @@ mod tests {
             println!("skipped: {}", check.source);
             return;
         }
-        assert!(check.offset_ns.abs() < 20_000, "{check:?}");
-        assert!(check.is_sound());
+        assert!(check.is_sound, "{check:?}");
         let (before, ours, after) = (kernel_now(), clock.now(), kernel_now());
         assert!(ours.0 + 20_000 > before.0 && ours.0 < after.0 + 20_000);
         for span in [0, 1, 17, 999_999_999, 86_400_000_000_000] {
@@ -273,9 +247,8 @@ mod tests {
 
     #[test]
     fn a_drift_no_kernel_would_make_is_not_sound() {
-        let mut check = SteadyClock::kernel().check();
-        assert!(check.is_sound() && check.source.starts_with("clock_gettime"));
-        check.drift_ppm = Some(-700.0);
-        assert!(!check.is_sound());
+        let check = SteadyClock::kernel().check();
+        assert!(check.is_sound && check.source.starts_with("clock_gettime"));
+        assert!(is_sound(Some(400.0)) && !is_sound(Some(-700.0)));
     }
 }

@@ -80,7 +80,7 @@ impl<'r> ArrivalCounter<'r> {
         let mut cursor = self.arrivals.place();
         let mut oldest = cursor.due();
         // Those taken and not served may be due after the end; all others taken are not.
-        let mut counted = cursor.number();
+        let mut counted = cursor.number;
         for due in unserved_taken {
             counted -= u64::from(!is_behind(*due));
             oldest = Some(oldest.map_or(*due, |oldest| oldest.min(*due)));
@@ -97,12 +97,12 @@ impl<'r> ArrivalCounter<'r> {
     /// Returns the number of arrivals due before `end`, of which those from `cursor` on are not
     /// taken.
     fn walk(&mut self, cursor: Box<Cursor>, end: Nanos) -> u64 {
-        let walked = self.walked.take().filter(|walked| walked.number() > cursor.number());
+        let walked = self.walked.take().filter(|walked| walked.number > cursor.number);
         let mut cursor = walked.unwrap_or(cursor);
         while cursor.due().is_some_and(|due| due < end) {
             cursor.advance();
         }
-        self.walked.insert(cursor).number()
+        self.walked.insert(cursor).number
     }
 
     fn count_to(&mut self, counted: u64) -> i64 {
@@ -208,7 +208,7 @@ mod tests {
             }
             take(taken[6], Nanos(end));
             let unserved_taken = last.into_iter().collect::<Vec<_>>();
-            let number = shared.place().number();
+            let number = shared.place().number;
             let (due, unserved) = counter.finish(Nanos(end), &unserved_taken);
             prop_assert_eq!(counted + due.offered, due_before(Nanos(end)));
             let measured = due_before(Nanos(end)) - due_before(timeline().measured_from);

@@ -19,7 +19,7 @@ const STEP_NS_MIN: f64 = 0.25;
 /// Source: [Cinlar 1975], ch. 4, section 7: a Poisson process is a time change of one with unit
 /// rate.
 #[derive(Debug, Clone)]
-pub struct Curve {
+pub(super) struct Curve {
     shape: Shape,
     /// The piece the last arrival was in: arrivals only move forward.
     at: usize,
@@ -54,10 +54,8 @@ struct Wave {
 impl Curve {
     /// Returns the curve of `rate` after a warm-up at its first value.
     ///
-    /// # Panics
-    /// When the rate has no pieces: the load was not validated.
-    #[must_use]
-    pub fn new(rate: &Rate, warmup: Nanos) -> Self {
+    /// The rate must have pieces: the load was validated.
+    pub(super) fn new(rate: &Rate, warmup: Nanos) -> Self {
         let shape = match rate {
             Rate::Pieces(pieces) => Shape::Pieces(straight(pieces, warmup)),
             Rate::Sine { mean_ops_per_s, amplitude_ops_per_s, period } => Shape::Wave(Wave {
@@ -70,23 +68,9 @@ impl Curve {
         Self { shape, at: 0 }
     }
 
-    /// Returns the number of arrivals expected by `at`.
-    #[must_use]
-    pub fn expected_by(&self, at: Nanos) -> f64 {
-        match &self.shape {
-            Shape::Pieces(pieces) => {
-                let at_ns = ns(at);
-                let next = pieces.partition_point(|piece| piece.starts_ns <= at_ns);
-                let piece = &pieces[next.saturating_sub(1)];
-                piece.expected_by(at_ns)
-            }
-            Shape::Wave(wave) => wave.expected_by(ns(at)),
-        }
-    }
-
     /// Returns the moment by which `arrivals` are expected; `arrivals` must never decrease.
     #[inline(always)]
-    pub fn moment_of(&mut self, arrivals: f64) -> Nanos {
+    pub(super) fn moment_of(&mut self, arrivals: f64) -> Nanos {
         match &self.shape {
             Shape::Pieces(pieces) => {
                 // Bounded: one step per piece in the whole life of the curve.
@@ -126,11 +110,6 @@ fn straight(pieces: &[model::load::RatePiece], warmup: Nanos) -> Arc<[Piece]> {
 }
 
 impl Piece {
-    fn expected_by(&self, at_ns: f64) -> f64 {
-        let x = (at_ns - self.starts_ns).max(0.0);
-        self.before + x * (self.from + 0.5 * self.slope * x)
-    }
-
     /// Solves `from x + slope x^2 / 2 = s` for x.
     ///
     /// Source: [Press 2007], section 5.6: the form of the quadratic formula without cancellation;
@@ -151,17 +130,6 @@ impl Wave {
     fn within(&self, x_ns: f64) -> f64 {
         let angle = TAU * x_ns / self.period_ns;
         self.mean * x_ns + self.amplitude * self.period_ns / TAU * (1.0 - angle.cos())
-    }
-
-    fn expected_by(&self, at_ns: f64) -> f64 {
-        let x_ns = at_ns - self.warmup_ns;
-        if x_ns <= 0.0 {
-            return self.mean * at_ns;
-        }
-        let waves = (x_ns / self.period_ns).floor();
-        // Over a whole wave the sine adds nothing.
-        self.mean * (self.warmup_ns + waves * self.period_ns)
-            + self.within(x_ns - waves * self.period_ns)
     }
 
     fn moment_of(&self, arrivals: f64) -> f64 {
@@ -220,6 +188,41 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    impl Curve {
+        /// Returns the number of arrivals expected by `at`.
+        pub(in crate::schedule) fn expected_by(&self, at: Nanos) -> f64 {
+            match &self.shape {
+                Shape::Pieces(pieces) => {
+                    let at_ns = ns(at);
+                    let next = pieces.partition_point(|piece| piece.starts_ns <= at_ns);
+                    let piece = &pieces[next.saturating_sub(1)];
+                    piece.expected_by(at_ns)
+                }
+                Shape::Wave(wave) => wave.expected_by(ns(at)),
+            }
+        }
+    }
+
+    impl Piece {
+        fn expected_by(&self, at_ns: f64) -> f64 {
+            let x = (at_ns - self.starts_ns).max(0.0);
+            self.before + x * (self.from + 0.5 * self.slope * x)
+        }
+    }
+
+    impl Wave {
+        fn expected_by(&self, at_ns: f64) -> f64 {
+            let x_ns = at_ns - self.warmup_ns;
+            if x_ns <= 0.0 {
+                return self.mean * at_ns;
+            }
+            let waves = (x_ns / self.period_ns).floor();
+            // Over a whole wave the sine adds nothing.
+            self.mean * (self.warmup_ns + waves * self.period_ns)
+                + self.within(x_ns - waves * self.period_ns)
+        }
+    }
 
     fn piece(seconds: u64, from_ops_per_s: f64, to_ops_per_s: f64) -> RatePiece {
         RatePiece { length: Nanos::from_secs(seconds), from_ops_per_s, to_ops_per_s }

@@ -13,13 +13,11 @@
 //! [`model::Rate`] and its inverse in `curve.rs`.
 
 mod arrival_counter;
-mod constant;
 mod curve;
 mod poisson;
 mod process;
 mod shared;
 
 pub(crate) use arrival_counter::{ArrivalCounter, Due, Unserved};
-pub use curve::Curve;
 pub use process::ArrivalProcess;
 pub(crate) use shared::SharedArrivals;

@@ -49,7 +49,7 @@ struct Crossing {
 pub(super) struct Cursor {
     process: ArrivalProcess,
     due: Nanos,
-    number: u64,
+    pub(super) number: u64,
     limit: u64,
 }
 
@@ -73,11 +73,6 @@ impl Cursor {
     #[inline(always)]
     pub(super) fn due(&self) -> Option<Nanos> {
         (self.number < self.limit).then_some(self.due)
-    }
-
-    /// Returns the number of arrivals before this place.
-    pub(super) const fn number(&self) -> u64 {
-        self.number
     }
 
     #[inline(always)]

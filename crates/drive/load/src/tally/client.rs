@@ -31,18 +31,12 @@ pub(crate) struct Times {
 struct KindTable {
     /// All but `done`, which is the sum of the buckets.
     counts: OpCounts,
-    over_range: u64,
     buckets: Box<[u64; BUCKETS]>,
 }
 
 impl KindTable {
-    /// Returns an empty table whose memory is resident: no page fault later.
     fn new() -> Self {
-        // Written, not just allocated: zero pages from the kernel are mapped on first use.
-        let mut buckets: Box<[u64]> = std::iter::repeat_n(u64::MAX, BUCKETS).collect();
-        buckets.fill(0);
-        let buckets = buckets.try_into().expect("it was made with this length");
-        Self { counts: OpCounts::default(), over_range: 0, buckets }
+        Self { counts: OpCounts::default(), buckets: resident(u64::MAX, 0) }
     }
 
     /// Adds `amount` to the bucket of `value_ns`.
@@ -54,27 +48,19 @@ impl KindTable {
         }
     }
 
-    /// Counts a value beyond the range in the last bucket, and as over range.
+    /// Counts a value beyond the range, 73 min, in the last bucket.
     #[cold]
     fn add_over_range(&mut self, amount: u64) {
         self.buckets[BUCKETS - 1] += amount;
-        self.over_range += amount >> 32;
     }
 }
 
-/// Start lags, in buckets of the same layout.
-#[derive(Debug, Clone)]
-struct LagTable {
-    counts: Box<[u32; BUCKETS]>,
-}
-
-impl LagTable {
-    /// Returns an empty table whose memory is resident: no page fault later.
-    fn new() -> Self {
-        let mut counts: Box<[u32]> = std::iter::repeat_n(u32::MAX, BUCKETS).collect();
-        counts.fill(0);
-        Self { counts: counts.try_into().expect("it was made with this length") }
-    }
+/// Returns an empty table whose memory is resident: no page fault later.
+fn resident<T: Copy + std::fmt::Debug>(touch: T, zero: T) -> Box<[T; BUCKETS]> {
+    // Written, not just allocated: zero pages from the kernel are mapped on first use.
+    let mut buckets: Box<[T]> = std::iter::repeat_n(touch, BUCKETS).collect();
+    buckets.fill(zero);
+    buckets.try_into().expect("it was made with this length")
 }
 
 /// Counts and times of one client in one interval, by kind of operation.
@@ -84,7 +70,8 @@ impl LagTable {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
-    lags: Option<LagTable>,
+    /// Start lags, in buckets of the same layout.
+    lags: Option<Box<[u32; BUCKETS]>>,
 }
 
 impl ClientTally {
@@ -98,24 +85,23 @@ impl ClientTally {
     }
 
     /// Makes room for start lags.
-    #[must_use]
     pub(crate) fn with_lags(mut self) -> Self {
-        self.lags = Some(LagTable::new());
+        self.lags = Some(resident(u32::MAX, 0));
         self
     }
 
     /// Counts a start lag, where there is room for start lags.
     #[inline(always)]
     pub(crate) fn record_lag(&mut self, lag_ns: u64) {
-        if let Some(table) = &mut self.lags {
-            table.counts[index_of(lag_ns).min(BUCKETS - 1)] += 1;
+        if let Some(counts) = &mut self.lags {
+            counts[index_of(lag_ns).min(BUCKETS - 1)] += 1;
         }
     }
 
     /// Calls `each` for every start lag that occurred, with how often it did.
     pub(crate) fn for_each_lag(&self, mut each: impl FnMut(u64, u64)) {
-        let Some(table) = &self.lags else { return };
-        for (index, count) in table.counts.iter().enumerate().filter(|(_, count)| **count != 0) {
+        let Some(counts) = &self.lags else { return };
+        for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count != 0) {
             each(value_of(index), u64::from(*count));
         }
     }
@@ -156,11 +142,11 @@ impl ClientTally {
         self.table(kind).counts.verified += values;
     }
 
-    /// Calls `each` for every kind that occurred: its counts, its operations out of range, and
-    /// its buckets that are not empty as (lowest value, service count, response count).
+    /// Calls `each` for every kind that occurred: its counts, and its buckets that are not empty
+    /// as (lowest value, service count, response count).
     pub(crate) fn for_each(
         &self,
-        mut each: impl FnMut(OpKind, &OpCounts, u64, &mut dyn Iterator<Item = (u64, u64, u64)>),
+        mut each: impl FnMut(OpKind, &OpCounts, &mut dyn Iterator<Item = (u64, u64, u64)>),
     ) {
         for kind in OpKind::ALL {
             let Some(table) = &self.tables[kind.index()] else { continue };
@@ -172,7 +158,7 @@ impl ClientTally {
             let done = buckets.clone().map(|(_, service, _)| service).sum();
             let counts = OpCounts { done, ..table.counts };
             if counts != OpCounts::default() {
-                each(kind, &counts, table.over_range, &mut { buckets });
+                each(kind, &counts, &mut { buckets });
             }
         }
     }
@@ -181,11 +167,10 @@ impl ClientTally {
     pub(crate) fn clear(&mut self) {
         for table in self.tables.iter_mut().flatten() {
             table.counts = OpCounts::default();
-            table.over_range = 0;
             table.buckets.fill(0);
         }
-        if let Some(table) = &mut self.lags {
-            table.counts.fill(0);
+        if let Some(counts) = &mut self.lags {
+            counts.fill(0);
         }
     }
 

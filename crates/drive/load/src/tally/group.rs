@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use model::OpKind;
-use model::record::{OpCounts, OpSummary};
+use model::record::{OpCounts, Percentiles};
 
 use super::client::ClientTally;
 use super::layout::{DIGITS, LONGEST_NS};
-use super::percentiles::percentiles;
 
 /// Counts and times of one kind of operation.
 #[derive(Debug, Clone)]
@@ -22,18 +21,31 @@ pub struct KindTally {
     pub response: Histogram<u64>,
     /// Ended - started, ns, of the operations that were done.
     pub service: Histogram<u64>,
-    /// Operations over the histograms' range (73 min), counted in the last bucket.
-    pub over_range: u64,
 }
 
 /// Counts and times by kind of operation.
 pub type GroupTally = BTreeMap<OpKind, KindTally>;
 
 /// Returns an empty histogram of nanoseconds in the common layout.
-#[must_use]
 #[expect(clippy::missing_panics_doc, reason = "the bounds are constants that are tested")]
 pub fn empty_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are constants")
+}
+
+/// Returns the percentiles of a histogram, ns; all zero when empty.
+///
+/// Each is the highest value of its bucket: at most 0.1 % above the operation it stands for.
+pub fn percentiles(histogram: &Histogram<u64>) -> Percentiles {
+    Percentiles {
+        count: histogram.len(),
+        mean_ns: if histogram.is_empty() { 0.0 } else { histogram.mean() },
+        p50_ns: histogram.value_at_quantile(0.5),
+        p90_ns: histogram.value_at_quantile(0.9),
+        p99_ns: histogram.value_at_quantile(0.99),
+        p999_ns: histogram.value_at_quantile(0.999),
+        p9999_ns: histogram.value_at_quantile(0.9999),
+        max_ns: histogram.max(),
+    }
 }
 
 /// Adds `count` values to a histogram; those it cannot reach go to its last bucket.
@@ -45,28 +57,17 @@ pub(crate) fn record_capped(histogram: &mut Histogram<u64>, value_ns: u64, count
 impl Default for KindTally {
     fn default() -> Self {
         let (response, service) = (empty_histogram(), empty_histogram());
-        Self { counts: OpCounts::default(), response, service, over_range: 0 }
+        Self { counts: OpCounts::default(), response, service }
     }
 }
 
 impl KindTally {
-    /// Returns the counts and percentiles, as records store them.
-    #[must_use]
-    pub fn summary(&self) -> OpSummary {
-        OpSummary {
-            counts: self.counts,
-            response: percentiles(&self.response),
-            service: percentiles(&self.service),
-        }
-    }
-
     /// Adds `other` to this tally.
     ///
     /// # Panics
     /// When a histogram was replaced by one of another layout.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
-        self.over_range += other.over_range;
         for (ours, theirs) in
             [(&mut self.response, &other.response), (&mut self.service, &other.service)]
         {
@@ -84,10 +85,9 @@ pub(crate) fn merge(into: &mut GroupTally, from: &GroupTally) {
 
 /// Adds a client's tally to `into`.
 pub(crate) fn absorb(into: &mut GroupTally, from: &ClientTally) {
-    from.for_each(|kind, counts, over_range, buckets| {
+    from.for_each(|kind, counts, buckets| {
         let tally = into.entry(kind).or_default();
         tally.counts.merge(counts);
-        tally.over_range += over_range;
         for (value_ns, service, response) in buckets {
             let in_range = "both sides have one layout";
             if service > 0 {
@@ -119,7 +119,6 @@ pub(crate) fn censor(group: &mut GroupTally, fallback: Option<OpKind>, ages: &Hi
 pub(crate) fn reset(group: &mut GroupTally) {
     for tally in group.values_mut() {
         tally.counts = OpCounts::default();
-        tally.over_range = 0;
         tally.response.reset();
         tally.service.reset();
     }
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_out_of_range_is_counted_as_such() {
+    fn a_time_out_of_range_is_counted_in_the_last_bucket() {
         let mut client = ClientTally::new([OpKind::Get]);
         record(&mut client, 5, 2 * LONGEST_NS);
         record(&mut client, u64::MAX, u64::MAX);
@@ -235,10 +234,24 @@ mod tests {
         absorb(&mut group, &client);
         let gets = &group[&OpKind::Get];
         assert_eq!((gets.counts.done, gets.response.len(), gets.service.len()), (2, 2, 2));
-        assert_eq!(gets.over_range, 2);
+        assert!(gets.response.max() >= LONGEST_NS);
         client.clear();
         let mut empty = GroupTally::new();
         absorb(&mut empty, &client);
         assert!(empty.is_empty());
+    }
+
+    #[test]
+    fn percentiles_are_ranks_of_the_operations() {
+        let mut histogram = KindTally::default().service;
+        assert_eq!(percentiles(&histogram), Percentiles::default());
+        for ns in 1..=1000 {
+            histogram.record(ns).unwrap();
+        }
+        let found = percentiles(&histogram);
+        assert_eq!((found.count, found.p50_ns, found.p90_ns), (1000, 500, 900));
+        assert_eq!((found.p99_ns, found.p999_ns, found.p9999_ns), (990, 999, 1000));
+        assert_eq!(found.max_ns, 1000);
+        assert!((found.mean_ns - 500.5).abs() < 0.5);
     }
 }

@@ -15,9 +15,7 @@
 mod client;
 mod group;
 mod layout;
-mod percentiles;
 
 pub(crate) use client::{ClientTally, Times};
-pub use group::{GroupTally, KindTally, empty_histogram};
+pub use group::{GroupTally, KindTally, empty_histogram, percentiles};
 pub(crate) use group::{absorb, absorb_lags, censor, merge, record_capped, reset};
-pub use percentiles::percentiles;

@@ -35,8 +35,9 @@ pub(super) struct DrawInputs {
 /// The values of one call.
 #[derive(Debug)]
 pub(super) struct CallBuffer {
-    arguments: Vec<Argument>,
-    bytes: Vec<u8>,
+    pub(super) arguments: Vec<Argument>,
+    /// The bytes of the texts among them.
+    pub(super) bytes: Vec<u8>,
 }
 
 impl CallBuffer {
@@ -50,18 +51,6 @@ impl CallBuffer {
     pub(super) fn clear(&mut self) {
         self.arguments.clear();
         self.bytes.clear();
-    }
-
-    /// Returns the values.
-    #[inline]
-    pub(super) fn arguments(&self) -> &[Argument] {
-        &self.arguments
-    }
-
-    /// Returns the bytes of the texts among them.
-    #[inline]
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
     }
 
     /// Draws a value from each of `sources`, which belong together.

@@ -8,11 +8,10 @@ use model::{Bounds, Call, Op, OpKind};
 
 use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
-use super::ids::Ids;
 use super::script::Script;
 use super::source::{Source, text_bytes};
 use super::steps::procedures_of;
-use super::tables::Tables;
+use super::tables::{Ids, Tables};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group, WrongAnswer};
 use crate::random::{Stream, below};
@@ -51,7 +50,7 @@ pub(crate) fn generators(
         Ok(Box::new(Calls::new(tables, call_mix, &member)?) as Box<dyn Generator>)
     };
     let made: Result<_, String> = (0..step.clients).map(one).collect();
-    made.map_err(|reason| WorkloadError::Application { step: step.name.clone(), reason })
+    made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
 }
 
 /// One client of a group.
@@ -271,8 +270,8 @@ impl Generator for Calls {
             procedure: ready.procedure,
             kind: ready.kind,
             table: copy,
-            arguments: self.buffer.arguments(),
-            bytes: self.buffer.bytes(),
+            arguments: &self.buffer.arguments,
+            bytes: &self.buffer.bytes,
         }))
     }
 

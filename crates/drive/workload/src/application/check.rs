@@ -16,14 +16,13 @@ const CALL_BYTES_MAX: u64 = 1 << 30;
 ///
 /// # Errors
 /// [`WorkloadError::UnknownStep`] when the application has no such step, else
-/// [`WorkloadError::Application`], which names the procedure and the draw.
+/// [`WorkloadError::Step`], which names the procedure and the draw.
 pub fn check_application(application: &Application, step: &Step) -> Result<(), WorkloadError> {
     let Some(traffic_spec) = application.step(&step.name) else {
         let known: Vec<_> = application.steps.iter().map(|step| step.name.as_str()).collect();
-        let (name, known) = (step.name.clone(), known.join(", "));
-        return Err(WorkloadError::UnknownStep { name, known });
+        return Err(WorkloadError::UnknownStep(step.name.clone(), known.join(", ")));
     };
-    let wrong = |reason| WorkloadError::Application { step: step.name.clone(), reason };
+    let wrong = |reason| WorkloadError::Step(step.name.clone(), reason);
     if step.clients == 0 {
         return Err(wrong("clients must be at least 1".to_owned()));
     }

@@ -14,7 +14,6 @@ mod bounded;
 mod call_buffer;
 mod calls;
 mod check;
-mod ids;
 mod payload;
 mod script;
 mod source;

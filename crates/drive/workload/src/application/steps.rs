@@ -7,7 +7,6 @@ use model::{Application, Arrivals, Load, OpenLoad, Pace, Pacing, Rate, StepInfo}
 ///
 /// [`Application::calls`] counts the calls of a step; `share_of_rows` is what that comes to
 /// for each row loaded, where it depends on nothing else.
-#[must_use]
 pub fn step_infos(application: &Application) -> Vec<StepInfo> {
     application.steps.iter().map(|traffic_spec| info(application, traffic_spec)).collect()
 }
@@ -43,7 +42,6 @@ pub(super) fn procedures_of(call_mix: &CallMix) -> Vec<u16> {
 ///
 /// Evenly paced, never in bursts: each client's rate times the clients, divided by the rows of a
 /// call. Where inserts and deletes take turns, both reach the rate.
-#[must_use]
 pub fn background_load(
     application: &Application,
     traffic_spec: &TrafficSpec,

@@ -10,17 +10,12 @@
 //! `registry::DISTRIBUTIONS`.
 
 mod hotspot;
-mod latest;
 mod picker;
+mod plain;
 mod registry;
-mod sequential;
-mod shuffled;
-mod uniform;
 mod zipf;
 
 pub(crate) use picker::{Access, Picker, Space};
+pub(crate) use plain::{Sequential, Shuffled, Uniform};
 pub use registry::check_distribution;
 pub(crate) use registry::parse;
-pub(crate) use sequential::Sequential;
-pub(crate) use shuffled::Shuffled;
-pub(crate) use uniform::Uniform;

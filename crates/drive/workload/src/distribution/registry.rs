@@ -1,57 +1,27 @@
 //! The key distributions by name.
 
 use super::hotspot::Hotspot;
-use super::latest::Latest;
 use super::picker::{Access, Space};
-use super::sequential::Sequential;
-use super::uniform::Uniform;
-use super::zipf::{self, Zipf};
+use super::plain::{Sequential, Uniform};
+use super::zipf::{self, Latest, Zipf};
 use crate::stream::Keys;
-
-/// A key distribution with its name.
-struct DistributionInfo {
-    /// Name, before the colon.
-    name: &'static str,
-    /// How it is written, with its parameter.
-    form: &'static str,
-    /// Reads the parameter.
-    parse: Parse,
-}
 
 /// Reads what stands behind the colon, for one client's rows; the error names the range.
 type Parse = fn(Option<&str>, Space) -> Result<Box<dyn Keys>, String>;
 
-/// Every key distribution.
-const DISTRIBUTIONS: &[DistributionInfo] = &[
-    DistributionInfo {
-        name: "uniform",
-        form: "uniform",
-        parse: |text, space| no_parameter(text).map(|()| boxed(Uniform::new(space))),
-    },
-    DistributionInfo {
-        name: "sequential",
-        form: "sequential",
-        parse: |text, space| no_parameter(text).map(|()| boxed(Sequential::new(space))),
-    },
-    DistributionInfo {
-        name: "zipf",
-        form: "zipf[:THETA]",
-        parse: |text, space| {
-            zipf::parse_theta(text, space).map(|theta| boxed(Zipf::new(space, theta)))
-        },
-    },
-    DistributionInfo {
-        name: "latest",
-        form: "latest[:THETA]",
-        parse: |text, space| {
-            zipf::parse_theta(text, space).map(|theta| boxed(Latest::new(space, theta)))
-        },
-    },
-    DistributionInfo {
-        name: "hotspot",
-        form: "hotspot:POINTS.RANGE",
-        parse: |text, space| Hotspot::parse(text, space).map(boxed),
-    },
+/// Every key distribution: its name, how it is written, and how its parameter is read.
+const DISTRIBUTIONS: &[(&str, &str, Parse)] = &[
+    ("uniform", "uniform", |text, space| no_parameter(text).map(|()| boxed(Uniform::new(space)))),
+    ("sequential", "sequential", |text, space| {
+        no_parameter(text).map(|()| boxed(Sequential::new(space)))
+    }),
+    ("zipf", "zipf[:THETA]", |text, space| {
+        zipf::parse_theta(text, space).map(|theta| boxed(Zipf::new(space, theta)))
+    }),
+    ("latest", "latest[:THETA]", |text, space| {
+        zipf::parse_theta(text, space).map(|theta| boxed(Latest::new(space, theta)))
+    }),
+    ("hotspot", "hotspot:POINTS.RANGE", |text, space| Hotspot::parse(text, space).map(boxed)),
 ];
 
 fn boxed(keys: impl Keys + 'static) -> Box<dyn Keys> {
@@ -81,16 +51,14 @@ pub fn check_distribution(text: &str, rows: u64) -> Result<(), String> {
 /// # Errors
 /// As [`check_distribution`].
 pub(crate) fn parse(text: &str, space: Space) -> Result<Box<dyn Keys>, String> {
-    let (name, parameter) = match text.split_once(':') {
-        Some((name, parameter)) => (name, Some(parameter)),
-        None => (text, None),
-    };
-    let Some(info) = DISTRIBUTIONS.iter().find(|info| info.name == name) else {
-        let forms: Vec<_> = DISTRIBUTIONS.iter().map(|info| info.form).collect();
+    let (name, parameter) =
+        text.split_once(':').map_or((text, None), |(name, parameter)| (name, Some(parameter)));
+    let Some((_, form, parse)) = DISTRIBUTIONS.iter().find(|(known, ..)| *known == name) else {
+        let forms: Vec<_> = DISTRIBUTIONS.iter().map(|(_, form, _)| *form).collect();
         return Err(format!("unknown key distribution `{name}`; write {}", forms.join(", ")));
     };
-    let name_form = |reason| format!("key distribution `{text}`: {reason}; write {}", info.form);
-    (info.parse)(parameter, space).map_err(name_form)
+    parse(parameter, space)
+        .map_err(|reason| format!("key distribution `{text}`: {reason}; write {form}"))
 }
 
 #[cfg(test)]

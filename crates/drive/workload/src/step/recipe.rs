@@ -17,7 +17,6 @@ pub enum Stage {
 
 impl Stage {
     /// Returns the stage's name as written in records.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Do(Maintenance::Flush) => "flush",

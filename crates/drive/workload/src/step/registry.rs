@@ -5,35 +5,13 @@ use model::{
 };
 
 use super::recipe::{Recipe, Stage};
-use super::{delete, fill, maintain, overwrite, range, read, whilewriting};
+use super::steps::{SETTLE, STEPS};
 use crate::application::background_load;
 use crate::error::WorkloadError;
 use crate::request::Presence;
 use crate::stream::Action;
 
-/// Every step, in the order of lists.
-const STEPS: &[Recipe] = &[
-    fill::FILLSEQ,
-    fill::FILLRANDOM,
-    fill::FILLUNIQUERANDOM,
-    overwrite::OVERWRITE,
-    overwrite::OVERWRITESOME,
-    overwrite::OVERWRITEANDWAIT,
-    delete::DELETERANDOM,
-    read::READRANDOM,
-    read::READMISSING,
-    read::MULTIREADRANDOM,
-    range::FWDRANGE,
-    range::REVRANGE,
-    whilewriting::READWHILEWRITING,
-    whilewriting::FWDRANGEWHILEWRITING,
-    whilewriting::REVRANGEWHILEWRITING,
-    maintain::SETTLE,
-    maintain::COMPACT,
-];
-
 /// Returns every step a benchmark may name.
-#[must_use]
 pub fn catalog() -> Vec<StepInfo> {
     STEPS.iter().map(Recipe::info).collect()
 }
@@ -45,24 +23,22 @@ pub fn catalog() -> Vec<StepInfo> {
 pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
     STEPS.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
         let known: Vec<_> = STEPS.iter().map(|recipe| recipe.name).collect();
-        WorkloadError::UnknownStep { name: name.to_owned(), known: known.join(", ") }
+        WorkloadError::UnknownStep(name.to_owned(), known.join(", "))
     })
 }
 
 /// Returns the stages after the step's clients; empty for most steps.
 ///
 /// A step of the application that settles does what `settle` does.
-#[must_use]
 pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage] {
     match application.and_then(|application| application.step(step)) {
-        Some(own) if own.settles => maintain::SETTLE.stages,
+        Some(own) if own.settles => SETTLE,
         Some(_) => &[],
         None => find(step).map_or(&[], |recipe| recipe.stages),
     }
 }
 
 /// Returns whether the step reads ranges downwards.
-#[must_use]
 pub fn reads_downwards(step: &str) -> bool {
     let clients = find(step).ok().and_then(|recipe| recipe.clients);
     clients.is_some_and(|pattern| pattern.action == Action::Scan(Direction::Reverse))
@@ -72,7 +48,6 @@ pub fn reads_downwards(step: &str) -> bool {
 ///
 /// An empty engine begins with [`Presence::Some`]. A step that ended early leaves
 /// [`Presence::Some`] too; the caller decides.
-#[must_use]
 pub fn presence_after(step: &str, before: Presence) -> Presence {
     find(step).map_or(before, |recipe| recipe.leaves.unwrap_or(before))
 }
@@ -81,7 +56,6 @@ pub fn presence_after(step: &str, before: Presence) -> Presence {
 ///
 /// The rate limit counts bytes of keys and values; in an application's step, rows. Without a limit
 /// the writer is closed-loop.
-#[must_use]
 pub fn writer_load(
     step: &Step,
     data: &DataShape,

@@ -1,13 +1,11 @@
 //! Generators by key distribution and operation, chosen at run time.
 
 use super::client::{Action, Client};
-use super::deletes::Deletes;
-use super::gets::Gets;
 use super::multigets::MultiGets;
-use super::puts::Puts;
-use super::scans::Scans;
+use super::single::{Deletes, Gets, Scans, Single};
 use crate::distribution::Picker;
 use crate::generator::Generator;
+use crate::value::ValueWriter;
 
 /// A key distribution ready to be built into a generator of any kind.
 ///
@@ -23,13 +21,20 @@ pub(crate) trait Keys {
 
 impl<P: Picker> Keys for P {
     fn generator(self: Box<Self>, client: &Client<'_>) -> Box<dyn Generator> {
+        let checker = || client.checker();
         match client.action {
-            Action::Get => Box::new(Gets::present(*self, client)),
-            Action::GetAbsent => Box::new(Gets::absent(*self, client)),
+            Action::Get => Box::new(Single::new(*self, client, Gets(checker()))),
+            Action::GetAbsent => Box::new(Single::absent(*self, client)),
             Action::MultiGet => Box::new(MultiGets::new(*self, client)),
-            Action::Scan(direction) => Box::new(Scans::new(*self, client, direction)),
-            Action::Put => Box::new(Puts::new(*self, client)),
-            Action::Delete => Box::new(Deletes::new(*self, client)),
+            Action::Scan(direction) => {
+                let scans = Scans(client.range_rows, direction, checker());
+                Box::new(Single::new(*self, client, scans))
+            }
+            Action::Put => {
+                let values = ValueWriter::new(&client.bodies, client.stream);
+                Box::new(Single::new(*self, client, values))
+            }
+            Action::Delete => Box::new(Single::new(*self, client, Deletes)),
         }
     }
 
@@ -83,13 +88,15 @@ mod tests {
                 batch_keys: 4,
             };
             let keys = Uniform::new(Space { rows: 500, access: Access::Point, first: 0 });
+            let scans = || Scans(10, Direction::Reverse, client.checker());
+            let values = || ValueWriter::new(&client.bodies, client.stream);
             for (run, jumped) in [
-                both_ways!(n, Gets::present(keys, &client)),
-                both_ways!(n, Gets::absent(keys, &client)),
+                both_ways!(n, Single::new(keys, &client, Gets(client.checker()))),
+                both_ways!(n, Single::absent(keys, &client)),
                 both_ways!(n, MultiGets::new(keys, &client)),
-                both_ways!(n, Scans::new(keys, &client, Direction::Reverse)),
-                both_ways!(n, Puts::new(keys, &client)),
-                both_ways!(n, Deletes::new(keys, &client)),
+                both_ways!(n, Single::new(keys, &client, scans())),
+                both_ways!(n, Single::new(keys, &client, values())),
+                both_ways!(n, Single::new(keys, &client, Deletes)),
             ] {
                 prop_assert_eq!(run, jumped);
             }

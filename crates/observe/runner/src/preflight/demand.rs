@@ -1,5 +1,8 @@
 //! Checks that client and system can offer a run's load.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
 use load::{CalibrationRequest, SteadyClock, calibrate};
 use model::units::per_second;
 use model::{Experiment, Load, OpenLoad, Pace, Step, StopRule};
@@ -38,18 +41,30 @@ pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
 /// [`RunnerError::Clients`] or [`RunnerError::Load`], with the figures and the remedy.
 pub(crate) fn check_demand(experiment: &Experiment) -> Result<(), RunnerError> {
     check_threads(experiment)?;
-    let mut ceilings = Ceilings::default();
+    let (clock, mut ceilings) = (OnceCell::new(), BTreeMap::new());
     for clients in &experiment.clients {
         let steps = experiment.steps_for(*clients);
         for (step_index, open) in open_loads(&steps) {
             let clients = steps[step_index].clients;
-            let ceiling = ceilings.of(clients, open.pace)?;
+            let ceiling = match ceilings.get(&clients) {
+                Some(known) => *known,
+                None => ceiling(clock.get_or_init(SteadyClock::calibrate), clients, open.pace)?,
+            };
+            ceilings.insert(clients, ceiling);
             if peak(open) > ceiling {
                 return Err(beyond(step_index, clients, (ceiling, peak(open))));
             }
         }
     }
     Ok(())
+}
+
+/// Measures the highest rate that so many clients can offer.
+fn ceiling(clock: &SteadyClock, clients: u32, pace: Pace) -> Result<f64, RunnerError> {
+    let request = CalibrationRequest { clients, highest_ops_per_s: None, pace };
+    let calibration = calibrate(clock, &request)
+        .map_err(|error| RunnerError::Clients(error.to_string(), "use fewer clients".to_owned()))?;
+    Ok(calibration.ceiling_ops_per_s)
 }
 
 /// Returns the refusal of a rate beyond the ceiling, both in operations per second.
@@ -63,30 +78,7 @@ fn beyond(step_index: usize, clients: u32, (ceiling, requested): (f64, f64)) -> 
         per_second(requested)
     );
     let remedy = format!("request less than {ceiling}");
-    RunnerError::Load { step_index, message, remedy }
-}
-
-/// Ceilings by number of clients, measured once each.
-#[derive(Default)]
-struct Ceilings {
-    clock: Option<SteadyClock>,
-    known: Vec<(u32, f64)>,
-}
-
-impl Ceilings {
-    fn of(&mut self, clients: u32, pace: Pace) -> Result<f64, RunnerError> {
-        if let Some((_, ceiling)) = self.known.iter().find(|(known, _)| *known == clients) {
-            return Ok(*ceiling);
-        }
-        let clock = self.clock.get_or_insert_with(SteadyClock::calibrate);
-        let request = CalibrationRequest { clients, highest_ops_per_s: None, pace };
-        let calibration = calibrate(clock, &request).map_err(|error| RunnerError::Clients {
-            message: error.to_string(),
-            remedy: "use fewer clients".to_owned(),
-        })?;
-        self.known.push((clients, calibration.ceiling_ops_per_s));
-        Ok(calibration.ceiling_ops_per_s)
-    }
+    RunnerError::Load(step_index, message, remedy)
 }
 
 /// Checks that the system allows as many threads as the largest step needs.
@@ -112,7 +104,7 @@ fn allow(clients: u32, limit: &ThreadLimit) -> Result<(), RunnerError> {
         0 => format!("raise {source}"),
         most => format!("raise {source}, or use at most {most} clients"),
     };
-    Err(RunnerError::Clients { message, remedy })
+    Err(RunnerError::Clients(message, remedy))
 }
 
 /// Returns the open loops among the steps, each with its step's position.
@@ -168,7 +160,7 @@ mod tests {
     #[test]
     fn a_rate_beyond_the_ceiling_is_refused_with_the_figures() {
         let error = beyond(3, 2, (3.149e6, 5e6));
-        assert!(matches!(error, RunnerError::Load { step_index: 3, .. }));
+        assert!(matches!(error, RunnerError::Load(3, ..)));
         let text = error.to_string();
         assert_eq!(
             text,

@@ -10,8 +10,7 @@ use server::ServerError;
 use super::demand::check_demand;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
-use crate::supervisor::hosting::{Host, Hosting, NoHost};
-use crate::supervisor::launch::{facts, order, start};
+use crate::supervisor::hosting::Host;
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
 use crate::supervisor::process::{Process, WorkerEvent, bad_end};
@@ -59,7 +58,7 @@ fn check_variant(
     variant: &Variant,
 ) -> Result<Identity, RunnerError> {
     let mut checked = open_once(bench, experiment, variant);
-    if let Err(RunnerError::Refused { refusal: Refusal::Option { known, .. }, .. }) = &mut checked
+    if let Err(RunnerError::Refused(_, Refusal::Option { known, .. })) = &mut checked
         && known.is_empty()
         && bench.servers.contains_key(&variant.name)
     {
@@ -86,20 +85,25 @@ fn open_once(
         seed: 0,
     };
     let data = bench.data.fresh(&cell.id)?;
-    let mut order = order(bench, experiment, &cell, &data, Vec::new())?;
+    let mut order = bench.order(experiment, &cell, &data, Vec::new())?;
     order.variant = variant.clone();
     let cpus = Cpus::of(experiment)?;
-    let hosting = Hosting { bench, experiment, variant, data: &data, cpus: &cpus };
-    let mut host = Host::open(&hosting).map_err(|error| no_host(error, variant))?;
+    let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
+    let mut host = match Host::open(bench, experiment, variant, &data, &cpus) {
+        Err(RunnerError::Server(ServerError::Interrupted)) => return Err(RunnerError::Interrupted),
+        Err(RunnerError::Server(error)) => return Err(refused(EngineError::from(error).into())),
+        opened => opened?,
+    };
     order.endpoint = host.endpoint();
-    let mut process = start(bench, &order, &cpus)?;
+    let mut process = bench.start(&order, &cpus)?;
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
     let _memory = MemoryWatch::begin(limit, &process)?;
     process.send(&Command::Run(Box::new(order)));
     let mut result = follow(process, || bench.interrupt.level() > 0);
     if let Some(Ok((identity, _))) = &mut result {
-        identity.facts.extend(facts(&host, &cpus, experiment));
+        identity.facts.extend(host.facts());
+        identity.facts.extend(cpus.fact(experiment.placement));
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
         (&mut result, host.exit_of_server("open"))
     {
@@ -107,21 +111,7 @@ fn open_once(
     }
     // Its data are not needed.
     host.close(true);
-    result
-        .ok_or(RunnerError::Interrupted)?
-        .map_err(|refusal| RunnerError::Refused { variant: variant.name.clone(), refusal })
-}
-
-/// Returns the refusal of a variant whose server does not run.
-fn no_host(error: NoHost, variant: &Variant) -> RunnerError {
-    match error {
-        NoHost::Cap(error) => error,
-        NoHost::Server(ServerError::Interrupted) => RunnerError::Interrupted,
-        NoHost::Server(error) => {
-            let refusal = EngineError::from(error).into();
-            RunnerError::Refused { variant: variant.name.clone(), refusal }
-        }
-    }
+    result.ok_or(RunnerError::Interrupted)?.map_err(refused)
 }
 
 /// Follows one preflight; an engine that crashes or hangs in it is refused.
@@ -136,29 +126,19 @@ fn follow(
     let (mut opened, mut other_allocator) = (None, None);
     loop {
         match process.receive(WATCH_EVERY) {
-            WorkerEvent::Message(message) => match *message {
-                Message::Opened { identity, effective_options, .. } => {
+            WorkerEvent::Message(message) => {
+                if let Message::Opened { identity, effective_options, .. } = *message {
                     opened = Some((identity, effective_options));
+                } else if let Message::Refused { refusal } = *message {
+                    let Refusal::Setting { setting: Setting::Allocator, reason, remedy } = refusal
+                    else {
+                        return Some(Err(refusal));
+                    };
+                    other_allocator = Some((reason, remedy));
+                } else if matches!(*message, Message::Closed { .. }) {
+                    break;
                 }
-                Message::Refused {
-                    refusal: Refusal::Setting { setting: Setting::Allocator, reason, remedy },
-                } => other_allocator = Some((reason, remedy)),
-                Message::Refused { refusal } => return Some(Err(refusal)),
-                Message::Closed { .. } => break,
-                Message::SmokeTested { .. }
-                | Message::Calibrated { .. }
-                | Message::StepBegins { .. }
-                | Message::ProbeBegins(_)
-                | Message::ProbeMeasured { .. }
-                | Message::ProbeEnds { .. }
-                | Message::MeasuringBegins { .. }
-                | Message::Interval(_)
-                | Message::Heartbeat { .. }
-                | Message::Stage { .. }
-                | Message::StepEnds(_)
-                | Message::Violated { .. }
-                | Message::EngineText { .. } => {}
-            },
+            }
             WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
             WorkerEvent::End => break,
         }

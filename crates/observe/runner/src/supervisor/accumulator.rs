@@ -3,24 +3,24 @@
 //! The supervisor archives and shows them.
 
 use hdrhistogram::Histogram;
-use load::Clock;
-use model::validity::{ArrivalsRecord, Calibration, SearchRecord};
+use load::{Clock, GroupTally};
+use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::span::{Classified, Span, reason_of};
-use super::step_record::Measurements;
+use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, warnings};
 use crate::account::growth;
-use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, ProbeBegins, StepEnds};
+use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
-use crate::tally::{self, KindHistograms, done_of, longest_of};
+use crate::tally::{self, done_of, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
 use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
 /// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
     clock: &'a dyn Clock,
-    samplers: Vec<Box<dyn sampler::Sampler>>,
+    samplers: Vec<sampler::Sampler>,
     pub(crate) index: usize,
     pub(crate) step: Step,
     /// The current probe, in a search.
@@ -52,18 +52,14 @@ struct Closed {
 /// An interval with its decoded histograms.
 pub(crate) struct RecordedInterval {
     pub(crate) record: IntervalRecord,
-    pub(crate) clients: Vec<KindHistograms>,
-    pub(crate) writers: Vec<KindHistograms>,
+    pub(crate) clients: GroupTally,
+    pub(crate) writers: GroupTally,
     pub(crate) start_lag: Option<Histogram<u64>>,
 }
 
 impl<'a> StepAccumulator<'a> {
     /// Opens the accumulator of a run; `step` is its first.
-    pub(crate) fn open(
-        clock: &'a dyn Clock,
-        samplers: Vec<Box<dyn sampler::Sampler>>,
-        step: Step,
-    ) -> Self {
+    pub(crate) fn open(clock: &'a dyn Clock, samplers: Vec<sampler::Sampler>, step: Step) -> Self {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
         let (clients, limit) = (step.clients, step.limit);
@@ -133,8 +129,7 @@ impl<'a> StepAccumulator<'a> {
     ) -> Result<RecordedInterval, String> {
         let (clients, writers) =
             (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
-        let decode = |open: &OpenInterval| tally::decode(&open.start_lag);
-        let start_lag = message.open.as_ref().map(decode).transpose()?;
+        let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
         let mut now = self.sample(false);
         let (before, read_at) =
             std::mem::replace(&mut self.last_readings, (now.clone(), self.clock.now()));
@@ -157,8 +152,8 @@ impl<'a> StepAccumulator<'a> {
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
             readings,
         };
-        let backlog = message.open.as_ref().map_or(Nanos(0), |open| open.backlog);
-        if message.open.is_some() {
+        let backlog = message.backlog;
+        if start_lag.is_some() {
             record.readings.set(metric::BACKLOG_US, (backlog.0 / 1000) as f64);
         }
         let limit_or_default = self.setting.limit();
@@ -222,37 +217,31 @@ impl<'a> StepAccumulator<'a> {
             Some(_) => self.confirmed.take().unwrap_or_default(),
             None => self.close(ends.after),
         };
-        let arrivals = match &ends.arrivals {
-            Some(message) => {
-                closed.span.part.add_censored(&tally::decode(&message.censored)?);
-                Some(arrivals_record(message)?)
-            }
-            None => None,
-        };
+        if let Some(ages) = &ends.censored {
+            closed.span.part.add_censored(&tally::decode(ages)?);
+        }
         let mut counters = closed.counters;
         counters.extend(ends.growth);
         let Span { account, part, time_profile, .. } = &closed.span;
-        let measured = Measurements {
-            span: &closed.span,
-            duration: ends.duration,
+        let record = StepRecord {
+            started_at: closed.span.since.clone(),
+            duration_ns: ends.duration,
             buckets: tally::buckets(&clients, &writers),
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
             counters,
-            gauges_max: account.gauges_max(),
-            arrivals,
-            calibration: self.calibration.as_ref(),
-        };
-        let (mut record, counted_anyway) = measured.complete(StepRecord {
-            started_at: closed.span.since.clone(),
-            gauges_end: account.gauges_last(),
+            gauges_max: account.gauges_max.clone(),
+            gauges_end: account.gauges_last.clone(),
+            arrivals: ends.arrivals,
             before: closed.span.before.clone(),
             after: closed.after,
             settle: ends.settle,
             malloc: ends.malloc,
             search: ends.search,
             ..StepRecord::new(ends.index, self.step.clone())
-        });
+        };
+        let (mut record, counted_anyway) =
+            complete(record, &closed.span, self.calibration.as_ref());
         record.time_profile = time_profile.time_profile(&self.step, counted_anyway.is_some());
         record.findings = warnings(&record);
         record.findings.extend(counted_anyway.as_ref().map(busy_host));
@@ -275,32 +264,20 @@ impl<'a> StepAccumulator<'a> {
     fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         for sampler in &mut self.samplers {
-            let sampled = if is_boundary { sampler.sample_boundary() } else { sampler.sample() };
-            readings.extend(sampled.unwrap_or_default());
+            readings.extend(sampler(is_boundary).unwrap_or_default());
         }
         readings
     }
 }
 
-fn arrivals_record(message: &ArrivalsMessage) -> Result<ArrivalsRecord, String> {
-    Ok(ArrivalsRecord {
-        pace: message.pace,
-        offered: message.offered,
-        censored: tally::decode(&message.censored)?.len(),
-        start_lag: load::percentiles(&tally::decode(&message.start_lag)?),
-        backlog_ns: message.backlog,
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use load::{GroupTally, Interval, KindTally, ManualClock};
+    use load::{Interval, KindTally, ManualClock, StepEnd};
     use model::record::Percentiles;
     use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
     use model::{Limit, Load, OpKind, Pace, StopRule};
 
     use super::*;
-    use crate::message::StepEnd;
 
     fn step(load: Load) -> Step {
         Step {
@@ -330,7 +307,8 @@ mod tests {
             length: Nanos::SECOND,
             clients: tally::times(&interval.clients),
             writers: Vec::new(),
-            open: None,
+            start_lag: None,
+            backlog: Nanos(0),
             growth: Readings::new(),
             engine: Readings::new(),
         }
@@ -445,20 +423,16 @@ mod tests {
     /// intervals are in the valid part.
     #[test]
     fn a_throttled_second_is_invalid_and_left_out() {
-        struct Cap(f64);
-        impl sampler::Sampler for Cap {
-            fn sample(&mut self) -> Result<Readings, sampler::SampleError> {
-                Ok([(metric::CGROUP_THROTTLED_US, self.0)].into())
-            }
-        }
+        let cap = |throttled_us: f64| -> Vec<sampler::Sampler> {
+            vec![Box::new(move |_| Ok([(metric::CGROUP_THROTTLED_US, throttled_us)].into()))]
+        };
         let clock = ManualClock::new(Nanos(0));
-        let mut accumulator =
-            StepAccumulator::open(&clock, vec![Box::new(Cap(0.0))], step(Load::Closed));
+        let mut accumulator = StepAccumulator::open(&clock, cap(0.0), step(Load::Closed));
         accumulator.begin_step(0, step(Load::Closed));
         accumulator.begin_span(EngineState::default());
         let mut next = |start, done, throttled_us| {
             clock.rest_until(Nanos::from_secs(start + 1));
-            accumulator.samplers = vec![Box::new(Cap(throttled_us))];
+            accumulator.samplers = cap(throttled_us);
             accumulator.interval(&second(start, done, None)).unwrap().record.invalid
         };
         assert_eq!(next(0, 50, 0.0), None);

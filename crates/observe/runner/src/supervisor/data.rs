@@ -33,13 +33,13 @@ impl DataRoot {
     /// [`RunnerError::NotOurs`] when it holds anything else.
     pub fn take(path: &Path) -> Result<Self, RunnerError> {
         server::clean_up();
-        let fail = |source: io::Error| RunnerError::DataDir { path: path.into(), source };
+        let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
         fs::create_dir_all(path).map_err(fail)?;
         let path = fs::canonicalize(path).map_err(fail)?;
         let marker = path.join(MARKER);
         if !marker.exists() {
             if fs::read_dir(&path).map_err(fail)?.next().is_some() {
-                return Err(RunnerError::NotOurs { path });
+                return Err(RunnerError::NotOurs(path));
             }
             fs::write(&marker, "Made by assay; runs put their data here.\n").map_err(fail)?;
         }
@@ -52,7 +52,6 @@ impl DataRoot {
     }
 
     /// Returns the directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -68,7 +67,7 @@ impl DataRoot {
     /// Makes a run's own empty directory; that of a killed run of the name is removed.
     pub(crate) fn fresh(&self, name: &str) -> Result<RunData, RunnerError> {
         let path = self.path.join(format!("{RUN}{name}"));
-        let fail = |source: io::Error| RunnerError::DataDir { path: path.clone(), source };
+        let fail = |source: io::Error| RunnerError::DataDir(path.clone(), source);
         remove(&path).map_err(fail)?;
         fs::create_dir(&path).map_err(fail)?;
         Ok(RunData { path })
@@ -110,7 +109,7 @@ fn remove(path: &Path) -> io::Result<()> {
 /// When the file system reports an error.
 pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
     let stat = rustix::fs::statvfs(path)
-        .map_err(|errno| RunnerError::DataDir { path: path.into(), source: errno.into() })?;
+        .map_err(|errno| RunnerError::DataDir(path.into(), errno.into()))?;
     Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
@@ -136,7 +135,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("thesis.tex"), "years of work").unwrap();
         let error = DataRoot::take(dir.path()).unwrap_err();
-        assert!(matches!(error, RunnerError::NotOurs { .. }), "{error}");
+        assert!(matches!(error, RunnerError::NotOurs(_)), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use archive::{ExperimentDir, RunWriter};
 use engine::EngineError;
-use load::SteadyClock;
+use load::{Clock, SteadyClock};
 use model::record::SCHEMA;
 use model::{Cell, Manifest, RunEnd, RunRecord};
 use sampler::IsLog;
 use server::ServerError;
 
+use super::accumulator::StepAccumulator;
 use super::data::RunData;
-use super::hosting::{Host, Hosting, NoHost};
-use super::launch::{facts, order, start};
+use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
 use super::process::Process;
-use super::supervise::{Start, Supervisor};
+use super::supervise::Supervisor;
+use super::watch::Watch;
 use super::workbench::{Progress, Workbench, check_disk};
 use crate::error::RunnerError;
 use crate::message::Command;
@@ -75,7 +76,7 @@ fn run_cell(
     let steps = experiment.steps_for(cell.clients);
     check_disk(bench)?;
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
-    let mut order = order(bench, experiment, cell, &data, steps.clone())?;
+    let mut order = bench.order(experiment, cell, &data, steps.clone())?;
     let cpus = Cpus::of(experiment)?;
     let record = RunRecord {
         schema: SCHEMA,
@@ -93,41 +94,46 @@ fn run_cell(
         end: RunEnd::Running,
     };
     let writer = dir.begin_run(&cell.id)?;
-    let host = match Host::open(&Hosting { bench, experiment, variant, data: &data, cpus: &cpus }) {
+    let host = match Host::open(bench, experiment, variant, &data, &cpus) {
         Ok(host) => host,
-        Err(NoHost::Cap(error)) => return Err(error),
-        Err(NoHost::Server(error)) => {
+        Err(RunnerError::Server(error)) => {
             let run = without_server(&writer, record, &data, error)?;
-            progress(Progress::RunEnds { run: &run });
+            progress(Progress::RunEnds(&run));
             return Ok(run);
         }
+        Err(error) => return Err(error),
     };
     order.endpoint = host.endpoint();
-    let mut process = start(bench, &order, &cpus)?;
+    let mut process = bench.start(&order, &cpus)?;
     // The cap is on the server and its page cache, when there is one.
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     let memory = MemoryWatch::begin(limit, &process)?;
     let samplers = samplers(&process, &memory, &data, &host);
     process.send(&Command::Run(Box::new(order)));
-    let facts = facts(&host, &cpus, experiment);
-    let placement = experiment.placement;
+    let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect();
     let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
-    let start = Start {
+    let first = steps.first().expect("a plan's cells have steps").clone();
+    let mut accumulator = StepAccumulator::open(clock, samplers, first);
+    accumulator.place(experiment.placement);
+    let supervisor = Supervisor {
         bench,
         process,
         host,
         facts,
-        placement,
         data,
         memory,
         clock,
         writer,
         record,
-        samplers,
+        accumulator,
+        watch: Watch::begin(clock.now()),
         steps,
         roles,
+        engine_files: Vec::new(),
+        end: None,
+        is_closed: false,
     };
-    Ok(Supervisor::new(start).run(progress)?)
+    Ok(supervisor.run(progress)?)
 }
 
 /// Returns the samplers of a run.
@@ -136,10 +142,10 @@ fn samplers(
     memory: &MemoryWatch,
     data: &RunData,
     host: &Host,
-) -> Vec<Box<dyn sampler::Sampler>> {
+) -> Vec<sampler::Sampler> {
     let is_log: IsLog = Arc::new(is_log);
     let (data_dir, is_log) = host.data().unwrap_or_else(|| (data.path.clone(), is_log));
-    sampler::for_run(&sampler::RunTargets {
+    sampler::for_run(sampler::RunTargets {
         pid: process.pid(),
         data_dir,
         cgroup: memory.own_group(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::EngineError;
 use model::{Address, Endpoint, Experiment, RunEnd, Variant};
 use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
-use server::{Death, Kind, READY_WITHIN, Running, ServerError, ServerPlacement, Start};
+use server::{Death, Kind, READY_WITHIN, Running, ServerPlacement, Start};
 
 use super::data::RunData;
 use super::placement::Cpus;
@@ -40,31 +40,20 @@ pub(crate) struct OwnServer {
     sha256: String,
 }
 
-/// Inputs that decide on the server of a run.
-#[derive(Clone, Copy)]
-pub(crate) struct Hosting<'a> {
-    pub(crate) bench: &'a Workbench<'a>,
-    pub(crate) experiment: &'a Experiment,
-    pub(crate) variant: &'a Variant,
-    pub(crate) data: &'a RunData,
-    pub(crate) cpus: &'a Cpus,
-}
-
-/// Why a run has no server.
-#[derive(Debug)]
-pub(crate) enum NoHost {
-    /// The memory cap cannot be set: no run can be made.
-    Cap(RunnerError),
-    /// The server does not run, for this reason.
-    Server(ServerError),
-}
-
 impl Host {
     /// Starts the server of a variant, if it needs one, with its data below those of the run.
     ///
     /// The server ends with the calling thread.
-    pub(crate) fn open(hosting: &Hosting<'_>) -> Result<Self, NoHost> {
-        let Hosting { bench, experiment, variant, data, cpus } = *hosting;
+    ///
+    /// # Errors
+    /// [`RunnerError::MemoryCap`], or [`RunnerError::Server`] when the server does not run.
+    pub(crate) fn open(
+        bench: &Workbench<'_>,
+        experiment: &Experiment,
+        variant: &Variant,
+        data: &RunData,
+        cpus: &Cpus,
+    ) -> Result<Self, RunnerError> {
         let kind = match bench.servers.get(&variant.name) {
             None => return Ok(Self::Worker),
             Some(Served::Foreign(endpoint)) => return Ok(Self::Foreign(endpoint.clone())),
@@ -72,10 +61,10 @@ impl Host {
         };
         let Some(program) = bench.libraries.get(&variant.name) else {
             let reason = format!("{0} needs a version: {0}@VERSION", variant.build.engine);
-            return Err(NoHost::Server(EngineError::build(reason).into()));
+            return Err(RunnerError::Server(EngineError::build(reason).into()));
         };
         let group = ServerGroup::create(experiment.memory_bytes, &data.path)
-            .map_err(|error| NoHost::Cap(RunnerError::MemoryCap(error.to_string())))?;
+            .map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
         let start = Start {
             kind,
             program: &program.path,
@@ -89,7 +78,7 @@ impl Host {
             ready_within: READY_WITHIN,
         };
         let running = Running::start(&start, &|| bench.interrupt.level() > 0);
-        let running = running.map_err(NoHost::Server)?;
+        let running = running.map_err(RunnerError::Server)?;
         let sha256 = program.sha256.clone();
         Ok(Self::OwnServer(Box::new(OwnServer { running, group, kind, sha256 })))
     }
@@ -105,12 +94,8 @@ impl Host {
 
     /// Returns the sampled processes of the server.
     pub(crate) fn targets(&self) -> Option<ServerTargets<'_>> {
-        match self {
-            Self::Worker | Self::Foreign(_) => None,
-            Self::OwnServer(own) => {
-                Some(ServerTargets { pid: own.running.pid(), group: &own.group })
-            }
-        }
+        let Self::OwnServer(own) = self else { return None };
+        Some(ServerTargets { pid: own.running.pid(), group: &own.group })
     }
 
     /// Returns where a server runs that Assay did not start.
@@ -124,13 +109,9 @@ impl Host {
 
     /// Returns a server's data directory, and the test for its logs.
     pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
-        match self {
-            Self::Worker | Self::Foreign(_) => None,
-            Self::OwnServer(own) => {
-                let kind = own.kind;
-                Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
-            }
-        }
+        let Self::OwnServer(own) = self else { return None };
+        let kind = own.kind;
+        Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
     }
 
     /// Returns facts about the server, by name.
@@ -145,14 +126,10 @@ impl Host {
             Self::OwnServer(own) => {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
-                let counted = [
-                    ("server_not_counted", own.group.absence()),
-                    ("server_writes_counted", own.group.writes_counted()),
-                ];
-                let counted = counted.into_iter();
-                facts.extend(
-                    counted.filter_map(|(name, it)| Some((name.to_owned(), it?.to_owned()))),
-                );
+                let not_counted = own.group.absence().map(|it| ("server_not_counted", it));
+                let writes = own.group.writes_counted().map(|it| ("server_writes_counted", it));
+                let counted = not_counted.into_iter().chain(writes);
+                facts.extend(counted.map(|(name, it)| (name.to_owned(), it.to_owned())));
                 facts
             }
         }

@@ -7,7 +7,6 @@ mod accumulator;
 pub(crate) mod data;
 mod experiment;
 pub(crate) mod hosting;
-pub(crate) mod launch;
 pub(crate) mod memory;
 pub(crate) mod placement;
 pub(crate) mod process;

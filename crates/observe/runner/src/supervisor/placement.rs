@@ -44,13 +44,13 @@ fn place(placement: Placement, allowed: &[u32]) -> Result<Cpus, RunnerError> {
         Placement::Split => {
             let (server, worker) = allowed.split_at(allowed.len() / 2);
             if server.is_empty() {
-                return Err(RunnerError::Placement {
-                    message: format!(
+                return Err(RunnerError::Placement(
+                    format!(
                         "placement `{placement}` needs two CPUs, and {} may be used",
                         allowed.len()
                     ),
-                    remedy: format!("use `{}` or `{}`", Placement::SameCpu, Placement::Free),
-                });
+                    format!("use `{}` or `{}`", Placement::SameCpu, Placement::Free),
+                ));
             }
             Ok(Cpus { worker: worker.to_vec(), server: server.to_vec() })
         }

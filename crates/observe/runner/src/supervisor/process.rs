@@ -25,26 +25,6 @@ const END_GRACE: Nanos = Nanos::from_secs(5);
 /// Interval at which its end is polled.
 const END_POLL: Nanos = Nanos::from_millis(5);
 
-/// Names of the signals that end a process.
-const SIGNALS: &[(Signal, &str)] = &[
-    (Signal::HUP, "HUP"),
-    (Signal::INT, "INT"),
-    (Signal::QUIT, "QUIT"),
-    (Signal::ILL, "ILL"),
-    (Signal::TRAP, "TRAP"),
-    (Signal::ABORT, "ABRT"),
-    (Signal::BUS, "BUS"),
-    (Signal::FPE, "FPE"),
-    (Signal::KILL, "KILL"),
-    (Signal::SEGV, "SEGV"),
-    (Signal::PIPE, "PIPE"),
-    (Signal::ALARM, "ALRM"),
-    (Signal::TERM, "TERM"),
-    (Signal::XCPU, "XCPU"),
-    (Signal::XFSZ, "XFSZ"),
-    (Signal::SYS, "SYS"),
-];
-
 /// How a worker program is started.
 #[derive(Debug, Clone)]
 pub struct WorkerProgram {
@@ -96,10 +76,7 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|source| {
-                let program = PathBuf::from(command.get_program());
-                RunnerError::Spawn { program, source }
-            })?;
+            .map_err(|source| RunnerError::Spawn(command.get_program().into(), source))?;
         let stdout = child.stdout.take().expect("stdout is piped");
         let stderr = child.stderr.take().expect("stderr is piped");
         let (send, lines) = sync_channel(MESSAGES_MAX);
@@ -190,13 +167,14 @@ impl Drop for Process {
 
 /// Returns the command that runs a program on some CPUs.
 fn placed(program: &WorkerProgram, cpus: &[u32]) -> std::process::Command {
+    let mut command;
     if cpus.is_empty() {
-        let mut command = std::process::Command::new(&program.path);
-        command.args(&program.arguments);
-        return command;
+        command = std::process::Command::new(&program.path);
+    } else {
+        command = std::process::Command::new("taskset");
+        command.args(["-c", &listed(cpus)]).arg(&program.path);
     }
-    let mut command = std::process::Command::new("taskset");
-    command.args(["-c", &listed(cpus)]).arg(&program.path).args(&program.arguments);
+    command.args(&program.arguments);
     command
 }
 
@@ -229,8 +207,8 @@ pub(crate) fn bad_end(status: Option<ExitStatus>, stderr: &str) -> Option<String
 
 /// Returns a signal's name without the `SIG` before it.
 fn signal_name(signal: i32) -> &'static str {
-    let known = SIGNALS.iter().find(|(known, _)| known.as_raw() == signal);
-    known.map_or("no name", |(_, name)| name)
+    let known = nix::sys::signal::Signal::try_from(signal).map(|known| known.as_str());
+    known.map_or("no name", |name| name.trim_start_matches("SIG"))
 }
 
 #[cfg(test)]

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
-use load::empty_histogram;
-use model::record::{OpCounts, OpSummaries, OpSummary};
+use load::GroupTally;
 use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
-use model::{Buckets, EngineState, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings};
+use model::{EngineState, IntervalRecord, Kind, Nanos, OpUnit, Readings};
 
 use super::time_profile::Seconds;
 use crate::account::{Account, of_kind};
-use crate::tally::{KindHistograms, add_to_buckets};
+use crate::tally;
 use crate::validity::classify::Classification;
 
 /// A measured span, of a step or of a probe.
@@ -52,8 +51,10 @@ pub(crate) struct Part {
     /// Whether each interval is invalid, in order.
     pub(crate) is_invalid: Vec<bool>,
     causes: BTreeMap<InvalidCause, u32>,
-    valid_ns: Nanos,
-    kinds: BTreeMap<OpKind, Sum>,
+    /// Length of the valid intervals.
+    pub(crate) valid_ns: Nanos,
+    /// Operations of the valid intervals.
+    valid: GroupTally,
     /// Growth of counters over the valid intervals.
     pub(crate) readings: Readings,
     /// Valid intervals in which clients began late: the engine had the CPUs.
@@ -64,25 +65,10 @@ pub(crate) struct Part {
     pub(crate) backlogs: Vec<Nanos>,
 }
 
-/// One kind of operation over some intervals.
-#[derive(Debug)]
-pub(crate) struct Sum {
-    counts: OpCounts,
-    response: Histogram<u64>,
-    service: Histogram<u64>,
-}
-
-impl Default for Sum {
-    fn default() -> Self {
-        let (response, service) = (empty_histogram(), empty_histogram());
-        Self { counts: OpCounts::default(), response, service }
-    }
-}
-
 /// One interval with its classification.
 pub(crate) struct Classified<'a> {
     pub(crate) record: &'a IntervalRecord,
-    pub(crate) clients: &'a [KindHistograms],
+    pub(crate) clients: &'a GroupTally,
     pub(crate) backlog: Nanos,
     pub(crate) classification: &'a Classification,
     /// Unit of the throughput.
@@ -107,9 +93,7 @@ impl Part {
         self.valid_ns = self.valid_ns.after(record.length_ns);
         self.engine_had_the_cpus +=
             u32::from(*classified.classification == Classification::EngineHadTheCpus);
-        for times in classified.clients {
-            self.kinds.entry(times.kind).or_default().add(times);
-        }
+        tally::add(&mut self.valid, classified.clients);
         for (name, grown) in of_kind(&record.readings, Kind::Counter) {
             *self.readings.entry(name.clone()).or_insert(0.0) += grown;
         }
@@ -122,22 +106,7 @@ impl Part {
         if self.is_invalid.last().is_none_or(|is_invalid| *is_invalid) {
             return;
         }
-        Sum::add_censored(&mut self.kinds, ages);
-    }
-
-    /// Returns the number of intervals.
-    pub(crate) fn intervals(&self) -> u32 {
-        u32::try_from(self.is_invalid.len()).unwrap_or(u32::MAX)
-    }
-
-    /// Returns the number of invalid intervals.
-    pub(crate) fn invalid_count(&self) -> u32 {
-        self.causes.values().sum()
-    }
-
-    /// Returns the length of the valid intervals.
-    pub(crate) const fn valid_length(&self) -> Nanos {
-        self.valid_ns
+        tally::add_censored(&mut self.valid, ages);
     }
 
     /// Returns the operations within the limit in all intervals, when there is a limit.
@@ -147,52 +116,15 @@ impl Part {
 
     /// Returns the invalid intervals and the valid rest; `None` when all are valid.
     pub(crate) fn invalid_intervals(&self) -> Option<InvalidIntervals> {
-        (self.invalid_count() > 0).then(|| InvalidIntervals {
-            intervals: self.invalid_count(),
-            of_intervals: self.intervals(),
+        let intervals = self.causes.values().sum();
+        (intervals > 0).then(|| InvalidIntervals {
+            intervals,
+            of_intervals: u32::try_from(self.is_invalid.len()).unwrap_or(u32::MAX),
             causes: self.causes.iter().map(|(cause, count)| (*cause, *count)).collect(),
             valid_ns: self.valid_ns,
-            valid: Sum::summaries(&self.kinds),
+            valid: tally::summaries(&self.valid),
             within_limit: self.within.map(|(_, valid)| valid),
         })
-    }
-}
-
-impl Sum {
-    /// Adds an interval.
-    pub(crate) fn add(&mut self, times: &KindHistograms) {
-        self.counts.merge(&times.summary.counts);
-        self.add_times(&times.response, &times.service);
-    }
-
-    /// Adds the ages of arrivals that were not served to the most frequent kind.
-    pub(crate) fn add_censored(kinds: &mut BTreeMap<OpKind, Self>, ages: &Histogram<u64>) {
-        if let Some(sum) = kinds.values_mut().max_by_key(|sum| sum.counts.done) {
-            sum.add_times(ages, &empty_histogram());
-        }
-    }
-
-    /// Returns the summaries for records.
-    pub(crate) fn summaries(kinds: &BTreeMap<OpKind, Self>) -> OpSummaries {
-        let summary = |(kind, sum): (&OpKind, &Self)| {
-            let (response, service) =
-                (load::percentiles(&sum.response), load::percentiles(&sum.service));
-            (*kind, OpSummary { counts: sum.counts, response, service })
-        };
-        kinds.iter().map(summary).collect()
-    }
-
-    /// Adds their service times to ten buckets.
-    pub(crate) fn add_to(kinds: &BTreeMap<OpKind, Self>, buckets: &mut Buckets) {
-        for (kind, sum) in kinds {
-            add_to_buckets(buckets, *kind, &sum.service);
-        }
-    }
-
-    fn add_times(&mut self, response: &Histogram<u64>, service: &Histogram<u64>) {
-        for (ours, theirs) in [(&mut self.response, response), (&mut self.service, service)] {
-            ours.add(theirs).expect("ours reaches as far as the worker's, which is of one layout");
-        }
     }
 }
 
@@ -206,8 +138,11 @@ pub(crate) const fn reason_of(classification: &Classification) -> Option<&Invali
 
 #[cfg(test)]
 mod tests {
+    use load::{KindTally, empty_histogram};
+    use model::record::{OpCounts, OpSummaries, OpSummary};
+    use model::{OpKind, metric};
+
     use super::*;
-    use model::metric;
 
     /// A second of gets.
     fn interval(summary: OpSummary, invalid: Option<InvalidReason>) -> IntervalRecord {
@@ -244,7 +179,7 @@ mod tests {
         let record = IntervalRecord { within_limit, ..record };
         span.add(&Classified {
             record: &record,
-            clients: &[KindHistograms { kind: OpKind::Get, summary, response, service }],
+            clients: &[(OpKind::Get, KindTally { counts, response, service })].into(),
             backlog: Nanos(done),
             classification: &classification,
             unit: OpUnit::Operation,
@@ -257,7 +192,7 @@ mod tests {
         add(&mut span, 10, 1000, None);
         let part = &span.part;
         assert_eq!((part.invalid_intervals(), part.within_limit()), (None, Some(5)));
-        assert_eq!((part.intervals(), part.valid_length()), (1, Nanos::SECOND));
+        assert_eq!((part.is_invalid.len(), part.valid_ns), (1, Nanos::SECOND));
     }
 
     #[test]
@@ -297,7 +232,8 @@ mod tests {
             let mut record = interval(summary, None);
             record.clients = [(OpKind::Insert, summary)].into();
             let (backlog, classification) = (Nanos(0), &Classification::InTime);
-            span.add(&Classified { record: &record, clients: &[], backlog, classification, unit });
+            let clients = &GroupTally::new();
+            span.add(&Classified { record: &record, clients, backlog, classification, unit });
             let found = span.account.seconds(false);
             assert_eq!(found.seconds, seconds);
             assert!((found.p50_ops - p50).abs() < 1e-9, "{found:?}");

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use archive::{HistogramPlace, RunWriter, Times};
-use load::{Clock, SteadyClock};
+use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
+use load::{Clock, SteadyClock, StepEnd};
 use model::record::ClockRecord;
 use model::validity::SearchRecord;
-use model::{Identity, Nanos, Options, Placement, RunEnd, RunRecord, StepRole};
+use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRole};
 
 use super::accumulator::{RecordedInterval, StepAccumulator};
 use super::data::RunData;
@@ -17,74 +17,33 @@ use super::process::{Process, WorkerEvent, bad_end};
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
-use crate::message::{Command, IntervalMessage, Message, StepEnd, StepEnds};
+use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::{decode, done_of};
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
-    bench: &'a Workbench<'a>,
-    process: Process,
+    pub(super) bench: &'a Workbench<'a>,
+    pub(super) process: Process,
     /// Ended after the worker, and before its data are removed.
-    host: Host,
+    pub(super) host: Host,
     /// Facts about the engine's host.
-    facts: BTreeMap<String, String>,
-    data: RunData,
-    memory: MemoryWatch,
-    clock: &'a SteadyClock,
-    writer: RunWriter,
-    record: RunRecord,
-    accumulator: StepAccumulator<'a>,
-    watch: Watch,
-    steps: Vec<model::Step>,
-    roles: Vec<StepRole>,
-    engine_files: Vec<PathBuf>,
-    end: Option<RunEnd>,
-    is_closed: bool,
+    pub(super) facts: BTreeMap<String, String>,
+    pub(super) data: RunData,
+    pub(super) memory: MemoryWatch,
+    pub(super) clock: &'a SteadyClock,
+    pub(super) writer: RunWriter,
+    pub(super) record: RunRecord,
+    pub(super) accumulator: StepAccumulator<'a>,
+    pub(super) watch: Watch,
+    pub(super) steps: Vec<model::Step>,
+    pub(super) roles: Vec<StepRole>,
+    pub(super) engine_files: Vec<PathBuf>,
+    pub(super) end: Option<RunEnd>,
+    pub(super) is_closed: bool,
 }
 
-/// Inputs of a supervisor.
-pub(crate) struct Start<'a> {
-    pub(crate) bench: &'a Workbench<'a>,
-    pub(crate) process: Process,
-    pub(crate) host: Host,
-    pub(crate) facts: BTreeMap<String, String>,
-    pub(crate) placement: Placement,
-    pub(crate) data: RunData,
-    pub(crate) memory: MemoryWatch,
-    pub(crate) clock: &'a SteadyClock,
-    pub(crate) writer: RunWriter,
-    pub(crate) record: RunRecord,
-    pub(crate) samplers: Vec<Box<dyn sampler::Sampler>>,
-    pub(crate) steps: Vec<model::Step>,
-    pub(crate) roles: Vec<StepRole>,
-}
-
-impl<'a> Supervisor<'a> {
-    pub(crate) fn new(start: Start<'a>) -> Self {
-        let first = start.steps.first().expect("a plan's cells have steps").clone();
-        let mut accumulator = StepAccumulator::open(start.clock, start.samplers, first);
-        accumulator.place(start.placement);
-        Self {
-            bench: start.bench,
-            process: start.process,
-            host: start.host,
-            facts: start.facts,
-            data: start.data,
-            memory: start.memory,
-            clock: start.clock,
-            writer: start.writer,
-            record: start.record,
-            accumulator,
-            steps: start.steps,
-            roles: start.roles,
-            watch: Watch::begin(start.clock.now()),
-            engine_files: Vec::new(),
-            end: None,
-            is_closed: false,
-        }
-    }
-
+impl Supervisor<'_> {
     /// Watches the worker until it has ended; returns the run's record.
     ///
     /// # Errors
@@ -92,7 +51,7 @@ impl<'a> Supervisor<'a> {
     pub(crate) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<RunRecord, archive::ArchiveError> {
+    ) -> Result<RunRecord, ArchiveError> {
         self.writer.write_record(&self.record)?;
         loop {
             match self.process.receive(WATCH_EVERY) {
@@ -110,7 +69,7 @@ impl<'a> Supervisor<'a> {
         &mut self,
         message: Message,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<(), archive::ArchiveError> {
+    ) -> Result<(), ArchiveError> {
         match message {
             Message::Calibrated { calibration } => {
                 self.alive();
@@ -125,7 +84,7 @@ impl<'a> Supervisor<'a> {
                 self.enter(Phase::Engine);
                 let index = (index as usize).min(self.steps.len() - 1);
                 self.accumulator.begin_step(index, self.steps[index].clone());
-                progress(Progress::StepBegins { step: &self.accumulator.step });
+                progress(Progress::StepBegins(&self.accumulator.step));
             }
             Message::ProbeBegins(probe) => {
                 self.enter(Phase::Engine);
@@ -150,7 +109,7 @@ impl<'a> Supervisor<'a> {
             }
             Message::Stage { name } => {
                 self.enter(Phase::Engine);
-                progress(Progress::Stage { step: &self.accumulator.step, stage: &name });
+                progress(Progress::Stage(&self.accumulator.step, &name));
             }
             Message::StepEnds(ends) => {
                 self.enter(Phase::Engine);
@@ -177,7 +136,7 @@ impl<'a> Supervisor<'a> {
         mut identity: Identity,
         effective_options: Options,
         keep: Vec<PathBuf>,
-    ) -> Result<(), archive::ArchiveError> {
+    ) -> Result<(), ArchiveError> {
         self.alive();
         identity.facts.extend(self.facts.clone());
         if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
@@ -205,7 +164,7 @@ impl<'a> Supervisor<'a> {
         &mut self,
         message: &IntervalMessage,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<(), archive::ArchiveError> {
+    ) -> Result<(), ArchiveError> {
         let recorded = match self.accumulator.interval(message) {
             Ok(recorded) => recorded,
             Err(reason) => {
@@ -220,44 +179,42 @@ impl<'a> Supervisor<'a> {
         self.writer.append_interval(record)?;
         self.keep_histograms(&recorded)?;
         let probe = self.accumulator.probe;
-        progress(Progress::Second { step: &self.accumulator.step, probe, interval: record });
+        progress(Progress::Second(&self.accumulator.step, probe, record));
         Ok(())
     }
 
-    fn keep_histograms(
-        &mut self,
-        recorded: &RecordedInterval,
-    ) -> Result<(), archive::ArchiveError> {
+    fn keep_histograms(&mut self, recorded: &RecordedInterval) -> Result<(), ArchiveError> {
         let record = &recorded.record;
         let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
         let step = format!("{}.{}{probe}", record.step_index, record.step);
         let (start, length) = (record.start_ns, record.length_ns);
         for (group, kinds) in [("", &recorded.clients), ("writer.", &recorded.writers)] {
-            for times in kinds {
-                let tag = format!("{step}.{group}{}", times.kind);
-                let times = Times { response: &times.response, service: &times.service };
-                self.writer.append_times(&HistogramPlace { tag: &tag, start, length }, &times)?;
+            for (kind, times) in kinds {
+                let tag = format!("{step}.{group}{kind}");
+                let place = HistogramPlace { tag: &tag, start, length };
+                self.writer.append(Log::Response, &place, &times.response)?;
+                self.writer.append(Log::Service, &place, &times.service)?;
             }
         }
         match &recorded.start_lag {
             Some(start_lag) => {
                 let place = HistogramPlace { tag: &step, start, length };
-                self.writer.append_start_lag(&place, start_lag)
+                self.writer.append(Log::StartLag, &place, start_lag)
             }
             None => Ok(()),
         }
     }
 
     /// Archives the ages of arrivals that waited at a step's end; a search's are in its probes.
-    fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), archive::ArchiveError> {
-        let Some(arrivals) = ends.arrivals.as_ref().filter(|_| ends.search.is_none()) else {
+    fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), ArchiveError> {
+        let Some(ages) = ends.censored.as_deref().filter(|_| ends.search.is_none()) else {
             return Ok(());
         };
         // A histogram that does not decode ends the run in `end_step`, with the reason.
-        let Ok(ages) = decode(&arrivals.censored) else { return Ok(()) };
+        let Ok(ages) = decode(ages) else { return Ok(()) };
         let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
         let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
-        self.writer.append_censored(&place, &ages)
+        self.writer.append(Log::Censored, &place, &ages)
     }
 
     /// Archives a search so far and shows its last probe.
@@ -265,13 +222,13 @@ impl<'a> Supervisor<'a> {
         &mut self,
         search: &SearchRecord,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<(), archive::ArchiveError> {
+    ) -> Result<(), ArchiveError> {
         self.enter(Phase::Engine);
         self.accumulator.take_search(search);
         let step = &self.accumulator.step;
         self.writer.write_search(&format!("{}.{}", self.accumulator.index, step.name), search)?;
         if let Some(probe) = search.probes.last() {
-            progress(Progress::ProbeEnds { step, probe });
+            progress(Progress::ProbeEnds(step, probe));
         }
         Ok(())
     }
@@ -284,7 +241,7 @@ impl<'a> Supervisor<'a> {
         &mut self,
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<(), archive::ArchiveError> {
+    ) -> Result<(), ArchiveError> {
         let step = self.accumulator.step.name.clone();
         match ends.end {
             StepEnd::Finished => {}
@@ -312,14 +269,14 @@ impl<'a> Supervisor<'a> {
         }
         self.writer.write_record(&self.record)?;
         let step = self.record.steps.last().expect("one was just pushed");
-        progress(Progress::StepEnds { step, run: &self.record });
+        progress(Progress::StepEnds(step, &self.record));
         Ok(())
     }
 
     /// Checks the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let step = self.step_name();
-        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over()) {
+        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over) {
             // The server's exit is the cause of a failure the worker reports.
             self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
             return self.end_with(end);
@@ -339,7 +296,7 @@ impl<'a> Supervisor<'a> {
     /// Kills the worker; the first reason for the run's end stays.
     fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(end);
-        self.watch.over();
+        self.watch.is_over = true;
         self.process.kill();
     }
 
@@ -367,7 +324,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Ends the server and archives its files; its exit may be the cause of a failed run.
-    fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), archive::ArchiveError> {
+    fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), ArchiveError> {
         let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
         if is_failed && !is_all_done {
             let death = self.host.end_of_failed(step);
@@ -382,10 +339,7 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Decides how the run ended, archives the engine's files and closes the record.
-    fn finish(
-        mut self,
-        progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<RunRecord, archive::ArchiveError> {
+    fn finish(mut self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<RunRecord, ArchiveError> {
         let step = self.step_name();
         for file in &self.engine_files {
             if file.starts_with(&self.data.path) && file.exists() {
@@ -409,7 +363,7 @@ impl<'a> Supervisor<'a> {
         };
         self.record.ended_at = Some(now_utc());
         self.writer.write_record(&self.record)?;
-        progress(Progress::RunEnds { run: &self.record });
+        progress(Progress::RunEnds(&self.record));
         Ok(self.record)
     }
 }

@@ -8,18 +8,17 @@ use std::path::Path;
 
 use archive::{ArchiveError, HistogramLog, Log, LogLine, read_intervals};
 use hdrhistogram::Histogram;
-use load::empty_histogram;
+use load::{GroupTally, KindTally, empty_histogram};
 use model::record::OpSummary;
 use model::validity::{ArrivalsRecord, Calibration};
 use model::{
-    Buckets, IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord, metric,
-    whole,
+    IntervalRecord, Kind, Nanos, OpKind, OpUnit, Readings, RunRecord, StepRecord, metric, whole,
 };
 
-use super::span::{Classified, Span, Sum};
-use super::step_record::Measurements;
+use super::span::{Classified, Span};
+use super::step_record::complete;
 use crate::account::{gauges, of_kind};
-use crate::tally::KindHistograms;
+use crate::tally;
 use crate::validity::classify::Classification;
 
 /// Returns a run with `warmup_trims` removed from its steps, by index.
@@ -119,7 +118,7 @@ impl Archive {
         let mut lags = self.start_lag.lines();
         for interval in &self.intervals {
             let is_within = is_within(interval);
-            let (mut clients, mut writers) = (Vec::new(), Vec::new());
+            let (mut clients, mut writers) = (GroupTally::new(), GroupTally::new());
             let kinds = interval.clients.iter().map(|one| (one, true));
             for ((kind, summary), is_client) in
                 kinds.chain(interval.writers.iter().map(|one| (one, false)))
@@ -127,8 +126,9 @@ impl Archive {
                 let short = || self.response.damaged("it ends before the intervals do");
                 let (response, service) = lines.next().ok_or_else(short)?;
                 if is_within {
-                    let times = self.decode_line(*kind, summary, (response?, service?))?;
-                    if is_client { clients.push(times) } else { writers.push(times) }
+                    let tally = self.decode_line(*kind, summary, (response?, service?))?;
+                    let group = if is_client { &mut clients } else { &mut writers };
+                    group.insert(*kind, tally);
                 }
             }
             let lag = if interval.start_lag.is_some() { lags.next().transpose()? } else { None };
@@ -145,7 +145,7 @@ impl Archive {
         kind: OpKind,
         summary: &OpSummary,
         (response, service): (LogLine<'_>, LogLine<'_>),
-    ) -> Result<KindHistograms, ArchiveError> {
+    ) -> Result<KindTally, ArchiveError> {
         let end = format!(".{kind}");
         if !response.tag().ends_with(&end) || service.tag() != response.tag() {
             let (found, expected) = (response.tag(), service.tag());
@@ -154,7 +154,7 @@ impl Archive {
             return Err(self.response.damaged(&reason));
         }
         let (response, service) = (response.histogram()?, service.histogram()?);
-        Ok(KindHistograms { kind, summary: *summary, response, service })
+        Ok(KindTally { counts: summary.counts, response, service })
     }
 }
 
@@ -166,8 +166,8 @@ struct TrimmedStep {
     /// Unit of the throughput.
     unit: OpUnit,
     span: Span,
-    clients: BTreeMap<OpKind, Sum>,
-    writers: BTreeMap<OpKind, Sum>,
+    clients: GroupTally,
+    writers: GroupTally,
     start_lag: Option<Histogram<u64>>,
     gauges_max: Readings,
 }
@@ -176,15 +176,11 @@ impl TrimmedStep {
     fn add(
         &mut self,
         record: &IntervalRecord,
-        (clients, writers): (&[KindHistograms], &[KindHistograms]),
+        (clients, writers): (&GroupTally, &GroupTally),
         start_lag: Option<&Histogram<u64>>,
     ) {
-        for times in clients {
-            self.clients.entry(times.kind).or_default().add(times);
-        }
-        for times in writers {
-            self.writers.entry(times.kind).or_default().add(times);
-        }
+        tally::add(&mut self.clients, clients);
+        tally::add(&mut self.writers, writers);
         if let Some(lag) = start_lag {
             let sum = self.start_lag.get_or_insert_with(empty_histogram);
             sum.add(lag).expect("ours reaches as far as the worker's, which is of one layout");
@@ -194,7 +190,8 @@ impl TrimmedStep {
             record.invalid.clone().map_or(Classification::InTime, Classification::Invalid);
         let backlog = record.readings.value(metric::BACKLOG_US).unwrap_or_default();
         let backlog = Nanos(whole(backlog * 1e3));
-        let clients = if self.has_invalid { clients } else { &[] };
+        let none = GroupTally::new();
+        let clients = if self.has_invalid { clients } else { &none };
         let unit = self.unit;
         self.span.add(&Classified {
             record,
@@ -207,7 +204,7 @@ impl TrimmedStep {
 
     /// Adds the ages of the arrivals that waited at the end.
     fn end(&mut self, ages: &Histogram<u64>) {
-        Sum::add_censored(&mut self.clients, ages);
+        tally::add_censored(&mut self.clients, ages);
         self.span.part.add_censored(ages);
     }
 
@@ -219,9 +216,6 @@ impl TrimmedStep {
         left_out: &[&IntervalRecord],
         calibration: Option<&Calibration>,
     ) -> StepRecord {
-        let mut buckets = Buckets::new();
-        Sum::add_to(&self.clients, &mut buckets);
-        Sum::add_to(&self.writers, &mut buckets);
         let arrivals = whole.arrivals.as_ref().map(|whole| ArrivalsRecord {
             offered: whole.offered.saturating_sub(offered(left_out)),
             start_lag: self.start_lag.as_ref().map(load::percentiles).unwrap_or_default(),
@@ -229,18 +223,18 @@ impl TrimmedStep {
         });
         let mut gauges_max = self.gauges_max;
         raise(&mut gauges_max, whole.gauges_end.clone());
-        let measured = Measurements {
-            span: &self.span,
-            duration: whole.duration_ns.since(trim),
-            clients: Sum::summaries(&self.clients),
-            writers: Sum::summaries(&self.writers),
-            buckets,
+        let record = StepRecord {
+            warmup_trim_ns: Some(trim),
+            duration_ns: whole.duration_ns.since(trim),
+            clients: tally::summaries(&self.clients),
+            writers: tally::summaries(&self.writers),
+            buckets: tally::buckets(&self.clients, &self.writers),
             counters: less(&whole.counters, left_out),
             gauges_max,
             arrivals,
-            calibration,
+            ..whole.clone()
         };
-        measured.complete(StepRecord { warmup_trim_ns: Some(trim), ..whole.clone() }).0
+        complete(record, &self.span, calibration).0
     }
 }
 
@@ -270,8 +264,8 @@ fn raise(most: &mut Readings, other: Readings) {
 
 #[cfg(test)]
 mod tests {
-    use archive::{HistogramPlace, RunWriter, Times};
-    use load::{GroupTally, KindTally, ManualClock};
+    use archive::{HistogramPlace, RunWriter};
+    use load::{ManualClock, StepEnd};
     use model::record::{RunEnd, SCHEMA};
     use model::validity::{InvalidCause, InvalidReason};
     use model::{
@@ -281,9 +275,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::message::{ArrivalsMessage, IntervalMessage, OpenInterval, StepEnd, StepEnds};
+    use crate::message::{IntervalMessage, StepEnds};
     use crate::supervisor::accumulator::StepAccumulator;
-    use crate::tally;
 
     /// A second: gets, puts of a background writer, and microseconds per operation.
     type Second = (u64, u64, u64);
@@ -329,17 +322,10 @@ mod tests {
         let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
         accumulator.begin_step(1, step);
         accumulator.begin_span(EngineState::default());
-        let encode = |histogram: &Histogram<u64>| {
-            let tally = KindTally { response: histogram.clone(), ..KindTally::default() };
-            tally::times(&[(OpKind::Get, tally)].into()).remove(0).response
-        };
         for (at, second) in (0..).zip(seconds) {
             let growth = [(metric::CLIENT_IDLE_US, 5.0), (metric::OFFERED_OPS, second.0 as f64)];
-            let open = is_open.then(|| {
-                let mut lag = empty_histogram();
-                lag.record_n(second.2, second.0).unwrap();
-                OpenInterval { start_lag: encode(&lag), backlog: Nanos(1_000 * at) }
-            });
+            let mut lag = empty_histogram();
+            lag.record_n(second.2, second.0).unwrap();
             let message = IntervalMessage {
                 probe: None,
                 is_warmup: false,
@@ -347,7 +333,8 @@ mod tests {
                 length: Nanos::SECOND,
                 clients: tally::times(&tally(OpKind::Get, &[*second])),
                 writers: tally::times(&tally(OpKind::Put, &[*second])),
-                open,
+                start_lag: is_open.then(|| tally::encode(&lag)),
+                backlog: Nanos(if is_open { 1_000 * at } else { 0 }),
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
                 engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
             };
@@ -360,12 +347,12 @@ mod tests {
         let arrivals = is_open.then(|| {
             let own = clients.get_mut(&OpKind::Get).unwrap();
             own.response.add(censored()).unwrap();
-            ArrivalsMessage {
+            ArrivalsRecord {
                 pace: Pace::default(),
                 offered: sum(|one| one.0),
-                censored: encode(&censored()),
-                start_lag: encode(&lags),
-                backlog: Nanos(9),
+                censored: censored().len(),
+                start_lag: load::percentiles(&lags),
+                backlog_ns: Nanos(9),
             }
         });
         let idle = 5.0 * seconds.len() as f64;
@@ -378,6 +365,7 @@ mod tests {
             writers: tally::times(&tally(OpKind::Put, seconds)),
             growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
             arrivals,
+            censored: is_open.then(|| tally::encode(&censored())),
             end: StepEnd::Finished,
             ..StepEnds::default()
         };
@@ -439,23 +427,22 @@ mod tests {
             writer.append_interval(&interval).unwrap();
             let (start, length) = (trimmed.record.start_ns, trimmed.record.length_ns);
             for (group, kinds) in [("", &trimmed.clients), ("writer.", &trimmed.writers)] {
-                for kind in kinds {
-                    let tag = format!("1.readwhilewriting.{group}{}", kind.kind);
-                    let times = Times { response: &kind.response, service: &kind.service };
-                    writer
-                        .append_times(&HistogramPlace { tag: &tag, start, length }, &times)
-                        .unwrap();
+                for (kind, tally) in kinds {
+                    let tag = format!("1.readwhilewriting.{group}{kind}");
+                    let place = HistogramPlace { tag: &tag, start, length };
+                    writer.append(Log::Response, &place, &tally.response).unwrap();
+                    writer.append(Log::Service, &place, &tally.service).unwrap();
                 }
             }
             let place = HistogramPlace { tag: "1.readwhilewriting", start, length };
             if let Some(lag) = &trimmed.start_lag {
-                writer.append_start_lag(&place, lag).unwrap();
+                writer.append(Log::StartLag, &place, lag).unwrap();
             }
         });
         if is_open {
             let (start, length) = (Nanos(0), Nanos(0));
             let place = HistogramPlace { tag: "1.readwhilewriting", start, length };
-            writer.append_censored(&place, &censored()).unwrap();
+            writer.append(Log::Censored, &place, &censored()).unwrap();
         }
         (root, run(record))
     }

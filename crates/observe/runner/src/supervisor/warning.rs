@@ -161,8 +161,8 @@ fn server_cpus(step: &StepRecord) -> f64 {
 ///
 /// None where client and server share one CPU by the experiment's placement.
 pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) -> Option<Finding> {
-    let length_us = part.valid_length().as_secs_f64() * 1e6;
-    if part.valid_length() < BUSY_THREADS_FROM || setting.placement == Placement::SameCpu {
+    let length_us = part.valid_ns.as_secs_f64() * 1e6;
+    if part.valid_ns < BUSY_THREADS_FROM || setting.placement == Placement::SameCpu {
         return None;
     }
     let cpus = setting.cpus;
@@ -246,7 +246,8 @@ mod tests {
         };
         let classification = &Classification::InTime;
         let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
-        span.add(&Classified { record: &record, clients: &[], backlog, classification, unit });
+        let clients = &load::GroupTally::new();
+        span.add(&Classified { record: &record, clients, backlog, classification, unit });
         let placement = Placement::Free;
         let setting = Setting { clients: 1, cpus: 2, placement, limit: None, calibrated_lag: None };
         let shared = Setting { placement: Placement::SameCpu, ..setting };

@@ -38,7 +38,8 @@ pub(crate) struct Watch {
     disk_at: Nanos,
     operations: u64,
     is_stopping: bool,
-    is_over: bool,
+    /// The worker was killed: no further alarms.
+    pub(crate) is_over: bool,
 }
 
 impl Watch {
@@ -72,16 +73,6 @@ impl Watch {
             self.operations = operations;
             self.alive_at = now;
         }
-    }
-
-    /// Notes that the worker was killed: no further alarms.
-    pub(crate) const fn over(&mut self) {
-        self.is_over = true;
-    }
-
-    /// Returns whether the worker was killed.
-    pub(crate) const fn is_over(&self) -> bool {
-        self.is_over
     }
 
     /// Checks all conditions; `settle_cap` is that of the current step.
@@ -183,7 +174,7 @@ mod tests {
             assert_eq!(watch.check(bench, CAP, at(1)), None);
             bench.interrupt.raise();
             assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::StopNow));
-            watch.over();
+            watch.is_over = true;
             assert_eq!(watch.check(bench, CAP, at(1_000)), None);
         });
     }

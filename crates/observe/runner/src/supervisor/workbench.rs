@@ -1,19 +1,22 @@
 //! Shared inputs of an experiment's runs, stop requests, progress events.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
-use model::{Bytes, Cell, Endpoint, IntervalRecord, Nanos, RunRecord, Step, StepRecord};
+use model::{
+    Bytes, Cell, Endpoint, Experiment, IntervalRecord, Load, Nanos, RunRecord, Step, StepRecord,
+};
 use server::Kind;
 
-use super::data::DataRoot;
-use super::process::WorkerProgram;
+use super::data::{DataRoot, RunData};
+use super::placement::Cpus;
+use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
-use crate::message::{Library, ProbeBegins};
+use crate::message::{Library, Order, ProbeBegins};
 
 /// How often Ctrl-C, disk floor and watchdog are checked.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
@@ -31,14 +34,12 @@ impl Interrupt {
     }
 
     /// Returns the number of requests.
-    #[must_use]
     pub fn level(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 /// Inputs shared by the runs of an experiment.
-#[derive(Debug)]
 pub struct Workbench<'a> {
     /// The worker program.
     pub program: WorkerProgram,
@@ -73,45 +74,17 @@ pub enum Progress<'a> {
         cell: &'a Cell,
     },
     /// A step begins.
-    StepBegins {
-        /// The step.
-        step: &'a Step,
-    },
-    /// A stage of a settle begins.
-    Stage {
-        /// The step.
-        step: &'a Step,
-        /// The stage.
-        stage: &'a str,
-    },
-    /// An interval is over.
-    Second {
-        /// The step.
-        step: &'a Step,
-        /// The probe it belongs to, in a search.
-        probe: Option<ProbeBegins>,
-        /// The interval.
-        interval: &'a IntervalRecord,
-    },
-    /// A probe of a search is over.
-    ProbeEnds {
-        /// The step.
-        step: &'a Step,
-        /// The probe's record.
-        probe: &'a ProbeRecord,
-    },
-    /// A step is over.
-    StepEnds {
-        /// The step's record.
-        step: &'a StepRecord,
-        /// The run so far.
-        run: &'a RunRecord,
-    },
+    StepBegins(&'a Step),
+    /// A stage of this name, of a step's settle, begins.
+    Stage(&'a Step, &'a str),
+    /// An interval of a step is over; with the probe it belongs to, in a search.
+    Second(&'a Step, Option<ProbeBegins>, &'a IntervalRecord),
+    /// A probe of a step's search is over.
+    ProbeEnds(&'a Step, &'a ProbeRecord),
+    /// A step is over; with the run so far.
+    StepEnds(&'a StepRecord, &'a RunRecord),
     /// A run is over.
-    RunEnds {
-        /// Its record.
-        run: &'a RunRecord,
-    },
+    RunEnds(&'a RunRecord),
 }
 
 /// How a variant's server is provided.
@@ -123,12 +96,44 @@ pub enum Served {
     Foreign(Endpoint),
 }
 
-impl fmt::Debug for Served {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Started(kind) => write!(f, "Started({})", kind.engine()),
-            Self::Foreign(endpoint) => write!(f, "Foreign({})", endpoint.address),
-        }
+impl Workbench<'_> {
+    /// Starts the worker of an order, with its allocator preloaded, on its CPUs.
+    pub(crate) fn start(&self, order: &Order, cpus: &Cpus) -> Result<Process, RunnerError> {
+        let preload = order.allocator.as_ref().map(|library| self.allocators.preload(library));
+        Process::start(&self.program, self.data.path(), preload.as_deref(), &cpus.worker)
+    }
+
+    /// Builds the order of a cell, with the steps to execute.
+    pub(crate) fn order(
+        &self,
+        experiment: &Experiment,
+        cell: &Cell,
+        data: &RunData,
+        steps: Vec<Step>,
+    ) -> Result<Order, RunnerError> {
+        let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
+        let allocator = self.allocators.find(variant.settings.allocator).map_err(|error| {
+            let (reason, remedy) = (error.to_string(), error.remedy());
+            let refusal = Refusal::Setting { setting: Setting::Allocator, reason, remedy };
+            RunnerError::Refused(variant.name.clone(), refusal)
+        })?;
+        let first = |is_such: fn(&Step) -> bool| {
+            experiment.steps.iter().find(|step| is_such(step)).map(|step| step.name.clone())
+        };
+        Ok(Order {
+            cell: cell.clone(),
+            variant: variant.clone(),
+            data: experiment.data,
+            endpoint: None,
+            application: experiment.application.clone(),
+            clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
+            downwards: first(|step| workload::reads_downwards(&step.name)),
+            pipelined: first(|step| matches!(step.load, Load::Pipelined(_))),
+            library: self.libraries.get(&variant.name).cloned(),
+            dir: data.path.clone(),
+            allocator,
+            steps,
+        })
     }
 }
 
@@ -137,7 +142,7 @@ pub(crate) fn check_disk(bench: &Workbench<'_>) -> Result<(), RunnerError> {
     let free = bench.data.free()?;
     if free < bench.disk_floor {
         let path = bench.data.path().to_path_buf();
-        return Err(RunnerError::DiskFloor { path, free, floor: bench.disk_floor });
+        return Err(RunnerError::DiskFloor(path, free, bench.disk_floor));
     }
     Ok(())
 }

@@ -6,13 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use engine::{Engine, EngineError};
+use load::StepEnd;
 use workload::Tables;
 
 use super::context::StepContext;
 use super::counted::Counted;
 use super::parent_link::Worker;
 use super::row_count_check::{RowCountCheck, TableCopy};
-use crate::message::{Message, StepEnd, StepEnds};
+use crate::message::{Message, StepEnds};
 
 /// Interval of heartbeats while a table is counted.
 const BEAT: Duration = Duration::from_millis(500);
@@ -33,7 +34,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let unknown = row_counts.unknown(step_spec);
         let failed = |error: EngineError| {
             let end = StepEnd::Failed { reason: error.to_string() };
-            StepEnds { index: context.index, end, ..StepEnds::default() }
+            StepEnds::without_clients(context.index, end)
         };
         for (copy, rows) in match self.count(context.engine, &unknown)? {
             Ok(counts) => counts,
@@ -46,7 +47,7 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(tables) => tables,
             Err(error) => return Ok(failed(error)),
         };
-        let counted = Counted::new(context.engine, row_counts.setup());
+        let counted = Counted::new(context.engine);
         let mut ends = self.step(&StepContext {
             engine: &counted,
             tables: Some(&tables),
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
     use crate::message::{Command, Order};
     use crate::work;
-    use crate::worker::toy::{Fault, Toy, application};
+    use crate::worker::tests::toy::{Fault, Toy, application};
 
     /// A pipe's end that blocks until there is something to read.
     struct CommandPipe {

@@ -13,13 +13,12 @@ mod pending_work;
 mod probing;
 mod row_count_check;
 mod run;
-#[cfg(test)]
-mod scripted;
 mod settle;
 mod step;
-#[cfg(test)]
-mod toy;
 mod trial;
 
 pub use open::Registry;
 pub use run::work;
+
+#[cfg(test)]
+mod tests;

@@ -34,27 +34,13 @@ fn length_refusal(driver: &dyn Driver, data: &DataShape) -> Option<Refusal> {
     })
 }
 
-/// Returns why a step that reads ranges downwards cannot be run.
-fn reverse_scan_refusal(driver: &dyn Driver, step: &str) -> Option<Refusal> {
+/// Returns why a step that needs a capability of that name cannot be run.
+fn step_refusal(driver: &dyn Driver, step: &str, capability: &str) -> Option<Refusal> {
     let can = driver.capabilities();
-    if engine::scans_in_reverse(&can) {
-        return None;
-    }
-    let why = can.why_not(engine::REVERSE_SCANS).unwrap_or_default();
+    let why = can.why_not(capability)?;
     let engine = driver.identity().engine;
     let reason = format!("step `{step}`: {engine}: {why}; leave the step or this variant out");
     Some(Refusal::Build { reason })
-}
-
-/// Returns why a step with pipelined clients cannot be run.
-fn pipeline_refusal(driver: &dyn Driver, step: &str) -> Option<Refusal> {
-    let why = driver.capabilities().why_not(engine::PIPELINING).map(str::to_owned);
-    let engine = driver.identity().engine;
-    why.map(|why| Refusal::Build {
-        reason: format!(
-            "step `{step}` has a pipeline, and {engine} takes none: {why}; leave it out"
-        ),
-    })
 }
 
 /// Returns the names of an engine's options; none when it does not list them.
@@ -96,8 +82,12 @@ impl<W: Write + Send> Worker<'_, W> {
             Err(error) => return self.refuse(error.into()),
         };
         let refusal = length_refusal(driver.as_ref(), &order.data)
-            .or_else(|| reverse_scan_refusal(&*driver, order.downwards.as_deref()?))
-            .or_else(|| pipeline_refusal(&*driver, order.pipelined.as_deref()?));
+            .or_else(|| {
+                let is_denied = !engine::scans_in_reverse(&driver.capabilities());
+                let step = order.downwards.as_deref().filter(|_| is_denied)?;
+                step_refusal(&*driver, step, engine::REVERSE_SCANS)
+            })
+            .or_else(|| step_refusal(&*driver, order.pipelined.as_deref()?, engine::PIPELINING));
         if let Some(refusal) = refusal {
             return self.refuse(refusal);
         }

@@ -19,19 +19,14 @@ const COMMANDS_MAX: usize = 16;
 /// The state of one run in the child.
 pub(crate) struct Worker<'a, W> {
     pub(super) output: Mutex<W>,
-    pub(super) replies: Receiver<Reply>,
+    /// What the parent answers at a boundary: `Go` or `Classified`.
+    pub(super) replies: Receiver<Command>,
     pub(crate) stop: StopFlag,
     pub(crate) clock: &'a SteadyClock,
     /// The allocator of this process, client and engine alike.
     pub(crate) heap: Heap,
     /// Operations per second that the client can offer on schedule, once known.
     pub(crate) ceiling_ops_per_s: Option<f64>,
-}
-
-/// A reply of the parent at a boundary.
-pub(super) enum Reply {
-    Go,
-    Classified(Vec<bool>),
 }
 
 impl<W: Write + Send> Worker<'_, W> {
@@ -54,23 +49,21 @@ impl<W: Write + Send> Worker<'_, W> {
 
     /// Waits until the parent has taken its readings.
     pub(super) fn wait_for_go(&self) -> Result<(), String> {
-        match self.reply()? {
-            Reply::Go => Ok(()),
-            Reply::Classified(_) => {
-                Err("the parent classified intervals without a request".to_owned())
-            }
-        }
+        let Command::Go = self.reply()? else {
+            return Err("the parent classified intervals without a request".to_owned());
+        };
+        Ok(())
     }
 
     /// Waits for the parent's list of a probe's invalid intervals.
     pub(crate) fn wait_for_classification(&self) -> Result<Vec<bool>, String> {
-        match self.reply()? {
-            Reply::Classified(is_invalid) => Ok(is_invalid),
-            Reply::Go => Err("the parent did not classify the probe".to_owned()),
-        }
+        let Command::Classified { is_invalid } = self.reply()? else {
+            return Err("the parent did not classify the probe".to_owned());
+        };
+        Ok(is_invalid)
     }
 
-    fn reply(&self) -> Result<Reply, String> {
+    fn reply(&self) -> Result<Command, String> {
         self.replies.recv().map_err(|_hung_up| "the parent is gone".to_owned())
     }
 
@@ -84,7 +77,7 @@ impl<W: Write + Send> Worker<'_, W> {
 pub(super) fn listen(
     input: impl BufRead + Send + 'static,
     stop: StopFlag,
-) -> (Receiver<Box<Order>>, Receiver<Reply>) {
+) -> (Receiver<Box<Order>>, Receiver<Command>) {
     let (send_order, orders) = sync_channel(1);
     let (send_reply, replies) = sync_channel(COMMANDS_MAX);
     thread::spawn(move || {
@@ -93,13 +86,8 @@ pub(super) fn listen(
             // A send fails only when the worker is ending.
             match serde_json::from_str(&line) {
                 Ok(Command::Run(order)) => drop(send_order.send(order)),
-                Ok(Command::Go) => drop(send_reply.send(Reply::Go)),
-                Ok(Command::Classified { is_invalid }) => {
-                    drop(send_reply.send(Reply::Classified(is_invalid)));
-                }
-                Ok(Command::Stop) => {
-                    stop.set();
-                }
+                Ok(Command::Stop) => stop.set(),
+                Ok(reply) => drop(send_reply.send(reply)),
                 Err(_unknown) => break,
             }
         }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use load::{Interval, StepTotals};
+use load::{Interval, StepEnd, StepTotals};
 use model::{EngineState, Load, Nanos, OpenLoad, Pace, Rate, Readings, Step, StopRule, metric};
 use search::{
     ClientSearch, ClientSpec, Next, Probe, ProbeLoad, ProbeObservation, RateSearch, RateSpec,
@@ -14,15 +14,8 @@ use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::trial::Trial;
 use crate::account::{gauges, growth};
-use crate::message::{Message, ProbeBegins, StepEnd, StepEnds};
+use crate::message::{Message, ProbeBegins, StepEnds};
 use crate::tally;
-
-/// A finished probe.
-struct Probed {
-    observation: ProbeObservation,
-    /// Its result as a step.
-    ends: StepEnds,
-}
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Runs a step's search; the confirming probe's result is the step's own.
@@ -30,17 +23,14 @@ impl<W: Write + Send> Worker<'_, W> {
     /// # Errors
     /// When the parent is gone.
     pub(crate) fn search(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
-        let mut own = StepEnds { index: context.index, ..StepEnds::default() };
+        let mut own = StepEnds::without_clients(context.index, StepEnd::Finished);
         let mut search = match self.search_of(context.step) {
             Ok(search) => search,
-            Err(reason) => {
-                own.end = StepEnd::Failed { reason };
-                return Ok(own);
-            }
+            Err(reason) => return Ok(StepEnds { end: StepEnd::Failed { reason }, ..own }),
         };
         let mut monitor = PendingWorkMonitor::new();
         while let Next::Probe(probe) = search.next() {
-            let Probed { observation, ends } = self.probe(context, &probe, &mut monitor)?;
+            let (observation, ends) = self.probe(context, &probe, &mut monitor)?;
             search.observe(&observation);
             self.send(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
             if ends.end != StepEnd::Finished {
@@ -81,13 +71,13 @@ impl<W: Write + Send> Worker<'_, W> {
         }
     }
 
-    /// Runs one probe.
+    /// Runs one probe; returns its result as a step, too.
     fn probe(
         &self,
         context: &StepContext<'_>,
         probe: &Probe,
         monitor: &mut PendingWorkMonitor,
-    ) -> Result<Probed, String> {
+    ) -> Result<(ProbeObservation, StepEnds), String> {
         let waited = match probe.settles_first {
             true => self.wait_for_pending_work(context, monitor)?,
             false => Nanos(0),
@@ -112,7 +102,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let is_invalid = self.wait_for_classification()?;
         let ends = match &tried {
             Ok(totals) => tally::step_ends(context.index, totals),
-            Err(end) => StepEnds { index: context.index, end: end.clone(), ..StepEnds::default() },
+            Err(end) => StepEnds::without_clients(context.index, end.clone()),
         };
         let mut observation = watcher.observation(tried.ok().as_ref(), &after, &is_invalid);
         observation.settle_time = waited;
@@ -121,7 +111,7 @@ impl<W: Write + Send> Worker<'_, W> {
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
             StepEnd::Failed { reason } => Some(reason.clone()),
         };
-        Ok(Probed { observation, ends })
+        Ok((observation, ends))
     }
 
     /// Waits for the pending work of earlier probes; an engine error is left to the probe.
@@ -268,7 +258,7 @@ mod tests {
     use workload::Presence;
 
     use super::*;
-    use crate::worker::scripted::Scripted;
+    use crate::worker::tests::scripted::Scripted;
 
     const DATA: DataShape =
         DataShape { rows: 10, key_bytes: 20, value_bytes: 1, compressible_to: 1.0 };
@@ -359,7 +349,6 @@ mod tests {
         censored.record_n(1_500_000, 4).unwrap();
         censored.record_n(2_500_000, 3).unwrap();
         let totals = StepTotals {
-            started_after: Nanos(0),
             duration: Nanos::from_secs(2),
             clients,
             writers: load::GroupTally::new(),
@@ -371,7 +360,7 @@ mod tests {
                 start_lag: load::empty_histogram(),
                 backlog: Nanos(0),
             }),
-            end: load::StepEnd::Finished,
+            end: StepEnd::Finished,
         };
         let observation = watcher.observation(Some(&totals), &state(7.0, 450.0), &[true, false]);
         let seconds: Vec<_> = observation

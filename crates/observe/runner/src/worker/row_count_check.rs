@@ -107,13 +107,13 @@ impl RowCountCheck {
 
     /// Notes a step's calls.
     pub(crate) fn note(&mut self, tallies: &Tallies) {
-        for (at, procedure) in self.setup.application.procedures.iter().enumerate() {
-            for (copy, calls) in (0..).zip(tallies.of(at)) {
-                let copy = (procedure.table, copy);
-                let Some(entry) = self.entries.get_mut(&copy) else { continue };
-                if !entry.note(procedure, calls) {
-                    self.entries.remove(&copy);
-                }
+        for ((at, copy), calls) in tallies {
+            let procedure = self.setup.application.procedures.get(usize::from(*at));
+            let Some(procedure) = procedure else { continue };
+            let copy = (procedure.table, *copy);
+            let Some(entry) = self.entries.get_mut(&copy) else { continue };
+            if !entry.note(procedure, calls) {
+                self.entries.remove(&copy);
             }
         }
     }
@@ -159,10 +159,10 @@ impl RowCountCheck {
 
     /// Returns warnings about procedures that returned unexpected numbers of rows.
     pub(crate) fn warnings(&self, tallies: &Tallies) -> Vec<Finding> {
-        let procedures = self.setup.application.procedures.iter().enumerate();
-        let one = |(at, procedure): (usize, &Procedure)| {
+        let procedures = (0..).zip(&self.setup.application.procedures);
+        let one = |(at, procedure): (u16, &Procedure)| {
             let mut calls = Calls::default();
-            tallies.of(at).iter().for_each(|of_copy| calls.merge(of_copy));
+            tallies.range((at, 0)..=(at, u32::MAX)).for_each(|(_, of_copy)| calls.merge(of_copy));
             other_rows(procedure, &calls)
         };
         procedures.filter_map(one).collect()
@@ -262,7 +262,7 @@ mod tests {
     use model::sql::Statement;
 
     use super::*;
-    use crate::worker::toy::application;
+    use crate::worker::tests::toy::application;
 
     const COPY: TableCopy = (0, 1);
 
@@ -277,10 +277,8 @@ mod tests {
     }
 
     /// Tallies in which a procedure was called on copy 1.
-    fn called(row_counts: &RowCountCheck, procedure: usize, calls: Calls) -> Tallies {
-        let mut tallies = Tallies::new(row_counts.setup());
-        tallies.set(procedure, 1, calls);
-        tallies
+    fn called(procedure: u16, calls: Calls) -> Tallies {
+        [((procedure, 1), calls)].into()
     }
 
     fn calls(done: u64, failed: u64, rows: u64) -> Calls {
@@ -305,12 +303,12 @@ mod tests {
     fn rows_found_are_compared_with_those_inserted_and_deleted() {
         let mut row_counts = row_counts();
         row_counts.counted(COPY, 100);
-        row_counts.note(&called(&row_counts, 0, calls(5, 0, 50)));
-        row_counts.note(&called(&row_counts, 1, calls(2, 0, 20)));
+        row_counts.note(&called(0, calls(5, 0, 50)));
+        row_counts.note(&called(1, calls(2, 0, 20)));
         assert_eq!(row_counts.due(false), [COPY]);
         assert_eq!(row_counts.check(COPY, 130), Ok(()));
         assert!(row_counts.due(true).is_empty(), "counted");
-        row_counts.note(&called(&row_counts, 0, calls(1, 0, 10)));
+        row_counts.note(&called(0, calls(1, 0, 10)));
         let reason = row_counts.check(COPY, 130).unwrap_err();
         assert!(reason.starts_with("table `pi2` holds 130 rows, and 140 are expected"), "{reason}");
     }
@@ -320,12 +318,12 @@ mod tests {
         for (found, is_right) in [(140, true), (160, true), (139, false), (161, false)] {
             let mut row_counts = row_counts();
             row_counts.counted(COPY, 100);
-            row_counts.note(&called(&row_counts, 0, calls(5, 1, 50)));
+            row_counts.note(&called(0, calls(5, 1, 50)));
             assert_eq!(row_counts.check(COPY, found).is_ok(), is_right, "{found}");
         }
         let mut row_counts = row_counts();
         row_counts.counted(COPY, 100);
-        row_counts.note(&called(&row_counts, 0, calls(0, 1, 0)));
+        row_counts.note(&called(0, calls(0, 1, 0)));
         let reason = row_counts.check(COPY, 0).unwrap_err();
         assert!(reason.ends_with("1 failed statements allow for 10 more or fewer"), "{reason}");
     }
@@ -334,7 +332,7 @@ mod tests {
     fn a_table_with_unknown_effects_is_not_checked() {
         let mut row_counts = row_counts();
         row_counts.counted(COPY, 100);
-        row_counts.note(&called(&row_counts, 4, calls(1, 0, 3)));
+        row_counts.note(&called(4, calls(1, 0, 3)));
         assert!(row_counts.due(true).is_empty());
         assert_eq!(row_counts.check(COPY, 5), Ok(()));
     }
@@ -343,7 +341,7 @@ mod tests {
     fn large_tables_are_counted_at_the_end_of_the_run() {
         let mut row_counts = row_counts();
         row_counts.counted(COPY, COUNTED_BETWEEN_MAX);
-        row_counts.note(&called(&row_counts, 0, calls(1, 0, 10)));
+        row_counts.note(&called(0, calls(1, 0, 10)));
         assert!(row_counts.due(false).is_empty());
         assert_eq!(row_counts.due(true), [COPY]);
         assert_eq!(row_counts.check(COPY, COUNTED_BETWEEN_MAX + 10), Ok(()));
@@ -353,7 +351,7 @@ mod tests {
     fn an_unexpected_row_count_beyond_chance_is_a_warning() {
         let row_counts = row_counts();
         let has_warning = |done: u64, rows: u64| {
-            let warnings = row_counts.warnings(&called(&row_counts, 2, calls(done, 0, rows)));
+            let warnings = row_counts.warnings(&called(2, calls(done, 0, rows)));
             !warnings.is_empty()
         };
         assert!(!has_warning(0, 0) && !has_warning(100_000, 396_500));

@@ -4,17 +4,16 @@ use std::io::{BufRead, Write};
 use std::sync::Mutex;
 
 use engine::{Refusal, Setting};
-use load::{SteadyClock, StopFlag};
+use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::StepInfo;
-use model::record::ClockRecord;
 use workload::Presence;
 
 use super::context::StepContext;
 use super::open::{Registry, application_setup};
 use super::parent_link::{Worker, listen, send_to};
 use super::row_count_check::RowCountCheck;
-use crate::message::{Message, Order, StepEnd};
+use crate::message::{Message, Order};
 use crate::preflight::calibration_of;
 
 /// Executes the order read from `input`, and reports to `output`.
@@ -112,7 +111,7 @@ impl<W: Write + Send> Worker<'_, W> {
             presence = workload::presence_after(&step.name, presence);
         }
         match engine.close() {
-            Ok(()) => self.send(&Message::Closed { clock: self.clock_record() }),
+            Ok(()) => self.send(&Message::Closed { clock: self.clock.check() }),
             Err(error) => Err(format!("the engine could not be closed: {error}")),
         }
     }
@@ -124,11 +123,5 @@ impl<W: Write + Send> Worker<'_, W> {
         let Ok(calibration) = load::calibrate(self.clock, &request) else { return Ok(()) };
         self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);
         self.send(&Message::Calibrated { calibration })
-    }
-
-    /// Compares the clock with the kernel's, over the whole of the run.
-    fn clock_record(&self) -> ClockRecord {
-        let check = self.clock.check();
-        ClockRecord { is_sound: check.is_sound(), source: check.source, drift_ppm: check.drift_ppm }
     }
 }

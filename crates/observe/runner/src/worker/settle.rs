@@ -97,7 +97,7 @@ mod tests {
     use load::ManualClock;
 
     use super::*;
-    use crate::worker::scripted::{Scripted, StateSample};
+    use crate::worker::tests::scripted::{Scripted, StateSample};
 
     const CAP: Nanos = Nanos::from_secs(60);
 

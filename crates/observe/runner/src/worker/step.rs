@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use engine::Engine;
-use load::process_readings;
+use load::{StepEnd, process_readings};
 use model::record::SettleRecord;
 use model::{Load, Step, StopRule};
 
@@ -12,7 +12,7 @@ use super::parent_link::Worker;
 use super::settle::settle;
 use super::trial::Trial;
 use crate::account::growth;
-use crate::message::{Message, StepEnd, StepEnds};
+use crate::message::{Message, StepEnds};
 use crate::tally;
 
 impl<W: Write + Send> Worker<'_, W> {
@@ -20,7 +20,7 @@ impl<W: Write + Send> Worker<'_, W> {
     pub(crate) fn step(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
         let mut ends = if context.step.stop == StopRule::Operations(0) {
             self.begin_measuring(context)?;
-            StepEnds { index: context.index, ..StepEnds::default() }
+            StepEnds::without_clients(context.index, StepEnd::Finished)
         } else {
             self.drive(context)?
         };
@@ -62,7 +62,7 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         Ok(match self.try_load(context, &trial, &mut |_, _| {})? {
             Ok(totals) => tally::step_ends(context.index, &totals),
-            Err(end) => StepEnds { index: context.index, end, ..StepEnds::default() },
+            Err(end) => StepEnds::without_clients(context.index, end),
         })
     }
 

@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use load::{Event, GroupRun, Interval, LoadError, StepRun, StepTotals, run_step};
+use load::{Event, GroupRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step};
 use model::{Load, Nanos, Readings, Step, StopRule};
 use workload::{Group, Request};
 
 use super::context::StepContext;
 use super::parent_link::Worker;
-use crate::message::{IntervalMessage, Message, StepEnd};
+use crate::message::{IntervalMessage, Message};
 use crate::tally;
 
 /// Length of an interval.
@@ -103,9 +103,7 @@ impl<W: Write + Send> Worker<'_, W> {
     ) -> Result<(), String> {
         match event {
             Event::MeasuringBegins => self.begin_measuring(context),
-            Event::Heartbeat { client_operations, .. } => {
-                self.send(&Message::Heartbeat { operations: client_operations })
-            }
+            Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
             Event::Interval(interval) => {
                 let mut engine = context.engine.state().unwrap_or_default().readings;
                 engine.extend(self.heap.cheap_readings());
@@ -118,13 +116,13 @@ impl<W: Write + Send> Worker<'_, W> {
                     length: interval.length,
                     clients: tally::times(&interval.clients),
                     writers: tally::times(&interval.writers),
-                    open: is_open.then(|| tally::open_interval(interval)),
+                    start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
+                    backlog: interval.backlog,
                     growth: interval.readings.clone(),
                     engine,
                 };
                 self.send(&Message::Interval(Box::new(message)))
             }
-            Event::MeasuringEnds => Ok(()),
         }
     }
 }

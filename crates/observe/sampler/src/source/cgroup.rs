@@ -2,29 +2,21 @@
 
 use model::{Readings, metric};
 
-use crate::control_group::{CgroupDir, CpuDir, Version, locate_cpu};
+use crate::control_group::{CgroupDir, Version, locate};
 use crate::error::SampleError;
 use crate::kernel_file::{read_if_there, read_of_process, value_of};
 use crate::mount::mounts;
-use crate::sampler::Sampler;
 
 /// Reads the accounts of the worker's control group.
 pub(crate) struct CgroupSampler {
     /// The run's own group: the memory of a shared one is not the run's.
-    own: Option<CgroupDir>,
-    pid: u32,
-    throttling: Throttling,
+    pub(crate) own: Option<CgroupDir>,
+    pub(crate) pid: u32,
+    pub(crate) throttling: Throttling,
 }
 
 impl CgroupSampler {
-    /// Returns the sampler of process `pid`, and of its group if the run has one to itself.
-    pub(crate) fn new(pid: u32, own: Option<CgroupDir>) -> Self {
-        Self { own, pid, throttling: Throttling::default() }
-    }
-}
-
-impl Sampler for CgroupSampler {
-    fn sample(&mut self) -> Result<Readings, SampleError> {
+    pub(crate) fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(group) = &self.own {
             readings.set(metric::CGROUP_MEMORY_BYTES, group.memory_bytes()?);
@@ -41,10 +33,10 @@ impl Sampler for CgroupSampler {
 /// A worker may be moved to another group while it runs (by a container's manager, by a user who
 /// caps it): what a group counted before the worker came to it is not the worker's.
 #[derive(Default)]
-struct Throttling {
+pub(crate) struct Throttling {
     /// The worker's `/proc/PID/cgroup` when its groups were last located.
     text: String,
-    groups: Vec<CpuDir>,
+    groups: Vec<CgroupDir>,
     /// What the groups counted at the last update, us.
     last_us: Option<u64>,
     total_us: u64,
@@ -57,7 +49,7 @@ impl Throttling {
         if text != self.text {
             text.clone_into(&mut self.text);
             self.groups =
-                locate_cpu(text, &mounts()).map_or_else(Vec::new, |group| enclosing(&group));
+                locate(text, &mounts(), "cpu").map_or_else(Vec::new, |group| enclosing(&group));
             self.last_us = None;
         }
         self.add()
@@ -83,10 +75,10 @@ impl Throttling {
 ///
 /// A group that is not throttled itself is held up by the cap of an enclosing one, which alone
 /// counts it.
-fn enclosing(group: &CpuDir) -> Vec<CpuDir> {
+fn enclosing(group: &CgroupDir) -> Vec<CgroupDir> {
     let dirs = group.dir.ancestors().take_while(|dir| dir.join("cpu.stat").exists());
     let version = group.version;
-    dirs.map(|dir| CpuDir { version, dir: dir.to_path_buf() }).collect()
+    dirs.map(|dir| CgroupDir { version, dir: dir.to_path_buf() }).collect()
 }
 
 /// Returns the throttled time in the text of `cpu.stat`, us.
@@ -117,7 +109,7 @@ mod tests {
 
     /// Returns the throttling of the groups from `dir` up, updated once.
     fn updated_once(dir: &Path, version: Version) -> Throttling {
-        let groups = enclosing(&CpuDir { version, dir: dir.to_path_buf() });
+        let groups = enclosing(&CgroupDir { version, dir: dir.to_path_buf() });
         let mut throttling = Throttling { groups, ..Throttling::default() };
         throttling.add().unwrap();
         throttling
@@ -148,7 +140,7 @@ mod tests {
         let mut throttling = updated_once(old.path(), Version::V1);
         count(&old, 8_000);
         assert_eq!(throttling.add().unwrap(), Some(3));
-        throttling.groups = enclosing(&CpuDir { version: Version::V1, dir: new.path().into() });
+        throttling.groups = enclosing(&CgroupDir { version: Version::V1, dir: new.path().into() });
         throttling.last_us = None;
         assert_eq!(throttling.add().unwrap(), Some(3));
         count(&new, 902_000);
@@ -184,8 +176,9 @@ mod tests {
             for (name, text) in files {
                 std::fs::write(dir.path().join(name), text).unwrap();
             }
-            let own = Some(CgroupDir { version, memory: dir.path().to_owned() });
-            let readings = CgroupSampler::new(std::process::id(), own).sample().unwrap();
+            let own = Some(CgroupDir { version, dir: dir.path().to_owned() });
+            let (pid, throttling) = (std::process::id(), Throttling::default());
+            let readings = CgroupSampler { own, pid, throttling }.sample().unwrap();
             assert_eq!(readings.value(metric::CGROUP_MEMORY_BYTES), Some(4096.0), "{version:?}");
             assert_eq!(readings.value(metric::CGROUP_OOM_KILLS), Some(2.0), "{version:?}");
         }

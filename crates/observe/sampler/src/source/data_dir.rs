@@ -4,61 +4,29 @@ use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{Readings, metric};
 
 use crate::error::SampleError;
-use crate::sampler::Sampler;
 use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;
 
 /// Measures the data directory; files may come and go meanwhile.
-pub(crate) struct DataDirSampler {
-    dir: PathBuf,
-    is_log: Option<IsLog>,
-}
-
-impl DataDirSampler {
-    /// Returns the sampler of `dir`; `is_log` gets paths below it.
-    pub(crate) fn new(dir: &Path, is_log: Option<IsLog>) -> Self {
-        Self { dir: dir.to_owned(), is_log }
-    }
-
-    /// Adds what lies in `dir` to the sizes.
-    fn walk(&self, dir: &Path, sizes: &mut Sizes) -> io::Result<()> {
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            let Some(meta) = if_there(entry.metadata())? else { continue };
-            let bytes = sizes.count(&meta);
-            sizes.all += bytes;
-            if meta.is_dir() {
-                if_there(self.walk(&entry.path(), sizes))?;
-                continue;
-            }
-            let path = entry.path();
-            let below = path.strip_prefix(&self.dir).unwrap_or(&path);
-            if self.is_log.as_ref().is_some_and(|is_log| is_log(below)) {
-                sizes.logs += bytes;
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Sampler for DataDirSampler {
-    fn sample(&mut self) -> Result<Readings, SampleError> {
-        let mut sizes = Sizes::default();
-        self.walk(&self.dir, &mut sizes).map_err(SampleError::read(&self.dir))?;
-        let mut readings = Readings::new();
-        readings.set(metric::DATA_DIR_BYTES, sizes.all);
-        // An engine whose logs cannot be identified by name has an unknown log size, not none.
-        let logs = self.is_log.as_ref().map(|_| sizes.logs);
-        readings.set(metric::LOG_BYTES, logs);
-        Ok(readings)
-    }
+///
+/// `is_log` gets paths below it.
+pub(crate) fn sample(dir: &Path, is_log: Option<&IsLog>) -> Result<Readings, SampleError> {
+    let is_log_below =
+        |path: &Path| is_log.is_some_and(|is_log| is_log(path.strip_prefix(dir).unwrap_or(path)));
+    let mut sizes = Sizes::default();
+    sizes.walk(dir, &is_log_below).map_err(SampleError::read(dir))?;
+    let mut readings = Readings::new();
+    readings.set(metric::DATA_DIR_BYTES, sizes.all);
+    // An engine whose logs cannot be identified by name has an unknown log size, not none.
+    readings.set(metric::LOG_BYTES, is_log.map(|_| sizes.logs));
+    Ok(readings)
 }
 
 /// Sizes found so far, bytes on storage.
@@ -70,6 +38,22 @@ struct Sizes {
 }
 
 impl Sizes {
+    /// Adds what lies in `dir`.
+    fn walk(&mut self, dir: &Path, is_log: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let Some(meta) = if_there(entry.metadata())? else { continue };
+            let bytes = self.count(&meta);
+            self.all += bytes;
+            if meta.is_dir() {
+                if_there(self.walk(&entry.path(), is_log))?;
+            } else if is_log(&entry.path()) {
+                self.logs += bytes;
+            }
+        }
+        Ok(())
+    }
+
     /// Returns what an entry takes, 0 when another name of the same file was counted already.
     fn count(&mut self, meta: &Metadata) -> u64 {
         let is_shared = !meta.is_dir() && meta.nlink() > 1;
@@ -100,7 +84,7 @@ mod tests {
         let ends =
             |path: &Path| suffixes.iter().any(|suffix| path.to_string_lossy().ends_with(suffix));
         let is_log = (!suffixes.is_empty()).then(|| Arc::new(ends) as IsLog);
-        let readings = DataDirSampler::new(dir, is_log).sample().expect("the directory is there");
+        let readings = super::sample(dir, is_log.as_ref()).expect("the directory is there");
         (readings[metric::DATA_DIR_BYTES], readings.value(metric::LOG_BYTES))
     }
 
@@ -140,7 +124,7 @@ mod tests {
     fn files_that_vanish_are_no_error_and_a_missing_directory_is() {
         assert_eq!(if_there::<()>(Err(ErrorKind::NotFound.into())).unwrap(), None);
         assert!(if_there::<()>(Err(ErrorKind::PermissionDenied.into())).is_err());
-        let error = DataDirSampler::new(Path::new("/nonexistent"), None).sample().unwrap_err();
+        let error = super::sample(Path::new("/nonexistent"), None).unwrap_err();
         assert!(error.to_string().starts_with("cannot read /nonexistent"), "{error}");
     }
 

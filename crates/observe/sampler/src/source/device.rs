@@ -1,40 +1,19 @@
 //! The counters of the device the data lies on.
 
-use std::path::Path;
-
 use model::{Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::error::SampleError;
 use crate::kernel_file::read_if_there;
-use crate::sampler::Sampler;
 
 /// Bytes of a sector in the block layer's counters, whatever the device's own.
 /// Source: Linux, Documentation/block/stat.rst.
 const SECTOR_BYTES: u64 = 512;
 
 /// Reads the device's counters.
-pub(crate) struct DeviceSampler {
-    device: Result<BlockDevice, String>,
-}
-
-impl DeviceSampler {
-    /// Returns the sampler of the device under `dir`.
-    pub(crate) fn new(dir: &Path) -> Self {
-        Self { device: BlockDevice::under(dir) }
-    }
-}
-
-impl Sampler for DeviceSampler {
-    fn sample(&mut self) -> Result<Readings, SampleError> {
-        let Ok(device) = &self.device else { return Ok(Readings::new()) };
-        let text = read_if_there(&device.sys_dir.join("stat"))?;
-        Ok(readings(&text.unwrap_or_default()))
-    }
-
-    fn absence(&self) -> Option<&str> {
-        self.device.as_ref().err().map(String::as_str)
-    }
+pub(crate) fn sample(device: &BlockDevice) -> Result<Readings, SampleError> {
+    let text = read_if_there(&device.sys_dir.join("stat"))?;
+    Ok(readings(&text.unwrap_or_default()))
 }
 
 /// Returns the readings in the text of a block device's `stat`.
@@ -77,12 +56,5 @@ mod tests {
         let readings = readings("1 2 3 4 5 6 7 8 9 10 11\n");
         assert_eq!(readings.value(metric::DEVICE_BUSY_US), Some(10_000.0));
         assert!(!readings.has(metric::DEVICE_FLUSHES));
-    }
-
-    #[test]
-    fn without_a_device_there_is_a_reason_and_no_reading() {
-        let mut sampler = DeviceSampler::new(Path::new("/proc"));
-        assert!(sampler.absence().unwrap().contains("proc"), "{:?}", sampler.absence());
-        assert!(sampler.sample().unwrap().is_empty());
     }
 }

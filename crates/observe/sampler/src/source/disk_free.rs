@@ -1,43 +1,19 @@
 //! Free space and size of the file system the data lies on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{Readings, metric};
 use rustix::fs::StatVfs;
 
 use crate::error::SampleError;
-use crate::sampler::Sampler;
 
-/// Reads the free space; the size only at boundaries.
-pub(crate) struct DiskFreeSampler {
-    dir: PathBuf,
-}
-
-impl DiskFreeSampler {
-    /// Returns the sampler of the file system under `dir`.
-    pub(crate) fn new(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
-    }
-
-    fn space(&self) -> Result<StatVfs, SampleError> {
-        rustix::fs::statvfs(&self.dir).map_err(|error| SampleError::read(&self.dir)(error.into()))
-    }
-}
-
-impl Sampler for DiskFreeSampler {
-    fn sample(&mut self) -> Result<Readings, SampleError> {
-        let mut readings = Readings::new();
-        readings.set(metric::DISK_FREE_BYTES, free(&self.space()?));
-        Ok(readings)
-    }
-
-    fn sample_boundary(&mut self) -> Result<Readings, SampleError> {
-        let space = self.space()?;
-        let mut readings = Readings::new();
-        readings.set(metric::DISK_FREE_BYTES, free(&space));
-        readings.set(metric::DISK_SIZE_BYTES, size(&space));
-        Ok(readings)
-    }
+/// Reads the free space of the file system under `dir`; the size only at boundaries.
+pub(crate) fn sample(dir: &Path, is_boundary: bool) -> Result<Readings, SampleError> {
+    let space = rustix::fs::statvfs(dir).map_err(|error| SampleError::read(dir)(error.into()))?;
+    let mut readings = Readings::new();
+    readings.set(metric::DISK_FREE_BYTES, free(&space));
+    readings.set(metric::DISK_SIZE_BYTES, size(&space).filter(|_| is_boundary));
+    Ok(readings)
 }
 
 /// Returns what this user may still take, without root's reserve.
@@ -60,9 +36,8 @@ mod tests {
     #[test]
     fn the_size_is_read_at_boundaries_and_includes_the_free_space() {
         let dir = tempfile::tempdir().unwrap();
-        let mut sampler = DiskFreeSampler::new(dir.path());
-        assert_eq!(sampler.sample().unwrap().len(), 1);
-        let readings = sampler.sample_boundary().unwrap();
+        assert_eq!(sample(dir.path(), false).unwrap().len(), 1);
+        let readings = sample(dir.path(), true).unwrap();
         assert!(
             readings[metric::DISK_SIZE_BYTES] >= readings[metric::DISK_FREE_BYTES],
             "{readings:?}"

@@ -7,10 +7,9 @@ use std::path::Path;
 use model::{Readings, metric};
 
 use super::server::user_cpu_like_host_us;
-use crate::control_group::CpuDir;
+use crate::control_group::CgroupDir;
 use crate::error::SampleError;
 use crate::kernel_file::{read_if_there, read_of_process};
-use crate::sampler::Sampler;
 use crate::targets::ServerTargets;
 
 /// Reads what is left of the host's user CPU when that of the worker, of its server and our own
@@ -29,7 +28,7 @@ pub(crate) struct OthersSampler {
 /// Where a server's CPU is found.
 enum Server {
     /// In its control group.
-    Group(CpuDir),
+    Group(CgroupDir),
     /// In the accounts of a process and of those below it, where control groups cannot be made.
     Tree(u32),
 }
@@ -53,10 +52,8 @@ impl OthersSampler {
         });
         Self { worker, server, largest_us: 0 }
     }
-}
 
-impl Sampler for OthersSampler {
-    fn sample(&mut self) -> Result<Readings, SampleError> {
+    pub(crate) fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         // The processes first: what they use until the host's account is read is theirs, so that
         // the difference errs by counting too much for an instant, never by falling.

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 
 use model::{Metric, Readings, metric};
 
-use crate::control_group::{CpuDir, Version};
+use crate::control_group::{CgroupDir, Version};
 use crate::error::SampleError;
 use crate::kernel_file::{read_if_there, value_of};
-use crate::sampler::Sampler;
 use crate::server_group::{Accounts, ServerGroup};
 
 /// Reads the accounts of a server's control group.
@@ -18,7 +17,6 @@ use crate::server_group::{Accounts, ServerGroup};
 /// does not.
 pub(crate) struct ServerSampler {
     accounts: Accounts,
-    absence: Option<String>,
     cpu: Cpu,
     switches: Switches,
 }
@@ -26,14 +24,11 @@ pub(crate) struct ServerSampler {
 impl ServerSampler {
     /// Returns the sampler of a server's group.
     pub(crate) fn new(group: &ServerGroup) -> Self {
-        let absence = group.absence().map(str::to_owned);
         let (cpu, switches) = (Cpu::default(), Switches::default());
-        Self { accounts: group.accounts(), absence, cpu, switches }
+        Self { accounts: group.accounts(), cpu, switches }
     }
-}
 
-impl Sampler for ServerSampler {
-    fn sample(&mut self) -> Result<Readings, SampleError> {
+    pub(crate) fn sample(&mut self) -> Result<Readings, SampleError> {
         let mut readings = Readings::new();
         if let Some(dir) = &self.accounts.cpu
             && let Some((all_us, user, kernel)) = cpu_us(dir)?
@@ -42,7 +37,7 @@ impl Sampler for ServerSampler {
             readings.set(metric::SERVER_CPU_USER_US, self.cpu.user_us);
             readings.set(metric::SERVER_CPU_KERNEL_US, self.cpu.kernel_us);
         }
-        if let Some((version, dir, device)) = &self.accounts.io {
+        if let Some((CgroupDir { version, dir }, device)) = &self.accounts.io {
             let io = match version {
                 Version::V1 => io_v1(dir, device)?,
                 Version::V2 => io_v2(&read_if_there(&dir.join("io.stat"))?, device),
@@ -60,11 +55,6 @@ impl Sampler for ServerSampler {
             readings.set(metric::SERVER_CONTEXT_SWITCHES, self.switches.update(&text));
         }
         Ok(readings)
-    }
-
-    fn absence(&self) -> Option<&str> {
-        // What can be read is read: a reason is only given when nothing can.
-        self.absence.as_deref().filter(|_| self.accounts.processes.is_none())
     }
 }
 
@@ -101,7 +91,7 @@ impl Cpu {
 /// Returns the CPU of a group, us, and how ticks part it in user and kernel, in any unit.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/cpuacct.rst (ns) and cgroup-v2.rst (us).
-fn cpu_us(cpu: &CpuDir) -> Result<Option<(u64, u64, u64)>, SampleError> {
+fn cpu_us(cpu: &CgroupDir) -> Result<Option<(u64, u64, u64)>, SampleError> {
     let read = |name: &str| read_if_there(&cpu.dir.join(name));
     Ok(match cpu.version {
         Version::V1 => {
@@ -121,7 +111,7 @@ fn cpu_us(cpu: &CpuDir) -> Result<Option<(u64, u64, u64)>, SampleError> {
 /// Returns the user CPU of a group as the host's account of all processes counts it, us.
 ///
 /// Version 1 has it in ticks next to the exact figure; what is subtracted from ticks must be ticks.
-pub(crate) fn user_cpu_like_host_us(cpu: &CpuDir) -> Result<Option<u64>, SampleError> {
+pub(crate) fn user_cpu_like_host_us(cpu: &CgroupDir) -> Result<Option<u64>, SampleError> {
     if cpu.version == Version::V2 {
         return Ok(cpu_us(cpu)?.map(|(_, user, _)| user));
     }
@@ -223,7 +213,7 @@ mod tests {
     fn both_versions_report_the_cpu_in_one_unit() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-        let read = |version| cpu_us(&CpuDir { version, dir: dir.path().to_owned() }).unwrap();
+        let read = |version| cpu_us(&CgroupDir { version, dir: dir.path().to_owned() }).unwrap();
         assert_eq!((read(Version::V1), read(Version::V2)), (None, None));
         write("cpuacct.usage", "249708006\n");
         write("cpuacct.stat", "user 15\nsystem 9\n");

@@ -195,13 +195,13 @@ fn begin(
 
 /// Returns the report of a rejected setting, at its place in the file.
 fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
-    if let RunnerError::Refused { variant, refusal } = error {
+    if let RunnerError::Refused(variant, refusal) = error {
         return refused_variant(checked, (variant, refusal), data).into();
     }
-    if let RunnerError::Load { step_index, message, remedy } = error {
+    if let RunnerError::Load(step_index, message, remedy) = error {
         return checked.load_refusal(*step_index, message, remedy).into();
     }
-    if let RunnerError::Clients { message, remedy } = error {
+    if let RunnerError::Clients(message, remedy) = error {
         return checked.clients_refusal(message, remedy).into();
     }
     miette!("{error}")

@@ -10,10 +10,10 @@ use model::{
 use proptest::prelude::*;
 use workload::random::Stream;
 
-use super::{Event, StepTotals, run_step};
+use crate::client_pool::{Event, StepTotals, run_step};
 use crate::clock::{ManualClock, SteadyClock};
 use crate::schedule::ArrivalProcess;
-use crate::tally::{KindTally, empty_histogram};
+use crate::tally::{KindTally, empty_histogram, percentiles};
 use crate::testing::{Scripted, constant, open, step};
 use crate::traits::Clock;
 
@@ -31,7 +31,9 @@ fn simulate(load: Load, stall: Nanos) -> StepTotals {
 }
 
 fn summary(totals: &StepTotals) -> OpSummary {
-    totals.clients[&OpKind::Get].summary()
+    let KindTally { counts, response, service } = &totals.clients[&OpKind::Get];
+    let (response, service) = (percentiles(response), percentiles(service));
+    OpSummary { counts: *counts, response, service }
 }
 
 /// Returns whether a time is the scripted one, within the histogram's resolution.

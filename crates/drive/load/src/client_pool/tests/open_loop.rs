@@ -5,8 +5,8 @@ use std::panic::resume_unwind;
 use engine::EngineError;
 use model::{Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, StopRule, metric};
 
-use super::tests::{DONE, gets, millis, run};
-use super::{Event, StepEnd, run_step};
+use super::real_threads::{DONE, gets, millis, run};
+use crate::client_pool::{Event, StepEnd, run_step};
 use crate::clock::SteadyClock;
 use crate::testing::{Plain, Scripted, constant, group, step};
 use crate::traits::Clock;

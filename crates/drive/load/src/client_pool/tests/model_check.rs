@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use model::{Load, Nanos, Op, OpKind, Outcome, StopRule};
 
-use super::{Event, StepEnd, StepTotals, run_step};
+use crate::client_pool::{Event, StepEnd, StepTotals, run_step};
 use crate::clock::ManualClock;
 use crate::sync::thread;
 use crate::tally::GroupTally;
@@ -77,13 +77,12 @@ fn account_of(
                 let count = done(&interval.clients) + done(&interval.writers);
                 in_intervals.fetch_add(count, SeqCst);
             }
-            Event::MeasuringEnds | Event::Heartbeat { .. } => {}
+            Event::Heartbeat(_) => {}
         })
     });
     let totals = match totals {
         Ok(totals) => totals,
         Err(error) => StepTotals {
-            started_after: Nanos(0),
             duration: Nanos(0),
             clients: GroupTally::new(),
             writers: GroupTally::new(),

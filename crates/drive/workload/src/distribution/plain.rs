@@ -1,0 +1,98 @@
+//! Distributions without skew: uniform, sequential, shuffled.
+
+use super::picker::{Picker, Space};
+use crate::permutation::Permutation;
+use crate::random::{Stream, below};
+
+/// Picks each row with the same probability, independently of earlier picks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Uniform {
+    rows: u64,
+}
+
+impl Uniform {
+    /// Returns the uniform distribution over all rows.
+    pub(crate) const fn new(space: Space) -> Self {
+        Self { rows: space.rows }
+    }
+}
+
+impl Picker for Uniform {
+    #[inline]
+    fn pick(&self, stream: Stream, n: u64) -> u64 {
+        below(stream.word(n), self.rows)
+    }
+}
+
+/// Walks the rows upwards from the client's own first row and begins again after the last.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sequential {
+    rows: u64,
+    first: u64,
+}
+
+impl Sequential {
+    /// Returns the walk that begins at the client's own part.
+    pub(crate) const fn new(space: Space) -> Self {
+        Self { rows: space.rows, first: space.first }
+    }
+}
+
+impl Picker for Sequential {
+    #[inline]
+    fn pick(&self, _stream: Stream, n: u64) -> u64 {
+        let id = self.first.wrapping_add(n);
+        // A division costs more than the rest of the pick, and is needed in the second round only.
+        if id < self.rows { id } else { id % self.rows }
+    }
+}
+
+/// Walks a permutation of the rows from the client's own first place: each row exactly once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shuffled {
+    permutation: Permutation,
+    first: u64,
+}
+
+impl Shuffled {
+    /// Returns the walk; `order` chooses the permutation and is the same for all clients.
+    pub(crate) fn new(space: Space, order: Stream) -> Self {
+        Self { permutation: Permutation::new(space.rows, order), first: space.first }
+    }
+}
+
+impl Picker for Shuffled {
+    #[inline]
+    fn pick(&self, _stream: Stream, n: u64) -> u64 {
+        self.permutation.apply(self.first + n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::registry::tests::{chi_square, space, stream};
+
+    #[test]
+    fn the_walk_wraps_at_the_last_row() {
+        let walk = Sequential::new(Space { first: 3, ..space(5) });
+        let ids: Vec<_> = (0..7).map(|n| walk.pick(stream(), n)).collect();
+        assert_eq!(ids, [3, 4, 0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn rows_are_picked_equally_often() {
+        // 99 degrees of freedom: 161 is exceeded by chance once in 10,000.
+        let uniform = Uniform::new(space(100));
+        let counts = (0..200_000).map(|n| uniform.pick(stream(), n));
+        assert!(chi_square(counts, 100, |_| 0.01) < 161.0);
+    }
+
+    #[test]
+    fn pairs_of_picks_are_independent() {
+        // Goal: op n is independent of op n + 1. Method: 100 cells of pairs, as above.
+        let uniform = Uniform::new(space(10));
+        let pair = |n: u64| uniform.pick(stream(), 2 * n) * 10 + uniform.pick(stream(), 2 * n + 1);
+        assert!(chi_square((0..200_000).map(pair), 100, |_| 0.01) < 161.0);
+    }
+}
