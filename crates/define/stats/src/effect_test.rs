@@ -54,7 +54,6 @@ const UNEQUAL_RATIO: f64 = 4.0;
 ///
 /// Source: moderated t [Smyth 2004]; [Welch 1947]; [Hodges Lehmann 1963]; the limits between the
 /// methods are our choices, each with its constant.
-#[must_use]
 pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -> Option<Effect> {
     let (base, variant) = (logs(base)?, logs(variant)?);
     let fewest = base.len().min(variant.len());

@@ -27,7 +27,6 @@ pub struct MeanDifference {
 
 impl MeanDifference {
     /// Returns whether the interval is known and leaves out 0.
-    #[must_use]
     pub fn is_apart(&self) -> bool {
         self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
@@ -39,7 +38,6 @@ impl MeanDifference {
 /// Welch's elsewhere.
 ///
 /// Source: [Welch 1947]; the choice between the two: `WELCH_FROM`.
-#[must_use]
 pub fn difference(base: &[f64], variant: &[f64]) -> Option<MeanDifference> {
     let (of_base, of_variant) = (Sample::of(base)?, Sample::of(variant)?);
     let difference = of_variant.mean - of_base.mean;

@@ -16,7 +16,6 @@ const TIE: f64 = 1e-9;
 ///
 /// Source: [Killick Fearnhead Eckley 2012, section 3.2], PELT with K = 0. Because of the minimum
 /// segment length, a start that is beaten at one end is pruned only from `min_len` further on.
-#[must_use]
 pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
     let (length, min_len) = (values.len(), min_len.max(1));
     if length < 2 * min_len || penalty.is_nan() || values.iter().any(|value| !value.is_finite()) {

@@ -28,7 +28,6 @@ impl CellVariance {
     /// Source: the sample variance, divisor n - 1; logarithms are our choice: the noise of
     /// throughput and times is multiplicative, and a ratio and its inverse then have the same
     /// interval.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
@@ -47,7 +46,6 @@ impl CellVariance {
     /// Returns the pooled variance, weighted by degrees of freedom.
     ///
     /// Source: the pooled variance of Student's two-sample t [Snedecor Cochran 1989, section 6.7].
-    #[must_use]
     pub fn pooled(self, other: Self) -> Self {
         let df = self.df + other.df;
         let squares = self.variance * self.df + other.variance * other.df;
@@ -55,7 +53,6 @@ impl CellVariance {
     }
 
     /// Returns whether the runs differ at all, beyond rounding.
-    #[must_use]
     pub fn has_spread(&self) -> bool {
         self.variance > NO_SPREAD
     }
@@ -98,7 +95,6 @@ const BOUND: f64 = 0.80;
 /// out. The variance among the cells is taken at its upper 80 % bound.
 ///
 /// Source: [Smyth 2004, section 6.2].
-#[must_use]
 pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
     let is_usable = |cell: &&CellVariance| {
         cell.df >= 1.0 && cell.has_spread() && (cell.variance * cell.df).is_finite()
@@ -142,7 +138,6 @@ impl Prior {
     ///
     /// Source: a variance over the prior's has the F distribution [Smyth 2004, section 4]; the
     /// limit: `OUTLIER_P`.
-    #[must_use]
     pub fn applies_to(&self, cell: &CellVariance) -> bool {
         if !cell.has_spread() || cell.df <= 0.0 {
             return true;
@@ -161,7 +156,6 @@ impl Prior {
     /// Returns the moderated variance of a cell and its degrees of freedom.
     ///
     /// Source: the posterior variance [Smyth 2004, section 4].
-    #[must_use]
     pub fn moderate(&self, cell: &CellVariance) -> CellVariance {
         cell.pooled(CellVariance { variance: self.variance, df: self.df })
     }

@@ -34,7 +34,6 @@ pub struct Share {
 /// exact binomial interval; without operations it is 0 to 1.
 ///
 /// Source: [Korn Graubard 1998]; the variance: clusters [Cochran 1977, section 3.12].
-#[must_use]
 pub fn share(blocks: &[Block]) -> Share {
     let all: f64 = blocks.iter().map(|block| block.all).sum();
     let late: f64 = blocks.iter().map(|block| block.late).sum();

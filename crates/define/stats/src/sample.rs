@@ -24,7 +24,6 @@ impl Spread {
     /// Returns the spread of `values`; `None` when there is no finite value.
     ///
     /// Source: [`median`] for the median; the range is the first and the last order statistic.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let finite = sorted(values);
         Some(Self {
@@ -38,7 +37,6 @@ impl Spread {
     /// Returns whether the two ranges have a value in common.
     ///
     /// Source: comparison of the order statistics of both samples; it is not a test.
-    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min <= other.max && other.min <= self.max
     }
@@ -49,7 +47,6 @@ impl Spread {
 /// An even number of values gives the mean of the two in the middle.
 ///
 /// Source: definition 7 at p = 1/2 [Hyndman Fan 1996].
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sorted(values))
 }
@@ -57,7 +54,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// Returns the geometric mean; `None` unless all values are positive.
 ///
 /// Source: [Hardy Littlewood Polya 1934, section 2.1].
-#[must_use]
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
     let logs: f64 = values.iter().map(|value| value.ln()).sum();
@@ -83,7 +79,6 @@ impl Variation {
     ///
     /// Source: the chi-square interval of a variance [Snedecor Cochran 1989, section 5.11];
     /// [`cov_of`] for the step to the variation.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let cell = CellVariance::of(values)?;
         let chi = ChiSquared::new(cell.df).ok()?;

@@ -83,7 +83,6 @@ const CONFIRMATION_PROBES: usize = 8;
 
 impl ClientSearch {
     /// Returns a search that has requested no probe yet.
-    #[must_use]
     pub fn new(spec: ClientSpec) -> Self {
         let record = SearchRecord {
             limit: spec.limit,
@@ -310,7 +309,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::simulated::{LIMIT, observation, with_invalid};
+    use crate::testing::{LIMIT, observation, with_invalid};
 
     #[test]
     fn levels_are_powers_of_two_and_half_way_between() {

@@ -17,7 +17,7 @@ mod probe_record;
 mod rate;
 mod retry;
 #[cfg(test)]
-mod simulated;
+mod testing;
 mod steady;
 mod window;
 

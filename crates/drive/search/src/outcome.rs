@@ -163,7 +163,7 @@ fn late_text(window: &Window<'_>, limit: &Limit, late: &Share) -> String {
 mod tests {
     use super::*;
     use crate::probe::ProbeObservation;
-    use crate::simulated::{LIMIT, observation, with_gauge, with_invalid};
+    use crate::testing::{LIMIT, observation, with_gauge, with_invalid};
     use model::metric;
 
     fn of(observation: &ProbeObservation) -> (Verdict, String) {

@@ -217,7 +217,7 @@ fn length(points: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::*;
     use crate::probe::ProbeObservation;
-    use crate::simulated::{LIMIT, observation, with_gauge};
+    use crate::testing::{LIMIT, observation, with_gauge};
     use stats::noise::Noise;
 
     const MIB: f64 = 1024.0 * 1024.0;

@@ -272,7 +272,7 @@ mod tests {
     use stats::{Method, Verdict};
 
     use super::*;
-    use crate::fixture::{application, experiment, readings, run, step, summary};
+    use crate::testing::{application, experiment, readings, run, step, summary};
 
     const NONE: NoiseHistory = NoiseHistory { experiments: Vec::new() };
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;

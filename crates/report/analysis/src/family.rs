@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
     use crate::compare;
-    use crate::fixture::{experiment, run};
+    use crate::testing::{experiment, run};
     use crate::noise_history::NoiseHistory;
 
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;

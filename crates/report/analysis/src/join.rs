@@ -162,7 +162,7 @@ mod tests {
     use model::{Nanos, Placement, Published};
 
     use super::*;
-    use crate::fixture::{application, experiment};
+    use crate::testing::{application, experiment};
 
     #[test]
     fn variants_of_both_are_in_the_joined_experiment_once() {

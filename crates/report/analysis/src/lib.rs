@@ -32,7 +32,7 @@ pub mod usl;
 pub mod warmup_trim;
 
 #[cfg(test)]
-mod fixture;
+mod testing;
 
 pub use compare::compare;
 pub use comparison::{
@@ -53,5 +53,5 @@ pub use noise_history::{NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
-pub use usl::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
+pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::compare;
     use crate::comparison::Comparison;
-    use crate::fixture::{DATA, experiment, run, step};
+    use crate::testing::{DATA, experiment, run, step};
     use crate::noise_history::noise_cells;
 
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;

@@ -27,7 +27,6 @@ pub struct NoiseCell {
 }
 
 /// Returns the noise cells of an experiment; none without repetitions.
-#[must_use]
 pub fn noise_cells(runs: &[RunRecord], data: &DataShape) -> Vec<NoiseCell> {
     let counted = Samples::of(runs, data, None);
     let mut cells = Vec::new();

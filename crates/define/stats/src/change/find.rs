@@ -53,7 +53,6 @@ impl Default for Options {
 ///
 /// Source: [Killick Fearnhead Eckley 2012] on clipped values [Fearnhead Rigaill 2019]; the penalty
 /// is multiplied by the inflation of an AR(1) process [Priestley 1981, section 5.3.2].
-#[must_use]
 pub fn find(values: &[Option<f64>], options: &Options) -> Series {
     let known = |(place, value): (usize, &Option<f64>)| {
         value.filter(|one| one.is_finite()).map(|one| (place, one))

@@ -14,7 +14,6 @@ pub enum Scale {
 
 impl Scale {
     /// Returns a value on this scale.
-    #[must_use]
     pub fn of(self, value: f64) -> f64 {
         match self {
             Self::Log => value.ln(),
@@ -23,7 +22,6 @@ impl Scale {
     }
 
     /// Returns the value at a place of this scale.
-    #[must_use]
     pub fn back(self, place: f64) -> f64 {
         match self {
             Self::Log => place.exp(),
@@ -32,7 +30,6 @@ impl Scale {
     }
 
     /// Returns a shift as a share of the level; `None` from 0.
-    #[must_use]
     pub fn share(self, shift: f64, from: f64) -> Option<f64> {
         match self {
             Self::Log => Some(shift.exp_m1()),

@@ -12,7 +12,6 @@ const HALVINGS: u32 = 100;
 /// its distribution function is sound.
 ///
 /// Source: [Abramowitz Stegun 1964, 26.5].
-#[must_use]
 pub fn quantile(a: f64, b: f64, probability: f64) -> f64 {
     let Ok(beta) = Beta::new(a, b) else { return if a > b { 1.0 } else { 0.0 } };
     let (mut low, mut high) = (0.0, 1.0);

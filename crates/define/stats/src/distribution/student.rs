@@ -16,7 +16,6 @@ fn student(freedom: f64) -> Option<StudentsT> {
 /// infinite degrees are the normal's.
 ///
 /// Source: [Student 1908].
-#[must_use]
 pub fn half_width(level: f64, freedom: f64) -> f64 {
     student(freedom).map_or(f64::INFINITY, |student| student.inverse_cdf(0.5 + level / 2.0))
 }
@@ -26,7 +25,6 @@ pub fn half_width(level: f64, freedom: f64) -> f64 {
 /// The half-width of a 95 % interval.
 ///
 /// Source: [`half_width`].
-#[must_use]
 pub fn quantile(freedom: f64) -> f64 {
     half_width(0.95, freedom)
 }
@@ -34,7 +32,6 @@ pub fn quantile(freedom: f64) -> f64 {
 /// Returns the two-sided p-value of `t`.
 ///
 /// Source: [Student 1908].
-#[must_use]
 pub fn two_sided(t: f64, freedom: f64) -> f64 {
     student(freedom).map_or(1.0, |student| (2.0 * student.cdf(-t.abs())).min(1.0))
 }

@@ -10,7 +10,6 @@ use model::float;
 /// is never narrowed.
 ///
 /// Source: initial monotone sequence estimator [Geyer 1992, section 3.3].
-#[must_use]
 pub fn inflation(series: &[f64]) -> f64 {
     let length = float(series.len());
     let mean = series.iter().sum::<f64>() / length.max(1.0);

@@ -21,7 +21,6 @@ pub struct Mean {
 /// autocorrelation.
 ///
 /// Source: [Geyer 1992, section 3.3] for the effective sample size; coverage: the test below.
-#[must_use]
 pub fn mean(series: &[f64]) -> Option<Mean> {
     let n = float(series.len());
     if series.len() < 2 {

@@ -22,7 +22,6 @@ pub struct Trend {
 
 impl Trend {
     /// Returns the rise of the line from first to last value.
-    #[must_use]
     pub fn growth(&self) -> f64 {
         self.slope * self.span_s
     }
@@ -38,7 +37,6 @@ const MIN_VALUES: usize = 4;
 /// compactions) counts as growing only after some cycles.
 ///
 /// Source: [Draper Smith 1998, section 1.4]; the inflation: [Geyer 1992, section 3.3].
-#[must_use]
 pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
     if points.len() < MIN_VALUES {
         return None;
@@ -64,7 +62,6 @@ pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
 ///
 /// Source: a random walk with drift is tested on its differences [Hamilton 1994, section 17.4]; the
 /// interval is that of [`mean`].
-#[must_use]
 pub fn drift(points: &[(f64, f64)]) -> Option<Mean> {
     if points.len() < MIN_VALUES {
         return None;

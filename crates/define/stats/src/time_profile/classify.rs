@@ -38,7 +38,6 @@ const THROUGHPUT: &str = metric::THROUGHPUT_OPS_PER_S.name;
 /// by count (`is_timed` false) is classified, but not trimmed: its work is one piece.
 ///
 /// Source: the functions of this module; error rates: `tests/steady`.
-#[must_use]
 pub fn time_profile(series: &Series, margin: f64, is_timed: bool) -> Option<TimeProfile> {
     let rates = series.rates();
     if rates.is_empty() {

@@ -28,7 +28,6 @@ const MAX_VALUES: usize = 400;
 /// what the line removed.
 ///
 /// Source: [Sen 1968]; the inflation: [Geyer 1992, section 3.3].
-#[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     let width = points.len().div_ceil(MAX_VALUES).max(1);
     let part =

@@ -27,7 +27,6 @@ const XXH3_OF_NOTHING: u64 = 0x2d06_8005_38d3_94c2;
 
 impl Set {
     /// Returns the kernels of Rust crates and of the system's Zstandard.
-    #[must_use]
     pub fn crates() -> Self {
         Self { work: Box::new(Crates::load()) }
     }
@@ -41,7 +40,6 @@ impl Set {
     }
 
     /// Returns what serves each kernel; a wrong result serves none.
-    #[must_use]
     pub fn serves(&mut self) -> BTreeMap<Kernel, Result<String, String>> {
         let mut checked = |kernel: Kernel| {
             let name = self.work.serves(kernel)?;

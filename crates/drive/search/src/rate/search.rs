@@ -81,7 +81,6 @@ const MIN_RATE_SHARE: f64 = 0.01;
 
 impl RateSearch {
     /// Returns a search that has requested no probe yet.
-    #[must_use]
     pub fn new(spec: RateSpec) -> Self {
         let record = SearchRecord {
             limit: Some(spec.limit),

@@ -45,7 +45,6 @@ pub enum Part {
 
 impl Part {
     /// Returns its name.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU",
@@ -101,14 +100,12 @@ pub struct Account {
 
 impl Account {
     /// Returns a difference as a share of the total's, if that changed.
-    #[must_use]
     pub fn share(&self, of: &MeanDifference) -> Option<f64> {
         let share = of.difference / self.total.difference;
         share.is_finite().then_some(share)
     }
 
     /// Returns the component of that part.
-    #[must_use]
     pub fn component(&self, part: Part) -> Option<&Component> {
         self.components.iter().find(|component| component.part == part)
     }

@@ -43,7 +43,6 @@ pub struct Declared {
 
 impl Declared {
     /// Returns the only difference, unless it is the build.
-    #[must_use]
     pub fn intervention(&self) -> Option<&Change> {
         match &self.changes[..] {
             [only] if only.kind != ChangeKind::Build => Some(only),

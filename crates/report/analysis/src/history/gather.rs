@@ -274,16 +274,16 @@ mod tests {
     use model::{Bytes, Cell, Host, Nanos, Plan};
 
     use super::*;
-    use crate::fixture;
+    use crate::testing;
 
     /// An experiment of a day in which each variant did some operations a second, once each.
     fn past(day: u32, variants: &[(&str, &str, u64)]) -> Past {
         let names: Vec<&str> = variants.iter().map(|one| one.0).collect();
-        let mut experiment = fixture::experiment(&names, 1);
+        let mut experiment = testing::experiment(&names, 1);
         for (variant, (_, build, _)) in experiment.variants.iter_mut().zip(variants) {
             variant.build = build.parse().unwrap();
         }
-        let runs = variants.iter().map(|(name, _, ops)| fixture::run(name, 1, 2 * ops)).collect();
+        let runs = variants.iter().map(|(name, _, ops)| testing::run(name, 1, 2 * ops)).collect();
         let cells: Vec<Cell> = Vec::new();
         let plan = Plan {
             experiment,

@@ -22,13 +22,11 @@ pub struct History {
 
 impl History {
     /// Returns how many values there are.
-    #[must_use]
     pub fn known(&self) -> usize {
         self.values.iter().flatten().count()
     }
 
     /// Returns whether growth by `effect` is good, bad or neither.
-    #[must_use]
     pub fn trend(&self, effect: f64) -> Trend {
         match self.better {
             Some(Better::Higher) if effect != 0.0 => Trend::of(effect > 0.0),

@@ -82,7 +82,6 @@ pub struct Study {
 
 impl Study {
     /// Returns the number of regressions that count.
-    #[must_use]
     pub fn regressions(&self) -> usize {
         self.histories.iter().map(|one| one.regressions).sum()
     }
@@ -262,7 +261,6 @@ fn axes(histories: &[Studied]) -> Vec<usize> {
 
 impl Studied {
     /// Returns the drift that moves the level most.
-    #[must_use]
     pub fn drift(&self) -> Option<&Drift> {
         let size = |drift: &Drift| drift.effect.map_or(f64::INFINITY, f64::abs);
         self.found.drifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))

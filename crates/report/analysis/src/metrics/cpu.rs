@@ -79,7 +79,7 @@ mod tests {
     use model::{Bytes, Load};
 
     use super::*;
-    use crate::fixture::{DATA, readings, step};
+    use crate::testing::{DATA, readings, step};
     use crate::step_metrics;
 
     #[test]

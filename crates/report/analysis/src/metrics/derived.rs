@@ -15,7 +15,6 @@ pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
 }
 
 /// Returns a counter's growth per operation, when both are known.
-#[must_use]
 pub fn per_op(step: &StepRecord, counter: Metric) -> Option<f64> {
     ratio(step.counters.value(counter), operations(step))
 }

@@ -85,7 +85,7 @@ pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option
 mod tests {
     use model::{OpKind, metric};
 
-    use crate::fixture::{DATA, load, put, readings, step, summary};
+    use crate::testing::{DATA, load, put, readings, step, summary};
     use crate::step_metrics;
 
     #[test]

@@ -9,7 +9,6 @@ use super::derived::ratio;
 /// Absent without a configured cache.
 ///
 /// Source: RSS over the size of the block cache, 1.15 there [Callaghan 2022-09-19].
-#[must_use]
 pub fn with_memory(mut metrics: Readings, settings: &Settings) -> Readings {
     let cache = settings.cache_bytes.map(float);
     let peak = metrics.value(metric::RSS_PEAK_BYTES);
@@ -22,7 +21,7 @@ mod tests {
     use model::Bytes;
 
     use super::*;
-    use crate::fixture::readings;
+    use crate::testing::readings;
 
     #[test]
     fn resident_memory_is_per_byte_of_cache() {

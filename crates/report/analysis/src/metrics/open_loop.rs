@@ -64,7 +64,7 @@ mod tests {
     };
     use model::{Nanos, OpKind, Pace};
 
-    use crate::fixture::{DATA, step, summary};
+    use crate::testing::{DATA, step, summary};
     use crate::step_metrics;
 
     use super::*;

@@ -11,7 +11,6 @@ use model::{DataShape, OpKind, OpUnit, Step, StepRecord, float};
 ///
 /// Source: as in Insert Benchmark summaries, where `op` is the query in query steps and the insert
 /// in load steps [Callaghan 2022-11-29].
-#[must_use]
 pub fn primary_operations(step: &StepRecord) -> u64 {
     step.step.unit.done(&step.clients)
 }
@@ -19,7 +18,6 @@ pub fn primary_operations(step: &StepRecord) -> u64 {
 /// Returns an interval's operations in the step's unit.
 ///
 /// In requests where only the whole step is a number of rows.
-#[must_use]
 pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
     match step.unit {
         OpUnit::Operation | OpUnit::Rows(_) => OpUnit::Operation.done(&interval.clients),
@@ -30,7 +28,6 @@ pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
 /// Returns the requests of the measured clients, whatever the step's unit.
 ///
 /// The divisor of costs per request: times, and the client's own work.
-#[must_use]
 pub fn requests(step: &StepRecord) -> u64 {
     OpUnit::Operation.done(&step.clients)
 }
@@ -42,7 +39,6 @@ pub fn requests(step: &StepRecord) -> u64 {
 ///
 /// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification [RocksDB Tuning
 /// Guide]; ours leaves out what an engine adds to a row.
-#[must_use]
 pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
     let bytes = |(kind, counts): (OpKind, &OpCounts)| match kind {
         OpKind::Put => counts.rows.saturating_mul(data.row_bytes()),
@@ -58,7 +54,6 @@ pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
 }
 
 /// Returns the rows that clients and background writers put or inserted.
-#[must_use]
 pub fn rows_put(step: &StepRecord) -> u64 {
     let is_put = |kind: OpKind| matches!(kind, OpKind::Put | OpKind::Insert);
     counts(step).filter(|(kind, _)| is_put(*kind)).map(|(_, counts)| counts.rows).sum()
@@ -77,7 +72,7 @@ pub(super) fn operations(step: &StepRecord) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{DATA, put, readings, step, summary};
+    use crate::testing::{DATA, put, readings, step, summary};
     use crate::step_metrics;
     use model::metric;
 

@@ -10,7 +10,6 @@ use super::{cpu, io, open_loop, server, throughput, times};
 ///
 /// Source: formulas as in the meanings of `model::metric::METRICS`; stall share as in RocksDB's
 /// benchmark.sh (stall micros / wall time), write amplification as [RocksDB Tuning Guide].
-#[must_use]
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
@@ -56,7 +55,7 @@ mod tests {
     use model::record::SettleRecord;
 
     use super::*;
-    use crate::fixture::{DATA, load, put, readings, step};
+    use crate::testing::{DATA, load, put, readings, step};
     use crate::primary_operations;
 
     #[test]

@@ -2,25 +2,14 @@
 
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// Part of a run, or all of it, does not count.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A011,
-    name: "client late",
-    severity: Severity::Blocking,
-    trigger: "intervals are invalid because the client was delayed; blocking when a \
-              run has so many of them that it is invalid, and fewer than 2 runs of its variant are \
-              left",
-    why: "Where the client could not do its part, late answers are not the engine's: such intervals \
-          are left out, and too many of them leave no evidence for the step.",
-    remedy: "find out what delayed the client, then run the cell again",
-    source: "our choice: a late client makes late responses that are not the engine's",
-    is_recorded: true,
     run: Some(run),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// Runs that count from which a variant can do without those that do not.

@@ -1,23 +1,14 @@
 //! A033: memory is nearer to some CPUs than to others.
 
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// The machine has several NUMA nodes, and nothing binds a run to one.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A033,
-    name: "NUMA",
-    severity: Severity::Note,
-    trigger: "the machine has more than one NUMA node; whether runs were bound to one is not recorded",
-    why: "Where the kernel puts a run's threads and its cache is chance: memory of another node takes \
-          longer to reach, and that differs from run to run.",
-    remedy: "bind all runs alike: put numactl --cpunodebind=0 --membind=0 before assay run",
-    source: "Linux, Documentation/admin-guide/mm/numa_memory_policy.rst",
     plan: Some(plan),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
@@ -28,6 +19,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::Host;
 
     use super::*;

@@ -1,23 +1,14 @@
 //! A045: a run that did not execute every step.
 
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// A run ended before its last step.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A045,
-    name: "incomplete run",
-    severity: Severity::Warning,
-    trigger: "a run was interrupted, failed, crashed, hung, or was stopped for memory or disk",
-    why: "Only the steps it finished are counted; that an engine did not reach the end is a result \
-          by itself.",
-    remedy: "read the engine's log of the run, then resume the experiment (assay run --resume)",
-    source: "[Callaghan 2022-08-23] (make the DBMS unhappy)",
     run: Some(run),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
@@ -27,6 +18,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::record::RunEnd;
 
     use super::*;

@@ -3,23 +3,15 @@
 use model::Host;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::difference::{Check, Config, Report, observe};
 use crate::registry::code;
 
-/// The runs compared are of machines of different classes.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A046,
-    name: "hosts differ",
-    severity: Severity::Blocking,
-    trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; a \
-              warning where only kernel release, governor or huge pages differ",
-    why: "The difference between two machines is larger than that between most engines.",
-    remedy: "run all variants in one experiment on one machine",
-    source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
     comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// The class of the machines must be the same.

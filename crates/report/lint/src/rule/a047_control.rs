@@ -3,23 +3,14 @@
 use model::record::Severity;
 use stats::Verdict;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-/// The control, which is the base once more, was found to differ from it.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A047,
-    name: "control differs",
-    severity: Severity::Blocking,
-    trigger: "a step's own metric of the control variant has a verdict other than equal, with a \
-              chance below 1 % over all steps; a warning below 5 % in one step",
-    why: "The control is the base under another name: what is found between the two is the machine, \
-          and every other difference is uncertain by as much.",
-    remedy: "find out what changes from run to run on this machine, then run all of it again",
-    source: "[Callaghan 2023-01-02] (false positives); our choice: 1 %",
     comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// Chance of one such verdict, over all steps, that blocks the others.

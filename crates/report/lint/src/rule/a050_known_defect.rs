@@ -1,23 +1,14 @@
 //! A050: a build with a defect that is known.
 
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// The driver reports a known defect of this build.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A050,
-    name: "known defect",
-    severity: Severity::Warning,
-    trigger: "the driver reports a defect of the build that changes what is measured",
-    why: "The defect, and not the design, may be what is measured.",
-    remedy: "take a release in which it is fixed, or read the result as that of the defect",
-    source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of \
-             issue 10533)",
     run: Some(run),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// The fact in which a driver reports it.
@@ -31,6 +22,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::Identity;
 
     use super::*;

@@ -2,27 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use model::record::Severity;
 use model::{Allocator, MallocRecord, RunRecord};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::difference::{Check, Config, Report, observe};
 use crate::registry::code;
 
-/// Runs on one allocator have another version of it, or other settings.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A052,
-    name: "allocator tuned",
-    severity: Severity::Warning,
-    trigger: "among runs on one allocator its version differs, or a setting in force, such as the \
-              arenas, decay times or parts of the environment (MALLOC_CONF)",
-    why: "Arenas and decay times move memory by tens of percent and throughput with it; the \
-          experiment does not declare them as what is compared.",
-    remedy: "make all runs under one environment, and complete none under another",
-    source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",
     comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// Every setting must be that of the first run on the allocator.
@@ -57,6 +47,8 @@ fn config(record: &MallocRecord) -> Config<'_> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_runs, runs};
 

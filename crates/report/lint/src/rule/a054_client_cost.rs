@@ -5,25 +5,15 @@ use std::collections::BTreeMap;
 
 use model::{Dialect, Placement, RunRecord, StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::facts::{is_server, measured};
 use crate::registry::code;
 
-/// The client of a server took more CPU per operation than it needs.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A054,
-    name: "client cost jumped",
-    trigger: "the CPU that the client of a server takes per operation is more than 1.35 times the \
-              lowest of the same step and client among the runs compared",
-    why: "The client does the same work in every run: when it costs more, client and server were \
-          placed otherwise (on two CPUs each request wakes the other side), and the server's CPU \
-          jumped with it.",
-    remedy: "put both on one CPU (placement = \"same-cpu\"), and leave the run out until then",
-    source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, pinned \
-             ones stayed within 10 %",
     comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// What is left to do where both are on one CPU.

@@ -2,24 +2,16 @@
 
 use model::Variant;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::difference::{Check, Config, observe};
 use crate::facts::is_server;
 use crate::registry::code;
 
-/// Variants use different protocols, and differ in something else too.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A055,
-    name: "protocols differ",
-    trigger: "variants that are servers differ in `assay.protocol` (prepared statements or text), \
-              and that is not the only thing they differ in",
-    why: "Parsing and planning are a large part of a short query: prepared statements were worth \
-          1.25 times the queries, more than most releases.",
-    remedy: "give all variants the same `assay.protocol`, or compare the protocols with one build",
-    source: "[Callaghan 2023-01-23] (prepared statements)",
     plan: Some(plan),
-    ..Rule::EMPTY
+    ..Checks::EMPTY
 };
 
 /// The option that chooses the protocol.

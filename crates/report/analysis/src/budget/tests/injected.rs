@@ -8,10 +8,10 @@ use stats::noise::Noise;
 use stats::time_profile::{Second, Series, time_profile};
 use stats::{Effect, Verdict};
 
-use super::tests::{budget, noise_of};
-use super::{Design, StepNoise, noise};
+use super::proposals::{budget, noise_of};
+use crate::budget::{Design, StepNoise, noise};
 use crate::compare;
-use crate::fixture::{experiment, run, summary};
+use crate::testing::{experiment, run, summary};
 use crate::noise_history::NoiseHistory;
 
 /// Experiments a figure.

@@ -9,8 +9,8 @@ use stats::distribution::student;
 use stats::noise::Noise;
 use stats::{Design as Rule, classify_difference};
 
-use super::*;
-use crate::fixture::{experiment, run, step};
+use crate::budget::*;
+use crate::testing::{experiment, run, step};
 use crate::noise_history::{NoiseCell, NoiseHistory};
 
 const HOUR: Nanos = Nanos::from_secs(3600);
