@@ -7,6 +7,7 @@ use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 use crate::prior::{CellVariance, Prior};
 use crate::rank::{Shift, centre, shift};
+use crate::sample::mean;
 use model::float;
 
 /// Design of a comparison, declared before the runs.
@@ -85,10 +86,6 @@ fn logs(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() { None } else { values.iter().map(log).collect() }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / float(values.len())
-}
-
 fn differences(base: &[f64], variant: &[f64]) -> Vec<f64> {
     variant.iter().zip(base).map(|(variant, base)| variant - base).collect()
 }
@@ -157,7 +154,7 @@ fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> E
 /// Paired comparison: the differences of the n-th values.
 fn paired(base: &[f64], variant: &[f64]) -> Result<Estimate, Why> {
     let differences = differences(base, variant);
-    let spread = CellVariance::of_logs(&differences);
+    let spread = CellVariance::of_values(&differences);
     if !spread.has_spread() {
         return Err(Why::NoSpread);
     }
@@ -174,14 +171,13 @@ fn paired(base: &[f64], variant: &[f64]) -> Result<Estimate, Why> {
 /// Compares two independent samples.
 fn two_samples(base: &[f64], variant: &[f64], prior: Option<&Prior>) -> Result<Estimate, Why> {
     let shift = mean(variant) - mean(base);
-    let (one, two) = (CellVariance::of_logs(base), CellVariance::of_logs(variant));
+    let (one, two) = (CellVariance::of_values(base), CellVariance::of_values(variant));
     let pooled = one.pooled(two);
     let fewest = base.len().min(variant.len());
     let (n_one, n_two) = (float(base.len()), float(variant.len()));
     if pooled.has_spread() && (fewest > MANY_RUNS || fewest >= SOME_RUNS && are_unequal(one, two)) {
-        let (a, b) = (one.variance / n_one, two.variance / n_two);
-        let df = (a + b).powi(2) / (a * a / one.df + b * b / two.df);
-        let error = (a + b).sqrt();
+        let (squared_error, df) = one.welch(two);
+        let error = squared_error.sqrt();
         return Ok(Estimate { shift, error, df, method: Method::Welch, of_run: pooled.variance });
     }
     let prior = prior.filter(|prior| prior.is_usable() && prior.applies_to(&pooled));
@@ -219,7 +215,7 @@ mod tests {
     /// Two samples of `n` runs whose logarithms have exactly this mean difference and variance.
     fn samples(n: u32, shift: f64, sigma: f64) -> (Vec<f64>, Vec<f64>) {
         let raw: Vec<f64> = (0..n).map(|at| f64::from(at) - f64::from(n - 1) / 2.0).collect();
-        let spread = CellVariance::of_logs(&raw).variance.sqrt();
+        let spread = CellVariance::of_values(&raw).variance.sqrt();
         let base: Vec<f64> = raw.iter().map(|log| 1000.0 * (log / spread * sigma).exp()).collect();
         let variant = base.iter().map(|value| value * shift.exp()).collect();
         (base, variant)

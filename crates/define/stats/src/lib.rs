@@ -29,5 +29,5 @@ pub mod time_profile;
 pub use effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 pub use effect_test::{Design, classify_difference};
 pub use means::{MeanDifference, difference};
-pub use prior::{CellVariance, Prior};
-pub use sample::{Spread, Variation, geometric_mean, median};
+pub use prior::{CellVariance, Prior, Variation};
+pub use sample::{Spread, geometric_mean, median};

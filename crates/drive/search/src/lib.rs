@@ -16,9 +16,9 @@ mod probe;
 mod probe_record;
 mod rate;
 mod retry;
+mod steady;
 #[cfg(test)]
 mod testing;
-mod steady;
 mod window;
 
 pub use clients::{ClientSearch, ClientSpec};

@@ -211,16 +211,15 @@ fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), 
     let first = runs.first().ok_or(AnalysisError::NoRuns)?;
     if experiment.variant(base).is_none() {
         let known = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
-        return Err(AnalysisError::UnknownBase { base: base.to_owned(), known });
+        return Err(AnalysisError::UnknownBase(base.to_owned(), known));
     }
     for run in runs {
         if run.schema != first.schema {
-            let (found, expected) = (run.schema, first.schema);
-            return Err(AnalysisError::Schema { run: run.id.clone(), found, expected });
+            return Err(AnalysisError::Schema(run.id.clone(), run.schema, first.schema));
         }
         if experiment.variant(&run.cell.variant).is_none() {
-            let (run, variant) = (run.id.clone(), run.cell.variant.clone());
-            return Err(AnalysisError::UnknownVariant { run, variant });
+            let variant = run.cell.variant.clone();
+            return Err(AnalysisError::UnknownVariant(run.id.clone(), variant));
         }
     }
     Ok(())

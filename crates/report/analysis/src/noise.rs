@@ -109,8 +109,8 @@ mod tests {
     use super::*;
     use crate::compare;
     use crate::comparison::Comparison;
-    use crate::testing::{DATA, experiment, run, step};
     use crate::noise_history::noise_cells;
+    use crate::testing::{DATA, experiment, run, step};
 
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 

@@ -1,6 +1,6 @@
 //! Search for changes, drifts and spikes in one history.
 
-use super::detectable::Searched;
+use super::detectable::detectable;
 use super::drift::{Ramp, ramps};
 use super::level::{Noise, edges};
 use super::prune::{Boundary, CHANCE, prune};
@@ -12,6 +12,7 @@ use super::spread;
 use super::tail::{Tail, of_long, of_short};
 use crate::distribution::student::quantile;
 use crate::pelt::{Sums, segment};
+use crate::sample::mean;
 
 /// Default strictness.
 ///
@@ -197,10 +198,6 @@ fn places(boundaries: &[Boundary]) -> Vec<usize> {
     boundaries.iter().map(|boundary| boundary.at).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
 /// Converts findings to the caller's indexes and scale.
 struct Output<'a> {
     scale: Scale,
@@ -218,13 +215,7 @@ impl Output<'_> {
             let is_suspect = found.suspect.is_some() && place + 1 == values.len();
             (is_far && !is_suspect).then(|| self.places[place])
         };
-        let searched = Searched {
-            scale: self.scale,
-            level: mean(values),
-            values: values.len(),
-            noise: found.noise,
-            strictness,
-        };
+        let (level, count) = (mean(values), values.len());
         let clipped: Vec<f64> = off
             .iter()
             .map(|off| off.clamp(-limit(found.clipped_by), limit(found.clipped_by)))
@@ -243,7 +234,7 @@ impl Output<'_> {
             noise_changes: noise_changes
                 .map(|(at, ratio)| NoiseChange { index: self.places[at], ratio })
                 .collect(),
-            detectable: searched.detectable(),
+            detectable: detectable(self.scale, level, count, found.noise, strictness),
             pieces: self.pieces(values.len()),
         }
     }

@@ -7,13 +7,14 @@ use model::time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 use model::{Nanos, metric};
 
 use super::cycle::cycle;
-use super::means::{mean, means, squares};
+use super::means::{means, squares};
 use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
 use super::stalls::{StallSpan, stall_spans, sum, without};
 use super::steady::{ALL, MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE, class, steady_part};
 use crate::series::correlation::inflation;
+use crate::sample::mean;
 
 /// Seconds of a mean in long steps: our choice, short against cycles.
 const WIDTH: usize = 5;

@@ -1,6 +1,7 @@
 //! MSER-5 truncation: a second estimate of the warm-up.
 
-use super::means::{mean, means};
+use super::means::means;
+use crate::sample::mean;
 use model::float;
 
 /// Values of a batch.

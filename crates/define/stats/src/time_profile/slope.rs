@@ -1,8 +1,9 @@
 //! Robust slope of a series with its standard error.
 
-use super::means::{mean, means, median, squares};
+use super::means::{means, median, squares};
 use super::steady::MIN_LEFT;
 use crate::series::correlation::inflation;
+use crate::sample::mean;
 use model::float;
 
 /// A slope with its standard error.

@@ -4,10 +4,11 @@ use model::float;
 use model::time_profile::TrendClass;
 
 use super::cycle::Found;
-use super::means::{clipped, detrended, mean, median, squares};
+use super::means::{clipped, detrended, median, squares};
 use crate::distribution::student::{half_width, two_sided};
 use crate::pelt::segment;
 use crate::series::correlation::inflation;
+use crate::sample::mean;
 
 /// Shortest measured span that is classified, in valid seconds.
 ///

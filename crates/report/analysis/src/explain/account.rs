@@ -4,7 +4,7 @@ use model::{Load, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
-use crate::metrics::{clients, is_of_server, primary_operations, requests};
+use crate::metrics::{client_cpu, clients, is_of_server, primary_operations, requests};
 
 /// What is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -248,19 +248,6 @@ fn served(step: &StepRecord) -> Option<OfRun> {
         (Part::ServerWait, waited.zip(server).map(|(waited, server)| waited - server)),
     ];
     known(total, &parts)
-}
-
-/// Returns user and kernel CPU of the measured clients: that of background writers, counted among
-/// it, is taken out again.
-fn client_cpu(step: &StepRecord) -> [Option<f64>; 2] {
-    let counter = |metric| step.counters.value(metric);
-    let has_writer = step.step.writer_bytes_per_s.is_some() || !step.writers.is_empty();
-    let of_writer = |metric| counter(metric).or_else(|| (!has_writer).then_some(0.0));
-    let less_writer = |all, writer| Some(counter(all)? - of_writer(writer)?);
-    [
-        less_writer(metric::CLIENT_CPU_USER_US, metric::WRITER_CPU_USER_US),
-        less_writer(metric::CLIENT_CPU_KERNEL_US, metric::WRITER_CPU_KERNEL_US),
-    ]
 }
 
 /// Returns clients / throughput, us.

@@ -22,7 +22,7 @@ impl Directions {
     pub fn set(&self, histories: &mut [History]) -> Result<(), HistoryError> {
         let both = self.higher.iter().find(|name| self.lower.contains(name));
         if let Some(name) = both {
-            return Err(HistoryError::BothWays { name: name.clone() });
+            return Err(HistoryError::BothWays(name.clone()));
         }
         for name in self.higher.iter().chain(&self.lower) {
             if !histories.iter().any(|one| one.name == *name) {

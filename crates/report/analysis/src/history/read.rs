@@ -18,18 +18,18 @@ struct Columns {
 impl Columns {
     fn named(names: Vec<String>) -> Result<Self, HistoryError> {
         if names.is_empty() {
-            return Err(HistoryError::Empty { what: "metric" });
+            return Err(HistoryError::Empty("metric"));
         }
         let mut known = BTreeSet::new();
         match names.iter().find(|name| !known.insert(*name)) {
-            Some(name) => Err(HistoryError::Twice { name: name.clone() }),
+            Some(name) => Err(HistoryError::Twice(name.clone())),
             None => Ok(Self { values: vec![Vec::new(); names.len()], names, labels: Vec::new() }),
         }
     }
 
     fn label(&mut self, label: &str, place: impl Fn() -> String) -> Result<(), HistoryError> {
         if label.is_empty() {
-            return Err(HistoryError::NoLabel { place: place() });
+            return Err(HistoryError::NoLabel(place()));
         }
         self.labels.push(label.to_owned());
         Ok(())
@@ -37,7 +37,7 @@ impl Columns {
 
     fn histories(self, place: impl Fn(usize) -> String) -> Result<Vec<History>, HistoryError> {
         if self.labels.is_empty() {
-            return Err(HistoryError::Empty { what: "rows" });
+            return Err(HistoryError::Empty("rows"));
         }
         check_order(&self.labels, place)?;
         let history = |(name, values): (String, Vec<Option<f64>>)| History {
@@ -67,7 +67,7 @@ pub fn read_csv(text: &str) -> Result<Vec<History>, HistoryError> {
     let format = |error: csv::Error| HistoryError::Format(error.to_string());
     let header = reader.headers().map_err(format)?.clone();
     if header.is_empty() {
-        return Err(HistoryError::Empty { what: "header" });
+        return Err(HistoryError::Empty("header"));
     }
     let names = header.iter().skip(1).map(|name| name.trim().to_owned()).collect();
     let mut columns = Columns::named(names)?;
@@ -76,14 +76,13 @@ pub fn read_csv(text: &str) -> Result<Vec<History>, HistoryError> {
         let row = row.map_err(format)?;
         let line = row.position().map_or(0, csv::Position::line);
         if row.len() != header.len() {
-            return Err(HistoryError::Fields { line, found: row.len(), expected: header.len() });
+            return Err(HistoryError::Fields(line, row.len(), header.len()));
         }
         columns.label(row[0].trim(), || format!("line {line}"))?;
         for (index, field) in row.iter().skip(1).enumerate() {
-            let value = number(field.trim()).map_err(|()| HistoryError::NoNumber {
-                place: format!("line {line}"),
-                column: columns.names[index].clone(),
-                text: field.to_owned(),
+            let value = number(field.trim()).map_err(|()| {
+                let (place, column) = (format!("line {line}"), columns.names[index].clone());
+                HistoryError::NoNumber(place, field.to_owned(), column)
             })?;
             columns.values[index].push(value);
         }
@@ -124,7 +123,7 @@ pub fn read_json(text: &str) -> Result<Vec<History>, HistoryError> {
         }
     }
     if rows.is_empty() {
-        return Err(HistoryError::Empty { what: "rows" });
+        return Err(HistoryError::Empty("rows"));
     }
     let mut columns = Columns::named(names)?;
     for (index, row) in rows.iter().enumerate() {
@@ -143,7 +142,7 @@ pub fn read_json(text: &str) -> Result<Vec<History>, HistoryError> {
             let known = value.as_f64().filter(|one| one.is_finite());
             if known.is_none() && !value.is_null() {
                 let (column, text) = (columns.names[column].clone(), value.to_string());
-                return Err(HistoryError::NoNumber { place: place(), column, text });
+                return Err(HistoryError::NoNumber(place(), text, column));
             }
             columns.values[column].push(known);
         }

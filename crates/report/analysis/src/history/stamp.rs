@@ -17,11 +17,10 @@ pub(super) fn check_order(
         .or_else(|| first_fall(labels, |label| label.parse::<DateTime>().ok()))
         .or_else(|| first_fall(labels, |label| label.parse::<Date>().ok()));
     match unsorted.flatten() {
-        Some(at) => Err(HistoryError::Unsorted {
-            place: place(at),
-            later: labels[at].clone(),
-            earlier: labels[at - 1].clone(),
-        }),
+        Some(at) => {
+            let (later, earlier) = (labels[at].clone(), labels[at - 1].clone());
+            Err(HistoryError::Unsorted(place(at), later, earlier))
+        }
         None => Ok(()),
     }
 }

@@ -64,8 +64,8 @@ mod tests {
     };
     use model::{Nanos, OpKind, Pace};
 
-    use crate::testing::{DATA, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, step, summary};
 
     use super::*;
 

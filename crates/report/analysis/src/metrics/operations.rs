@@ -72,8 +72,8 @@ pub(super) fn operations(step: &StepRecord) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{DATA, put, readings, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, put, readings, step, summary};
     use model::metric;
 
     /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, with a writer that

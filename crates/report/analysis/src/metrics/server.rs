@@ -96,8 +96,8 @@ pub fn with_writers(
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
     use super::*;
-    use crate::testing::{DATA, application, readings, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, application, readings, step, summary};
 
     /// Two seconds of 10,000 queries of 10 rows by two clients, with 300 rows inserted.
     fn queries() -> StepRecord {

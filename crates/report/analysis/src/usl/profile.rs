@@ -57,7 +57,8 @@ impl<'a> Profiles<'a> {
     /// Returns how far the best fit of these columns is beyond the limit, as a distance: nearly
     /// straight in a parameter.
     fn excess(&self, columns: impl Fn(f64) -> [f64; 2]) -> f64 {
-        (least_squares(&self.sweep.levels, columns).rss - self.rss).max(0.0).sqrt() - self.limit.sqrt()
+        (least_squares(&self.sweep.levels, columns).rss - self.rss).max(0.0).sqrt()
+            - self.limit.sqrt()
     }
 }
 

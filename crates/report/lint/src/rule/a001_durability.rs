@@ -11,12 +11,8 @@ use crate::context::{ComparisonContext, PlanContext};
 use crate::facts::measured;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A001,
-    plan: Some(plan),
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A001, plan: Some(plan), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Quotient of syncs per operation beyond which two variants of one class are unlike.
 /// Our choice.

@@ -7,12 +7,8 @@ use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A002,
-    variant: Some(lax),
-    measured: &[uncounted],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A002, variant: Some(lax), measured: &[uncounted], ..Checks::EMPTY };
 
 fn lax(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let experiment = context.experiment;

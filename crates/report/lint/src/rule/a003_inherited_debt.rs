@@ -7,11 +7,8 @@ use crate::context::RunContext;
 use crate::facts::bytes;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A003,
-    steps: &[capped, inherited, paid, dirty, garbage],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A003, steps: &[capped, inherited, paid, dirty, garbage], ..Checks::EMPTY };
 
 /// The gauge of deferred work.
 const DEBT: Metric = metric::ENGINE_DEBT_BYTES;
@@ -47,7 +44,8 @@ fn dirty(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         Some(end(metric::DATA_DIR_BYTES)? - end(metric::LOG_BYTES)?).filter(|bytes| *bytes > 0.0)
     };
     let known = step.before.readings.value(metric::ENGINE_DISK_BYTES).or_else(files);
-    let share = known.map_or_else(|| share_of(dirty, step, context), |stored| Some(dirty / stored))?;
+    let share =
+        known.map_or_else(|| share_of(dirty, step, context), |stored| Some(dirty / stored))?;
     (share > SHARE && after < dirty * PAID).then(|| {
         let evidence = format!(
             "began with {} of changed pages not yet written, {} of the data, and wrote them",
@@ -114,9 +112,9 @@ fn share_of(debt: f64, step: &StepRecord, context: &RunContext<'_>) -> Option<f6
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Nanos;
     use model::record::SettleRecord;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{application, experiment, in_runs, runs, set, when};

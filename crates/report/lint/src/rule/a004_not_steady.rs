@@ -7,11 +7,7 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A004,
-    steps: &[unsteady],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A004, steps: &[unsteady], ..Checks::EMPTY };
 
 fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let time_profile = step.time_profile.as_ref()?;

@@ -6,18 +6,15 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A005,
-    measured: &[moved],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A005, measured: &[moved], ..Checks::EMPTY };
 
 /// Points by which the share may move. Our choice.
 const POINTS: f64 = 0.05;
 
 fn moved(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let drift = step.time_profile.as_ref()?.drifts.get(metric::CACHE_HIT_SHARE.name)?;
-    let level = analysis::step_metrics(step, &context.experiment.data).value(metric::CACHE_HIT_SHARE)?;
+    let level =
+        analysis::step_metrics(step, &context.experiment.data).value(metric::CACHE_HIT_SHARE)?;
     // The slope is a share of the level.
     let points = drift.over_part * level;
     (drift.is_real && points.abs() > POINTS).then(|| {

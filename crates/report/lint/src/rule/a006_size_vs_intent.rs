@@ -9,12 +9,8 @@ use crate::context::{PlanContext, RunContext};
 use crate::facts::{bytes, memory};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A006,
-    variant: Some(misfit),
-    measured: &[read],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A006, variant: Some(misfit), measured: &[read], ..Checks::EMPTY };
 
 /// Share of the cache that rows of a cached workload may fill. Our choice.
 const CACHED_SHARE: f64 = 0.9;

@@ -7,11 +7,8 @@ use crate::context::ComparisonContext;
 use crate::facts::requests;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A008,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A008, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Share of an operation's time that may be the client's. Our choice.
 const SHARE: f64 = 0.1;

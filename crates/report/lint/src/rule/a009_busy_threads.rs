@@ -7,11 +7,8 @@ use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A009,
-    variant: Some(crowded),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A009, variant: Some(crowded), ..Checks::EMPTY };
 
 fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let cpus = context.host.filter(|_| context.is_before_runs())?.cpus;

@@ -7,11 +7,7 @@ use crate::context::RunContext;
 use crate::facts::requests;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A010,
-    steps: &[omitted],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A010, steps: &[omitted], ..Checks::EMPTY };
 
 /// Omitted operations from which a step is reported. Our choice.
 const OMITTED: f64 = 10.0;

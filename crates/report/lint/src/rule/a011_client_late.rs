@@ -6,11 +6,7 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A011,
-    run: Some(run),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A011, run: Some(run), ..Checks::EMPTY };
 
 /// Runs that count from which a variant can do without those that do not.
 const ENOUGH: usize = 2;

@@ -7,11 +7,7 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A012,
-    measured: &[misfit],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A012, measured: &[misfit], ..Checks::EMPTY };
 
 /// Share by which windows or counts may differ. Our choice.
 const SHARE: f64 = 0.01;

@@ -8,11 +8,8 @@ use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A013,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A013, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Distribution, rows of a range, keys of a batch.
 type KeySpec<'a> = (&'a str, u32, u32);

@@ -7,11 +7,8 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A014,
-    steps: &[of_clients, of_writers],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A014, steps: &[of_clients, of_writers], ..Checks::EMPTY };
 
 /// Share of failed operations that blocks a verdict. Our choice.
 const BLOCKING: f64 = 0.001;

@@ -10,12 +10,8 @@ use crate::context::{ComparisonContext, RunContext};
 use crate::facts::{Sample, measured, samples};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A015,
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A015, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Share of reads that may find nothing. Our choice.
 const SHARE: f64 = 0.001;

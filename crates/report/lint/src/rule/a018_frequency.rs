@@ -1,15 +1,10 @@
 //! A018: a CPU frequency that may change.
 
-
 use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A018,
-    plan: Some(plan),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A018, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let Some(host) = context.host else { return Vec::new() };
@@ -22,8 +17,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Host;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, host, on_hosts, runs};

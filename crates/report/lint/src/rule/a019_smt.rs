@@ -9,12 +9,8 @@ use super::{Checks, Observation};
 use crate::context::{ComparisonContext, RunContext};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A019,
-    measured: &[shared],
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A019, measured: &[shared], comparison: Some(comparison), ..Checks::EMPTY };
 
 fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let host = context.host;

@@ -6,12 +6,8 @@ use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A020,
-    plan: Some(plan),
-    run: Some(run),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A020, plan: Some(plan), run: Some(run), ..Checks::EMPTY };
 
 /// Clock sources that are read without a system call.
 ///

@@ -7,11 +7,8 @@ use crate::context::RunContext;
 use crate::facts::span_us;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A021,
-    measured: &[stolen, foreign],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A021, measured: &[stolen, foreign], ..Checks::EMPTY };
 
 /// Share of the host's CPU time that other guests may take. Our choice.
 const STEAL: f64 = 0.005;

@@ -8,11 +8,8 @@ use crate::context::RunContext;
 use crate::facts::span_us;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A022,
-    measured: &[throttled],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A022, measured: &[throttled], ..Checks::EMPTY };
 
 /// Share of a step from which it blocks a verdict: that of invalid intervals.
 const SHARE: f64 = 0.005;

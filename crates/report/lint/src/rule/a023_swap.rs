@@ -9,11 +9,8 @@ use crate::context::RunContext;
 use crate::facts::{bytes, span_us};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A023,
-    measured: &[swapped, stalled, faulted],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A023, measured: &[swapped, stalled, faulted], ..Checks::EMPTY };
 
 /// Bytes below which swapping is not reported: an idle daemon's pages that move once.
 const TRICKLE: f64 = 1_048_576.0;

@@ -7,11 +7,8 @@ use crate::context::RunContext;
 use crate::facts::{bytes, memory};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A024,
-    measured: &[grows, beyond_cache, nearly_all],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A024, measured: &[grows, beyond_cache, nearly_all], ..Checks::EMPTY };
 
 /// Growth an hour. Our choice.
 const PER_HOUR: f64 = 0.01;

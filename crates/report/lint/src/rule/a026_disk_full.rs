@@ -8,11 +8,8 @@ use crate::context::RunContext;
 use crate::facts::bytes;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A026,
-    steps: &[nearly_full],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A026, steps: &[nearly_full], ..Checks::EMPTY };
 
 /// Free share below which it is reported. Our choice.
 const SHARE: f64 = 0.1;

@@ -8,11 +8,8 @@ use crate::context::ComparisonContext;
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A028,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A028, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Coefficient of variation above which it is reported. Source: [Callaghan 2023-01-02].
 const COV: f64 = 0.03;

@@ -8,11 +8,7 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A030,
-    measured: &[shape],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A030, measured: &[shape], ..Checks::EMPTY };
 
 /// Levels with files that a tree should have. Our choice.
 const LEVELS: usize = 3;

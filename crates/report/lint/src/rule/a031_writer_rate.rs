@@ -9,11 +9,8 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A031,
-    steps: &[missed, failed],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A031, steps: &[missed, failed], ..Checks::EMPTY };
 
 /// Reports an application's writers that did not sustain their rate.
 ///

@@ -6,11 +6,7 @@ use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A032,
-    plan: Some(plan),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A032, plan: Some(plan), ..Checks::EMPTY };
 
 /// Share of their size below which values are next to constant.
 const CONSTANT: f64 = 0.1;

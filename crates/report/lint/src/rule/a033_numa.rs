@@ -1,15 +1,10 @@
 //! A033: memory is nearer to some CPUs than to others.
 
-
 use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A033,
-    plan: Some(plan),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A033, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let nodes = context.host.and_then(|host| host.numa_nodes).filter(|nodes| *nodes > 1);
@@ -19,8 +14,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Host;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, host, on_hosts, runs};

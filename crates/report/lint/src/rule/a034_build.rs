@@ -10,12 +10,8 @@ use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Check, Config, Report, observe};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A034,
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A034, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Parts of a build's facts that name debugging code: SQLite's compile options.
 const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertions"];

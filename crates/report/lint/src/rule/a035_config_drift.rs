@@ -10,12 +10,8 @@ use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Check, Config, Difference, Report, observe};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A035,
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A035, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Options named before "and N more".
 const NAMED: usize = 3;

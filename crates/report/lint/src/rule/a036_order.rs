@@ -6,11 +6,8 @@ use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A036,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A036, comparison: Some(comparison), ..Checks::EMPTY };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let span = |name: &str| {

@@ -7,11 +7,8 @@ use crate::context::ComparisonContext;
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A037,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A037, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Runs from which it is reported. Our choice.
 const RUNS: usize = 5;
@@ -75,8 +72,8 @@ fn count(logs: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Nanos;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, run};

@@ -8,11 +8,8 @@ use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A038,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A038, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Ratio beyond which it is reported; a quiet machine stays within.
 ///

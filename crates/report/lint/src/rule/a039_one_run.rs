@@ -1,15 +1,10 @@
 //! A039: too few repetitions to estimate the noise.
 
-
 use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A039,
-    plan: Some(plan),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A039, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let evidence = match context.experiment.repetitions {

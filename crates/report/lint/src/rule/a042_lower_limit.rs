@@ -6,11 +6,7 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A042,
-    steps: &[unlimited],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A042, steps: &[unlimited], ..Checks::EMPTY };
 
 fn unlimited(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_rate = matches!(step.step.load, Load::FindRate(_));
@@ -21,8 +17,8 @@ fn unlimited(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Pace;
+    use model::record::Severity;
     use model::validity::Outcome;
 
     use super::*;

@@ -6,11 +6,7 @@ use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A043,
-    steps: &[stalled],
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A043, steps: &[stalled], ..Checks::EMPTY };
 
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;

@@ -1,15 +1,10 @@
 //! A045: a run that did not execute every step.
 
-
 use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A045,
-    run: Some(run),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A045, run: Some(run), ..Checks::EMPTY };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let end = &context.run.end;
@@ -18,8 +13,8 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::record::RunEnd;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs};

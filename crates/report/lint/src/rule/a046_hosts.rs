@@ -8,11 +8,8 @@ use crate::context::ComparisonContext;
 use crate::difference::{Check, Config, Report, observe};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A046,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A046, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// The class of the machines must be the same.
 const CLASS: Check = Check {

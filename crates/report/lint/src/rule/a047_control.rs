@@ -7,11 +7,8 @@ use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A047,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A047, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Chance of one such verdict, over all steps, that blocks the others.
 const CHANCE: f64 = 0.01;

@@ -8,12 +8,8 @@ use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A048,
-    plan: Some(unlike),
-    variant: Some(misfit),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A048, plan: Some(unlike), variant: Some(misfit), ..Checks::EMPTY };
 
 /// The engine's own name of the option.
 const OPTION: &str = "max_background_jobs";

@@ -8,11 +8,8 @@ use crate::context::PlanContext;
 use crate::facts::memory;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A049,
-    variant: Some(too_large),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A049, variant: Some(too_large), ..Checks::EMPTY };
 
 /// Share of the memory that a cache may take.
 const SHARE: f64 = 0.9;

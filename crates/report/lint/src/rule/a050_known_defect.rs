@@ -1,15 +1,10 @@
 //! A050: a build with a defect that is known.
 
-
 use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A050,
-    run: Some(run),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A050, run: Some(run), ..Checks::EMPTY };
 
 /// The fact in which a driver reports it.
 const FACT: &str = "known_defect";
@@ -22,8 +17,8 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Identity;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs};

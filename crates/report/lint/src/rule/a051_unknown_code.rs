@@ -6,12 +6,8 @@ use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
 use crate::registry::{code, find};
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A051,
-    plan: Some(plan),
-    run: Some(run),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A051, plan: Some(plan), run: Some(run), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let waivers = context.experiment.waivers.iter().filter(|waiver| find(&waiver.code).is_none());
@@ -39,8 +35,8 @@ fn passed_on(finding: &Finding) -> Observation {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
     use model::Waiver;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_plan, when};

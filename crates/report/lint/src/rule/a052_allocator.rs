@@ -9,11 +9,8 @@ use crate::context::ComparisonContext;
 use crate::difference::{Check, Config, Report, observe};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A052,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A052, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Every setting must be that of the first run on the allocator.
 const CHECK: Check = Check {

@@ -1,20 +1,17 @@
 //! A054: client CPU per operation that jumps between runs.
 
-use analysis::per_op;
+use analysis::client_cpu;
 use std::collections::BTreeMap;
 
 use model::{Dialect, Placement, RunRecord, StepRecord, metric};
 
 use super::{Checks, Observation};
 use crate::context::ComparisonContext;
-use crate::facts::{is_server, measured};
+use crate::facts::{is_server, measured, operations};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A054,
-    comparison: Some(comparison),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A054, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// What is left to do where both are on one CPU.
 const ON_ONE_CPU: &str = "both are on one CPU: quiet the host, whose other work takes turns with \
@@ -56,14 +53,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 }
 
 /// Returns the CPU of the measured clients per operation, us.
-///
-/// Background writers are left out: they do as much next to fast queries as next to slow ones.
 fn cost(step: &StepRecord) -> Option<f64> {
-    let has_writers = !step.writers.is_empty();
-    let of_writers = |name| per_op(step, name).or_else(|| (!has_writers).then_some(0.0));
-    let all =
-        per_op(step, metric::CLIENT_CPU_USER_US)? + per_op(step, metric::CLIENT_CPU_KERNEL_US)?;
-    Some(all - of_writers(metric::WRITER_CPU_USER_US)? - of_writers(metric::WRITER_CPU_KERNEL_US)?)
+    let [user, kernel] = client_cpu(step);
+    Some((user? + kernel?) / operations(step)?)
 }
 
 /// Returns the key of equal clients: step, level and protocol.

@@ -8,11 +8,7 @@ use crate::difference::{Check, Config, observe};
 use crate::facts::is_server;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A055,
-    plan: Some(plan),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A055, plan: Some(plan), ..Checks::EMPTY };
 
 /// The option that chooses the protocol.
 const OPTION: &str = "assay.protocol";

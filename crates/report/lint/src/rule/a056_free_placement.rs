@@ -7,11 +7,7 @@ use crate::context::PlanContext;
 use crate::facts::is_server;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A056,
-    plan: Some(plan),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A056, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;

@@ -6,11 +6,8 @@ use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
-    code: code::A058,
-    variant: Some(foreign),
-    ..Checks::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A058, variant: Some(foreign), ..Checks::EMPTY };
 
 fn foreign(_: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let address = &variant.dsn.as_ref()?.address;

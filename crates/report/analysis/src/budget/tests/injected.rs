@@ -11,8 +11,8 @@ use stats::{Effect, Verdict};
 use super::proposals::{budget, noise_of};
 use crate::budget::{Design, StepNoise, noise};
 use crate::compare;
-use crate::testing::{experiment, run, summary};
 use crate::noise_history::NoiseHistory;
+use crate::testing::{experiment, run, summary};
 
 /// Experiments a figure.
 const CASES: u32 = 200;

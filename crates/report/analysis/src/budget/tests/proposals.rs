@@ -10,8 +10,8 @@ use stats::noise::Noise;
 use stats::{Design as Rule, classify_difference};
 
 use crate::budget::*;
-use crate::testing::{experiment, run, step};
 use crate::noise_history::{NoiseCell, NoiseHistory};
+use crate::testing::{experiment, run, step};
 
 const HOUR: Nanos = Nanos::from_secs(3600);
 
