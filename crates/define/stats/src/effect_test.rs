@@ -113,20 +113,20 @@ impl Estimate {
             let half = half_width(level, self.df) * self.error;
             Interval { low: (self.shift - half).exp(), high: (self.shift + half).exp() }
         };
-        let p = two_sided(self.shift / self.error, self.df);
+        let p = Some(two_sided(self.shift / self.error, self.df));
         Effect {
-            ratio: self.shift.exp(),
             interval: Some(interval(0.95)),
             interval90: Some(interval(0.90)),
             method: self.method,
             df: Some(self.df),
-            p: Some(p),
-            q: Some(p),
-            second_estimate: None,
-            detectable: detectable::assured(self.error, self.df),
-            run_cov: detectable::cov_of(self.of_run),
-            verdict: Verdict::Inconclusive,
-            why: Some(Why::Wide),
+            p,
+            q: p,
+            ..unknown(
+                self.shift,
+                detectable::assured(self.error, self.df),
+                detectable::cov_of(self.of_run),
+                Why::Wide,
+            )
         }
     }
 }
@@ -135,8 +135,14 @@ impl Estimate {
 fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> Effect {
     let per_run = 1.0 / float(base.len()) + 1.0 / float(variant.len());
     let error = (detectable::log_variance_of(assumed_cov) * per_run).sqrt();
+    let detectable = detectable::share(error, f64::INFINITY);
+    unknown(mean(variant) - mean(base), detectable, assumed_cov, why)
+}
+
+/// Returns an effect without intervals.
+fn unknown(shift: f64, detectable: f64, run_cov: f64, why: Why) -> Effect {
     Effect {
-        ratio: (mean(variant) - mean(base)).exp(),
+        ratio: shift.exp(),
         interval: None,
         interval90: None,
         method: Method::None,
@@ -144,8 +150,8 @@ fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> E
         p: None,
         q: None,
         second_estimate: None,
-        detectable: detectable::share(error, f64::INFINITY),
-        run_cov: assumed_cov,
+        detectable,
+        run_cov,
         verdict: Verdict::Inconclusive,
         why: Some(why),
     }

@@ -16,7 +16,6 @@ pub mod effect;
 pub mod effect_test;
 pub mod family;
 pub mod means;
-pub mod noise;
 pub mod pelt;
 pub mod planning;
 pub mod prior;
@@ -24,6 +23,7 @@ pub mod proportion;
 pub mod rank;
 pub mod sample;
 pub mod series;
+pub mod testing;
 pub mod time_profile;
 
 pub use effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
     use crate::probe::ProbeObservation;
     use crate::testing::{LIMIT, observation, with_gauge};
-    use stats::noise::Noise;
+    use stats::testing::Noise;
 
     const MIB: f64 = 1024.0 * 1024.0;
 

@@ -11,8 +11,7 @@ use crate::comparison::{
 use crate::error::AnalysisError;
 use crate::family;
 use crate::metrics::RATE_SUSTAINED;
-use crate::noise;
-use crate::noise_history::NoiseHistory;
+use crate::noise::{self, NoiseHistory};
 use crate::published::check as check_published;
 use crate::question::Question;
 use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};

@@ -8,7 +8,7 @@ pub enum AnalysisError {
     #[error("there are no runs to compare: run the experiment first, or name other runs")]
     NoRuns,
     /// The base case is not among the variants, which follow.
-    #[error("no variant is named `{0}`; the variants are {}", .1.join(", "))]
+    #[error("no variant is named `{}`; the variants are {}", .0, .1.join(", "))]
     UnknownBase(String, Vec<String>),
     /// A run's variant is not in the experiment.
     #[error(

@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
     use crate::compare;
-    use crate::noise_history::NoiseHistory;
+    use crate::noise::NoiseHistory;
     use crate::testing::{experiment, run};
 
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;

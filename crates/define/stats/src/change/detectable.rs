@@ -1,9 +1,7 @@
 //! Minimum detectable change at 80 % power.
 
-use serde::Serialize;
-
 use super::level::Noise;
-use super::scale::Scale;
+use super::series::{Detectable, Scale};
 use super::short::{CHANCE, SHORT};
 use crate::distribution::student::half_width;
 
@@ -13,15 +11,6 @@ const RECENT: usize = 5;
 const POWERED: f64 = 0.6;
 /// Fewest values in which a change is detectable.
 const FEWEST: usize = 6;
-
-/// Smallest lasting changes detectable at 80 % power.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Detectable {
-    /// Change half-way through the history, as a share of the level.
-    pub halfway: f64,
-    /// Change five points before its end, as a share of the level.
-    pub recent: f64,
-}
 
 /// Returns the detectable changes of a history of so many values without changes.
 ///

@@ -38,7 +38,7 @@ pub fn inflation(series: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     #[test]
     fn independent_values_are_not_inflated() {

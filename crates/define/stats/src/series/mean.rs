@@ -36,7 +36,7 @@ pub fn mean(series: &[f64]) -> Option<Mean> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     #[test]
     fn the_interval_is_students_when_values_are_independent() {

@@ -99,7 +99,7 @@ fn line(points: &[(f64, f64)]) -> Option<Line> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     /// Calibration of ozone monitors [NIST StRD, Norris].
     #[rustfmt::skip]

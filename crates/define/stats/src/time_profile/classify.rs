@@ -13,8 +13,8 @@ use super::series::Series;
 use super::slope::slope;
 use super::stalls::{StallSpan, stall_spans, sum, without};
 use super::steady::{ALL, MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE, class, steady_part};
-use crate::series::correlation::inflation;
 use crate::sample::mean;
+use crate::series::correlation::inflation;
 
 /// Seconds of a mean in long steps: our choice, short against cycles.
 const WIDTH: usize = 5;
@@ -155,7 +155,7 @@ impl Classifier<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
     use crate::time_profile::Second;
 
     /// Seconds with a noise of 1 %; `rss` grows by a byte each.

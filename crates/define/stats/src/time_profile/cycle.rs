@@ -162,7 +162,7 @@ fn share(powers: &[f64], peak: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     /// A sawtooth of `period` seconds and height 1, with white noise of `sd`.
     fn sawtooth(length: u32, period: u32, sd: f64) -> Vec<f64> {

@@ -2,8 +2,8 @@
 
 use super::means::{means, median, squares};
 use super::steady::MIN_LEFT;
-use crate::series::correlation::inflation;
 use crate::sample::mean;
+use crate::series::correlation::inflation;
 use model::float;
 
 /// A slope with its standard error.
@@ -61,7 +61,7 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     fn timed(values: &[f64]) -> Vec<(f64, f64)> {
         (0_u32..).map(f64::from).zip(values.iter().copied()).collect()

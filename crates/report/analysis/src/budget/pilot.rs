@@ -7,8 +7,7 @@ use stats::CellVariance;
 use stats::planning::between_runs;
 
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND, primary};
-use crate::noise::{Noise, known};
-use crate::noise_history::NoiseHistory;
+use crate::noise::{Noise, NoiseHistory, known};
 use crate::samples::{Key, Samples, VariantSamples, variance};
 
 /// The metric whose within-run variance is known.

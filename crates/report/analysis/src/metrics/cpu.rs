@@ -2,8 +2,7 @@
 
 use model::{Readings, StepRecord, metric};
 
-use super::derived::{per_op, ratio, sum};
-use super::operations::operations;
+use super::operations::{operations, per_op, ratio, sum};
 use super::server;
 
 /// Sets CPU and context switches per operation.

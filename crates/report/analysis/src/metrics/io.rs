@@ -2,7 +2,7 @@
 
 use model::{DataShape, Metric, OpKind, Readings, StepRecord, float, metric};
 
-use super::derived::{ratio, sum};
+use super::operations::{ratio, sum};
 use super::server::has_server;
 
 /// Requests and bytes of the device, and syncs, per operation.

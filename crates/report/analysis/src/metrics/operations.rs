@@ -1,7 +1,7 @@
-//! Divisors of costs and amplifications: operations, rows, bytes.
+//! Operations, rows and bytes, and costs per operation: unknown in, unknown out.
 
 use model::record::{IntervalRecord, OpCounts};
-use model::{DataShape, OpKind, OpUnit, Step, StepRecord, float};
+use model::{DataShape, Metric, OpKind, OpUnit, Readings, Step, StepRecord, float};
 
 /// Returns the operations that a step's costs and rates are divided by.
 ///
@@ -67,6 +67,32 @@ fn counts(step: &StepRecord) -> impl Iterator<Item = (OpKind, &OpCounts)> {
 /// Returns the primary operations as a divisor; `None` when there are none.
 pub(super) fn operations(step: &StepRecord) -> Option<f64> {
     Some(float(primary_operations(step))).filter(|ops| *ops > 0.0)
+}
+
+/// Returns the sum when every part is known.
+pub(super) fn sum(parts: &[Option<f64>]) -> Option<f64> {
+    parts.iter().copied().sum()
+}
+
+/// Returns the quotient when both are known and the divisor is positive.
+pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+    part.zip(whole).filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| part / whole)
+}
+
+/// Returns a counter's growth per operation, when both are known.
+pub fn per_op(step: &StepRecord, counter: Metric) -> Option<f64> {
+    ratio(step.counters.value(counter), operations(step))
+}
+
+/// Sets costs per operation, each the growth of a counter over its divisor per operation.
+pub(super) fn set_per_op(
+    step: &StepRecord,
+    costs: &[(Metric, Metric, f64)],
+    metrics: &mut Readings,
+) {
+    for (cost, counter, divisor) in costs {
+        metrics.set(*cost, per_op(step, *counter).map(|growth| growth / divisor));
+    }
 }
 
 #[cfg(test)]

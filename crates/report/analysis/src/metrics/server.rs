@@ -3,8 +3,7 @@
 use model::sql::Application;
 use model::{Metric, OpKind, OpUnit, Readings, StepRecord, float, metric};
 
-use super::derived::{ratio, set_per_op};
-use super::operations::{operations, requests};
+use super::operations::{operations, ratio, requests, set_per_op};
 
 /// Share of the target rate below which background writers missed it.
 ///

@@ -2,8 +2,7 @@
 
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
-use super::derived::{ratio, set_per_op};
-use super::operations::bytes_put;
+use super::operations::{bytes_put, ratio, set_per_op};
 use super::{cpu, io, open_loop, server, throughput, times};
 
 /// Returns the derived metrics of one step.
@@ -63,8 +62,8 @@ pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use model::{Bytes, Nanos};
     use model::record::SettleRecord;
+    use model::{Bytes, Nanos};
 
     use super::*;
     use crate::primary_operations;

@@ -5,7 +5,7 @@ use model::validity::LoadStatus;
 use model::{Metric, Nanos, Readings, StepRecord, float, metric};
 use serde::Serialize;
 
-use super::part::valid_clients;
+use super::throughput::valid_clients;
 
 /// Operations that must lie beyond a percentile for it to be shown.
 ///

@@ -6,7 +6,7 @@ use stats::{Effect, Interval, Method, Verdict, Why};
 
 use super::*;
 use crate::compare;
-use crate::noise_history::NoiseHistory;
+use crate::noise::NoiseHistory;
 use crate::testing::{experiment, run};
 use Reproduction::{
     Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,

@@ -3,7 +3,6 @@
 use analysis::per_op;
 use std::collections::BTreeSet;
 
-use model::record::Severity;
 use model::{Durability, RunRecord, StepRecord, metric};
 
 use super::{Checks, Observation};
@@ -54,10 +53,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
                 least.2, most.2, most.1
             );
             let is_less = least.2 < SYNCS;
-            let severity = if is_less { Severity::Blocking } else { Severity::Warning };
             let remedy = "find out by a trace of system calls which of the two meets its guarantee";
             let evidence =
-                Observation::new(evidence).step(name).variant(&least.1).severity(severity);
+                Observation::new(evidence).step(name).variant(&least.1).blocking_if(is_less);
             evidence.remedy(remedy).ranked("syncs", most.2 / least.2.max(1e-9))
         })
     };
@@ -71,6 +69,8 @@ fn syncs(step: &StepRecord) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_plan, in_runs, runs, set, step};
 

@@ -1,7 +1,6 @@
 //! A006: data of another size than the workload is about.
 
 use analysis::per_op;
-use model::record::Severity;
 use model::{Experiment, StepRecord, StepRole, Variant, metric, percent};
 
 use super::{Checks, Observation};
@@ -69,8 +68,7 @@ fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
             (share > CACHED_SHARE, share > 1.0, evidence)
         }
     };
-    let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
-    is_wrong.then(|| Observation::new(evidence).severity(severity).ranked("size", 0.0))
+    is_wrong.then(|| Observation::new(evidence).blocking_if(is_severe).ranked("size", 0.0))
 }
 
 fn read(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
@@ -92,6 +90,7 @@ fn read(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Bytes;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{in_plan, in_runs, runs, set};

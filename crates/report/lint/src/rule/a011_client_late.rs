@@ -1,7 +1,5 @@
 //! A011: intervals and runs in which the client was late.
 
-use model::record::Severity;
-
 use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
@@ -14,14 +12,15 @@ const ENOUGH: usize = 2;
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |reason: &String| {
         let evidence = format!("the run is invalid and not counted: {reason}");
-        let severity = if context.peers < ENOUGH { Severity::Blocking } else { Severity::Warning };
-        Observation::new(evidence).severity(severity).ranked("invalid", 0.0)
+        Observation::new(evidence).blocking_if(context.peers < ENOUGH).ranked("invalid", 0.0)
     };
     context.run.invalid.iter().map(observe).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::rule::a043_stalls;
     use crate::testing::{experiment, in_runs, runs};

@@ -1,6 +1,5 @@
 //! A012: steps of another length or count than requested.
 
-use model::record::Severity;
 use model::{Load, StepRecord, StopRule, percent};
 
 use super::{Checks, Observation};
@@ -43,13 +42,13 @@ fn misfit(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
             ((share > SHARE).then_some(share)?, true, evidence)
         }
     };
-    let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
-    Some(Observation::new(evidence).severity(severity).ranked("", share))
+    Some(Observation::new(evidence).blocking_if(is_severe).ranked("", share))
 }
 
 #[cfg(test)]
 mod tests {
     use model::Nanos;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::when;

@@ -1,6 +1,6 @@
 //! A014: failed operations.
 
-use model::record::{OpSummaries, Severity};
+use model::record::OpSummaries;
 use model::{StepRecord, percent};
 
 use super::{Checks, Observation};
@@ -25,16 +25,16 @@ fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
     let failed: u64 = of.values().map(|summary| summary.counts.failed).sum();
     let done: u64 = of.values().map(|summary| summary.counts.done).sum();
     let share = failed as f64 / ((failed + done) as f64).max(1.0);
-    let severity = if share > BLOCKING { Severity::Blocking } else { Severity::Warning };
     (failed > 0).then(|| {
         let evidence = format!("{failed} {what} failed, {}", percent(share));
-        Observation::new(evidence).severity(severity).ranked(what, share)
+        Observation::new(evidence).blocking_if(share > BLOCKING).ranked(what, share)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use model::OpKind;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{summary, when};

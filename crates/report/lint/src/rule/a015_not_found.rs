@@ -1,6 +1,5 @@
 //! A015: reads that find nothing.
 
-use model::record::Severity;
 use model::sql::CallMix;
 use model::step::name;
 use model::{Experiment, RunRecord, StepRecord, percent};
@@ -24,12 +23,11 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |step: &StepRecord| {
         let share = not_found(step).filter(|share| *share > SHARE)?;
         let is_half = share > BLOCKING;
-        let severity = if is_half { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("{} of the operations found nothing", percent(share));
         Some(
             Observation::new(evidence)
                 .step(&step.step.name)
-                .severity(severity)
+                .blocking_if(is_half)
                 .ranked("share", share),
         )
     };
@@ -104,6 +102,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::OpKind;
+    use model::record::Severity;
     use model::sql::{PerDialect, Procedure};
 
     use super::*;

@@ -1,6 +1,5 @@
 //! A022: throttling by a CPU cap.
 
-use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
 use super::{Checks, Observation};
@@ -17,13 +16,14 @@ const SHARE: f64 = 0.005;
 fn throttled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let us = step.counters.value(metric::CGROUP_THROTTLED_US).filter(|us| *us > 0.0)?;
     let share = us / span_us(step)?;
-    let severity = if share > SHARE { Severity::Blocking } else { Severity::Warning };
     let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
-    Some(Observation::new(evidence).severity(severity).ranked("", share))
+    Some(Observation::new(evidence).blocking_if(share > SHARE).ranked("", share))
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{set, when};
 

@@ -1,7 +1,6 @@
 //! A023: swapping and memory reclaim during a step.
 
 use analysis::per_op;
-use model::record::Severity;
 use model::{StepRecord, StepRole, metric};
 
 use super::{Checks, Observation};
@@ -27,12 +26,13 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let (back, out) = (total(metric::HOST_SWAP_IN_BYTES), total(metric::HOST_SWAP_OUT_BYTES));
     let moved = back + out;
     let own = step.gauges_max.value(metric::SWAP_BYTES).unwrap_or_default();
-    let severity = if own > TRICKLE { Severity::Blocking } else { Severity::Warning };
     (moved > TRICKLE).then(|| {
-        let (back, out, own) = (bytes(back), bytes(out), bytes(own));
+        let (back, out, swapped) = (bytes(back), bytes(out), bytes(own));
         let evidence =
-            format!("the host read {back} from swap and wrote {out}, {own} of the worker");
-        Observation::new(format!("{evidence} in it")).severity(severity).ranked("swap", moved)
+            format!("the host read {back} from swap and wrote {out}, {swapped} of the worker");
+        Observation::new(format!("{evidence} in it"))
+            .blocking_if(own > TRICKLE)
+            .ranked("swap", moved)
     })
 }
 
@@ -57,6 +57,8 @@ fn faulted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_runs, runs, set, when};
 

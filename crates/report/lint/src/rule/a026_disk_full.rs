@@ -1,6 +1,5 @@
 //! A026: the file system is nearly full.
 
-use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
 use super::{Checks, Observation};
@@ -24,15 +23,16 @@ fn nearly_full(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let size = step.gauges_end.value(metric::DISK_SIZE_BYTES).map(|size| (size, ""));
     let (size, most) = size.or_else(least)?;
     let share = free / size.max(1.0);
-    let severity = if share < BLOCKING { Severity::Blocking } else { Severity::Warning };
     (share < SHARE).then(|| {
         let evidence = format!("{} are free, {most}{} of the disk", bytes(free), percent(share));
-        Observation::new(evidence).severity(severity).ranked("", -share)
+        Observation::new(evidence).blocking_if(share < BLOCKING).ranked("", -share)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{set, when};
 

@@ -2,7 +2,6 @@
 
 use analysis::RATE_SUSTAINED;
 use model::load::SERVED_SHARE;
-use model::record::Severity;
 use model::{Readings, StepRecord, metric, percent};
 
 use super::{Checks, Observation};
@@ -37,15 +36,15 @@ fn missed(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let (reached, target) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
     let share = reached / target.0 as f64;
     let is_severe = is_base && share < RATE_SUSTAINED;
-    let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
     (share < SERVED_SHARE).then(|| {
         let evidence = format!("the background writer reached {} of its rate", percent(share));
-        Observation::new(evidence).severity(severity).ranked("", -share)
+        Observation::new(evidence).blocking_if(is_severe).ranked("", -share)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::{Bytes, OpKind};
 
     use super::*;

@@ -1,6 +1,5 @@
 //! A047: a control that differs from the base.
 
-use model::record::Severity;
 use stats::Verdict;
 
 use super::{Checks, Observation};
@@ -25,10 +24,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let (Verdict::Above | Verdict::Below) = effect.verdict else { return None };
         // Bonferroni: the chance of one such verdict among as many tests as there are.
         let is_severe = effect.p.is_some_and(|p| p * tests < CHANCE);
-        let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("{:.2} times the base, which it is", effect.ratio);
         let evidence =
-            Observation::new(evidence).step(&step.name).variant(control).severity(severity);
+            Observation::new(evidence).step(&step.name).variant(control).blocking_if(is_severe);
         Some(evidence.ranked("", effect.ratio.ln().abs()))
     };
     all.iter().filter_map(observe).collect()
@@ -37,6 +35,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Nanos;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs};

@@ -1,6 +1,5 @@
 //! A049: a cache that does not fit the memory.
 
-use model::record::Severity;
 use model::{Variant, percent};
 
 use super::{Checks, Observation};
@@ -18,16 +17,16 @@ fn too_large(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation
     let memory = memory(context.experiment, context.host).filter(|memory| memory.0 > 0)?;
     let cache = variant.settings.cache_bytes?;
     let share = cache.0 as f64 / memory.0 as f64;
-    let severity = if share > 1.0 { Severity::Blocking } else { Severity::Warning };
     (share > SHARE).then(|| {
         let evidence = format!("a cache of {cache} is {} of {memory} of memory", percent(share));
-        Observation::new(evidence).severity(severity).ranked("", share)
+        Observation::new(evidence).blocking_if(share > 1.0).ranked("", share)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use model::Bytes;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_plan};

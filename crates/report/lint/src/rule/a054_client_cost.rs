@@ -3,7 +3,7 @@
 use analysis::client_cpu;
 use std::collections::BTreeMap;
 
-use model::{Dialect, Placement, RunRecord, StepRecord, metric};
+use model::{Dialect, Placement, RunRecord, StepRecord};
 
 use super::{Checks, Observation};
 use crate::context::ComparisonContext;
@@ -68,6 +68,7 @@ fn key<'a>(run: &'a RunRecord, step: &'a StepRecord) -> (u32, &'a str, u32, Opti
 
 #[cfg(test)]
 mod tests {
+    use model::metric;
     use model::record::Severity;
 
     use super::*;
