@@ -76,12 +76,13 @@ pub(crate) fn test_rate(
 pub(crate) fn test_capacity(window: &Window<'_>) -> ProbeOutcome {
     let late = window.late_share();
     let throughput = per_second(window.throughput_ops_per_s());
-    let (verdict, reason) = match () {
-        () if window.is_invalid() => return invalid_outcome(window, late),
-        () if steady::is_debt_falling(window) => {
-            (Verdict::RetrySettled, format!("{throughput}, while earlier debt was being reduced"))
-        }
-        () => (Verdict::Passed, format!("the closed loop does {throughput}: a starting point")),
+    if window.is_invalid() {
+        return invalid_outcome(window, late);
+    }
+    let (verdict, reason) = if steady::is_debt_falling(window) {
+        (Verdict::RetrySettled, format!("{throughput}, while earlier debt was being reduced"))
+    } else {
+        (Verdict::Passed, format!("the closed loop does {throughput}: a starting point"))
     };
     ProbeOutcome { verdict, reason, late }
 }

@@ -6,23 +6,11 @@ use model::{Allocator, MallocRecord, RunRecord};
 
 use super::{Checks, Observation};
 use crate::context::ComparisonContext;
-use crate::difference::{Check, Config, Report, observe};
+use crate::difference::{Config, differences};
 use crate::registry::code;
 
 pub(crate) static RULE: Checks =
     Checks { code: code::A052, comparison: Some(comparison), ..Checks::EMPTY };
-
-/// Every setting must be that of the first run on the allocator.
-const CHECK: Check = Check {
-    counts_unset: true,
-    report: Report::First,
-    kind: "tuned",
-    evidence: |subject, found| {
-        let (before, now) = found[0].pair();
-        format!("{subject}: {} is {now}, and was {before}", found[0].name)
-    },
-    ..Check::EMPTY
-};
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut first: BTreeMap<Allocator, (&RunRecord, &MallocRecord)> = BTreeMap::new();
@@ -30,9 +18,13 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     for run in context.valid() {
         let Some(own) = run.steps.iter().find_map(|step| step.malloc.as_ref()) else { continue };
         let (known, before) = *first.entry(own.allocator).or_insert((run, own));
-        let subject = format!("{} differs from that of {}", own.allocator, known.cell.id);
-        let differing = observe(&[CHECK], &subject, &[config(before), config(own)]);
-        found.extend(differing.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id)));
+        let configs = [config(before), config(own)];
+        found.extend(differences(&[], &configs).first().map(|one| {
+            let ((was, now), name) = (one.pair(), one.name);
+            let subject = format!("{} differs from that of {}", own.allocator, known.cell.id);
+            let evidence = Observation::new(format!("{subject}: {name} is {now}, and was {was}"));
+            evidence.variant(&run.cell.variant).run(&run.id)
+        }));
     }
     found
 }

@@ -4,42 +4,27 @@ use model::Variant;
 
 use super::{Checks, Observation};
 use crate::context::PlanContext;
-use crate::difference::{Check, Config, observe};
+use crate::difference::{Config, differences};
 use crate::facts::is_server;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A055, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Checks = Checks { code: code::A055, variant: Some(unlike), ..Checks::EMPTY };
 
 /// The option that chooses the protocol.
 const OPTION: &str = "assay.protocol";
 /// The protocol without that option.
 const DEFAULT: &str = "prepared";
 
-/// The protocol must be that of the base.
-const CHECK: Check = Check {
-    names: &[OPTION],
-    evidence: |base, found| {
-        let (before, own) = found[0].pair();
-        format!("queried by {own}, {base} by {before}")
-    },
-    ..Check::EMPTY
-};
-/// Every option, to find whether the protocol is the only difference.
-const OPTIONS: Check = Check { counts_unset: true, ..Check::EMPTY };
-
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let variants = &context.experiment.variants;
-    let Some(base) = context.experiment.variant(&context.experiment.base) else { return vec![] };
-    let servers = variants.iter().filter(|one| is_server(one) && is_server(base));
-    let unlike = |one: &Variant| {
-        let configs = [config(base), config(one)];
-        let is_alone = (&one.build, &one.dsn, &one.settings)
-            == (&base.build, &base.dsn, &base.settings)
-            && OPTIONS.differences(&configs).len() < 2;
-        let found = if is_alone { Vec::new() } else { observe(&[CHECK], &base.name, &configs) };
-        found.into_iter().map(|found| found.variant(&one.name)).collect::<Vec<_>>()
-    };
-    servers.flat_map(unlike).collect()
+fn unlike(context: &PlanContext<'_>, one: &Variant) -> Option<Observation> {
+    let base = context.experiment.variant(&context.experiment.base)?;
+    let configs = [config(base), config(one)];
+    let is_alone = (&one.build, &one.dsn, &one.settings)
+        == (&base.build, &base.dsn, &base.settings)
+        && differences(&[], &configs).len() < 2;
+    let found = differences(&[OPTION], &configs);
+    let found = found.first().filter(|_| is_server(one) && is_server(base) && !is_alone)?;
+    let (before, own) = found.pair();
+    Some(Observation::new(format!("queried by {own}, {} by {before}", base.name)))
 }
 
 fn config(variant: &Variant) -> Config<'_> {

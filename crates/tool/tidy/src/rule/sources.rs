@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::repo::Repo;
+use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
 use crate::rust::{self, Class};
 
@@ -44,16 +44,20 @@ fn unlisted(repo: &Repo) -> Vec<Violation> {
     let pages = repo.files_with("md").filter(|file| file.path.starts_with(PAGES));
     let listed: BTreeSet<&str> =
         pages.flat_map(|file| file.text().lines()).filter_map(line_key).collect();
+    let check = |file: &File, line, text: &str| -> Vec<Violation> {
+        let cited = keys(text).filter(|key| !listed.contains(key));
+        let message = |key| format!("`[{key}]` has no line in {PAGES}*.md: add `1. [{key}] ...`");
+        cited.map(|key| Violation::at(&file.path, line, message(key))).collect()
+    };
     let mut found = Vec::new();
     for (file, rust) in repo.sources() {
         for piece in rust.pieces.iter().filter(|p| !matches!(p.class, Class::Ident | Class::Other))
         {
-            let cited = keys(rust.slice(piece)).filter(|key| !listed.contains(key));
-            found.extend(cited.map(|key| {
-                let message = format!("`[{key}]` has no line in {PAGES}*.md: add `1. [{key}] ...`");
-                Violation::at(&file.path, piece.line, message)
-            }));
+            found.extend(check(file, piece.line, rust.slice(piece)));
         }
+    }
+    for file in repo.files_with("toml") {
+        found.extend((1..).zip(file.text().lines()).flat_map(|(line, text)| check(file, line, text)));
     }
     found
 }
