@@ -6,7 +6,7 @@
 use model::float;
 use serde::Serialize;
 
-use crate::distribution::student::quantile;
+use crate::distribution::student::half_width;
 use crate::prior::CellVariance;
 use crate::sample::mean;
 
@@ -56,7 +56,7 @@ pub fn difference(base: &[f64], variant: &[f64]) -> Option<MeanDifference> {
     } else {
         one.welch(two)
     };
-    let half = if squared_error > 0.0 { quantile(df) * squared_error.sqrt() } else { 0.0 };
+    let half = if squared_error > 0.0 { half_width(0.95, df) * squared_error.sqrt() } else { 0.0 };
     let interval = (one.df > 0.0 && two.df > 0.0).then_some((difference - half, difference + half));
     Some(MeanDifference { base: base_mean, variant: variant_mean, difference, interval })
 }

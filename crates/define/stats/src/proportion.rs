@@ -2,8 +2,8 @@
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
-use crate::distribution::student::quantile;
-use crate::series::correlation::inflation;
+use crate::distribution::student::half_width;
+use crate::series::inflation;
 use model::float;
 
 /// Operations of one interval.
@@ -59,7 +59,7 @@ fn effective_size(blocks: &[Block], value: f64, all: f64) -> f64 {
     let variance = squares * n / (n - 1.0).max(1.0) / (all * all) * inflation;
     let binomial = value * (1.0 - value) / all;
     let freedom = n / inflation - 1.0;
-    let student = (quantile(all - 1.0) / quantile(freedom)).powi(2);
+    let student = (half_width(0.95, all - 1.0) / half_width(0.95, freedom)).powi(2);
     all / (variance / binomial).max(1.0) * student
 }
 
@@ -83,7 +83,7 @@ fn exact(late: f64, all: f64) -> (f64, f64) {
 
 /// Returns the limits of the score interval.
 fn score(late: f64, all: f64) -> (f64, f64) {
-    let z = quantile(f64::INFINITY);
+    let z = half_width(0.95, f64::INFINITY);
     let share = late / all;
     let middle = (share + z * z / (2.0 * all)) / (1.0 + z * z / all);
     let spread = share * (1.0 - share) / all + z * z / (4.0 * all * all);

@@ -78,8 +78,7 @@ mod tests {
     #[test]
     fn unset_values_differ_only_where_they_count() {
         let configs = [config("a", &[("x", "1"), ("y", "1")]), config("b", &[("x", "2")])];
-        let names =
-            |of| differences(of, &configs).iter().map(|one| one.name).collect::<Vec<_>>();
+        let names = |of| differences(of, &configs).iter().map(|one| one.name).collect::<Vec<_>>();
         assert_eq!(names(&["x", "y"]), ["x"]);
         assert_eq!(names(&[]), ["x", "y"]);
     }

@@ -9,7 +9,7 @@ use super::series::{Change, Confidence, Drift, NoiseChange, Piece, Scale, Series
 use super::short::{SHORT, split};
 use super::spread;
 use super::tail::{Tail, of_long, of_short};
-use crate::distribution::student::quantile;
+use crate::distribution::student::half_width;
 use crate::pelt::{Sums, segment};
 use crate::sample::mean;
 
@@ -255,7 +255,9 @@ impl Output<'_> {
         let mut possible = (from + 1..to).filter(|place| cost(*place) <= most);
         let earliest = possible.next().unwrap_or(at).min(at);
         let latest = possible.next_back().unwrap_or(at).max(at);
-        let half = self.quantile() * noise.error(at - from, to - at);
+        // Independent points behind the noise.
+        let points = self.places.len().saturating_sub(self.found.boundaries.len() + 1) as f64;
+        let half = half_width(0.95, points / noise.inflation()) * noise.error(at - from, to - at);
         let before = self.scale.back(old + self.found.risen(at - 1));
         let share = |shift: f64| self.scale.share(shift, before);
         Change {
@@ -271,14 +273,6 @@ impl Output<'_> {
             points: to - at,
             confidence: Confidence::of(to - at),
         }
-    }
-
-    /// Returns the quantile of t for a 95 % interval, by the independent points behind the noise.
-    fn quantile(&self) -> f64 {
-        let levels = self.found.boundaries.len() + 1;
-        let points = self.places.len().saturating_sub(levels) as f64;
-        let df = points / self.found.noise.inflation();
-        quantile(df)
     }
 
     /// Returns the fitted value at a point, on the scale of the analysis.

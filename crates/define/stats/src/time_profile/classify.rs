@@ -14,7 +14,7 @@ use super::slope::slope;
 use super::stalls::{StallSpan, stall_spans, sum, without};
 use super::steady::{ALL, MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE, class, steady_part};
 use crate::sample::mean;
-use crate::series::correlation::inflation;
+use crate::series::inflation;
 
 /// Seconds of a mean in long steps: our choice, short against cycles.
 const WIDTH: usize = 5;

@@ -3,7 +3,7 @@
 use super::means::{means, median, squares};
 use super::steady::MIN_LEFT;
 use crate::sample::mean;
-use crate::series::correlation::inflation;
+use crate::series::inflation;
 use model::float;
 
 /// A slope with its standard error.

@@ -8,7 +8,7 @@ use super::means::{clipped, detrended, median, squares};
 use crate::distribution::student::{half_width, two_sided};
 use crate::pelt::segment;
 use crate::sample::mean;
-use crate::series::correlation::inflation;
+use crate::series::inflation;
 
 /// Shortest measured span that is classified, in valid seconds.
 ///

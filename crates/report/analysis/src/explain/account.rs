@@ -1,6 +1,9 @@
 //! Time of an operation by component, in microseconds.
 
-use model::{Load, OpKind, RunRecord, StepRecord, metric};
+use std::collections::BTreeMap;
+
+use model::record::{OpSummary, Percentiles};
+use model::{Load, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
@@ -122,7 +125,7 @@ pub(super) const fn subject(step: &StepRecord) -> Subject {
 /// One run's time per operation and the parts that it knows, us.
 struct OfRun {
     total: f64,
-    parts: Vec<(Part, f64)>,
+    parts: BTreeMap<Part, f64>,
 }
 
 /// Accounts for the difference between the runs of two variants in one step.
@@ -145,9 +148,7 @@ pub(super) fn account(
         Subject::TimePerOperation => CLOSED,
         Subject::ResponseTime => OPEN,
     };
-    let is_known = |part: &Part| {
-        sides.iter().flatten().all(|run| run.parts.iter().any(|(known, _)| known == part))
-    };
+    let is_known = |part: &Part| sides.iter().flatten().all(|run| run.parts.contains_key(part));
     let (known, lacking): (Vec<Part>, Vec<Part>) =
         wanted.iter().copied().partition(|part| is_known(part));
     let compare = |value: &dyn Fn(&OfRun) -> f64| {
@@ -187,7 +188,7 @@ const OPEN: &[Part] = &[Part::Waiting, Part::Service];
 
 impl OfRun {
     fn of(&self, part: Part) -> f64 {
-        self.parts.iter().find(|(known, _)| *known == part).map_or(0.0, |(_, us)| *us)
+        self.parts.get(&part).copied().unwrap_or(0.0)
     }
 
     fn residual(&self, parts: &[Part]) -> f64 {
@@ -257,20 +258,14 @@ fn total(step: &StepRecord, ops: f64) -> f64 {
 
 /// Accounts for the mean response time: waiting for a free client, and service.
 fn open(step: &StepRecord) -> Option<OfRun> {
-    let mean_of = |of: &dyn Fn(&OpKind) -> (u64, f64)| {
-        let all: Vec<(u64, f64)> = step.clients.keys().map(of).collect();
-        let count: u64 = all.iter().map(|(count, _)| count).sum();
-        let sum: f64 = all.iter().map(|(count, mean_ns)| *count as f64 * mean_ns).sum();
+    let mean_us = |which: fn(&OpSummary) -> &Percentiles| {
+        let all = || step.clients.values().map(which);
+        let count: u64 = all().map(|times| times.count).sum();
+        let sum: f64 = all().map(|times| times.count as f64 * times.mean_ns).sum();
         sum / count as f64 / 1e3
     };
-    let response = mean_of(&|kind| {
-        let times = step.clients[kind].response;
-        (times.count, times.mean_ns)
-    });
-    let service = mean_of(&|kind| {
-        let times = step.clients[kind].service;
-        (times.count, times.mean_ns)
-    });
+    let response = mean_us(|summary| &summary.response);
+    let service = mean_us(|summary| &summary.service);
     let parts = [(Part::Waiting, Some(response - service)), (Part::Service, Some(service))];
     known(response, &parts)
 }

@@ -26,7 +26,9 @@ impl Directions {
         }
         for name in self.higher.iter().chain(&self.lower) {
             if !histories.iter().any(|one| one.name == *name) {
-                let known = names(histories);
+                // The histories of one metric are neighbours.
+                let mut known: Vec<String> = histories.iter().map(|one| one.name.clone()).collect();
+                known.dedup();
                 return Err(HistoryError::UnknownMetric { name: name.clone(), known });
             }
         }
@@ -40,15 +42,4 @@ impl Directions {
         }
         Ok(())
     }
-}
-
-/// Returns the names of the histories, each once.
-pub(super) fn names(histories: &[History]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for one in histories {
-        if !names.contains(&one.name) {
-            names.push(one.name.clone());
-        }
-    }
-    names
 }

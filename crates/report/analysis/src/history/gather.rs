@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, metric};
+use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, float, metric};
 use stats::geometric_mean;
 
 use super::problem::HistoryError;
@@ -250,7 +250,10 @@ impl Key {
         let metric = metric::find(&name);
         let clients = model::units::clients(self.clients);
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
-        let value = |point: &Point| geometric_mean(&point.values).or_else(|| mean(&point.values));
+        let value = |Point { values, .. }: &Point| {
+            let mean = || values.iter().sum::<f64>() / float(values.len());
+            geometric_mean(values).or_else(|| (!values.is_empty()).then(mean))
+        };
         History {
             unit: metric.map(|metric| metric.unit),
             better: metric.map(|metric| metric.better),
@@ -260,12 +263,6 @@ impl Key {
             labels: points.into_iter().map(|point| point.label).collect(),
         }
     }
-}
-
-/// Returns the mean, for values without a geometric one.
-fn mean(values: &[f64]) -> Option<f64> {
-    let count = u32::try_from(values.len()).ok().filter(|count| *count > 0)?;
-    Some(values.iter().sum::<f64>() / f64::from(count))
 }
 
 #[cfg(test)]

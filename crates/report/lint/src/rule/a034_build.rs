@@ -60,7 +60,10 @@ fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Observation> 
     let mut found = Vec::new();
     for one in differences(&["maker"], &configs) {
         let makers = one.owned();
-        found.push(warning("maker", format!("builds of {engine} are of different makers: {makers}")));
+        found.push(warning(
+            "maker",
+            format!("builds of {engine} are of different makers: {makers}"),
+        ));
     }
     for one in differences(&["fast_crc32", "compression"], &configs) {
         let (name, values) = (one.name.replace('_', " "), one.owned());
@@ -72,7 +75,8 @@ fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Observation> 
         found.extend(compiled.first().map(|one| {
             let what = if one.name == "compiler" { "compilers" } else { "compiler flags" };
             let values = one.owned();
-            let evidence = format!("releases of {engine} were compiled with different {what}: {values}");
+            let evidence =
+                format!("releases of {engine} were compiled with different {what}: {values}");
             warning("compiler", evidence).remedy(COMPILER_REMEDY)
         }));
     }

@@ -8,7 +8,8 @@ use crate::difference::{Config, differences};
 use crate::facts::is_server;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A055, variant: Some(unlike), ..Checks::EMPTY };
+pub(crate) static RULE: Checks =
+    Checks { code: code::A055, variant: Some(unlike), ..Checks::EMPTY };
 
 /// The option that chooses the protocol.
 const OPTION: &str = "assay.protocol";

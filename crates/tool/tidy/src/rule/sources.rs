@@ -57,7 +57,9 @@ fn unlisted(repo: &Repo) -> Vec<Violation> {
         }
     }
     for file in repo.files_with("toml") {
-        found.extend((1..).zip(file.text().lines()).flat_map(|(line, text)| check(file, line, text)));
+        found.extend(
+            (1..).zip(file.text().lines()).flat_map(|(line, text)| check(file, line, text)),
+        );
     }
     found
 }
