@@ -8,7 +8,6 @@ use crate::distribution::{assurance, noncentral};
 /// freedom of the test. For an estimated error use [`assured`].
 ///
 /// Source: power of the noncentral t [Cohen 1988, section 12.8]; [`noncentral::detectable`].
-#[must_use]
 pub fn share(error: f64, freedom: f64) -> f64 {
     (noncentral::detectable(freedom) * error).exp_m1()
 }
@@ -22,7 +21,6 @@ pub fn share(error: f64, freedom: f64) -> f64 {
 /// simulation.
 ///
 /// Source: [`assurance::detectable`].
-#[must_use]
 pub fn assured(error: f64, freedom: f64) -> f64 {
     (assurance::detectable(freedom) * error).exp_m1()
 }
@@ -30,7 +28,6 @@ pub fn assured(error: f64, freedom: f64) -> f64 {
 /// Returns the coefficient of variation (CoV) for a variance of logarithms.
 ///
 /// Source: [Aitchison Brown 1957, section 2.2].
-#[must_use]
 pub fn cov_of(log_variance: f64) -> f64 {
     log_variance.exp_m1().sqrt()
 }
@@ -38,7 +35,6 @@ pub fn cov_of(log_variance: f64) -> f64 {
 /// Returns the variance of the logarithm for a CoV.
 ///
 /// Source: [Aitchison Brown 1957, section 2.2].
-#[must_use]
 pub fn log_variance_of(cov: f64) -> f64 {
     (cov * cov).ln_1p()
 }

@@ -7,6 +7,7 @@ use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 use crate::prior::{CellVariance, Prior};
 use crate::rank::{Shift, centre, shift};
+use crate::sample::mean;
 use model::float;
 
 /// Design of a comparison, declared before the runs.
@@ -54,7 +55,6 @@ const UNEQUAL_RATIO: f64 = 4.0;
 ///
 /// Source: moderated t [Smyth 2004]; [Welch 1947]; [Hodges Lehmann 1963]; the limits between the
 /// methods are our choices, each with its constant.
-#[must_use]
 pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -> Option<Effect> {
     let (base, variant) = (logs(base)?, logs(variant)?);
     let fewest = base.len().min(variant.len());
@@ -86,10 +86,6 @@ fn logs(values: &[f64]) -> Option<Vec<f64>> {
     if values.is_empty() { None } else { values.iter().map(log).collect() }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / float(values.len())
-}
-
 fn differences(base: &[f64], variant: &[f64]) -> Vec<f64> {
     variant.iter().zip(base).map(|(variant, base)| variant - base).collect()
 }
@@ -117,20 +113,20 @@ impl Estimate {
             let half = half_width(level, self.df) * self.error;
             Interval { low: (self.shift - half).exp(), high: (self.shift + half).exp() }
         };
-        let p = two_sided(self.shift / self.error, self.df);
+        let p = Some(two_sided(self.shift / self.error, self.df));
         Effect {
-            ratio: self.shift.exp(),
             interval: Some(interval(0.95)),
             interval90: Some(interval(0.90)),
             method: self.method,
             df: Some(self.df),
-            p: Some(p),
-            q: Some(p),
-            second_estimate: None,
-            detectable: detectable::assured(self.error, self.df),
-            run_cov: detectable::cov_of(self.of_run),
-            verdict: Verdict::Inconclusive,
-            why: Some(Why::Wide),
+            p,
+            q: p,
+            ..unknown(
+                self.shift,
+                detectable::assured(self.error, self.df),
+                detectable::cov_of(self.of_run),
+                Why::Wide,
+            )
         }
     }
 }
@@ -139,8 +135,14 @@ impl Estimate {
 fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> Effect {
     let per_run = 1.0 / float(base.len()) + 1.0 / float(variant.len());
     let error = (detectable::log_variance_of(assumed_cov) * per_run).sqrt();
+    let detectable = detectable::share(error, f64::INFINITY);
+    unknown(mean(variant) - mean(base), detectable, assumed_cov, why)
+}
+
+/// Returns an effect without intervals.
+fn unknown(shift: f64, detectable: f64, run_cov: f64, why: Why) -> Effect {
     Effect {
-        ratio: (mean(variant) - mean(base)).exp(),
+        ratio: shift.exp(),
         interval: None,
         interval90: None,
         method: Method::None,
@@ -148,8 +150,8 @@ fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> E
         p: None,
         q: None,
         second_estimate: None,
-        detectable: detectable::share(error, f64::INFINITY),
-        run_cov: assumed_cov,
+        detectable,
+        run_cov,
         verdict: Verdict::Inconclusive,
         why: Some(why),
     }
@@ -158,7 +160,7 @@ fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> E
 /// Paired comparison: the differences of the n-th values.
 fn paired(base: &[f64], variant: &[f64]) -> Result<Estimate, Why> {
     let differences = differences(base, variant);
-    let spread = CellVariance::of_logs(&differences);
+    let spread = CellVariance::of_values(&differences);
     if !spread.has_spread() {
         return Err(Why::NoSpread);
     }
@@ -175,14 +177,13 @@ fn paired(base: &[f64], variant: &[f64]) -> Result<Estimate, Why> {
 /// Compares two independent samples.
 fn two_samples(base: &[f64], variant: &[f64], prior: Option<&Prior>) -> Result<Estimate, Why> {
     let shift = mean(variant) - mean(base);
-    let (one, two) = (CellVariance::of_logs(base), CellVariance::of_logs(variant));
+    let (one, two) = (CellVariance::of_values(base), CellVariance::of_values(variant));
     let pooled = one.pooled(two);
     let fewest = base.len().min(variant.len());
     let (n_one, n_two) = (float(base.len()), float(variant.len()));
     if pooled.has_spread() && (fewest > MANY_RUNS || fewest >= SOME_RUNS && are_unequal(one, two)) {
-        let (a, b) = (one.variance / n_one, two.variance / n_two);
-        let df = (a + b).powi(2) / (a * a / one.df + b * b / two.df);
-        let error = (a + b).sqrt();
+        let (squared_error, df) = one.welch(two);
+        let error = squared_error.sqrt();
         return Ok(Estimate { shift, error, df, method: Method::Welch, of_run: pooled.variance });
     }
     let prior = prior.filter(|prior| prior.is_usable() && prior.applies_to(&pooled));
@@ -220,7 +221,7 @@ mod tests {
     /// Two samples of `n` runs whose logarithms have exactly this mean difference and variance.
     fn samples(n: u32, shift: f64, sigma: f64) -> (Vec<f64>, Vec<f64>) {
         let raw: Vec<f64> = (0..n).map(|at| f64::from(at) - f64::from(n - 1) / 2.0).collect();
-        let spread = CellVariance::of_logs(&raw).variance.sqrt();
+        let spread = CellVariance::of_values(&raw).variance.sqrt();
         let base: Vec<f64> = raw.iter().map(|log| 1000.0 * (log / spread * sigma).exp()).collect();
         let variant = base.iter().map(|value| value * shift.exp()).collect();
         (base, variant)

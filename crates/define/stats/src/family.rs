@@ -8,7 +8,6 @@ use model::float;
 /// probability of even one is 5 %. NaN counts as 1.
 ///
 /// Source: [Benjamini Hochberg 1995].
-#[must_use]
 pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     let known = |p: f64| if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) };
     let mut falling: Vec<(usize, f64)> = p_values.iter().map(|p| known(*p)).enumerate().collect();

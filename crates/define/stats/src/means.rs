@@ -3,8 +3,12 @@
 //! Ratios are compared by [`classify_difference`](crate::classify_difference()), on logarithms;
 //! parts of a sum may be 0.
 
+use model::float;
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::distribution::student::half_width;
+use crate::prior::CellVariance;
+use crate::sample::mean;
 
 /// Fewest values a side for Welch's test.
 ///
@@ -27,7 +31,6 @@ pub struct MeanDifference {
 
 impl MeanDifference {
     /// Returns whether the interval is known and leaves out 0.
-    #[must_use]
     pub fn is_apart(&self) -> bool {
         self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
@@ -39,52 +42,23 @@ impl MeanDifference {
 /// Welch's elsewhere.
 ///
 /// Source: [Welch 1947]; the choice between the two: `WELCH_FROM`.
-#[must_use]
 pub fn difference(base: &[f64], variant: &[f64]) -> Option<MeanDifference> {
-    let (of_base, of_variant) = (Sample::of(base)?, Sample::of(variant)?);
-    let difference = of_variant.mean - of_base.mean;
-    let interval = || {
-        let (one, two) = (of_base.squares()?, of_variant.squares()?);
-        let (n_one, n_two) = (of_base.n, of_variant.n);
-        let (error, df) = if base.len().min(variant.len()) < WELCH_FROM {
-            let df = n_one + n_two - 2.0;
-            ((one + two) / df * (1.0 / n_one + 1.0 / n_two), df)
-        } else {
-            let (a, b) = (one / (n_one - 1.0) / n_one, two / (n_two - 1.0) / n_two);
-            let df = (a + b).powi(2) / (a * a / (n_one - 1.0) + b * b / (n_two - 1.0));
-            (a + b, df)
-        };
-        if error <= 0.0 {
-            return Some((difference, difference));
-        }
-        let half = StudentsT::new(0.0, 1.0, df).ok()?.inverse_cdf(0.975) * error.sqrt();
-        Some((difference - half, difference + half))
+    if base.is_empty() || variant.is_empty() {
+        return None;
+    }
+    let [one, two] = [base, variant].map(CellVariance::of_values);
+    let (base_mean, variant_mean) = (mean(base), mean(variant));
+    let difference = variant_mean - base_mean;
+    let (squared_error, df) = if base.len().min(variant.len()) < WELCH_FROM {
+        let pooled = one.pooled(two);
+        let per_run = 1.0 / float(base.len()) + 1.0 / float(variant.len());
+        (pooled.variance * per_run, pooled.df)
+    } else {
+        one.welch(two)
     };
-    Some(MeanDifference {
-        base: of_base.mean,
-        variant: of_variant.mean,
-        difference,
-        interval: interval(),
-    })
-}
-
-struct Sample<'a> {
-    values: &'a [f64],
-    n: f64,
-    mean: f64,
-}
-
-impl<'a> Sample<'a> {
-    fn of(values: &'a [f64]) -> Option<Self> {
-        let n = values.len() as f64;
-        (n > 0.0).then(|| Self { values, n, mean: values.iter().sum::<f64>() / n })
-    }
-
-    /// Returns the sum of the squared distances to the mean; `None` for one value.
-    fn squares(&self) -> Option<f64> {
-        let squares = self.values.iter().map(|value| (value - self.mean).powi(2)).sum();
-        (self.values.len() > 1).then_some(squares)
-    }
+    let half = if squared_error > 0.0 { half_width(0.95, df) * squared_error.sqrt() } else { 0.0 };
+    let interval = (one.df > 0.0 && two.df > 0.0).then_some((difference - half, difference + half));
+    Some(MeanDifference { base: base_mean, variant: variant_mean, difference, interval })
 }
 
 #[cfg(test)]

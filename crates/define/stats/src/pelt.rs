@@ -2,8 +2,6 @@
 
 use model::float;
 
-/// Starts that are evaluated or pruned together.
-const BLOCK: usize = 64;
 /// Relative tolerance for equal costs: far above rounding.
 const TIE: f64 = 1e-9;
 
@@ -11,26 +9,46 @@ const TIE: f64 = 1e-9;
 ///
 /// The segmentation is exact: it has the least sum of squared differences from each segment's mean,
 /// plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1). A series
-/// shorter than two segments, or with a value that is not finite, is one segment. Cost: about
-/// proportional to the length; no allocation per step.
+/// shorter than two segments, or with a value that is not finite, is one segment. Cost: the length
+/// times the distance between changes.
 ///
-/// Source: [Killick Fearnhead Eckley 2012, section 3.2], PELT with K = 0. Because of the minimum
-/// segment length, a start that is beaten at one end is pruned only from `min_len` further on.
-#[must_use]
+/// Source: [Killick Fearnhead Eckley 2012, section 3.2], PELT with K = 0, of which the first starts
+/// are pruned: those before a clear change. Because of the minimum segment length, a start that is
+/// beaten at one end is pruned only from `min_len` further on.
 pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
     let (length, min_len) = (values.len(), min_len.max(1));
     if length < 2 * min_len || penalty.is_nan() || values.iter().any(|value| !value.is_finite()) {
         return Vec::new();
     }
-    let sums = Sums::of(values);
-    let mut search = Search::over(&sums);
+    let sums = Sums::of(values).sums;
+    let tie = TIE * sums[length].1;
+    let sums: Vec<f64> = sums.into_iter().map(|sums| sums.0).collect();
+    // Cost of the best segmentation before each start, less the squares of all values before it:
+    // those are the same for each start.
+    let mut before = vec![f64::INFINITY; length + 1];
+    before[0] = 0.0;
     // Start of the last segment of the best segmentation before each end.
     let mut last = vec![0; length + 1];
+    // Starts beaten for good at each end.
+    let mut beaten = vec![0; length + 1];
+    let mut costs = Vec::with_capacity(length);
     for end in min_len..=length {
-        let newest = end - min_len;
-        let (start, least) = search.least(last[end - 1], newest, end);
-        last[end] = start;
-        search.close(end, least + penalty, min_len);
+        let (first, newest) = (beaten[end - min_len], end - min_len);
+        let starts = before[first..=newest].iter().zip(&sums[first..=newest]).zip(first..);
+        costs.clear();
+        costs.extend(starts.map(|((before, sum), start)| {
+            before - (sums[end] - sum) * (sums[end] - sum) / float(end - start)
+        }));
+        let (mut start, mut least) = (0, f64::INFINITY);
+        for (index, cost) in costs.iter().enumerate() {
+            if *cost < least {
+                (start, least) = (index, *cost);
+            }
+        }
+        last[end] = first + start;
+        before[end] = least + penalty;
+        let open = costs.iter().position(|cost| *cost <= before[end] + tie).unwrap_or(start);
+        beaten[end] = beaten[end - 1].max(first + open);
     }
     starts(&last)
 }
@@ -45,142 +63,6 @@ fn starts(last: &[usize]) -> Vec<usize> {
     }
     found.reverse();
     found
-}
-
-/// Neighbouring starts with a lower bound of their costs.
-struct Block {
-    first: usize,
-    /// Mean of the values next to the starts, subtracted against cancellation.
-    level: f64,
-    /// Least cost before a start, less the squares before it, around the level.
-    least: f64,
-    /// Least and largest sum of the values before a start, around the level.
-    sums: (f64, f64),
-    /// Lower bound of the cost of its starts, for the current end.
-    bound: f64,
-    /// From this end on a later start is never worse.
-    until: usize,
-}
-
-/// The search for the best start of the last segment, one end after the other.
-///
-/// Costs leave out the squares of all values before the end: those are the same for each start.
-struct Search {
-    /// Sum of the values before each place.
-    sums: Vec<f64>,
-    /// Cost of the best segmentation before each start, less the squares before it; infinite where
-    /// there is none.
-    before: Vec<f64>,
-    blocks: Vec<Block>,
-    /// First start that is in no block yet.
-    loose: usize,
-    tie: f64,
-}
-
-impl Search {
-    fn over(sums: &Sums) -> Self {
-        let length = sums.len();
-        let mut before = vec![f64::INFINITY; length + 1];
-        before[0] = 0.0;
-        let blocks = Vec::with_capacity(length / BLOCK + 1);
-        let tie = TIE * sums.sums[length].1;
-        let sums = sums.sums.iter().map(|sums| sums.0).collect();
-        Self { sums, before, blocks, loose: 0, tie }
-    }
-
-    /// Returns the best start up to `newest` and its cost; the first of equal ones.
-    ///
-    /// Blocks are skipped when all of their starts cost more than `known`, the best one of the end
-    /// before.
-    fn least(&mut self, known: usize, newest: usize, end: usize) -> (usize, f64) {
-        let limit = self.cost(known, end) + self.tie;
-        let mut least = (0, f64::INFINITY);
-        for index in 0..self.blocks.len() {
-            let block = &self.blocks[index];
-            let (first, bound) = (block.first, self.bound(block, end));
-            self.blocks[index].bound = bound;
-            if bound <= limit {
-                self.evaluate(first..first + BLOCK, end, &mut least);
-            }
-        }
-        self.evaluate(self.loose..newest + 1, end, &mut least);
-        while self.loose + BLOCK <= newest + 1 {
-            self.blocks.push(self.block());
-            self.loose += BLOCK;
-        }
-        least
-    }
-
-    /// Records the cost of the best segmentation before `end`, and prunes blocks of which every
-    /// start is now beaten for good.
-    fn close(&mut self, end: usize, cost: f64, min_len: usize) {
-        self.before[end] = cost;
-        let beaten = cost + self.tie;
-        self.blocks.retain_mut(|block| {
-            if block.bound > beaten {
-                block.until = block.until.min(end + min_len);
-            }
-            end + 1 < block.until
-        });
-    }
-
-    fn cost(&self, start: usize, end: usize) -> f64 {
-        let sum = self.sums[end] - self.sums[start];
-        self.before[start] - sum * sum / float(end - start)
-    }
-
-    /// Evaluates some starts, at most a block's.
-    ///
-    /// First all costs, then the least of them, so that the costs vectorise.
-    fn evaluate(&self, starts: std::ops::Range<usize>, end: usize, least: &mut (usize, f64)) {
-        let mut costs = [0.0; BLOCK];
-        let costs = &mut costs[..starts.len()];
-        let (sum, mut left) = (self.sums[end], float(end - starts.start));
-        let known = self.before[starts.clone()].iter().zip(&self.sums[starts.clone()]);
-        for (cost, (before, own)) in costs.iter_mut().zip(known) {
-            *cost = before - (sum - own) * (sum - own) / left;
-            left -= 1.0;
-        }
-        for (index, cost) in costs.iter().enumerate() {
-            if *cost < least.1 {
-                *least = (starts.start + index, *cost);
-            }
-        }
-    }
-
-    /// Makes a block of the first loose starts.
-    fn block(&self) -> Block {
-        let (first, last) = (self.loose, self.loose + BLOCK - 1);
-        let level = (self.sums[last] - self.sums[first]) / float(last - first);
-        let mut block = Block {
-            first,
-            level,
-            least: f64::INFINITY,
-            sums: (f64::INFINITY, f64::NEG_INFINITY),
-            bound: f64::NEG_INFINITY,
-            until: usize::MAX,
-        };
-        for start in first..=last {
-            let (sum, extra) = self.around(level, start);
-            block.least = block.least.min(self.before[start] - extra);
-            block.sums = (block.sums.0.min(sum), block.sums.1.max(sum));
-        }
-        block
-    }
-
-    /// Returns the sum of the values before a place around a level, and by how much their squares
-    /// around it exceed those as they are.
-    fn around(&self, level: f64, place: usize) -> (f64, f64) {
-        let (sum, count) = (self.sums[place], float(place));
-        (sum - level * count, level * (level * count - 2.0 * sum))
-    }
-
-    /// Returns a lower bound of the cost of a block's starts.
-    fn bound(&self, block: &Block, end: usize) -> f64 {
-        let (sum, extra) = self.around(block.level, end);
-        let most = (sum - block.sums.0).abs().max((sum - block.sums.1).abs());
-        block.least + extra - most * most / float(end + 1 - block.first - BLOCK)
-    }
 }
 
 /// Prefix sums of values and squares: mean and cost of any stretch in O(1).

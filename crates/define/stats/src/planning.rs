@@ -25,7 +25,6 @@ const MIN_DEVIATION: f64 = 0.003;
 ///
 /// Source: components of variance [Kalibera Jones 2013]; the bound: [Snedecor Cochran 1989, section
 /// 5.11].
-#[must_use]
 pub fn between_runs(runs: CellVariance, within: f64) -> f64 {
     let left = runs.variance - within;
     let is_trusted = runs.df >= TRUSTED_DF && left > 0.0;
@@ -43,7 +42,6 @@ pub fn between_runs(runs: CellVariance, within: f64) -> f64 {
 /// of freedom.
 ///
 /// Source: [Stein 1945].
-#[must_use]
 pub fn runs_needed(pilot: CellVariance, pilot_runs: u32, half: f64) -> u32 {
     let error = half / half_width(0.95, pilot.df);
     whole((2.0 * pilot.variance / (error * error)).ceil()).max(pilot_runs)

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
 use statrs::function::gamma::digamma;
 
+use crate::detectable::cov_of;
 use crate::distribution::gamma::{trigamma, trigamma_inverse};
+use crate::sample::mean;
 use model::float;
 
 /// Variance of ln(metric) over the runs of one cell.
@@ -28,18 +30,17 @@ impl CellVariance {
     /// Source: the sample variance, divisor n - 1; logarithms are our choice: the noise of
     /// throughput and times is multiplicative, and a ratio and its inverse then have the same
     /// interval.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
         let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-        (is_positive && values.len() > 1).then(|| Self::of_logs(&logs))
+        (is_positive && values.len() > 1).then(|| Self::of_values(&logs))
     }
 
-    /// Returns the sample variance of logarithms; 0 degrees of freedom below two.
-    pub(crate) fn of_logs(logs: &[f64]) -> Self {
-        let n = float(logs.len());
-        let mean = logs.iter().sum::<f64>() / n.max(1.0);
-        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    /// Returns the sample variance of values as they are; 0 degrees of freedom below two.
+    pub(crate) fn of_values(values: &[f64]) -> Self {
+        let n = float(values.len());
+        let mean = mean(values);
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
         let df = (n - 1.0).max(0.0);
         Self { variance: if df > 0.0 { squares / df } else { 0.0 }, df }
     }
@@ -47,17 +48,50 @@ impl CellVariance {
     /// Returns the pooled variance, weighted by degrees of freedom.
     ///
     /// Source: the pooled variance of Student's two-sample t [Snedecor Cochran 1989, section 6.7].
-    #[must_use]
     pub fn pooled(self, other: Self) -> Self {
         let df = self.df + other.df;
         let squares = self.variance * self.df + other.variance * other.df;
         Self { variance: if df > 0.0 { squares / df } else { 0.0 }, df }
     }
 
+    /// Returns the squared error of the difference of two samples' means, and its degrees of freedom.
+    ///
+    /// Source: [Welch 1947].
+    pub(crate) fn welch(self, other: Self) -> (f64, f64) {
+        let [a, b] = [self, other].map(|one| one.variance / (one.df + 1.0));
+        (a + b, (a + b).powi(2) / (a * a / self.df + b * b / other.df))
+    }
+
     /// Returns whether the runs differ at all, beyond rounding.
-    #[must_use]
     pub fn has_spread(&self) -> bool {
         self.variance > NO_SPREAD
+    }
+}
+
+/// A coefficient of variation with its 95 % interval, as shares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Variation {
+    /// The sample's coefficient of variation.
+    pub cov: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+}
+
+impl Variation {
+    /// Returns the variation; `None` below two positive values.
+    ///
+    /// It is that of a lognormal value with the variance of their logarithms. Three runs leave a
+    /// factor of twelve between the limits.
+    ///
+    /// Source: the chi-square interval of a variance [Snedecor Cochran 1989, section 5.11];
+    /// [`cov_of`] for the step to the variation.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let cell = CellVariance::of(values)?;
+        let chi = ChiSquared::new(cell.df).ok()?;
+        let at = |chance: f64| cov_of(cell.variance * cell.df / chi.inverse_cdf(chance));
+        Some(Self { cov: cov_of(cell.variance), low: at(0.975), high: at(0.025) })
     }
 }
 
@@ -98,7 +132,6 @@ const BOUND: f64 = 0.80;
 /// out. The variance among the cells is taken at its upper 80 % bound.
 ///
 /// Source: [Smyth 2004, section 6.2].
-#[must_use]
 pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
     let is_usable = |cell: &&CellVariance| {
         cell.df >= 1.0 && cell.has_spread() && (cell.variance * cell.df).is_finite()
@@ -113,7 +146,7 @@ pub fn fit(cells: &[CellVariance]) -> Option<Prior> {
         .iter()
         .map(|cell| cell.variance.ln() - digamma(half(cell)) + half(cell).ln())
         .collect();
-    let mean = logs.iter().sum::<f64>() / n;
+    let mean = mean(&logs);
     let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
     let expected = used.iter().map(|cell| trigamma(half(cell))).sum::<f64>() / n;
     let chi = ChiSquared::new(n - 1.0).ok()?;
@@ -142,7 +175,6 @@ impl Prior {
     ///
     /// Source: a variance over the prior's has the F distribution [Smyth 2004, section 4]; the
     /// limit: `OUTLIER_P`.
-    #[must_use]
     pub fn applies_to(&self, cell: &CellVariance) -> bool {
         if !cell.has_spread() || cell.df <= 0.0 {
             return true;
@@ -161,7 +193,6 @@ impl Prior {
     /// Returns the moderated variance of a cell and its degrees of freedom.
     ///
     /// Source: the posterior variance [Smyth 2004, section 4].
-    #[must_use]
     pub fn moderate(&self, cell: &CellVariance) -> CellVariance {
         cell.pooled(CellVariance { variance: self.variance, df: self.df })
     }
@@ -186,6 +217,22 @@ mod tests {
 
     fn cells(of: &[(f64, f64)]) -> Vec<CellVariance> {
         of.iter().map(|&(variance, df)| CellVariance { variance, df }).collect()
+    }
+
+    #[test]
+    fn the_variation_of_three_runs_is_hardly_known() {
+        // The true sigma is in [0.52, 6.3] x s: scipy 1.17.1, sqrt(2 / stats.chi2.ppf([0.975,
+        // 0.025], 2)) = 0.520658, 6.284735.
+        let sigma = 0.001_f64;
+        let values = [(-sigma).exp(), 1.0, sigma.exp()];
+        let found = Variation::of(&values).unwrap();
+        assert!((found.cov / sigma - 1.0).abs() < 1e-5, "{found:?}");
+        assert!((found.low / sigma - 0.520_658).abs() < 1e-5, "{found:?}");
+        assert!((found.high / sigma - 6.284_735).abs() < 1e-3, "{found:?}");
+        assert_eq!(Variation::of(&[1.0]), None);
+        assert_eq!(Variation::of(&[1.0, -1.0]), None);
+        let none = Variation::of(&[2.0; 3]).unwrap();
+        assert_eq!(none, Variation { cov: 0.0, low: 0.0, high: 0.0 });
     }
 
     #[test]

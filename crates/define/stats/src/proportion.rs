@@ -1,8 +1,9 @@
 //! Proportion of late operations, with its interval.
 
-use crate::distribution::beta::quantile as beta_quantile;
-use crate::distribution::student::quantile;
-use crate::series::correlation::inflation;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+use crate::distribution::student::half_width;
+use crate::series::inflation;
 use model::float;
 
 /// Operations of one interval.
@@ -34,7 +35,6 @@ pub struct Share {
 /// exact binomial interval; without operations it is 0 to 1.
 ///
 /// Source: [Korn Graubard 1998]; the variance: clusters [Cochran 1977, section 3.12].
-#[must_use]
 pub fn share(blocks: &[Block]) -> Share {
     let all: f64 = blocks.iter().map(|block| block.all).sum();
     let late: f64 = blocks.iter().map(|block| block.late).sum();
@@ -59,7 +59,7 @@ fn effective_size(blocks: &[Block], value: f64, all: f64) -> f64 {
     let variance = squares * n / (n - 1.0).max(1.0) / (all * all) * inflation;
     let binomial = value * (1.0 - value) / all;
     let freedom = n / inflation - 1.0;
-    let student = (quantile(all - 1.0) / quantile(freedom)).powi(2);
+    let student = (half_width(0.95, all - 1.0) / half_width(0.95, freedom)).powi(2);
     all / (variance / binomial).max(1.0) * student
 }
 
@@ -83,7 +83,7 @@ fn exact(late: f64, all: f64) -> (f64, f64) {
 
 /// Returns the limits of the score interval.
 fn score(late: f64, all: f64) -> (f64, f64) {
-    let z = quantile(f64::INFINITY);
+    let z = half_width(0.95, f64::INFINITY);
     let share = late / all;
     let middle = (share + z * z / (2.0 * all)) / (1.0 + z * z / all);
     let spread = share * (1.0 - share) / all + z * z / (4.0 * all * all);
@@ -91,10 +91,34 @@ fn score(late: f64, all: f64) -> (f64, f64) {
     (middle - half, middle + half)
 }
 
+/// Bisections of the interval 0 to 1: more than a double's 52 digits.
+const HALVINGS: u32 = 100;
+
+/// Returns a quantile of the beta distribution, by bisection.
+///
+/// `probability` is above 0 and below 1. Where one of `a` and `b` is 0, all mass is at 0 or at 1.
+/// The inverse of `statrs` starts no closer than 0.0001 and overflows there for many operations;
+/// its distribution function is sound.
+///
+/// Source: [Abramowitz Stegun 1964, 26.5].
+fn beta_quantile(a: f64, b: f64, probability: f64) -> f64 {
+    let Ok(beta) = Beta::new(a, b) else { return if a > b { 1.0 } else { 0.0 } };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(low, high);
+        if beta.cdf(middle) < probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     fn blocks(late: &[f64], all: f64) -> Vec<Block> {
         late.iter().map(|&late| Block { all, late }).collect()
@@ -186,5 +210,22 @@ mod tests {
         }
         let share = |count: u32| f64::from(count) / f64::from(runs);
         assert!(share(above) < 0.04 && share(below) < 0.06, "{above} {below} of {runs}");
+    }
+
+    #[test]
+    fn quantiles_are_those_of_scipy() {
+        // scipy 1.17.1, stats.beta.ppf(chance, a, b).
+        let known = [
+            (1.0, 10.0, 0.025, 0.002_528_578_544),
+            (5.0, 6.0, 0.025, 0.187_086_028_447),
+            (0.5, 0.5, 0.3, 0.206_107_373_854),
+            (3.0, 1e6, 0.975, 7.224_654_345e-6),
+        ];
+        for (a, b, chance, known) in known {
+            let found = beta_quantile(a, b, chance);
+            assert!((found / known - 1.0).abs() < 1e-8, "{a} {b} {chance}: {found}");
+        }
+        assert!((beta_quantile(2.0, 0.0, 0.5) - 1.0).abs() < 1e-12);
+        assert!(beta_quantile(0.0, 2.0, 0.5) < 1e-12);
     }
 }

@@ -26,7 +26,6 @@ pub const MAX_RUNS: usize = 50;
 ///
 /// Source: Hodges and Lehmann's estimate, Moses' interval, comment on ties [Hollander Wolfe Chicken
 /// 2014, sections 4.2 and 4.3]; [Hodges Lehmann 1963].
-#[must_use]
 pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Shift> {
     if base.len().max(other.len()) > MAX_RUNS || !is_finite(base) || !is_finite(other) {
         return None;
@@ -42,7 +41,6 @@ pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Shift> {
 ///
 /// Source: Hodges and Lehmann's estimate, Tukey's interval [Hollander Wolfe Chicken 2014, sections
 /// 3.2 and 3.3]; [Hodges Lehmann 1963].
-#[must_use]
 pub fn centre(differences: &[f64], level: f64) -> Option<Shift> {
     if differences.len() > MAX_RUNS || !is_finite(differences) {
         return None;

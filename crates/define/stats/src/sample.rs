@@ -1,11 +1,7 @@
 //! Median, range and variation of a sample of runs.
 
-use serde::Serialize;
-use statrs::distribution::{ChiSquared, ContinuousCDF};
-
-use crate::detectable::cov_of;
-use crate::prior::CellVariance;
 use model::float;
+use serde::Serialize;
 
 /// Median and range of one metric over the runs that have it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -24,7 +20,6 @@ impl Spread {
     /// Returns the spread of `values`; `None` when there is no finite value.
     ///
     /// Source: [`median`] for the median; the range is the first and the last order statistic.
-    #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         let finite = sorted(values);
         Some(Self {
@@ -38,7 +33,6 @@ impl Spread {
     /// Returns whether the two ranges have a value in common.
     ///
     /// Source: comparison of the order statistics of both samples; it is not a test.
-    #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.min <= other.max && other.min <= self.max
     }
@@ -49,7 +43,6 @@ impl Spread {
 /// An even number of values gives the mean of the two in the middle.
 ///
 /// Source: definition 7 at p = 1/2 [Hyndman Fan 1996].
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sorted(values))
 }
@@ -57,39 +50,15 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// Returns the geometric mean; `None` unless all values are positive.
 ///
 /// Source: [Hardy Littlewood Polya 1934, section 2.1].
-#[must_use]
 pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
     let logs: f64 = values.iter().map(|value| value.ln()).sum();
     (is_positive && !values.is_empty()).then(|| (logs / float(values.len())).exp())
 }
 
-/// A coefficient of variation with its 95 % interval, as shares.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Variation {
-    /// The sample's coefficient of variation.
-    pub cov: f64,
-    /// Lower limit.
-    pub low: f64,
-    /// Upper limit.
-    pub high: f64,
-}
-
-impl Variation {
-    /// Returns the variation; `None` below two positive values.
-    ///
-    /// It is that of a lognormal value with the variance of their logarithms. Three runs leave a
-    /// factor of twelve between the limits.
-    ///
-    /// Source: the chi-square interval of a variance [Snedecor Cochran 1989, section 5.11];
-    /// [`cov_of`] for the step to the variation.
-    #[must_use]
-    pub fn of(values: &[f64]) -> Option<Self> {
-        let cell = CellVariance::of(values)?;
-        let chi = ChiSquared::new(cell.df).ok()?;
-        let at = |chance: f64| cov_of(cell.variance * cell.df / chi.inverse_cdf(chance));
-        Some(Self { cov: cov_of(cell.variance), low: at(0.975), high: at(0.025) })
-    }
+/// Returns the mean; NaN of nothing.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / float(values.len())
 }
 
 /// Returns the finite values in ascending order.
@@ -128,22 +97,6 @@ mod tests {
         let spread = Spread::of(&[f64::NAN, 2.0, f64::INFINITY]).unwrap();
         assert_eq!(spread, Spread { n: 1, median: 2.0, min: 2.0, max: 2.0 });
         assert_eq!(Spread::of(&[f64::NAN]), None);
-    }
-
-    #[test]
-    fn the_variation_of_three_runs_is_hardly_known() {
-        // The true sigma is in [0.52, 6.3] x s: scipy 1.17.1, sqrt(2 / stats.chi2.ppf([0.975,
-        // 0.025], 2)) = 0.520658, 6.284735.
-        let sigma = 0.001_f64;
-        let values = [(-sigma).exp(), 1.0, sigma.exp()];
-        let found = Variation::of(&values).unwrap();
-        assert!((found.cov / sigma - 1.0).abs() < 1e-5, "{found:?}");
-        assert!((found.low / sigma - 0.520_658).abs() < 1e-5, "{found:?}");
-        assert!((found.high / sigma - 6.284_735).abs() < 1e-3, "{found:?}");
-        assert_eq!(Variation::of(&[1.0]), None);
-        assert_eq!(Variation::of(&[1.0, -1.0]), None);
-        let none = Variation::of(&[2.0; 3]).unwrap();
-        assert_eq!(none, Variation { cov: 0.0, low: 0.0, high: 0.0 });
     }
 
     #[test]

@@ -58,6 +58,13 @@ struct ProbeRequest {
     is_longest: bool,
 }
 
+impl ProbeRequest {
+    /// Returns the first probe of a number of clients.
+    const fn first(spec: &ClientSpec, clients: u32) -> Self {
+        Self { purpose: Purpose::Clients, clients, measure: spec.probe, is_longest: false }
+    }
+}
+
 /// A number of clients that met the limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Level {
@@ -83,7 +90,6 @@ const CONFIRMATION_PROBES: usize = 8;
 
 impl ClientSearch {
     /// Returns a search that has requested no probe yet.
-    #[must_use]
     pub fn new(spec: ClientSpec) -> Self {
         let record = SearchRecord {
             limit: spec.limit,
@@ -92,12 +98,7 @@ impl ClientSearch {
             ended: String::new(),
             is_path_dependent: false,
         };
-        let request = ProbeRequest {
-            purpose: Purpose::Clients,
-            clients: 1,
-            measure: spec.probe,
-            is_longest: false,
-        };
+        let request = ProbeRequest::first(&spec, 1);
         let mut search = Self {
             spec,
             record,
@@ -177,16 +178,7 @@ impl ClientSearch {
             return self.confirm_best("there were no probes left for more".to_owned());
         }
         let clients = level_after(clients).min(self.spec.max_clients);
-        self.issue(self.first_request(clients));
-    }
-
-    fn first_request(&self, clients: u32) -> ProbeRequest {
-        ProbeRequest {
-            purpose: Purpose::Clients,
-            clients,
-            measure: self.spec.probe,
-            is_longest: false,
-        }
+        self.issue(ProbeRequest::first(&self.spec, clients));
     }
 
     /// Confirms the smallest number of clients near the best.
@@ -310,7 +302,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::simulated::{LIMIT, observation, with_invalid};
+    use crate::testing::{LIMIT, observation, with_invalid};
 
     #[test]
     fn levels_are_powers_of_two_and_half_way_between() {

@@ -16,9 +16,9 @@ mod probe;
 mod probe_record;
 mod rate;
 mod retry;
-#[cfg(test)]
-mod simulated;
 mod steady;
+#[cfg(test)]
+mod testing;
 mod window;
 
 pub use clients::{ClientSearch, ClientSpec};

@@ -76,12 +76,13 @@ pub(crate) fn test_rate(
 pub(crate) fn test_capacity(window: &Window<'_>) -> ProbeOutcome {
     let late = window.late_share();
     let throughput = per_second(window.throughput_ops_per_s());
-    let (verdict, reason) = match () {
-        () if window.is_invalid() => return invalid_outcome(window, late),
-        () if steady::is_debt_falling(window) => {
-            (Verdict::RetrySettled, format!("{throughput}, while earlier debt was being reduced"))
-        }
-        () => (Verdict::Passed, format!("the closed loop does {throughput}: a starting point")),
+    if window.is_invalid() {
+        return invalid_outcome(window, late);
+    }
+    let (verdict, reason) = if steady::is_debt_falling(window) {
+        (Verdict::RetrySettled, format!("{throughput}, while earlier debt was being reduced"))
+    } else {
+        (Verdict::Passed, format!("the closed loop does {throughput}: a starting point"))
     };
     ProbeOutcome { verdict, reason, late }
 }
@@ -163,7 +164,7 @@ fn late_text(window: &Window<'_>, limit: &Limit, late: &Share) -> String {
 mod tests {
     use super::*;
     use crate::probe::ProbeObservation;
-    use crate::simulated::{LIMIT, observation, with_gauge, with_invalid};
+    use crate::testing::{LIMIT, observation, with_gauge, with_invalid};
     use model::metric;
 
     fn of(observation: &ProbeObservation) -> (Verdict, String) {

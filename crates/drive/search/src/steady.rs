@@ -114,7 +114,7 @@ pub(crate) fn stalls(window: &Window<'_>) -> State {
     let stalls = window.gauge(metric::ENGINE_STALL_US);
     let share = |part: &[(f64, f64)]| {
         let stalled_us: f64 = part.iter().map(|(_, stall_us)| stall_us).sum();
-        let part_s = window.length_s() * length(part) / length(&stalls).max(1.0);
+        let part_s = window.length_s() * float(part.len()) / float(stalls.len()).max(1.0);
         if part_s > 0.0 { stalled_us / 1e6 / part_s } else { 0.0 }
     };
     let whole = share(&stalls);
@@ -188,7 +188,8 @@ fn growth(gauge: &[(f64, f64)], debt: &Debt) -> State {
     if !second.is_certain() || second.total <= RELEVANT_SHARE / 2.0 * second.level {
         return State::Steady;
     }
-    let before = rise(first_half(gauge));
+    let first = trend(&gauge[..gauge.len() / 2]);
+    let before = first.map_or(0.0, |line| line.growth());
     if second.total < LEVELLING_SHARE * before {
         State::Levelling(reason)
     } else {
@@ -196,29 +197,16 @@ fn growth(gauge: &[(f64, f64)], debt: &Debt) -> State {
     }
 }
 
-/// Returns by how much a gauge rose, along a line.
-fn rise(gauge: &[(f64, f64)]) -> f64 {
-    trend(gauge).map_or(0.0, |line| line.growth())
-}
-
-fn first_half(points: &[(f64, f64)]) -> &[(f64, f64)] {
-    &points[..points.len() / 2]
-}
-
 fn second_half(points: &[(f64, f64)]) -> &[(f64, f64)] {
     &points[points.len() / 2..]
-}
-
-fn length(points: &[(f64, f64)]) -> f64 {
-    points.iter().map(|_| 1.0).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::probe::ProbeObservation;
-    use crate::simulated::{LIMIT, observation, with_gauge};
-    use stats::noise::Noise;
+    use crate::testing::{LIMIT, observation, with_gauge};
+    use stats::testing::Noise;
 
     const MIB: f64 = 1024.0 * 1024.0;
 

@@ -114,7 +114,7 @@ fn per_second(count: u64, seconds: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::simulated::{observation, with_invalid};
+    use crate::testing::{observation, with_invalid};
 
     #[test]
     fn invalid_intervals_are_excluded_from_every_figure() {

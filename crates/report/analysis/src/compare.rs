@@ -11,8 +11,7 @@ use crate::comparison::{
 use crate::error::AnalysisError;
 use crate::family;
 use crate::metrics::RATE_SUSTAINED;
-use crate::noise;
-use crate::noise_history::NoiseHistory;
+use crate::noise::{self, NoiseHistory};
 use crate::published::check as check_published;
 use crate::question::Question;
 use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};
@@ -211,16 +210,15 @@ fn check(runs: &[RunRecord], experiment: &Experiment, base: &str) -> Result<(), 
     let first = runs.first().ok_or(AnalysisError::NoRuns)?;
     if experiment.variant(base).is_none() {
         let known = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
-        return Err(AnalysisError::UnknownBase { base: base.to_owned(), known });
+        return Err(AnalysisError::UnknownBase(base.to_owned(), known));
     }
     for run in runs {
         if run.schema != first.schema {
-            let (found, expected) = (run.schema, first.schema);
-            return Err(AnalysisError::Schema { run: run.id.clone(), found, expected });
+            return Err(AnalysisError::Schema(run.id.clone(), run.schema, first.schema));
         }
         if experiment.variant(&run.cell.variant).is_none() {
-            let (run, variant) = (run.id.clone(), run.cell.variant.clone());
-            return Err(AnalysisError::UnknownVariant { run, variant });
+            let variant = run.cell.variant.clone();
+            return Err(AnalysisError::UnknownVariant(run.id.clone(), variant));
         }
     }
     Ok(())
@@ -272,7 +270,7 @@ mod tests {
     use stats::{Method, Verdict};
 
     use super::*;
-    use crate::fixture::{application, experiment, readings, run, step, summary};
+    use crate::testing::{application, experiment, readings, run, step, summary};
 
     const NONE: NoiseHistory = NoiseHistory { experiments: Vec::new() };
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;

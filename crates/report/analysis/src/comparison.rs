@@ -33,7 +33,6 @@ pub struct CellComparison {
 
 impl CellComparison {
     /// Returns the metric of that name.
-    #[must_use]
     pub fn metric(&self, name: impl AsRef<str>) -> Option<&Measured> {
         self.metrics.get(name.as_ref())
     }
@@ -43,7 +42,6 @@ impl CellComparison {
     /// Their queries then ran under a lighter load, and are not comparable.
     ///
     /// Source: [`RATE_SUSTAINED`].
-    #[must_use]
     pub fn has_missed_rate(&self) -> bool {
         let reached = self.metric(metric::WRITER_RATE_SHARE);
         reached.is_some_and(|reached| reached.spread.median < RATE_SUSTAINED)
@@ -75,7 +73,6 @@ impl StepComparison {
     /// Returns whether the experiment, and not the engine, sets this metric here.
     ///
     /// Such a metric has no ratio to the base case: see [`is_given`].
-    #[must_use]
     pub fn is_given(&self, metric: &str) -> bool {
         self.is_rate_given && is_given(metric)
     }
@@ -85,7 +82,6 @@ impl StepComparison {
 ///
 /// In an open loop throughput is the offered rate, or the step is overloaded; a ratio of
 /// throughputs shows nothing of the engines.
-#[must_use]
 pub fn is_given(metric: &str) -> bool {
     metric.starts_with("throughput_") || metric == metric::OFFERED_OPS_PER_S.name
 }
@@ -174,13 +170,11 @@ pub struct Comparison {
 
 impl Comparison {
     /// Returns the levels of the clients factor, ascending.
-    #[must_use]
     pub fn levels(&self) -> BTreeSet<u32> {
         self.steps.iter().map(|step| step.clients).collect()
     }
 
     /// Returns the smallest and the largest number of runs per cell.
-    #[must_use]
     pub fn runs_per_cell(&self) -> Option<(u32, u32)> {
         let cells = self.steps.iter().flat_map(|step| &step.cells);
         let counts: Vec<u32> = cells.map(|cell| cell.runs).filter(|runs| *runs > 0).collect();

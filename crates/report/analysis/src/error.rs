@@ -7,49 +7,25 @@ pub enum AnalysisError {
     /// There is nothing to compare.
     #[error("there are no runs to compare: run the experiment first, or name other runs")]
     NoRuns,
-    /// The base case is not among the variants.
-    #[error("no variant is named `{base}`; the variants are {}", .known.join(", "))]
-    UnknownBase {
-        /// The requested name.
-        base: String,
-        /// The names there are.
-        known: Vec<String>,
-    },
+    /// The base case is not among the variants, which follow.
+    #[error("no variant is named `{}`; the variants are {}", .0, .1.join(", "))]
+    UnknownBase(String, Vec<String>),
     /// A run's variant is not in the experiment.
     #[error(
-        "run {run} is of variant `{variant}`, which the experiment does not have; \
+        "run {0} is of variant `{1}`, which the experiment does not have; \
          compare it with its own experiment"
     )]
-    UnknownVariant {
-        /// The run.
-        run: String,
-        /// Its variant.
-        variant: String,
-    },
-    /// Records of different schema versions.
+    UnknownVariant(String, String),
+    /// Records of different schema versions: a run, its version and that of the first run.
     #[error(
-        "run {run} has schema {found} and the others {expected}; \
+        "run {0} has schema {1} and the others {2}; \
          load all of them through the archive, which migrates old records"
     )]
-    Schema {
-        /// The run that differs.
-        run: String,
-        /// Its schema.
-        found: u32,
-        /// The schema of the first run.
-        expected: u32,
-    },
-    /// Experiments with different data, steps or variants.
+    Schema(String, u32, u32),
+    /// Experiments with different data, steps or variants: the labels of two, and what differs.
     #[error(
-        "{first} and {second} cannot be compared: {difference}; \
+        "{0} and {1} cannot be compared: {2}; \
          run their variants in one experiment, or one of the two again as the other was"
     )]
-    NotComparable {
-        /// Label of the first experiment.
-        first: String,
-        /// Label of the one that differs.
-        second: String,
-        /// What differs, with both values.
-        difference: String,
-    },
+    NotComparable(String, String, String),
 }

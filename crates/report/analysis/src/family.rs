@@ -80,8 +80,8 @@ mod tests {
 
     use super::*;
     use crate::compare;
-    use crate::fixture::{experiment, run};
-    use crate::noise_history::NoiseHistory;
+    use crate::noise::NoiseHistory;
+    use crate::testing::{experiment, run};
 
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 

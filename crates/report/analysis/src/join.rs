@@ -1,6 +1,10 @@
 //! Joins comparable experiments with different variants.
 
-use model::{DataShape, Experiment, Step, StopRule, Variant};
+use std::collections::BTreeSet;
+
+use model::{Experiment, Step, StopRule, Variant};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::error::AnalysisError;
 
@@ -19,10 +23,8 @@ pub fn join(experiments: &[(&str, &Experiment)]) -> Result<Experiment, AnalysisE
     };
     let mut joined = (*first).clone();
     for (name, other) in others {
-        let refuse = |difference| AnalysisError::NotComparable {
-            first: (*first_name).to_owned(),
-            second: (*name).to_owned(),
-            difference,
+        let refuse = |difference| {
+            AnalysisError::NotComparable((*first_name).to_owned(), (*name).to_owned(), difference)
         };
         if let Some(difference) = difference(first, other) {
             return Err(refuse(difference));
@@ -38,60 +40,47 @@ pub fn join(experiments: &[(&str, &Experiment)]) -> Result<Experiment, AnalysisE
     Ok(joined)
 }
 
+/// A part of experiments in words, and the words before it in both.
+type Part = (&'static str, fn(&Experiment) -> String);
+
+/// What is the same in comparable experiments, besides steps and application.
+const PARTS: [Part; 6] = [
+    ("the data are", |one| {
+        let data = &one.data;
+        format!("{} rows of {} + {} bytes", data.rows, data.key_bytes, data.value_bytes)
+    }),
+    ("the shares to which values compress are", |one| one.data.compressible_to.to_string()),
+    ("the steps are", |one| {
+        one.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(", ")
+    }),
+    ("client and server are placed as", |one| one.placement.to_string()),
+    ("the memory cap is", |one| {
+        one.memory_bytes.map_or_else(|| "none".to_owned(), |bytes| bytes.to_string())
+    }),
+    ("the levels of clients are", |one| {
+        one.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+    }),
+];
+
 /// Returns the difference that makes two experiments incomparable.
 fn difference(first: &Experiment, other: &Experiment) -> Option<String> {
-    let caps = (first.memory_bytes, other.memory_bytes);
-    let cap = |bytes: Option<model::Bytes>| {
-        bytes.map_or_else(|| "none".to_owned(), |bytes| bytes.to_string())
+    let texts = PARTS.iter().map(|(what, text)| (what, text(first), text(other)));
+    let mut differing = texts.filter(|(_, one, two)| one != two);
+    if let Some((what, one, two)) = differing.next() {
+        return Some(format!("{what} {one} and {two}"));
+    }
+    let mut steps = first.steps.iter().zip(&other.steps);
+    if let Some((one, two)) = steps.find(|(one, two)| one != two) {
+        return Some(step_difference(one, two));
+    }
+    let name = |one: &Experiment| {
+        let application = one.application.as_ref();
+        application.map_or_else(|| "keys and values".to_owned(), |it| format!("`{}`", it.name))
     };
-    if first.data != other.data {
-        Some(data_difference(&first.data, &other.data))
-    } else if first.steps != other.steps {
-        Some(steps_difference(&first.steps, &other.steps))
-    } else if first.application != other.application {
-        let name = |one: &Experiment| {
-            let application = one.application.as_ref();
-            application.map_or_else(|| "keys and values".to_owned(), |it| format!("`{}`", it.name))
-        };
-        let (one, two) = (name(first), name(other));
-        Some(if one == two {
-            format!("the application {one} was changed between them")
-        } else {
-            format!("the applications are {one} and {two}")
-        })
-    } else if first.placement != other.placement {
-        let (one, two) = (first.placement, other.placement);
-        Some(format!("client and server are placed as {one} and as {two}"))
-    } else if caps.0 != caps.1 {
-        Some(format!("the memory cap is {} and {}", cap(caps.0), cap(caps.1)))
-    } else if first.clients != other.clients {
-        let (one, two) = (list(&first.clients), list(&other.clients));
-        Some(format!("the levels of clients are {one} and {two}"))
-    } else {
-        None
-    }
-}
-
-fn data_difference(first: &DataShape, other: &DataShape) -> String {
-    let rows = |data: &DataShape| {
-        format!("{} rows of {} + {} bytes", data.rows, data.key_bytes, data.value_bytes)
-    };
-    let (one, two) = (rows(first), rows(other));
-    if one == two {
-        let (one, two) = (first.compressible_to, other.compressible_to);
-        return format!("values compress to {one} of their bytes and to {two}");
-    }
-    format!("the data are {one} and {two}")
-}
-
-fn steps_difference(first: &[Step], other: &[Step]) -> String {
-    let names = |steps: &[Step]| steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>();
-    let (one, two) = (names(first), names(other));
-    if one != two {
-        return format!("the steps are {} and {}", one.join(", "), two.join(", "));
-    }
-    let pair = first.iter().zip(other).find(|(one, two)| one != two);
-    pair.map_or_else(String::new, |(one, two)| step_difference(one, two))
+    (first.application != other.application).then(|| match (name(first), name(other)) {
+        (one, two) if one == two => format!("the application {one} was changed between them"),
+        (one, two) => format!("the applications are {one} and {two}"),
+    })
 }
 
 fn step_difference(one: &Step, two: &Step) -> String {
@@ -99,21 +88,7 @@ fn step_difference(one: &Step, two: &Step) -> String {
     if one.stop != two.stop {
         return format!("{name} ends after {} and after {}", length(one.stop), length(two.stop));
     }
-    let parts = [
-        ("warm-up", one.warmup != two.warmup),
-        ("number of clients", one.clients != two.clients),
-        ("rate", one.load != two.load),
-        ("limit", one.limit != two.limit),
-        ("key distribution", one.distribution != two.distribution),
-        ("rows of a range", one.range_rows != two.range_rows),
-        ("keys of a batch", one.batch_keys != two.batch_keys),
-        ("background writer's rate", one.writer_bytes_per_s != two.writer_bytes_per_s),
-        ("longest settle", one.settle_cap != two.settle_cap),
-        ("unit", one.unit != two.unit),
-    ];
-    let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
-    let differ = differ.collect::<Vec<_>>().join(", ");
-    format!("{name} is not the same step in both (differences: {differ})")
+    format!("{name} is not the same step in both (differences: {})", differing(one, two))
 }
 
 fn length(stop: StopRule) -> String {
@@ -123,8 +98,12 @@ fn length(stop: StopRule) -> String {
     }
 }
 
-fn list(numbers: &[u32]) -> String {
-    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
+/// Returns the names of the fields in which two values differ.
+fn differing(one: &impl Serialize, two: &impl Serialize) -> String {
+    let (one, two) = (json!(one), json!(two));
+    let fields = [&one, &two].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
+    let names: BTreeSet<&String> = fields.filter(|name| one.get(name) != two.get(name)).collect();
+    names.into_iter().map(|name| name.replace('_', " ")).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds `variant` unless it is there; fails when another variant has its name.
@@ -145,15 +124,7 @@ fn variant_difference(known: &Variant, other: &Variant) -> String {
     if known.build != other.build {
         return format!("`{name}` is {} in one and {} in the other", known.build, other.build);
     }
-    let parts = [
-        ("profile", known.profile != other.profile),
-        ("options", known.options != other.options),
-        ("settings", known.settings != other.settings),
-        ("server", known.dsn != other.dsn),
-        ("role as a control", known.is_control != other.is_control),
-    ];
-    let differ = parts.iter().filter(|(_, differs)| *differs).map(|(part, _)| *part);
-    let differ = differ.collect::<Vec<_>>().join(", ");
+    let differ = differing(known, other);
     format!("`{name}` is not the same variant in both (differences: {differ})")
 }
 
@@ -162,7 +133,7 @@ mod tests {
     use model::{Nanos, Placement, Published};
 
     use super::*;
-    use crate::fixture::{application, experiment};
+    use crate::testing::{application, experiment};
 
     #[test]
     fn variants_of_both_are_in_the_joined_experiment_once() {
@@ -195,7 +166,7 @@ mod tests {
         let mut other = first.clone();
         change(&mut other);
         let error = join(&[("x/1", &first), ("x/2", &other)]).unwrap_err();
-        let AnalysisError::NotComparable { first, second, difference } = error else {
+        let AnalysisError::NotComparable(first, second, difference) = error else {
             panic!("{error}");
         };
         assert_eq!((first.as_str(), second.as_str()), ("x/1", "x/2"));
@@ -207,19 +178,19 @@ mod tests {
         let message = refusal(|other| other.data.rows = 50);
         assert_eq!(message, "the data are 1000 rows of 20 + 80 bytes and 50 rows of 20 + 80 bytes");
         let message = refusal(|other| other.data.compressible_to = 1.0);
-        assert_eq!(message, "values compress to 0.5 of their bytes and to 1");
+        assert_eq!(message, "the shares to which values compress are 0.5 and 1");
         let message = refusal(|other| other.steps[0].name = "fillseq".to_owned());
         assert_eq!(message, "the steps are readrandom and fillseq");
         let longer = StopRule::Duration(Nanos::from_secs(5));
         let message = refusal(|other| other.steps[0].stop = longer);
         assert_eq!(message, "readrandom ends after 10000 operations and after 5.00 s");
         let message = refusal(|other| other.steps[0].range_rows = 7);
-        let expected = "readrandom is not the same step in both (differences: rows of a range)";
+        let expected = "readrandom is not the same step in both (differences: range rows)";
         assert_eq!(message, expected);
         let message = refusal(|other| other.application = Some(application("q100", 1.0)));
         assert_eq!(message, "the applications are keys and values and `sample`");
         let message = refusal(|other| other.placement = Placement::SameCpu);
-        assert_eq!(message, "client and server are placed as free and as same-cpu");
+        assert_eq!(message, "client and server are placed as free and same-cpu");
         let message = refusal(|other| other.memory_bytes = None);
         assert_eq!(message, "the memory cap is 1.00 GiB and none");
         let message = refusal(|other| other.clients = vec![1, 4]);

@@ -22,7 +22,6 @@ pub mod join;
 pub mod metrics;
 pub mod micro;
 pub mod noise;
-pub mod noise_history;
 pub mod published;
 mod question;
 pub mod rate_curve;
@@ -32,7 +31,7 @@ pub mod usl;
 pub mod warmup_trim;
 
 #[cfg(test)]
-mod fixture;
+mod testing;
 
 pub use compare::compare;
 pub use comparison::{
@@ -43,15 +42,14 @@ pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
 pub use join::join;
 pub use metrics::{
-    Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, interval_operations, is_of_server,
-    per_op, primary_operations, requests, response_time, run_metrics, service_time, step_metrics,
-    with_memory, with_writers, writer_rate_target,
+    Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, client_cpu, interval_operations,
+    is_of_server, per_op, primary_operations, requests, response_time, run_metrics, service_time,
+    step_metrics, with_memory, with_writers, writer_rate_target,
 };
 pub use micro::{KernelCell, kernel_cells};
-pub use noise::Noise;
-pub use noise_history::{NoiseCell, NoiseHistory, noise_cells};
+pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
-pub use usl::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
+pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -38,7 +38,6 @@ pub struct KernelCell {
 /// pairs.
 ///
 /// Source: [`centre`] and [`classify_difference()`], on logarithms.
-#[must_use]
 pub fn kernel_cells(record: &MicroRecord) -> Vec<KernelCell> {
     let design = Design { margin: MARGIN, prior: None, is_paired: true, assumed_cov: NOISE };
     let mut cells = Vec::new();

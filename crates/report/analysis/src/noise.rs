@@ -1,14 +1,12 @@
 //! Run-to-run noise of each metric, with its sources.
 
-use model::count;
-
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use model::{DataShape, RunRecord, count};
+use serde::{Deserialize, Serialize};
 use stats::{CellVariance, Prior, median, prior};
 
-use crate::noise_history::{NoiseCell, NoiseHistory};
-use crate::samples::{Key, VariantSamples};
+use crate::samples::{Key, Samples, VariantSamples};
 
 /// Prior noise of one metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -22,6 +20,43 @@ pub struct Noise {
     pub earlier_cells: u32,
     /// Number of those earlier experiments.
     pub earlier_experiments: u32,
+}
+
+/// Noise of earlier experiments on a machine.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct NoiseHistory {
+    /// The cells of each earlier experiment.
+    pub experiments: Vec<Vec<NoiseCell>>,
+}
+
+/// Pooled noise of one step at one level of clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoiseCell {
+    /// The step's name.
+    pub step: String,
+    /// Median length of its measured span, in seconds.
+    pub seconds: f64,
+    /// Variance of the logarithm, by metric.
+    pub metrics: BTreeMap<String, CellVariance>,
+}
+
+/// Returns the noise cells of an experiment; none without repetitions.
+pub fn noise_cells(runs: &[RunRecord], data: &DataShape) -> Vec<NoiseCell> {
+    let counted = Samples::of(runs, data, None);
+    let mut cells = Vec::new();
+    for (key, samples) in &counted.steps {
+        let metrics: BTreeMap<String, CellVariance> = samples
+            .variances()
+            .into_iter()
+            .map(|(metric, variance)| (metric.to_owned(), variance))
+            .collect();
+        let seconds = samples.of_variant.values().flat_map(|sample| sample.seconds.iter().copied());
+        let seconds = median(&seconds.collect::<Vec<_>>());
+        if let Some(seconds) = seconds.filter(|_| !metrics.is_empty()) {
+            cells.push(NoiseCell { step: key.name.clone(), seconds, metrics });
+        }
+    }
+    cells
 }
 
 /// Largest ratio of step lengths for a shared noise cell.
@@ -109,8 +144,8 @@ mod tests {
     use super::*;
     use crate::compare;
     use crate::comparison::Comparison;
-    use crate::fixture::{DATA, experiment, run, step};
-    use crate::noise_history::noise_cells;
+    use crate::noise::noise_cells;
+    use crate::testing::{DATA, experiment, run, step};
 
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 

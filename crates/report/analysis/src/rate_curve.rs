@@ -105,7 +105,6 @@ impl KnownTimes {
     /// Returns the percentiles that can be shown.
     ///
     /// Source: [`Percentile::shown`].
-    #[must_use]
     pub fn of(times: &Percentiles) -> Self {
         Self::shown(|percentile| percentile.shown(times))
     }
@@ -123,7 +122,6 @@ impl KnownTimes {
 ///
 /// A curve is made of every search for a rate, and of steps of one name that were run at two
 /// constant rates or more. Invalid runs are left out.
-#[must_use]
 pub fn rate_curves(runs: &[RunRecord]) -> Vec<RateCurve> {
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.invalid.is_none()) {
@@ -291,7 +289,7 @@ mod tests {
     use model::{OpKind, OpenLoad, Pace};
 
     use super::*;
-    use crate::fixture::{clients_probe, probe, run, search, step, summary};
+    use crate::testing::{clients_probe, probe, run, search, step, summary};
 
     fn limit() -> Option<Limit> {
         Some(Limit::parse("p99 < 2ms").unwrap())

@@ -94,7 +94,6 @@ pub(crate) const WAITING_SHARE: f64 = 0.05;
 ///
 /// Closed loops only: in an open loop the rate is given. Invalid runs and probes are left out.
 /// `host` is the one the runs were made on.
-#[must_use]
 pub fn scalability(runs: &[RunRecord], host: &Host) -> Vec<Scaling> {
     let cpus = Some(host.cpus).filter(|cpus| *cpus > 0);
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
@@ -265,7 +264,7 @@ mod tests {
     use model::validity::Purpose;
 
     use super::*;
-    use crate::fixture::{clients_probe, run, search, summary};
+    use crate::testing::{clients_probe, run, search, summary};
     use crate::usl::Peak;
 
     fn host(cpus: u32) -> Host {

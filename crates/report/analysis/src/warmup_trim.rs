@@ -21,7 +21,6 @@ pub struct WarmupTrims(BTreeMap<Key, Nanos>);
 /// s; steps that end by count and searches have none.
 ///
 /// Our choice: the maximum over all, so that every run is measured over the same span.
-#[must_use]
 pub fn warmup_trims<'a>(runs: impl IntoIterator<Item = &'a RunRecord>) -> WarmupTrims {
     let runs: Vec<&RunRecord> = runs.into_iter().collect();
     let mut latest: BTreeMap<Key, Nanos> = BTreeMap::new();
@@ -43,13 +42,11 @@ pub fn warmup_trims<'a>(runs: impl IntoIterator<Item = &'a RunRecord>) -> Warmup
 
 impl WarmupTrims {
     /// Returns whether nothing is left out.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the trims of a run's steps, by their index.
-    #[must_use]
     pub fn of(&self, run: &RunRecord) -> BTreeMap<u32, Nanos> {
         let trim = |step: &StepRecord| Some((step.index, *self.0.get(&key(run, step))?));
         run.steps.iter().filter_map(trim).collect()
@@ -57,7 +54,6 @@ impl WarmupTrims {
 }
 
 /// Returns the trim of a step in words; `None` without one.
-#[must_use]
 pub fn warmup_trim_phrase(step: &StepRecord) -> Option<String> {
     let trim = step.warmup_trim_ns.filter(|trim| *trim > Nanos(0))?;
     let class = step.time_profile.as_ref().map(|time_profile| time_profile.class);
@@ -77,7 +73,6 @@ pub fn warmup_trim_phrase(step: &StepRecord) -> Option<String> {
 }
 
 /// Returns a moment of a step in whole seconds: `12 s`, `2m10s`.
-#[must_use]
 pub fn moment(at: Nanos) -> String {
     let seconds = (at.0 + Nanos::SECOND.0 / 2) / Nanos::SECOND.0;
     if seconds < 60 { format!("{seconds} s") } else { Nanos::from_secs(seconds).to_string() }
@@ -112,7 +107,7 @@ mod tests {
     use model::time_profile::{Stalls, TimeProfile};
 
     use super::*;
-    use crate::fixture::run;
+    use crate::testing::run;
 
     /// A run of a minute that is steady from there on.
     fn steady(variant: &str, repetition: u32, class: TrendClass, from_ms: u64) -> RunRecord {

@@ -3,25 +3,24 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use model::{Experiment, RunRecord, Waiver};
+use model::{Experiment, RunRecord, Variant, Waiver};
 
 use crate::context::{ComparisonContext, PlanContext, RunContext};
+use crate::facts::operations;
 use crate::finding::LintFinding;
 use crate::grouping::{PlaceDetail, group};
 use crate::registry::{code, rules};
 use crate::rule::{Observation, Rule};
 
 /// Returns the findings of a plan, the most severe first.
-#[must_use]
 pub fn check_plan(context: &PlanContext<'_>) -> Vec<LintFinding> {
-    let observe = |rule: &Rule| rule.plan.map(|check| check(context)).unwrap_or_default();
+    let observe = |rule: &Rule| in_plan(rule, context);
     apply_waivers(findings(PlaceDetail::All, observe), &context.experiment.waivers)
 }
 
 /// Returns the findings of one run, the most severe first.
 ///
 /// An invalid run has only that finding: its other observations are not the engine's.
-#[must_use]
 pub fn check_run(context: &RunContext<'_>) -> Vec<LintFinding> {
     let observe =
         |rule: &Rule| if applies(rule, context.run) { in_run(rule, context) } else { vec![] };
@@ -31,7 +30,6 @@ pub fn check_run(context: &RunContext<'_>) -> Vec<LintFinding> {
 /// Returns the findings of a comparison, its plan and its runs.
 ///
 /// The most severe come first.
-#[must_use]
 pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
     let plan = PlanContext {
         experiment: context.experiment,
@@ -39,12 +37,20 @@ pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
         host: context.hosts.first().copied(),
     };
     let observe = |rule: &Rule| {
-        let mut observations = rule.plan.map(|check| check(&plan)).unwrap_or_default();
+        let mut observations = in_plan(rule, &plan);
         observations.extend(in_runs(rule, context));
-        observations.extend(rule.comparison.map(|check| check(context)).unwrap_or_default());
+        observations.extend(rule.checks.comparison.map(|check| check(context)).unwrap_or_default());
         observations
     };
     apply_waivers(findings(PlaceDetail::All, observe), &context.experiment.waivers)
+}
+
+/// Returns the observations of one rule in a plan.
+fn in_plan(rule: &Rule, context: &PlanContext<'_>) -> Vec<Observation> {
+    let check = |one: &Variant| Some(rule.checks.variant?(context, one)?.variant(&one.name));
+    let of_variants = context.experiment.variants.iter().filter_map(check);
+    let of_plan = rule.checks.plan.map(|check| check(context)).unwrap_or_default();
+    of_variants.chain(of_plan).collect()
 }
 
 /// Returns whether a rule applies to a run.
@@ -72,7 +78,13 @@ fn in_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Observation>
 
 /// Returns the observations of a rule in a run, and those the runner recorded under its code.
 fn in_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Observation> {
-    let mut observations = rule.run.map(|check| check(context)).unwrap_or_default();
+    let checks = &rule.checks;
+    let mut observations = checks.run.map(|check| check(context)).unwrap_or_default();
+    for step in &context.run.steps {
+        let measured = checks.measured.iter().filter(|_| operations(step).is_some());
+        let found = checks.steps.iter().chain(measured).filter_map(|check| check(context, step));
+        observations.extend(found.map(|one| one.step(&step.step.name)));
+    }
     let is_recorded = context.run.invalid.is_none() && rule.is_recorded;
     for step in context.run.steps.iter().filter(|_| is_recorded) {
         let own = step.findings.iter().filter(|finding| finding.code == rule.code);
@@ -85,7 +97,7 @@ fn in_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Observation> {
 }
 
 fn findings(detail: PlaceDetail, observe: impl Fn(&Rule) -> Vec<Observation>) -> Vec<LintFinding> {
-    rules().iter().copied().flat_map(|rule| group(rule, observe(rule), detail)).collect()
+    rules().iter().flat_map(|rule| group(rule, observe(rule), detail)).collect()
 }
 
 /// Applies the waivers, and sorts by severity.

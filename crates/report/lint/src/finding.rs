@@ -39,7 +39,6 @@ pub struct LintFinding {
 
 impl LintFinding {
     /// Returns the severity after waivers: a waived finding is a note.
-    #[must_use]
     pub const fn weight(&self) -> Severity {
         if self.waived.is_some() { Severity::Note } else { self.severity }
     }
@@ -57,7 +56,6 @@ impl From<&LintFinding> for Finding {
 }
 
 /// Returns the label that follows from these findings.
-#[must_use]
 pub fn label(found: &[LintFinding]) -> Label {
     Label::of(found.iter().map(LintFinding::weight).max())
 }

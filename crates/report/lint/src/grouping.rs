@@ -102,8 +102,11 @@ fn count_of(count: usize, thing: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::find;
 
-    static RULE: Rule = Rule { code: "A999", name: "sample", remedy: "repair it", ..Rule::EMPTY };
+    fn rule() -> &'static Rule {
+        find("A050").unwrap()
+    }
 
     fn observation(step: &str, variant: &str, run: &str, size: f64) -> Observation {
         let one = Observation::new(format!("{size} of it")).step(step).variant(variant).run(run);
@@ -111,7 +114,7 @@ mod tests {
     }
 
     fn texts(observations: Vec<Observation>, detail: PlaceDetail) -> Vec<String> {
-        group(&RULE, observations, detail).into_iter().map(|found| found.evidence).collect()
+        group(rule(), observations, detail).into_iter().map(|found| found.evidence).collect()
     }
 
     #[test]
@@ -121,10 +124,10 @@ mod tests {
             observation("read", "b", "b.r1", 3.0),
             observation("write", "b", "b.r2", 3.0),
         ];
-        let found = group(&RULE, all.clone(), PlaceDetail::All);
+        let found = group(rule(), all.clone(), PlaceDetail::All);
         let [one] = &found[..] else { panic!("{found:?}") };
         let expected = "read of b: 3 of it, likewise in 1 other step and 1 other variant (3 runs)";
-        assert_eq!((one.evidence.as_str(), one.remedy.as_str()), (expected, "repair it"));
+        assert_eq!((one.evidence.as_str(), one.remedy.as_str()), (expected, rule().remedy));
         assert_eq!(one.place.steps, ["read", "write"]);
         assert_eq!(one.place.runs, ["a.r1", "b.r1", "b.r2"]);
         assert_eq!(texts(all[..1].to_vec(), PlaceDetail::All), ["read of a: 1 of it (1 run)"]);

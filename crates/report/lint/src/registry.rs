@@ -1,84 +1,87 @@
 //! Every rule with its code.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 pub use model::rule_code as code;
 
-use crate::rule::{self, Rule};
+use crate::rule::{self, Checks, Rule};
 
-/// Declares the list of rules in their order.
-macro_rules! registry {
-    ($($file:ident,)*) => {
-        /// Every rule, by code.
-        pub static RULES: &[&Rule] = &[$(&rule::$file::RULE,)*];
+/// The checks of every rule, by code.
+static CHECKS: &[&Checks] = &[
+    &rule::a001_durability::RULE,
+    &rule::a002_no_durability::RULE,
+    &rule::a003_inherited_debt::RULE,
+    &rule::a004_not_steady::RULE,
+    &rule::a005_cache::RULE,
+    &rule::a006_size_vs_intent::RULE,
+    &rule::a007_page_cache::RULE,
+    &rule::a008_client_bound::RULE,
+    &rule::a009_busy_threads::RULE,
+    &rule::a010_omission::RULE,
+    &rule::a011_client_late::RULE,
+    &rule::a012_durations::RULE,
+    &rule::a013_keys::RULE,
+    &rule::a014_failed::RULE,
+    &rule::a015_not_found::RULE,
+    &rule::a018_frequency::RULE,
+    &rule::a019_smt::RULE,
+    &rule::a020_clock::RULE,
+    &rule::a021_neighbours::RULE,
+    &rule::a022_throttled::RULE,
+    &rule::a023_swap::RULE,
+    &rule::a024_memory_growth::RULE,
+    &rule::a026_disk_full::RULE,
+    &rule::a027_too_short::RULE,
+    &rule::a028_noisy::RULE,
+    &rule::a029_key_order::RULE,
+    &rule::a030_degenerate_tree::RULE,
+    &rule::a031_writer_rate::RULE,
+    &rule::a032_compressibility::RULE,
+    &rule::a033_numa::RULE,
+    &rule::a034_build::RULE,
+    &rule::a035_config_drift::RULE,
+    &rule::a036_order::RULE,
+    &rule::a037_outlier::RULE,
+    &rule::a038_platform::RULE,
+    &rule::a039_one_run::RULE,
+    &rule::a042_lower_limit::RULE,
+    &rule::a043_stalls::RULE,
+    &rule::a044_runs_missing::RULE,
+    &rule::a045_incomplete::RULE,
+    &rule::a046_hosts::RULE,
+    &rule::a047_control::RULE,
+    &rule::a048_background_jobs::RULE,
+    &rule::a049_cache_size::RULE,
+    &rule::a050_known_defect::RULE,
+    &rule::a051_unknown_code::RULE,
+    &rule::a052_allocator::RULE,
+    &rule::a054_client_cost::RULE,
+    &rule::a055_protocol::RULE,
+    &rule::a056_free_placement::RULE,
+    &rule::a057_same_cpu::RULE,
+    &rule::a058_foreign_server::RULE,
+];
+
+/// Every rule, by code.
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let texts: BTreeMap<&str, Rule> =
+        toml::from_str(include_str!("rules.toml")).expect("the texts are tested");
+    let with_checks = |(code, text): (&'static str, Rule)| {
+        let checks = CHECKS.iter().find(|checks| checks.code == code);
+        Rule { code, checks: checks.map_or(Checks::EMPTY, |checks| **checks), ..text }
     };
-}
-
-registry! {
-    a001_durability,
-    a002_no_durability,
-    a003_inherited_debt,
-    a004_not_steady,
-    a005_cache,
-    a006_size_vs_intent,
-    a007_page_cache,
-    a008_client_bound,
-    a009_busy_threads,
-    a010_omission,
-    a011_client_late,
-    a012_durations,
-    a013_keys,
-    a014_failed,
-    a015_not_found,
-    a018_frequency,
-    a019_smt,
-    a020_clock,
-    a021_neighbours,
-    a022_throttled,
-    a023_swap,
-    a024_memory_growth,
-    a026_disk_full,
-    a027_too_short,
-    a028_noisy,
-    a029_key_order,
-    a030_degenerate_tree,
-    a031_writer_rate,
-    a032_compressibility,
-    a033_numa,
-    a034_build,
-    a035_config_drift,
-    a036_order,
-    a037_outlier,
-    a038_platform,
-    a039_one_run,
-    a041_found_nothing,
-    a042_lower_limit,
-    a043_stalls,
-    a044_runs_missing,
-    a045_incomplete,
-    a046_hosts,
-    a047_control,
-    a048_background_jobs,
-    a049_cache_size,
-    a050_known_defect,
-    a051_unknown_code,
-    a052_allocator,
-    a053_rows_per_query,
-    a054_client_cost,
-    a055_protocol,
-    a056_free_placement,
-    a057_same_cpu,
-    a058_foreign_server,
-}
+    texts.into_iter().map(with_checks).collect()
+});
 
 /// Returns every rule, by code.
-#[must_use]
-pub fn rules() -> &'static [&'static Rule] {
-    RULES
+pub fn rules() -> &'static [Rule] {
+    &RULES
 }
 
 /// Returns the rule of that code, in any case.
-#[must_use]
 pub fn find(code: &str) -> Option<&'static Rule> {
-    RULES.iter().copied().find(|rule| rule.code.eq_ignore_ascii_case(code))
+    rules().iter().find(|rule| rule.code.eq_ignore_ascii_case(code))
 }
 
 #[cfg(test)]
@@ -113,15 +116,15 @@ mod tests {
         let names = names.map(|name| name.into_string().unwrap());
         let named: BTreeSet<String> =
             names.filter_map(|name| Some(name.split_once('_')?.0.to_uppercase())).collect();
-        let registered = rules().iter().map(|rule| rule.code.to_owned()).collect();
+        let registered = CHECKS.iter().map(|checks| checks.code.to_owned()).collect();
         assert_eq!(named, registered);
+        assert!(CHECKS.iter().all(|checks| find(checks.code).is_some()), "texts are missing");
     }
 
     #[test]
     fn every_rule_has_trigger_reason_remedy_and_source_without_a_final_stop() {
         for rule in rules() {
-            let checks = [rule.plan.is_some(), rule.run.is_some(), rule.comparison.is_some()];
-            assert!(rule.is_recorded || checks.contains(&true), "{} checks nothing", rule.code);
+            assert!(!rule.moments().is_empty(), "{} checks nothing", rule.code);
             for text in [rule.name, rule.trigger, rule.remedy, rule.source] {
                 assert!(!text.is_empty() && !text.ends_with('.'), "{}: {text}", rule.code);
                 assert!(!text.contains("  "), "{}: {text}", rule.code);

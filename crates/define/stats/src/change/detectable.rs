@@ -1,9 +1,7 @@
 //! Minimum detectable change at 80 % power.
 
-use serde::Serialize;
-
 use super::level::Noise;
-use super::scale::Scale;
+use super::series::{Detectable, Scale};
 use super::short::{CHANCE, SHORT};
 use crate::distribution::student::half_width;
 
@@ -14,49 +12,34 @@ const POWERED: f64 = 0.6;
 /// Fewest values in which a change is detectable.
 const FEWEST: usize = 6;
 
-/// Smallest lasting changes detectable at 80 % power.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Detectable {
-    /// Change half-way through the history, as a share of the level.
-    pub halfway: f64,
-    /// Change five points before its end, as a share of the level.
-    pub recent: f64,
-}
-
-/// Parameters of a finished search.
-pub(super) struct Searched {
-    pub(super) scale: Scale,
-    pub(super) level: f64,
-    pub(super) values: usize,
-    pub(super) noise: Noise,
-    pub(super) strictness: f64,
-}
-
-impl Searched {
-    /// Returns the detectable changes of a history without changes.
-    ///
-    /// In a long history the difference of two levels, in standard errors, must exceed the root of
-    /// the penalty; in a short one the quantile of t for the places tried. The observed difference
-    /// has a standard error of one, so the true one must exceed this by the quantile of the power.
-    ///
-    /// Source: power of a two-sided test [Cohen 1988, section 12.8].
-    pub(super) fn detectable(&self) -> Option<Detectable> {
-        let count = self.values;
-        if count < FEWEST {
-            return None;
-        }
-        let errors = if count < SHORT {
-            let df = (count - 2) as f64;
-            let each = CHANCE / (count - 3) as f64;
-            half_width(1.0 - each, df) + half_width(POWERED, df)
-        } else {
-            (self.strictness * (count as f64).ln()).sqrt() + half_width(POWERED, f64::INFINITY)
-        };
-        let share = |after: usize| {
-            let shift = errors * self.noise.error(count - after, after);
-            self.scale.share(shift, self.scale.back(self.level))
-        };
-        let recent = RECENT.min(count / 2);
-        Some(Detectable { halfway: share(count / 2)?, recent: share(recent)? })
+/// Returns the detectable changes of a history of so many values without changes.
+///
+/// In a long history the difference of two levels, in standard errors, must exceed the root of the
+/// penalty; in a short one the quantile of t for the places tried. The observed difference has a
+/// standard error of one, so the true one must exceed this by the quantile of the power.
+///
+/// Source: power of a two-sided test [Cohen 1988, section 12.8].
+pub(super) fn detectable(
+    scale: Scale,
+    level: f64,
+    count: usize,
+    noise: Noise,
+    strictness: f64,
+) -> Option<Detectable> {
+    if count < FEWEST {
+        return None;
     }
+    let errors = if count < SHORT {
+        let df = (count - 2) as f64;
+        let each = CHANCE / (count - 3) as f64;
+        half_width(1.0 - each, df) + half_width(POWERED, df)
+    } else {
+        (strictness * (count as f64).ln()).sqrt() + half_width(POWERED, f64::INFINITY)
+    };
+    let share = |after: usize| {
+        let shift = errors * noise.error(count - after, after);
+        scale.share(shift, scale.back(level))
+    };
+    let recent = RECENT.min(count / 2);
+    Some(Detectable { halfway: share(count / 2)?, recent: share(recent)? })
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::level::{Noise, edges};
 use crate::pelt::Sums;
-use model::float;
+use crate::sample::mean;
 
 /// Longest group of steps in the same direction that is searched for ramps.
 const STEPS: usize = 40;
@@ -230,7 +230,7 @@ impl Search<'_> {
     fn long_run(&self, within: &Range<usize>, ramp: &Ramp) -> f64 {
         let flat: Vec<f64> =
             within.clone().map(|place| self.values[place] - ramp.at(place)).collect();
-        let level = flat.iter().sum::<f64>() / float(flat.len());
+        let level = mean(&flat);
         let residuals: Vec<f64> = flat.iter().map(|value| value - level).collect();
         let own = Noise::of(&residuals, 2).long_run();
         if own > 0.0 { own.min(self.long_run) } else { self.long_run }

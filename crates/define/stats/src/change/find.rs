@@ -1,17 +1,17 @@
 //! Search for changes, drifts and spikes in one history.
 
-use super::detectable::Searched;
+use super::detectable::detectable;
 use super::drift::{Ramp, ramps};
 use super::level::{Noise, edges};
 use super::prune::{Boundary, CHANCE, prune};
 use super::robust::{clip, limit};
-use super::scale::Scale;
-use super::series::{Change, Confidence, Drift, NoiseChange, Piece, Series, Suspect};
+use super::series::{Change, Confidence, Drift, NoiseChange, Piece, Scale, Series, Suspect};
 use super::short::{SHORT, split};
 use super::spread;
 use super::tail::{Tail, of_long, of_short};
-use crate::distribution::student::quantile;
+use crate::distribution::student::half_width;
 use crate::pelt::{Sums, segment};
+use crate::sample::mean;
 
 /// Default strictness.
 ///
@@ -53,7 +53,6 @@ impl Default for Options {
 ///
 /// Source: [Killick Fearnhead Eckley 2012] on clipped values [Fearnhead Rigaill 2019]; the penalty
 /// is multiplied by the inflation of an AR(1) process [Priestley 1981, section 5.3.2].
-#[must_use]
 pub fn find(values: &[Option<f64>], options: &Options) -> Series {
     let known = |(place, value): (usize, &Option<f64>)| {
         value.filter(|one| one.is_finite()).map(|one| (place, one))
@@ -198,10 +197,6 @@ fn places(boundaries: &[Boundary]) -> Vec<usize> {
     boundaries.iter().map(|boundary| boundary.at).collect()
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
 /// Converts findings to the caller's indexes and scale.
 struct Output<'a> {
     scale: Scale,
@@ -219,13 +214,7 @@ impl Output<'_> {
             let is_suspect = found.suspect.is_some() && place + 1 == values.len();
             (is_far && !is_suspect).then(|| self.places[place])
         };
-        let searched = Searched {
-            scale: self.scale,
-            level: mean(values),
-            values: values.len(),
-            noise: found.noise,
-            strictness,
-        };
+        let (level, count) = (mean(values), values.len());
         let clipped: Vec<f64> = off
             .iter()
             .map(|off| off.clamp(-limit(found.clipped_by), limit(found.clipped_by)))
@@ -244,7 +233,7 @@ impl Output<'_> {
             noise_changes: noise_changes
                 .map(|(at, ratio)| NoiseChange { index: self.places[at], ratio })
                 .collect(),
-            detectable: searched.detectable(),
+            detectable: detectable(self.scale, level, count, found.noise, strictness),
             pieces: self.pieces(values.len()),
         }
     }
@@ -266,7 +255,9 @@ impl Output<'_> {
         let mut possible = (from + 1..to).filter(|place| cost(*place) <= most);
         let earliest = possible.next().unwrap_or(at).min(at);
         let latest = possible.next_back().unwrap_or(at).max(at);
-        let half = self.quantile() * noise.error(at - from, to - at);
+        // Independent points behind the noise.
+        let points = self.places.len().saturating_sub(self.found.boundaries.len() + 1) as f64;
+        let half = half_width(0.95, points / noise.inflation()) * noise.error(at - from, to - at);
         let before = self.scale.back(old + self.found.risen(at - 1));
         let share = |shift: f64| self.scale.share(shift, before);
         Change {
@@ -282,14 +273,6 @@ impl Output<'_> {
             points: to - at,
             confidence: Confidence::of(to - at),
         }
-    }
-
-    /// Returns the quantile of t for a 95 % interval, by the independent points behind the noise.
-    fn quantile(&self) -> f64 {
-        let levels = self.found.boundaries.len() + 1;
-        let points = self.places.len().saturating_sub(levels) as f64;
-        let df = points / self.found.noise.inflation();
-        quantile(df)
     }
 
     /// Returns the fitted value at a point, on the scale of the analysis.

@@ -20,14 +20,13 @@ mod find;
 mod level;
 mod prune;
 mod robust;
-mod scale;
 mod series;
 mod short;
 mod spread;
 mod tail;
 
-pub use detectable::Detectable;
 pub use find::{Options, STRICTNESS, find};
-pub use scale::Scale;
-pub use series::{Change, Confidence, Drift, NoiseChange, Piece, Series, Suspect};
+pub use series::{
+    Change, Confidence, Detectable, Drift, NoiseChange, Piece, Scale, Series, Suspect,
+};
 pub use short::SHORT;

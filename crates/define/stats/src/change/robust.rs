@@ -1,8 +1,7 @@
 //! Robust noise estimate and spike clipping of a history.
 
-use model::float;
-
 use crate::median;
+use crate::sample::mean;
 
 /// Points of the running median: our choice, so that three spikes in a row are none.
 const WINDOW: usize = 7;
@@ -50,10 +49,9 @@ fn spread(values: &[f64]) -> f64 {
     const OF_MEAN: f64 = 1.253_314_137_315_5;
     let Some(centre) = median(values) else { return 0.0 };
     let sizes: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    let mean = sizes.iter().sum::<f64>() / float(sizes.len());
     match median(&sizes) {
         Some(size) if size > 0.0 => NORMAL * size,
-        _ => OF_MEAN * mean,
+        _ => OF_MEAN * mean(&sizes),
     }
 }
 

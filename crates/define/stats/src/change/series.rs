@@ -2,8 +2,41 @@
 
 use serde::Serialize;
 
-use super::detectable::Detectable;
-use super::scale::Scale;
+/// The scale on which a history was analysed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// Logarithms: every value is positive, a change is a ratio.
+    Log,
+    /// The values themselves: some are zero or negative, a change is a difference.
+    Linear,
+}
+
+impl Scale {
+    /// Returns a value on this scale.
+    pub fn of(self, value: f64) -> f64 {
+        match self {
+            Self::Log => value.ln(),
+            Self::Linear => value,
+        }
+    }
+
+    /// Returns the value at a place of this scale.
+    pub fn back(self, place: f64) -> f64 {
+        match self {
+            Self::Log => place.exp(),
+            Self::Linear => place,
+        }
+    }
+
+    /// Returns a shift as a share of the level; `None` from 0.
+    pub fn share(self, shift: f64, from: f64) -> Option<f64> {
+        match self {
+            Self::Log => Some(shift.exp_m1()),
+            Self::Linear => (from != 0.0).then(|| shift / from.abs()),
+        }
+    }
+}
 
 /// Confidence class of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -90,6 +123,15 @@ pub struct NoiseChange {
     pub index: usize,
     /// Standard deviation after, as a multiple of that before.
     pub ratio: f64,
+}
+
+/// Smallest lasting changes detectable at 80 % power.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Detectable {
+    /// Change half-way through the history, as a share of the level.
+    pub halfway: f64,
+    /// Change five points before its end, as a share of the level.
+    pub recent: f64,
 }
 
 /// A stretch of the fitted curve: level, or ramp.

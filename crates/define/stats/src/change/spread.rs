@@ -3,7 +3,7 @@
 use super::level::Noise;
 use super::prune::prune;
 use crate::pelt::{Sums, segment};
-use model::float;
+use crate::sample::mean;
 
 /// Fewest values whose noise is searched for changes.
 const VALUES: usize = 50;
@@ -33,7 +33,6 @@ pub(super) fn changes(residuals: &[f64], strictness: f64) -> Vec<(usize, f64)> {
     }
     let logs: Vec<f64> = residuals.iter().map(|one| one.abs().max(LEAST * sd).ln()).collect();
     let each = logs.len().div_ceil(MOST);
-    let mean = |some: &[f64]| some.iter().sum::<f64>() / float(some.len());
     let means: Vec<f64> = logs.chunks(each).map(mean).collect();
     let (sums, variance) = (Sums::of(&means), OF_LOG / each as f64);
     let penalty = strictness * count.ln() * variance;

@@ -4,6 +4,7 @@ use super::level::Noise;
 use super::prune::{CHANCE, chance};
 use super::robust::limit;
 use crate::distribution::student;
+use crate::sample::mean;
 use model::float;
 
 /// Fewest points of a level that a next point is compared with.
@@ -50,7 +51,7 @@ pub(super) fn of_short(level: &[f64]) -> Option<f64> {
     if rest.len() < LEVEL {
         return None;
     }
-    let mean = rest.iter().sum::<f64>() / count;
+    let mean = mean(rest);
     let squares: f64 = rest.iter().map(|one| (one - mean).powi(2)).sum();
     let error = (squares / (count - 1.0) * (1.0 + 1.0 / count)).sqrt();
     let p = student::two_sided((last - mean) / error, count - 1.0);

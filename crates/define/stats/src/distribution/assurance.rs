@@ -26,7 +26,6 @@ const MULTIPLES: [f64; 21] = [
 /// Source: power averaged over what is unknown [O'Hagan Stevens Campbell 2005]. They average over
 /// the effect; averaging over the noise alone, by the chi-square distribution of its estimate, and
 /// solving for the difference is our choice: the effect is what is sought.
-#[must_use]
 pub fn detectable(freedom: f64) -> f64 {
     let mut left = 20.0 / freedom.max(1.0);
     let mut multiple = MULTIPLES[0];

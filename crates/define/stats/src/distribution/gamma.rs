@@ -6,7 +6,6 @@ const LARGE: f64 = 15.0;
 /// Returns the trigamma function; `x` is above 0.
 ///
 /// Source: [Abramowitz Stegun 1964, 6.4.6 (recurrence) and 6.4.12 (series for large arguments)].
-#[must_use]
 pub fn trigamma(x: f64) -> f64 {
     let (mut x, mut sum) = (x, 0.0);
     while x < LARGE {
@@ -27,7 +26,6 @@ const HALVINGS: u32 = 45;
 /// Returns the x whose trigamma is `y`; `y` is above 0.
 ///
 /// Source: [Smyth 2004, appendix]; solved by bisection instead of Newton's method.
-#[must_use]
 pub fn trigamma_inverse(y: f64) -> f64 {
     let (mut low, mut high) = RANGE;
     for _ in 0..HALVINGS {

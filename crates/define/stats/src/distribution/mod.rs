@@ -1,7 +1,6 @@
 //! Quantiles and probabilities that `statrs` lacks.
 
 pub mod assurance;
-pub mod beta;
 pub mod gamma;
 pub mod noncentral;
 pub mod student;

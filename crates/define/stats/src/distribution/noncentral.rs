@@ -27,7 +27,6 @@ pub const POWER: f64 = 0.8;
 /// `freedom` is above 0; `noncentrality` is between -37 and 37.
 ///
 /// Source: algorithm AS 243 [Lenth 1989].
-#[must_use]
 pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
     if t < 0.0 {
         return 1.0 - cdf(-t, freedom, -noncentrality);
@@ -82,7 +81,6 @@ const MAX_STEPS: u32 = 36;
 ///
 /// Source: [Cohen 1988, section 12.8]; solved for the difference by the secant method within a
 /// bracket.
-#[must_use]
 pub fn detectable(freedom: f64) -> f64 {
     let freedom = freedom.clamp(1.0, 10_000.0);
     let limit = half_width(0.95, freedom);

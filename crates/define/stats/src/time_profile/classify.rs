@@ -7,13 +7,14 @@ use model::time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 use model::{Nanos, metric};
 
 use super::cycle::cycle;
-use super::means::{mean, means, squares};
+use super::means::{means, squares};
 use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
 use super::stalls::{StallSpan, stall_spans, sum, without};
 use super::steady::{ALL, MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE, class, steady_part};
-use crate::series::correlation::inflation;
+use crate::sample::mean;
+use crate::series::inflation;
 
 /// Seconds of a mean in long steps: our choice, short against cycles.
 const WIDTH: usize = 5;
@@ -38,7 +39,6 @@ const THROUGHPUT: &str = metric::THROUGHPUT_OPS_PER_S.name;
 /// by count (`is_timed` false) is classified, but not trimmed: its work is one piece.
 ///
 /// Source: the functions of this module; error rates: `tests/steady`.
-#[must_use]
 pub fn time_profile(series: &Series, margin: f64, is_timed: bool) -> Option<TimeProfile> {
     let rates = series.rates();
     if rates.is_empty() {
@@ -155,7 +155,7 @@ impl Classifier<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
     use crate::time_profile::Second;
 
     /// Seconds with a noise of 1 %; `rss` grows by a byte each.

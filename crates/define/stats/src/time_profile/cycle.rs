@@ -40,7 +40,6 @@ pub struct Found {
 /// autocorrelation confirms. Cost: the square of the length, 4,096 at most.
 ///
 /// Source: red noise fitted to the median-smoothed spectrum [Mann Lees 1996].
-#[must_use]
 pub fn cycle(values: &[f64]) -> Option<Found> {
     let width = values.len().div_ceil(MAX_VALUES).max(1);
     let values = detrended(&means(values, width));
@@ -163,7 +162,7 @@ fn share(powers: &[f64], peak: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     /// A sawtooth of `period` seconds and height 1, with white noise of `sd`.
     fn sawtooth(length: u32, period: u32, sd: f64) -> Vec<f64> {

@@ -2,10 +2,7 @@
 
 use model::float;
 
-/// Returns the mean; NaN of nothing.
-pub(super) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / float(values.len())
-}
+use crate::sample::mean;
 
 /// Returns the means of `width` values each; the last one takes the remainder.
 pub(super) fn means(values: &[f64], width: usize) -> Vec<f64> {

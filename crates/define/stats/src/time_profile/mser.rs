@@ -1,6 +1,7 @@
 //! MSER-5 truncation: a second estimate of the warm-up.
 
-use super::means::{mean, means};
+use super::means::means;
+use crate::sample::mean;
 use model::float;
 
 /// Values of a batch.
@@ -15,7 +16,6 @@ const MIN_BATCHES: usize = 6;
 /// steady state, so it only confirms another method.
 ///
 /// Source: [White 1997]; batches of 5: [White Cobb Spratt 2000].
-#[must_use]
 pub fn mser5(values: &[f64]) -> Option<usize> {
     let batches = means(values, BATCH);
     if batches.len() < MIN_BATCHES || values.iter().any(|value| !value.is_finite()) {

@@ -36,7 +36,6 @@ impl Series {
     }
 
     /// Returns the seconds.
-    #[must_use]
     pub fn seconds(&self) -> &[Second] {
         &self.seconds
     }

@@ -1,8 +1,9 @@
 //! Robust slope of a series with its standard error.
 
-use super::means::{mean, means, median, squares};
+use super::means::{means, median, squares};
 use super::steady::MIN_LEFT;
-use crate::series::correlation::inflation;
+use crate::sample::mean;
+use crate::series::inflation;
 use model::float;
 
 /// A slope with its standard error.
@@ -28,7 +29,6 @@ const MAX_VALUES: usize = 400;
 /// what the line removed.
 ///
 /// Source: [Sen 1968]; the inflation: [Geyer 1992, section 3.3].
-#[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
     let width = points.len().div_ceil(MAX_VALUES).max(1);
     let part =
@@ -61,7 +61,7 @@ pub fn slope(points: &[(f64, f64)]) -> Option<Slope> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
+    use crate::testing::Noise;
 
     fn timed(values: &[f64]) -> Vec<(f64, f64)> {
         (0_u32..).map(f64::from).zip(values.iter().copied()).collect()

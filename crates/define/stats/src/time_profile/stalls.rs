@@ -37,7 +37,6 @@ pub struct StallSpan {
 /// shows them.
 ///
 /// Source: our choice: a tenth of the median is far below the noise of seconds.
-#[must_use]
 pub fn stall_spans(seconds: &[Second]) -> Vec<StallSpan> {
     let rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
     let usual = rolling_median(&rates, AROUND);

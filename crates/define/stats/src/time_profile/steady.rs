@@ -4,10 +4,11 @@ use model::float;
 use model::time_profile::TrendClass;
 
 use super::cycle::Found;
-use super::means::{clipped, detrended, mean, median, squares};
+use super::means::{clipped, detrended, median, squares};
 use crate::distribution::student::{half_width, two_sided};
 use crate::pelt::segment;
-use crate::series::correlation::inflation;
+use crate::sample::mean;
+use crate::series::inflation;
 
 /// Shortest measured span that is classified, in valid seconds.
 ///
@@ -163,7 +164,7 @@ pub(super) fn class(part: &SteadyPart, is_drift: bool, cycle: Option<&Found>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise as Random;
+    use crate::testing::Noise as Random;
 
     /// Means with a noise of 1 %.
     fn noisy(level: impl Fn(usize) -> f64, length: usize) -> Vec<f64> {

@@ -1,8 +1,8 @@
 //! At most 5 % of campaigns without a difference report one.
 
 use stats::family::benjamini_hochberg;
-use stats::noise::Noise;
 use stats::prior::fit;
+use stats::testing::Noise;
 use stats::{CellVariance, Effect, Verdict, classify_difference};
 
 use crate::world::{

@@ -3,8 +3,8 @@
 use std::num::NonZero;
 use std::thread;
 
-use stats::noise::Noise;
 use stats::prior::fit;
+use stats::testing::Noise;
 use stats::{CellVariance, Design, Effect, Prior, Verdict};
 
 /// How runs of one cell differ.

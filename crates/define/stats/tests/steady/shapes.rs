@@ -1,7 +1,7 @@
 //! Series of known shape under known noise.
 
 use model::Nanos;
-use stats::noise::Noise;
+use stats::testing::Noise;
 use stats::time_profile::{Second, Series};
 
 /// The steady level, operations per second.

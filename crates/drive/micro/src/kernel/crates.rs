@@ -36,30 +36,22 @@ impl Work for Crates {
         })
     }
 
-    fn digest(&mut self, kernel: Kernel, block: &[u8]) -> u64 {
-        match kernel {
-            Kernel::Crc32c => u64::from(crc32c::crc32c(block)),
-            Kernel::Xxh3 => XxHash3_64::oneshot(block),
-            Kernel::Lz4Compress
-            | Kernel::Lz4Uncompress
-            | Kernel::ZstdCompress
-            | Kernel::ZstdUncompress => 0,
-        }
-    }
-
-    fn transform(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> usize {
-        match kernel {
-            Kernel::Lz4Compress => lz4_flex::block::compress_into(input, output).unwrap_or(0),
-            Kernel::Lz4Uncompress => lz4_flex::block::decompress_into(input, output).unwrap_or(0),
-            Kernel::ZstdCompress => self
-                .zstd
-                .as_mut()
-                .map_or(0, |(exports, contexts)| exports.zstd_compress(contexts, input, output)),
-            Kernel::ZstdUncompress => self
-                .zstd
-                .as_mut()
-                .map_or(0, |(exports, contexts)| exports.zstd_uncompress(contexts, input, output)),
-            Kernel::Crc32c | Kernel::Xxh3 => 0,
-        }
+    fn run(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> u64 {
+        let bytes = match (kernel, &mut self.zstd) {
+            (Kernel::Crc32c, _) => return u64::from(crc32c::crc32c(input)),
+            (Kernel::Xxh3, _) => return XxHash3_64::oneshot(input),
+            (Kernel::Lz4Compress, _) => lz4_flex::block::compress_into(input, output).unwrap_or(0),
+            (Kernel::Lz4Uncompress, _) => {
+                lz4_flex::block::decompress_into(input, output).unwrap_or(0)
+            }
+            (Kernel::ZstdCompress, Ok((exports, contexts))) => {
+                exports.zstd_compress(contexts, input, output)
+            }
+            (Kernel::ZstdUncompress, Ok((exports, contexts))) => {
+                exports.zstd_uncompress(contexts, input, output)
+            }
+            (Kernel::ZstdCompress | Kernel::ZstdUncompress, Err(_)) => 0,
+        };
+        bytes as u64
     }
 }

@@ -7,5 +7,5 @@ mod set;
 mod work;
 
 pub use set::Set;
-pub(crate) use set::room;
+pub(crate) use set::{packed, room};
 pub(crate) use work::Work;

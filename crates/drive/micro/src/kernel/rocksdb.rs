@@ -50,26 +50,16 @@ impl Work for RocksDb {
         if is_there { Ok(symbol.to_owned()) } else { Err(format!("it does not export {symbol}")) }
     }
 
-    fn digest(&mut self, kernel: Kernel, block: &[u8]) -> u64 {
-        match kernel {
-            Kernel::Crc32c => u64::from(self.exports.crc32c(block)),
-            Kernel::Xxh3 => self.exports.xxh3(block),
-            Kernel::Lz4Compress
-            | Kernel::Lz4Uncompress
-            | Kernel::ZstdCompress
-            | Kernel::ZstdUncompress => 0,
-        }
-    }
-
-    fn transform(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> usize {
-        match kernel {
-            Kernel::Lz4Compress => self.exports.lz4_compress(input, output),
-            Kernel::Lz4Uncompress => self.exports.lz4_uncompress(input, output),
-            Kernel::ZstdCompress => self.exports.zstd_compress(&mut self.contexts, input, output),
-            Kernel::ZstdUncompress => {
-                self.exports.zstd_uncompress(&mut self.contexts, input, output)
-            }
-            Kernel::Crc32c | Kernel::Xxh3 => 0,
-        }
+    fn run(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> u64 {
+        let (exports, contexts) = (&self.exports, &mut self.contexts);
+        let bytes = match kernel {
+            Kernel::Crc32c => return u64::from(exports.crc32c(input)),
+            Kernel::Xxh3 => return exports.xxh3(input),
+            Kernel::Lz4Compress => exports.lz4_compress(input, output),
+            Kernel::Lz4Uncompress => exports.lz4_uncompress(input, output),
+            Kernel::ZstdCompress => exports.zstd_compress(contexts, input, output),
+            Kernel::ZstdUncompress => exports.zstd_uncompress(contexts, input, output),
+        };
+        bytes as u64
     }
 }

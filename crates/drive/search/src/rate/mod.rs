@@ -4,7 +4,6 @@
 //! rate from those that passed and failed.
 
 mod bisection;
-mod ending;
 mod search;
 mod spec;
 #[cfg(test)]

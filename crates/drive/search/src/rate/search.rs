@@ -1,13 +1,13 @@
 //! Requests probes, tests them and keeps the record.
 
 use model::Nanos;
+use model::units::{per_second, thousands};
 use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
 
 use crate::outcome::{self, Verdict};
 use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
 use crate::probe_record::probe_record;
 use crate::rate::bisection::{Action, Bisection, RateOutcome, RateRange};
-use crate::rate::ending::Ending;
 use crate::rate::spec::RateSpec;
 use crate::retry::{InvalidProbes, RetryDecision};
 use crate::steady;
@@ -78,10 +78,11 @@ const MAX_SETTLE_RETRIES: u32 = 4;
 ///
 /// An engine that breaks the limit at a hundredth of its throughput breaks it idle.
 const MIN_RATE_SHARE: f64 = 0.01;
+/// The end of a search in too many of whose probes the client was late.
+const CLIENT_LATE: &str = "the client was late too often";
 
 impl RateSearch {
     /// Returns a search that has requested no probe yet.
-    #[must_use]
     pub fn new(spec: RateSpec) -> Self {
         let record = SearchRecord {
             limit: Some(spec.limit),
@@ -113,7 +114,7 @@ impl RateSearch {
     fn issue(&mut self, request: ProbeRequest, settles_first: bool) {
         let number = self.record.probes.len();
         if number >= MAX_PROBES {
-            return self.end(&Ending::UsedUp(number));
+            return self.end(format!("{number} probes were not enough"));
         }
         let load = match request.rate {
             Some(ops_per_s) => ProbeLoad::Rate { ops_per_s },
@@ -184,7 +185,7 @@ impl RateSearch {
         let is_exhausted = self.record.probes.len() >= MAX_SEARCH_PROBES;
         let (Some(bisection), Some(rate)) = (&mut self.bisection, self.request.rate) else {
             if rate_outcome == RateOutcome::ClientLate && throughput_ops_per_s <= 0.0 {
-                return self.end(&Ending::ClientLate);
+                return self.end(CLIENT_LATE.to_owned());
             }
             return self.begin(throughput_ops_per_s);
         };
@@ -199,15 +200,18 @@ impl RateSearch {
     /// Begins the bracket, given the closed loop's throughput.
     fn begin(&mut self, closed_ops_per_s: f64) {
         if closed_ops_per_s <= 0.0 {
-            return self.end(&Ending::NothingDone);
+            return self.end("no operation ended in the closed loop".to_owned());
         }
         let (floor, cap) = (self.spec.floor_ops_per_s(), self.spec.cap_ops_per_s());
         let most = closed_ops_per_s.min(cap);
         if floor > most {
             let longest = self.spec.longest();
             let has = most * longest.as_secs_f64();
-            let needed = self.spec.limit.operations_needed();
-            return self.end(&Ending::TooFew { needed, has, longest });
+            let needed = thousands(self.spec.limit.operations_needed());
+            return self.end(format!(
+                "{needed} operations are needed to test the limit, {longest} have {has:.0}: make \
+                 the step longer, or the percentile lower"
+            ));
         }
         let range = RateRange { floor: floor.max(MIN_RATE_SHARE * closed_ops_per_s).min(cap), cap };
         let (bisection, first) = Bisection::begin(closed_ops_per_s, range, self.spec.precision);
@@ -221,9 +225,18 @@ impl RateSearch {
                 let request = self.first_request(purpose, rate);
                 self.issue(request, self.must_settle_before(purpose));
             }
-            Action::Found => self.end(&Ending::Found(self.request.measure)),
-            Action::NoRate => self.end(&Ending::NoRate(self.lowest_rate())),
-            Action::Unconfirmed => self.end(&Ending::Unconfirmed(self.lowest_rate())),
+            Action::Found => {
+                let text = self.found().map(|found| self.found_text(&found));
+                self.end(text.unwrap_or_default());
+            }
+            Action::NoRate => self.end(format!(
+                "no rate meets the limit: the lowest tried was {}",
+                self.lowest_rate()
+            )),
+            Action::Unconfirmed => self.end(format!(
+                "no rate was confirmed: short probes passed, the long one at {} failed",
+                self.lowest_rate()
+            )),
         }
     }
 
@@ -241,20 +254,40 @@ impl RateSearch {
         has_excess_debt || needs_equal_start || is_overloaded
     }
 
-    fn lowest_rate(&self) -> f64 {
+    fn lowest_rate(&self) -> String {
         let rates = self.record.probes.iter().filter_map(|probe| probe.offered_ops_per_s);
-        rates.fold(f64::INFINITY, f64::min)
+        per_second(rates.fold(f64::INFINITY, f64::min))
     }
 
-    /// Ends the search; a confirmed rate remains its result.
-    fn end(&mut self, ending: &Ending) {
-        let found = self.bisection.as_ref().and_then(|bisection| {
-            let ops_per_s = bisection.found()?;
-            let failed_ops_per_s = bisection.failed_above(ops_per_s);
-            Some(SearchResult { ops_per_s, failed_ops_per_s, clients: self.spec.clients })
-        });
-        self.record.found = found;
-        self.record.ended = ending.sentence(found, &self.spec);
+    /// Returns the confirmed rate.
+    fn found(&self) -> Option<SearchResult> {
+        let bisection = self.bisection.as_ref()?;
+        let ops_per_s = bisection.found()?;
+        let failed_ops_per_s = bisection.failed_above(ops_per_s);
+        Some(SearchResult { ops_per_s, failed_ops_per_s, clients: self.spec.clients })
+    }
+
+    /// Describes the confirmed rate, and the rates above it.
+    fn found_text(&self, found: &SearchResult) -> String {
+        let above = if let Some(failed) = found.failed_ops_per_s {
+            format!("{} failed", per_second(failed))
+        } else if found.ops_per_s >= self.spec.cap_ops_per_s() * (1.0 - 1e-9) {
+            format!(
+                "client-bound: the engine may sustain more than this client can offer (0.8 of its \
+                 ceiling of {})",
+                per_second(self.spec.ceiling_ops_per_s)
+            )
+        } else {
+            "no higher rate was decided".to_owned()
+        };
+        let (rate, length) = (per_second(found.ops_per_s), self.request.measure);
+        format!("{rate} met the limit and was sustained for {length}; {above}")
+    }
+
+    /// Ends the search for this reason; a confirmed rate remains its result.
+    fn end(&mut self, why: String) {
+        self.record.found = self.found();
+        self.record.ended = why;
         self.next = Next::Done;
     }
 }
@@ -280,12 +313,12 @@ impl Search for RateSearch {
             (outcome, probe_outcome),
         ));
         match (&observation.stop, follow_up) {
-            (Some(why), _) => self.end(&Ending::Stopped(why.clone())),
+            (Some(why), _) => self.end(format!("stopped: {why}")),
             (None, FollowUp::Decided(rate_outcome)) => {
                 self.advance(rate_outcome, window.throughput_ops_per_s())
             }
             (None, FollowUp::Repeat(request)) => self.issue(request, true),
-            (None, FollowUp::Abandoned) => self.end(&Ending::ClientLate),
+            (None, FollowUp::Abandoned) => self.end(CLIENT_LATE.to_owned()),
         }
     }
 

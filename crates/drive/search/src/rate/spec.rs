@@ -40,7 +40,6 @@ impl RateSpec {
     /// Returns the precision for probes: 1.02, or 1.05 below 10 s.
     ///
     /// Our choice: 2 % is the default margin of comparisons; short probes resolve no more than 5 %.
-    #[must_use]
     pub fn precision_for(probe: Nanos) -> f64 {
         if probe < Nanos::from_secs(10) { 1.05 } else { 1.02 }
     }

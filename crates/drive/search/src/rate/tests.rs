@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
 use crate::rate::{RateSearch, RateSpec};
-use crate::simulated::{LIMIT, observation, simulate, with_gauge, with_invalid};
+use crate::testing::{LIMIT, observation, simulate, with_gauge, with_invalid};
 
 fn spec() -> RateSpec {
     let probe = Nanos::from_secs(60);

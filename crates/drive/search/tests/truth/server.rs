@@ -7,7 +7,7 @@
 use model::Nanos;
 use model::record::Percentiles;
 use search::{Probe, ProbeLoad, ProbeObservation, Second};
-use stats::noise::Noise;
+use stats::testing::Noise;
 
 /// Parameters of the server.
 #[derive(Debug, Clone, Copy)]

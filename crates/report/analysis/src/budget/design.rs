@@ -54,7 +54,6 @@ pub struct Design {
 
 impl Design {
     /// Returns the comparison with the widest interval.
-    #[must_use]
     pub fn worst(&self) -> Option<&Expected> {
         self.expected.iter().max_by(|a, b| a.half_width.total_cmp(&b.half_width))
     }
@@ -112,7 +111,6 @@ impl Budget<'_> {
     /// Returns the cheapest design with a half-width in every step.
     ///
     /// `None` when a thousand repetitions do not reach it.
-    #[must_use]
     pub fn reach(&self, half_width: f64) -> Option<Design> {
         let mut all = (REPETITIONS_MIN..=REPETITIONS_MAX).map(|n| self.design(n));
         all.find(|design| design.half_width() <= half_width)

@@ -6,8 +6,6 @@
 //! Source: [Kalibera Jones 2013]: variance between runs is reduced only by more runs.
 
 mod design;
-#[cfg(test)]
-mod injected;
 mod pilot;
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,7 @@ use stats::CellVariance;
 use stats::planning::between_runs;
 
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND, primary};
-use crate::noise::{Noise, known};
-use crate::noise_history::NoiseHistory;
+use crate::noise::{Noise, NoiseHistory, known};
 use crate::samples::{Key, Samples, VariantSamples, variance};
 
 /// The metric whose within-run variance is known.
@@ -64,7 +63,6 @@ impl StepNoise {
     /// Returns the variance of ln(metric) between runs of the requested length.
     ///
     /// Source: variance components of runs and of time within a run [Kalibera Jones 2013].
-    #[must_use]
     pub fn variance(&self) -> f64 {
         let steady_s = |length: Nanos| (length.as_secs_f64() - self.warmup_trim_s).max(1.0);
         let within = self.within.zip(self.length);
@@ -76,7 +74,6 @@ impl StepNoise {
 ///
 /// Each is that of a comparison: the base and one other variant. Steps that only wait for the
 /// engine are left out: their duration needs no such precision.
-#[must_use]
 pub fn noise(
     experiment: &Experiment,
     runs: &[RunRecord],

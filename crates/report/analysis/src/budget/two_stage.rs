@@ -34,7 +34,6 @@ pub struct Piloted {
 /// Returns the pilot noise of each comparison with the base.
 ///
 /// A comparison in which a variant has no runs, or none was repeated, is left out.
-#[must_use]
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
     let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
@@ -61,7 +60,6 @@ pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
 
 impl Piloted {
     /// Returns the coefficient of variation from run to run, as a share.
-    #[must_use]
     pub fn run_cov(&self) -> f64 {
         stats::detectable::cov_of(self.noise.variance)
     }
@@ -71,7 +69,6 @@ impl Piloted {
     /// At least those of the pilot; the half-width is a share.
     ///
     /// Source: [Stein 1945]; [`runs_needed`].
-    #[must_use]
     pub fn repetitions(&self, half_width: f64) -> u32 {
         runs_needed(self.noise, self.runs, half_width.ln_1p())
     }
@@ -80,7 +77,6 @@ impl Piloted {
     ///
     /// It uses the pilot's variance: the number of runs depends on it, and only so does the
     /// interval have its coverage. Source: [Stein 1945].
-    #[must_use]
     pub fn half_width(&self, repetitions: u32) -> f64 {
         let error = (2.0 * self.noise.variance / f64::from(repetitions)).sqrt();
         (student::half_width(0.95, self.noise.df) * error).exp_m1()

@@ -1,10 +1,13 @@
 //! Time of an operation by component, in microseconds.
 
-use model::{Load, OpKind, RunRecord, StepRecord, metric};
+use std::collections::BTreeMap;
+
+use model::record::{OpSummary, Percentiles};
+use model::{Load, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
-use crate::metrics::{clients, is_of_server, primary_operations, requests};
+use crate::metrics::{client_cpu, clients, is_of_server, primary_operations, requests};
 
 /// What is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -45,7 +48,6 @@ pub enum Part {
 
 impl Part {
     /// Returns its name.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU",
@@ -101,14 +103,12 @@ pub struct Account {
 
 impl Account {
     /// Returns a difference as a share of the total's, if that changed.
-    #[must_use]
     pub fn share(&self, of: &MeanDifference) -> Option<f64> {
         let share = of.difference / self.total.difference;
         share.is_finite().then_some(share)
     }
 
     /// Returns the component of that part.
-    #[must_use]
     pub fn component(&self, part: Part) -> Option<&Component> {
         self.components.iter().find(|component| component.part == part)
     }
@@ -125,7 +125,7 @@ pub(super) const fn subject(step: &StepRecord) -> Subject {
 /// One run's time per operation and the parts that it knows, us.
 struct OfRun {
     total: f64,
-    parts: Vec<(Part, f64)>,
+    parts: BTreeMap<Part, f64>,
 }
 
 /// Accounts for the difference between the runs of two variants in one step.
@@ -148,9 +148,7 @@ pub(super) fn account(
         Subject::TimePerOperation => CLOSED,
         Subject::ResponseTime => OPEN,
     };
-    let is_known = |part: &Part| {
-        sides.iter().flatten().all(|run| run.parts.iter().any(|(known, _)| known == part))
-    };
+    let is_known = |part: &Part| sides.iter().flatten().all(|run| run.parts.contains_key(part));
     let (known, lacking): (Vec<Part>, Vec<Part>) =
         wanted.iter().copied().partition(|part| is_known(part));
     let compare = |value: &dyn Fn(&OfRun) -> f64| {
@@ -190,7 +188,7 @@ const OPEN: &[Part] = &[Part::Waiting, Part::Service];
 
 impl OfRun {
     fn of(&self, part: Part) -> f64 {
-        self.parts.iter().find(|(known, _)| *known == part).map_or(0.0, |(_, us)| *us)
+        self.parts.get(&part).copied().unwrap_or(0.0)
     }
 
     fn residual(&self, parts: &[Part]) -> f64 {
@@ -253,19 +251,6 @@ fn served(step: &StepRecord) -> Option<OfRun> {
     known(total, &parts)
 }
 
-/// Returns user and kernel CPU of the measured clients: that of background writers, counted among
-/// it, is taken out again.
-fn client_cpu(step: &StepRecord) -> [Option<f64>; 2] {
-    let counter = |metric| step.counters.value(metric);
-    let has_writer = step.step.writer_bytes_per_s.is_some() || !step.writers.is_empty();
-    let of_writer = |metric| counter(metric).or_else(|| (!has_writer).then_some(0.0));
-    let less_writer = |all, writer| Some(counter(all)? - of_writer(writer)?);
-    [
-        less_writer(metric::CLIENT_CPU_USER_US, metric::WRITER_CPU_USER_US),
-        less_writer(metric::CLIENT_CPU_KERNEL_US, metric::WRITER_CPU_KERNEL_US),
-    ]
-}
-
 /// Returns clients / throughput, us.
 fn total(step: &StepRecord, ops: f64) -> f64 {
     f64::from(clients(step)) * step.duration_ns.as_micros_f64() / ops
@@ -273,20 +258,14 @@ fn total(step: &StepRecord, ops: f64) -> f64 {
 
 /// Accounts for the mean response time: waiting for a free client, and service.
 fn open(step: &StepRecord) -> Option<OfRun> {
-    let mean_of = |of: &dyn Fn(&OpKind) -> (u64, f64)| {
-        let all: Vec<(u64, f64)> = step.clients.keys().map(of).collect();
-        let count: u64 = all.iter().map(|(count, _)| count).sum();
-        let sum: f64 = all.iter().map(|(count, mean_ns)| *count as f64 * mean_ns).sum();
+    let mean_us = |which: fn(&OpSummary) -> &Percentiles| {
+        let all = || step.clients.values().map(which);
+        let count: u64 = all().map(|times| times.count).sum();
+        let sum: f64 = all().map(|times| times.count as f64 * times.mean_ns).sum();
         sum / count as f64 / 1e3
     };
-    let response = mean_of(&|kind| {
-        let times = step.clients[kind].response;
-        (times.count, times.mean_ns)
-    });
-    let service = mean_of(&|kind| {
-        let times = step.clients[kind].service;
-        (times.count, times.mean_ns)
-    });
+    let response = mean_us(|summary| &summary.response);
+    let service = mean_us(|summary| &summary.service);
     let parts = [(Part::Waiting, Some(response - service)), (Part::Service, Some(service))];
     known(response, &parts)
 }

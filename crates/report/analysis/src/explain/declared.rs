@@ -43,7 +43,6 @@ pub struct Declared {
 
 impl Declared {
     /// Returns the only difference, unless it is the build.
-    #[must_use]
     pub fn intervention(&self) -> Option<&Change> {
         match &self.changes[..] {
             [only] if only.kind != ChangeKind::Build => Some(only),
@@ -85,21 +84,24 @@ pub(super) fn declared(
 
 fn options(base: &Options, variant: &Options) -> Vec<Change> {
     let names: BTreeSet<&str> = base.iter().chain(variant.iter()).map(|(name, _)| name).collect();
-    let change = |name: &str| Change {
-        kind: ChangeKind::Option,
-        name: name.to_owned(),
-        base: base.get(name).map(str::to_owned),
-        variant: variant.get(name).map(str::to_owned),
-    };
-    let differs = |change: &Change| change.base != change.variant;
-    names.into_iter().map(change).filter(differs).collect()
+    let of = |options: &Options, name: &str| options.get(name).map(str::to_owned);
+    let pair = |name| (name, of(base, name), of(variant, name));
+    differing(ChangeKind::Option, names.into_iter().map(pair))
 }
 
 fn settings(base: &Settings, variant: &Settings) -> Vec<Change> {
     let pairs = base.labels().into_iter().zip(variant.labels());
-    let change = |((name, base), (_, variant)): ((&str, Option<String>), (_, Option<String>))| {
-        Change { kind: ChangeKind::Setting, name: name.to_owned(), base, variant }
-    };
-    let differs = |change: &Change| change.base != change.variant;
-    pairs.map(change).filter(differs).collect()
+    let pairs = pairs.map(|((name, base), (_, variant))| (name, base, variant));
+    differing(ChangeKind::Setting, pairs)
+}
+
+/// Returns the named values of base and variant that differ.
+fn differing<'a>(
+    kind: ChangeKind,
+    pairs: impl Iterator<Item = (&'a str, Option<String>, Option<String>)>,
+) -> Vec<Change> {
+    let differ = pairs.filter(|(_, base, variant)| base != variant);
+    differ
+        .map(|(name, base, variant)| Change { kind, name: name.to_owned(), base, variant })
+        .collect()
 }

@@ -66,7 +66,6 @@ impl Explanation {
     /// Returns hidden regressions: costs that grew at equal throughput.
     ///
     /// Our choice: throughput within the margin does not show a cost that another limit hides.
-    #[must_use]
     pub fn hidden(&self) -> Vec<&Moved> {
         let is_equal = self.effect.is_some_and(|effect| effect.verdict == Verdict::Equivalent);
         let is_cost = |one: &&Moved| {

@@ -59,7 +59,6 @@ pub struct Question<'a> {
 /// Explains the difference between the base and a variant.
 ///
 /// `None` when either has no valid run of the step.
-#[must_use]
 pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     let (comparison, step) = (question.comparison, question.step);
     let (base, variant) = (comparison.base.as_str(), question.variant);

@@ -6,7 +6,7 @@ use model::{Load, Metric, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord, metri
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixture::{experiment, run, summary};
+use crate::testing::{experiment, run, summary};
 use crate::{Comparison, compare};
 
 /// Operations of a run of the base: 10,000 by two clients in two seconds are 400 us each.

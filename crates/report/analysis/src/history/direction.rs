@@ -22,11 +22,13 @@ impl Directions {
     pub fn set(&self, histories: &mut [History]) -> Result<(), HistoryError> {
         let both = self.higher.iter().find(|name| self.lower.contains(name));
         if let Some(name) = both {
-            return Err(HistoryError::BothWays { name: name.clone() });
+            return Err(HistoryError::BothWays(name.clone()));
         }
         for name in self.higher.iter().chain(&self.lower) {
             if !histories.iter().any(|one| one.name == *name) {
-                let known = names(histories);
+                // The histories of one metric are neighbours.
+                let mut known: Vec<String> = histories.iter().map(|one| one.name.clone()).collect();
+                known.dedup();
                 return Err(HistoryError::UnknownMetric { name: name.clone(), known });
             }
         }
@@ -40,15 +42,4 @@ impl Directions {
         }
         Ok(())
     }
-}
-
-/// Returns the names of the histories, each once.
-pub(super) fn names(histories: &[History]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for one in histories {
-        if !names.contains(&one.name) {
-            names.push(one.name.clone());
-        }
-    }
-    names
 }

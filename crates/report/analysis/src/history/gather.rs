@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, metric};
+use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, float, metric};
 use stats::geometric_mean;
 
 use super::problem::HistoryError;
@@ -250,7 +250,10 @@ impl Key {
         let metric = metric::find(&name);
         let clients = model::units::clients(self.clients);
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
-        let value = |point: &Point| geometric_mean(&point.values).or_else(|| mean(&point.values));
+        let value = |Point { values, .. }: &Point| {
+            let mean = || values.iter().sum::<f64>() / float(values.len());
+            geometric_mean(values).or_else(|| (!values.is_empty()).then(mean))
+        };
         History {
             unit: metric.map(|metric| metric.unit),
             better: metric.map(|metric| metric.better),
@@ -262,28 +265,22 @@ impl Key {
     }
 }
 
-/// Returns the mean, for values without a geometric one.
-fn mean(values: &[f64]) -> Option<f64> {
-    let count = u32::try_from(values.len()).ok().filter(|count| *count > 0)?;
-    Some(values.iter().sum::<f64>() / f64::from(count))
-}
-
 #[cfg(test)]
 mod tests {
     use model::record::SCHEMA;
     use model::{Bytes, Cell, Host, Nanos, Plan};
 
     use super::*;
-    use crate::fixture;
+    use crate::testing;
 
     /// An experiment of a day in which each variant did some operations a second, once each.
     fn past(day: u32, variants: &[(&str, &str, u64)]) -> Past {
         let names: Vec<&str> = variants.iter().map(|one| one.0).collect();
-        let mut experiment = fixture::experiment(&names, 1);
+        let mut experiment = testing::experiment(&names, 1);
         for (variant, (_, build, _)) in experiment.variants.iter_mut().zip(variants) {
             variant.build = build.parse().unwrap();
         }
-        let runs = variants.iter().map(|(name, _, ops)| fixture::run(name, 1, 2 * ops)).collect();
+        let runs = variants.iter().map(|(name, _, ops)| testing::run(name, 1, 2 * ops)).collect();
         let cells: Vec<Cell> = Vec::new();
         let plan = Plan {
             experiment,

@@ -9,7 +9,6 @@ mod gather;
 mod problem;
 mod read;
 mod series;
-mod stamp;
 mod study;
 
 pub use direction::Directions;

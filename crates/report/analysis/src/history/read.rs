@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
 use serde_json::Value;
 
 use super::problem::HistoryError;
 use super::series::History;
-use super::stamp::check_order;
 
 /// Columns under construction.
 struct Columns {
@@ -18,18 +19,18 @@ struct Columns {
 impl Columns {
     fn named(names: Vec<String>) -> Result<Self, HistoryError> {
         if names.is_empty() {
-            return Err(HistoryError::Empty { what: "metric" });
+            return Err(HistoryError::Empty("metric"));
         }
         let mut known = BTreeSet::new();
         match names.iter().find(|name| !known.insert(*name)) {
-            Some(name) => Err(HistoryError::Twice { name: name.clone() }),
+            Some(name) => Err(HistoryError::Twice(name.clone())),
             None => Ok(Self { values: vec![Vec::new(); names.len()], names, labels: Vec::new() }),
         }
     }
 
     fn label(&mut self, label: &str, place: impl Fn() -> String) -> Result<(), HistoryError> {
         if label.is_empty() {
-            return Err(HistoryError::NoLabel { place: place() });
+            return Err(HistoryError::NoLabel(place()));
         }
         self.labels.push(label.to_owned());
         Ok(())
@@ -37,7 +38,7 @@ impl Columns {
 
     fn histories(self, place: impl Fn(usize) -> String) -> Result<Vec<History>, HistoryError> {
         if self.labels.is_empty() {
-            return Err(HistoryError::Empty { what: "rows" });
+            return Err(HistoryError::Empty("rows"));
         }
         check_order(&self.labels, place)?;
         let history = |(name, values): (String, Vec<Option<f64>>)| History {
@@ -67,7 +68,7 @@ pub fn read_csv(text: &str) -> Result<Vec<History>, HistoryError> {
     let format = |error: csv::Error| HistoryError::Format(error.to_string());
     let header = reader.headers().map_err(format)?.clone();
     if header.is_empty() {
-        return Err(HistoryError::Empty { what: "header" });
+        return Err(HistoryError::Empty("header"));
     }
     let names = header.iter().skip(1).map(|name| name.trim().to_owned()).collect();
     let mut columns = Columns::named(names)?;
@@ -76,14 +77,13 @@ pub fn read_csv(text: &str) -> Result<Vec<History>, HistoryError> {
         let row = row.map_err(format)?;
         let line = row.position().map_or(0, csv::Position::line);
         if row.len() != header.len() {
-            return Err(HistoryError::Fields { line, found: row.len(), expected: header.len() });
+            return Err(HistoryError::Fields(line, row.len(), header.len()));
         }
         columns.label(row[0].trim(), || format!("line {line}"))?;
         for (index, field) in row.iter().skip(1).enumerate() {
-            let value = number(field.trim()).map_err(|()| HistoryError::NoNumber {
-                place: format!("line {line}"),
-                column: columns.names[index].clone(),
-                text: field.to_owned(),
+            let value = number(field.trim()).map_err(|()| {
+                let (place, column) = (format!("line {line}"), columns.names[index].clone());
+                HistoryError::NoNumber(place, field.to_owned(), column)
             })?;
             columns.values[index].push(value);
         }
@@ -124,7 +124,7 @@ pub fn read_json(text: &str) -> Result<Vec<History>, HistoryError> {
         }
     }
     if rows.is_empty() {
-        return Err(HistoryError::Empty { what: "rows" });
+        return Err(HistoryError::Empty("rows"));
     }
     let mut columns = Columns::named(names)?;
     for (index, row) in rows.iter().enumerate() {
@@ -143,12 +143,39 @@ pub fn read_json(text: &str) -> Result<Vec<History>, HistoryError> {
             let known = value.as_f64().filter(|one| one.is_finite());
             if known.is_none() && !value.is_null() {
                 let (column, text) = (columns.names[column].clone(), value.to_string());
-                return Err(HistoryError::NoNumber { place: place(), column, text });
+                return Err(HistoryError::NoNumber(place(), text, column));
             }
             columns.values[column].push(known);
         }
     }
     columns.histories(|row| format!("row {row}"))
+}
+
+/// Rejects labels that are times or numbers and do not rise; equal ones may follow each other.
+///
+/// `place` formats the position of a row.
+fn check_order(labels: &[String], place: impl Fn(usize) -> String) -> Result<(), HistoryError> {
+    let unsorted = first_fall(labels, |label| label.parse::<f64>().ok().filter(|it| !it.is_nan()))
+        .or_else(|| first_fall(labels, |label| label.parse::<Timestamp>().ok()))
+        .or_else(|| first_fall(labels, |label| label.parse::<DateTime>().ok()))
+        .or_else(|| first_fall(labels, |label| label.parse::<Date>().ok()));
+    match unsorted.flatten() {
+        Some(at) => {
+            let (later, earlier) = (labels[at].clone(), labels[at - 1].clone());
+            Err(HistoryError::Unsorted(place(at), later, earlier))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the first label below the one before it, if there is one; `None` when some labels are
+/// of another kind.
+fn first_fall<T: PartialOrd>(
+    labels: &[String],
+    parse: impl Fn(&str) -> Option<T>,
+) -> Option<Option<usize>> {
+    let parsed: Vec<T> = labels.iter().map(|label| parse(label)).collect::<Option<_>>()?;
+    Some(parsed.windows(2).position(|pair| pair[1] < pair[0]).map(|at| at + 1))
 }
 
 #[cfg(test)]
@@ -188,5 +215,25 @@ mod tests {
         assert!(refused("[1]").contains("row 0 is no object"));
         assert!(refused("[").contains("EOF"));
         assert!(refused(r#"[{"time": 1, "a": "x"}]"#).contains("column `a`"));
+    }
+
+    fn fall(labels: &[&str]) -> Option<String> {
+        let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
+        check_order(&labels, |at| format!("row {at}")).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn times_and_numbers_must_rise_and_commits_need_not() {
+        assert_eq!(fall(&["1", "2", "2", "10"]), None);
+        assert!(
+            fall(&["1", "10", "9"]).is_some_and(|message| message.starts_with("row 2: 9 stands"))
+        );
+        assert_eq!(fall(&["2026-01-01", "2026-01-02"]), None);
+        assert!(fall(&["2026-01-02", "2026-01-01"]).is_some());
+        assert!(fall(&["2026-01-02T10:00:00Z", "2026-01-02T09:00:00Z"]).is_some());
+        // The second is later in UTC.
+        assert_eq!(fall(&["2026-01-02T10:00:00+02:00", "2026-01-02T09:00:00+00:00"]), None);
+        assert!(fall(&["2026-01-02 10:00", "2026-01-02 09:00"]).is_some());
+        assert_eq!(fall(&["f00d", "beef", "2"]), None);
     }
 }

@@ -22,18 +22,21 @@ pub struct History {
 
 impl History {
     /// Returns how many values there are.
-    #[must_use]
     pub fn known(&self) -> usize {
         self.values.iter().flatten().count()
     }
 
     /// Returns whether growth by `effect` is good, bad or neither.
-    #[must_use]
     pub fn trend(&self, effect: f64) -> Trend {
-        match self.better {
-            Some(Better::Higher) if effect != 0.0 => Trend::of(effect > 0.0),
-            Some(Better::Lower) if effect != 0.0 => Trend::of(effect < 0.0),
-            Some(Better::Higher | Better::Lower | Better::Neither) | None => Trend::Neither,
+        let gain = match self.better {
+            Some(Better::Higher) => effect,
+            Some(Better::Lower) => -effect,
+            Some(Better::Neither) | None => 0.0,
+        };
+        match gain {
+            gain if gain > 0.0 => Trend::Better,
+            gain if gain < 0.0 => Trend::Worse,
+            _ => Trend::Neither,
         }
     }
 }
@@ -48,10 +51,4 @@ pub enum Trend {
     Worse,
     /// Neither way is better, or the direction is unknown.
     Neither,
-}
-
-impl Trend {
-    const fn of(is_good: bool) -> Self {
-        if is_good { Self::Better } else { Self::Worse }
-    }
 }

@@ -82,7 +82,6 @@ pub struct Study {
 
 impl Study {
     /// Returns the number of regressions that count.
-    #[must_use]
     pub fn regressions(&self) -> usize {
         self.histories.iter().map(|one| one.regressions).sum()
     }
@@ -97,7 +96,7 @@ impl Study {
                 !matches!(one.better, Some(model::Better::Higher | model::Better::Lower))
             });
         match without {
-            Some(one) => Err(HistoryError::NoDirection { name: one.name.clone() }),
+            Some(one) => Err(HistoryError::NoDirection(one.name.clone())),
             None => Ok(()),
         }
     }
@@ -140,14 +139,13 @@ fn check(history: &History, options: &StudyOptions) -> Result<(), HistoryError> 
         };
         let rows = history.values.len();
         let found = if rows > known { format!("{found} in {rows} rows") } else { found };
-        return Err(HistoryError::TooFew { name: format!("{}{whose}", history.name), found });
+        return Err(HistoryError::TooFew(format!("{}{whose}", history.name), found));
     }
     match &options.since {
-        Some(label) if !history.labels.contains(label) => Err(HistoryError::UnknownLabel {
-            label: label.clone(),
-            first: history.labels[0].clone(),
-            last: history.labels[history.labels.len() - 1].clone(),
-        }),
+        Some(label) if !history.labels.contains(label) => {
+            let [first, last] = [0, history.labels.len() - 1].map(|at| history.labels[at].clone());
+            Err(HistoryError::UnknownLabel(label.clone(), first, last))
+        }
         Some(_) | None => Ok(()),
     }
 }
@@ -262,7 +260,6 @@ fn axes(histories: &[Studied]) -> Vec<usize> {
 
 impl Studied {
     /// Returns the drift that moves the level most.
-    #[must_use]
     pub fn drift(&self) -> Option<&Drift> {
         let size = |drift: &Drift| drift.effect.map_or(f64::INFINITY, f64::abs);
         self.found.drifts.iter().max_by(|one, other| size(one).total_cmp(&size(other)))

@@ -2,8 +2,7 @@
 
 use model::{Readings, StepRecord, metric};
 
-use super::derived::{per_op, ratio, sum};
-use super::operations::operations;
+use super::operations::{operations, per_op, ratio, sum};
 use super::server;
 
 /// Sets CPU and context switches per operation.
@@ -73,14 +72,29 @@ pub(crate) fn clients(step: &StepRecord) -> u32 {
     found.map_or(step.step.clients, |found| found.clients)
 }
 
+/// Returns user and kernel CPU of the measured clients, in microseconds.
+///
+/// That of background writers, counted among it, is taken out again: they do as much next to fast
+/// queries as next to slow ones.
+pub fn client_cpu(step: &StepRecord) -> [Option<f64>; 2] {
+    let counter = |metric| step.counters.value(metric);
+    let has_writer = step.step.writer_bytes_per_s.is_some() || !step.writers.is_empty();
+    let of_writer = |metric| counter(metric).or_else(|| (!has_writer).then_some(0.0));
+    let less_writer = |all, writer| Some(counter(all)? - of_writer(writer)?);
+    [
+        less_writer(metric::CLIENT_CPU_USER_US, metric::WRITER_CPU_USER_US),
+        less_writer(metric::CLIENT_CPU_KERNEL_US, metric::WRITER_CPU_KERNEL_US),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use model::validity::{SearchRecord, SearchResult};
     use model::{Bytes, Load};
 
     use super::*;
-    use crate::fixture::{DATA, readings, step};
     use crate::step_metrics;
+    use crate::testing::{DATA, readings, step};
 
     #[test]
     fn busy_threads_are_cpus_in_use_and_waiting_is_a_share_of_the_clients_time() {

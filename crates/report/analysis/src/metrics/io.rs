@@ -2,7 +2,7 @@
 
 use model::{DataShape, Metric, OpKind, Readings, StepRecord, float, metric};
 
-use super::derived::{ratio, sum};
+use super::operations::{ratio, sum};
 use super::server::has_server;
 
 /// Requests and bytes of the device, and syncs, per operation.
@@ -85,8 +85,8 @@ pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option
 mod tests {
     use model::{OpKind, metric};
 
-    use crate::fixture::{DATA, load, put, readings, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, load, put, readings, step, summary};
 
     #[test]
     fn write_amplification_counts_flush_compaction_and_blobs_once_and_the_log_apart() {

@@ -8,26 +8,24 @@
 //! To add one, add its formula to the file of its subject.
 
 mod cpu;
-mod derived;
 mod io;
-mod memory;
 mod open_loop;
 mod operations;
-mod part;
 mod run;
 mod server;
 mod step;
 mod throughput;
 mod times;
 
+pub use cpu::client_cpu;
 pub(crate) use cpu::{client_threads, clients, whole as whole_cpu_us};
-pub use derived::per_op;
-pub use memory::with_memory;
 pub(crate) use open_loop::late_share;
-pub use operations::{bytes_put, interval_operations, primary_operations, requests, rows_put};
+pub use operations::{
+    bytes_put, interval_operations, per_op, primary_operations, requests, rows_put,
+};
 pub use run::run_metrics;
 pub use server::{RATE_SUSTAINED, is_of_server, with_writers, writer_rate_target};
 pub(crate) use step::rate_metrics;
-pub use step::step_metrics;
+pub use step::{step_metrics, with_memory};
 pub(crate) use throughput::requests_per_s;
 pub use times::{Percentile, Time, Withheld, response_time, service_time};

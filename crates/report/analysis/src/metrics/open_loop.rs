@@ -3,8 +3,8 @@
 use model::record::OpSummary;
 use model::{Load, Readings, StepRecord, float, metric};
 
-use super::derived::ratio;
-use super::part::{valid_clients, valid_length, valid_within_limit};
+use super::operations::ratio;
+use super::throughput::{valid_clients, valid_length, valid_within_limit};
 use super::times::Percentile;
 
 /// Sets offered rate, goodput, sustainable rate, start lag, and invalid and censored shares.
@@ -64,8 +64,8 @@ mod tests {
     };
     use model::{Nanos, OpKind, Pace};
 
-    use crate::fixture::{DATA, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, step, summary};
 
     use super::*;
 

@@ -1,7 +1,7 @@
-//! Divisors of costs and amplifications: operations, rows, bytes.
+//! Operations, rows and bytes, and costs per operation: unknown in, unknown out.
 
 use model::record::{IntervalRecord, OpCounts};
-use model::{DataShape, OpKind, OpUnit, Step, StepRecord, float};
+use model::{DataShape, Metric, OpKind, OpUnit, Readings, Step, StepRecord, float};
 
 /// Returns the operations that a step's costs and rates are divided by.
 ///
@@ -11,7 +11,6 @@ use model::{DataShape, OpKind, OpUnit, Step, StepRecord, float};
 ///
 /// Source: as in Insert Benchmark summaries, where `op` is the query in query steps and the insert
 /// in load steps [Callaghan 2022-11-29].
-#[must_use]
 pub fn primary_operations(step: &StepRecord) -> u64 {
     step.step.unit.done(&step.clients)
 }
@@ -19,7 +18,6 @@ pub fn primary_operations(step: &StepRecord) -> u64 {
 /// Returns an interval's operations in the step's unit.
 ///
 /// In requests where only the whole step is a number of rows.
-#[must_use]
 pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
     match step.unit {
         OpUnit::Operation | OpUnit::Rows(_) => OpUnit::Operation.done(&interval.clients),
@@ -30,7 +28,6 @@ pub fn interval_operations(step: &Step, interval: &IntervalRecord) -> u64 {
 /// Returns the requests of the measured clients, whatever the step's unit.
 ///
 /// The divisor of costs per request: times, and the client's own work.
-#[must_use]
 pub fn requests(step: &StepRecord) -> u64 {
     OpUnit::Operation.done(&step.clients)
 }
@@ -42,7 +39,6 @@ pub fn requests(step: &StepRecord) -> u64 {
 ///
 /// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification [RocksDB Tuning
 /// Guide]; ours leaves out what an engine adds to a row.
-#[must_use]
 pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
     let bytes = |(kind, counts): (OpKind, &OpCounts)| match kind {
         OpKind::Put => counts.rows.saturating_mul(data.row_bytes()),
@@ -58,7 +54,6 @@ pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
 }
 
 /// Returns the rows that clients and background writers put or inserted.
-#[must_use]
 pub fn rows_put(step: &StepRecord) -> u64 {
     let is_put = |kind: OpKind| matches!(kind, OpKind::Put | OpKind::Insert);
     counts(step).filter(|(kind, _)| is_put(*kind)).map(|(_, counts)| counts.rows).sum()
@@ -74,11 +69,37 @@ pub(super) fn operations(step: &StepRecord) -> Option<f64> {
     Some(float(primary_operations(step))).filter(|ops| *ops > 0.0)
 }
 
+/// Returns the sum when every part is known.
+pub(super) fn sum(parts: &[Option<f64>]) -> Option<f64> {
+    parts.iter().copied().sum()
+}
+
+/// Returns the quotient when both are known and the divisor is positive.
+pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+    part.zip(whole).filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| part / whole)
+}
+
+/// Returns a counter's growth per operation, when both are known.
+pub fn per_op(step: &StepRecord, counter: Metric) -> Option<f64> {
+    ratio(step.counters.value(counter), operations(step))
+}
+
+/// Sets costs per operation, each the growth of a counter over its divisor per operation.
+pub(super) fn set_per_op(
+    step: &StepRecord,
+    costs: &[(Metric, Metric, f64)],
+    metrics: &mut Readings,
+) {
+    for (cost, counter, divisor) in costs {
+        metrics.set(*cost, per_op(step, *counter).map(|growth| growth / divisor));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{DATA, put, readings, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, put, readings, step, summary};
     use model::metric;
 
     /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, with a writer that

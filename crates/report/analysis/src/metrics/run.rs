@@ -15,7 +15,6 @@ use super::server::is_of_server;
 /// amplification is that at the end of the last step, peak memory the largest of the steps'.
 ///
 /// Source: as [`crate::step_metrics`], over the run.
-#[must_use]
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     let put = run.steps.iter().map(|step| bytes_put(step, data)).sum();
@@ -48,7 +47,7 @@ fn totals(steps: &[StepRecord]) -> Readings {
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
     use super::*;
-    use crate::fixture::{DATA, load, readings, run, step};
+    use crate::testing::{DATA, load, readings, run, step};
 
     #[test]
     fn a_runs_write_amplification_charges_late_compaction_to_the_writes() {

@@ -3,8 +3,7 @@
 use model::sql::Application;
 use model::{Metric, OpKind, OpUnit, Readings, StepRecord, float, metric};
 
-use super::derived::{ratio, set_per_op};
-use super::operations::{operations, requests};
+use super::operations::{operations, ratio, requests, set_per_op};
 
 /// Share of the target rate below which background writers missed it.
 ///
@@ -33,7 +32,6 @@ pub(super) fn has_server(counters: &Readings) -> bool {
 }
 
 /// Returns whether the step ran on a server, a foreign one included.
-#[must_use]
 pub fn is_of_server(step: &StepRecord) -> bool {
     let mut kinds = step.clients.keys().chain(step.writers.keys());
     has_server(&step.counters) || kinds.any(|kind| OF_SERVERS.contains(kind))
@@ -73,7 +71,6 @@ fn writer_rows_per_s(step: &StepRecord) -> Option<f64> {
 /// Returns the target rate of a step's background writers, rows per second.
 ///
 /// Source: target = clients x rate [Callaghan 2023-01-05].
-#[must_use]
 pub fn writer_rate_target(step: &StepRecord, application: Option<&Application>) -> Option<f64> {
     let traffic_spec = application?.steps.iter().find(|one| one.name == step.step.name)?;
     let target = traffic_spec.background.as_ref()?.rows_per_s * f64::from(step.step.clients);
@@ -83,7 +80,6 @@ pub fn writer_rate_target(step: &StepRecord, application: Option<&Application>) 
 /// Adds the background writers' share of their target rate.
 ///
 /// Source: as [`writer_rate_target`].
-#[must_use]
 pub fn with_writers(
     mut metrics: Readings,
     step: &StepRecord,
@@ -99,8 +95,8 @@ pub fn with_writers(
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
     use super::*;
-    use crate::fixture::{DATA, application, readings, step, summary};
     use crate::step_metrics;
+    use crate::testing::{DATA, application, readings, step, summary};
 
     /// Two seconds of 10,000 queries of 10 rows by two clients, with 300 rows inserted.
     fn queries() -> StepRecord {

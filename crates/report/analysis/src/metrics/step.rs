@@ -1,16 +1,14 @@
 //! All metrics of one step.
 
-use model::{DataShape, Readings, StepRecord, metric};
+use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
-use super::derived::{ratio, set_per_op};
-use super::operations::bytes_put;
+use super::operations::{bytes_put, ratio, set_per_op};
 use super::{cpu, io, open_loop, server, throughput, times};
 
 /// Returns the derived metrics of one step.
 ///
 /// Source: formulas as in the meanings of `model::metric::METRICS`; stall share as in RocksDB's
 /// benchmark.sh (stall micros / wall time), write amplification as [RocksDB Tuning Guide].
-#[must_use]
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
@@ -40,6 +38,18 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     metrics
 }
 
+/// Adds the ratio of peak memory to configured cache.
+///
+/// Absent without a configured cache.
+///
+/// Source: RSS over the size of the block cache, 1.15 there [Callaghan 2022-09-19].
+pub fn with_memory(mut metrics: Readings, settings: &Settings) -> Readings {
+    let cache = settings.cache_bytes.map(float);
+    let peak = metrics.value(metric::RSS_PEAK_BYTES);
+    metrics.set(metric::RSS_PER_CACHE, ratio(peak, cache));
+    metrics
+}
+
 /// Returns a step's rate metrics and its CPUs in use.
 pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
     let mut metrics = Readings::new();
@@ -52,12 +62,12 @@ pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use model::Nanos;
     use model::record::SettleRecord;
+    use model::{Bytes, Nanos};
 
     use super::*;
-    use crate::fixture::{DATA, load, put, readings, step};
     use crate::primary_operations;
+    use crate::testing::{DATA, load, put, readings, step};
 
     #[test]
     fn costs_are_divided_by_the_clients_operations_not_by_the_writers() {
@@ -112,5 +122,18 @@ mod tests {
             let metric = model::metric::find(name).unwrap();
             assert_eq!(metric.kind, model::Kind::Derived, "{name}");
         }
+    }
+
+    #[test]
+    fn resident_memory_is_per_byte_of_cache() {
+        let peak = || readings(&[(metric::RSS_PEAK_BYTES, 1_207_959_552.0)]);
+        let settings = Settings { cache_bytes: Some(Bytes::GIB), ..Settings::default() };
+        let known = with_memory(peak(), &settings);
+        assert_eq!(
+            known,
+            readings(&[(metric::RSS_PEAK_BYTES, 1_207_959_552.0), (metric::RSS_PER_CACHE, 1.125)])
+        );
+        assert_eq!(with_memory(peak(), &Settings::default()), peak());
+        assert_eq!(with_memory(Readings::new(), &settings), Readings::new());
     }
 }

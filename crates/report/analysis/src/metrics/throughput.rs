@@ -1,9 +1,9 @@
-//! Throughput: operations and rows per second.
+//! Throughput: operations and rows per second, of the valid part of a step.
 
-use model::{OpUnit, Readings, StepRecord, float, metric};
+use model::record::OpSummaries;
+use model::{Nanos, OpUnit, Readings, StepRecord, float, metric};
 
-use super::derived::ratio;
-use super::part::{valid_clients, valid_length};
+use super::operations::ratio;
 
 /// Sets throughput over the valid intervals, and over single seconds.
 ///
@@ -37,4 +37,25 @@ fn operations_per_s(step: &StepRecord) -> Option<f64> {
 pub(crate) fn requests_per_s(step: &StepRecord) -> Option<f64> {
     let done = float(OpUnit::Operation.done(valid_clients(step)));
     ratio(Some(done), Some(valid_length(step).as_secs_f64()))
+}
+
+/// Returns counts and times of the clients in valid intervals.
+pub(crate) fn valid_clients(step: &StepRecord) -> &OpSummaries {
+    step.invalid_intervals
+        .as_ref()
+        .map_or(&step.clients, |invalid_intervals| &invalid_intervals.valid)
+}
+
+/// Returns the length of the valid intervals.
+pub(crate) fn valid_length(step: &StepRecord) -> Nanos {
+    step.invalid_intervals
+        .as_ref()
+        .map_or(step.duration_ns, |invalid_intervals| invalid_intervals.valid_ns)
+}
+
+/// Returns the operations within the limit in valid intervals.
+pub(crate) fn valid_within_limit(step: &StepRecord) -> Option<u64> {
+    step.invalid_intervals
+        .as_ref()
+        .map_or(step.within_limit, |invalid_intervals| invalid_intervals.within_limit)
 }

@@ -5,7 +5,7 @@ use model::validity::LoadStatus;
 use model::{Metric, Nanos, Readings, StepRecord, float, metric};
 use serde::Serialize;
 
-use super::part::valid_clients;
+use super::throughput::valid_clients;
 
 /// Operations that must lie beyond a percentile for it to be shown.
 ///
@@ -33,7 +33,6 @@ impl Percentile {
     pub const ALL: [Self; 5] = [Self::P50, Self::P90, Self::P99, Self::P999, Self::P9999];
 
     /// Returns the usual name: `p99.9`.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::P50 => "p50",
@@ -58,7 +57,6 @@ impl Percentile {
     /// Returns how many operations it takes before the percentile is shown.
     ///
     /// Our choice, n (1 - p) >= 10: the count beyond then has a relative error of a third.
-    #[must_use]
     pub const fn operations_needed(self) -> u64 {
         MIN_BEYOND * self.one_in()
     }
@@ -77,7 +75,6 @@ impl Percentile {
     /// Returns the percentile when enough operations stand behind it.
     ///
     /// Source: [`Self::operations_needed`].
-    #[must_use]
     pub fn shown(self, times: &Percentiles) -> Option<Nanos> {
         (times.count >= self.operations_needed()).then(|| self.of(times))
     }
@@ -113,7 +110,6 @@ pub enum Time {
 
 impl Time {
     /// Returns the value when it is known.
-    #[must_use]
     pub const fn known(self) -> Option<Nanos> {
         match self {
             Self::Known { ns } => Some(ns),
@@ -136,7 +132,6 @@ pub enum Withheld {
 
 impl Withheld {
     /// Returns the reason in a few words.
-    #[must_use]
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::Overloaded => "overloaded: no steady response time exists at this rate",
@@ -185,7 +180,6 @@ fn is_overloaded(step: &StepRecord) -> bool {
 ///
 /// Source: censored times are lower bounds [Kaplan Meier 1958]; response time is from the intended
 /// start [Tene 2015].
-#[must_use]
 pub fn response_time(step: &StepRecord, percentile: Percentile) -> Time {
     if is_overloaded(step) {
         return Time::Withheld { why: Withheld::Overloaded };
@@ -203,7 +197,6 @@ pub fn response_time(step: &StepRecord, percentile: Percentile) -> Time {
 /// Returns a percentile of the clients' service times.
 ///
 /// Of valid intervals. Known even when the engine was overloaded.
-#[must_use]
 pub fn service_time(step: &StepRecord, percentile: Percentile) -> Time {
     match only(step, |summary| &summary.service) {
         Ok(times) => enough(times, percentile),
@@ -239,7 +232,7 @@ mod tests {
     use model::validity::{ArrivalsRecord, InvalidIntervals};
 
     use super::*;
-    use crate::fixture::{DATA, step, summary};
+    use crate::testing::{DATA, step, summary};
 
     /// A step of `done` reads; the sample's p99 of the response is 30,000 ns.
     fn reads(done: u64) -> StepRecord {

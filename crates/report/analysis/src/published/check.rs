@@ -11,7 +11,6 @@ use crate::question::Question;
 use crate::samples::{Key, Samples, VariantSamples, numbers};
 
 /// Returns why the planned experiment does not test a finding.
-#[must_use]
 pub fn untried(experiment: &Experiment, finding: &PublishedFinding) -> Option<Unmeasured> {
     place(experiment, finding).err()
 }

@@ -47,7 +47,6 @@ pub struct Here {
 
 impl Here {
     /// Returns whether a side has one run, so that nothing is decided.
-    #[must_use]
     pub const fn is_of_one_run(&self) -> bool {
         self.base.n < 2 || self.variant.n < 2
     }

@@ -37,7 +37,6 @@ impl Reproduction {
     ];
 
     /// Returns whether the outcome contradicts the publication.
-    #[must_use]
     pub const fn disagrees(self) -> bool {
         match self {
             Self::SameDirection | Self::Opposite | Self::NoDifference | Self::Differs => true,
@@ -57,7 +56,6 @@ enum Way {
 /// Returns whether the interval, widened by the margin, contains a ratio.
 ///
 /// The margin is taken on logarithms, as everywhere: what differs by less does not matter.
-#[must_use]
 pub fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
     let most = 1.0 + margin.max(0.0);
     interval.low / most <= ratio && ratio <= interval.high * most
@@ -76,7 +74,6 @@ pub fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
 /// Source: a difference in the same direction, and the original estimate within the new study's 95
 /// % interval [OSC 2015]; no difference needs a test of its own [Lakens 2017]. The margin is our
 /// choice, as in every comparison.
-#[must_use]
 pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reproduction {
     let Some((wide, narrow)) = effect.interval.zip(effect.interval90) else {
         return Reproduction::Undecided;

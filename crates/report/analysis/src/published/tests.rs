@@ -6,8 +6,8 @@ use stats::{Effect, Interval, Method, Verdict, Why};
 
 use super::*;
 use crate::compare;
-use crate::fixture::{experiment, run};
-use crate::noise_history::NoiseHistory;
+use crate::noise::NoiseHistory;
+use crate::testing::{experiment, run};
 use Reproduction::{
     Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,
 };

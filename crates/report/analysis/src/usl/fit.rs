@@ -1,8 +1,8 @@
-//! Fit of the law to a sweep: curve, intervals, peak, simpler laws.
+//! Fit of the law to a sweep: curve, intervals, peak.
 
-use super::law::{Estimate, Fit, NoFit, Observation, Peak, Shape, Shapes};
+use super::law::{Estimate, Fit, NoFit, Observation, Peak};
 use super::profile::Profiles;
-use super::sweep::{Noise, Sweep};
+use super::sweep::Sweep;
 
 /// Fewest levels of a fit.
 ///
@@ -21,7 +21,7 @@ const MIN_P: f64 = 0.05;
 /// # Errors
 /// When there are fewer than [`LEVELS_NEEDED`] levels, or none with one client.
 ///
-/// Source: as [`crate::usl`]; the criterion that compares the laws: [Hurvich Tsai 1989].
+/// Source: as [`crate::usl`].
 pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
     let sweep = Sweep::of(observations);
     let levels = u32::try_from(sweep.levels.len()).unwrap_or(u32::MAX);
@@ -39,11 +39,10 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
     let profiles = Profiles::new(&sweep, &best, noise.limit());
     let (alpha, beta) = (profiles.alpha(), profiles.beta());
     Ok(Fit {
-        gamma: profiles.gamma(),
+        gamma: best.coefficients[0].recip(),
         alpha,
         beta,
         peak: peak(&profiles, &beta, sweep.most_clients),
-        shapes: shapes(&sweep, best.rss, &noise),
         residual: pooled.variance.sqrt(),
         lack_of_fit,
         runs: sweep.runs,
@@ -59,20 +58,4 @@ fn peak(profiles: &Profiles<'_>, beta: &Estimate, most_clients: u32) -> Peak {
     }
     let peak = profiles.peak();
     if peak.value < f64::from(most_clients) { Peak::At(peak) } else { Peak::NotMeasured }
-}
-
-fn shapes(sweep: &Sweep, universal: f64, noise: &Noise) -> Shapes {
-    // Parameters of the curve, and the noise is one more.
-    let linear = noise.criterion(sweep.linear().rss, 2.0);
-    let amdahl = noise.criterion(sweep.amdahl().rss, 3.0);
-    let universal = noise.criterion(universal, 4.0);
-    // The simpler law wins a tie.
-    let best = if linear <= amdahl && linear <= universal {
-        Shape::Linear
-    } else if amdahl <= universal {
-        Shape::Amdahl
-    } else {
-        Shape::Universal
-    };
-    Shapes { linear, amdahl, universal, best }
 }

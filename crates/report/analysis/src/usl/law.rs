@@ -31,15 +31,13 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
     /// Throughput of one client, operations per second.
-    pub gamma: Estimate,
+    pub gamma: f64,
     /// Contention, >= 0.
     pub alpha: Estimate,
     /// Coherency, >= 0.
     pub beta: Estimate,
     /// Where throughput is highest, if measured.
     pub peak: Peak,
-    /// How the law compares with simpler ones.
-    pub shapes: Shapes,
     /// Typical distance of a run from the curve, as a share.
     pub residual: f64,
     /// p-value of the lack-of-fit test; absent without repetitions.
@@ -63,31 +61,6 @@ pub enum Peak {
     NotMeasured,
 }
 
-/// Which law describes the sweep with the fewest parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shape {
-    /// a = b = 0.
-    Linear,
-    /// b = 0.
-    Amdahl,
-    /// The whole law.
-    Universal,
-}
-
-/// Corrected Akaike information criterion of each law: less is better.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Shapes {
-    /// Of a = b = 0.
-    pub linear: f64,
-    /// Of b = 0.
-    pub amdahl: f64,
-    /// Of the whole law.
-    pub universal: f64,
-    /// The law with the least.
-    pub best: Shape,
-}
-
 /// Why there is no fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -109,13 +82,12 @@ impl Fit {
     /// `None` below one client and beyond [`REACH`] times the most that were measured.
     ///
     /// Source: the formula at the head of [`crate::usl`].
-    #[must_use]
     pub fn ops_per_s(&self, clients: f64) -> Option<f64> {
         if !(1.0..=REACH * f64::from(self.most_clients)).contains(&clients) {
             return None;
         }
         let others = clients - 1.0;
         let slowed = 1.0 + self.alpha.value * others + self.beta.value * clients * others;
-        Some(self.gamma.value * clients / slowed)
+        Some(self.gamma * clients / slowed)
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In c0 = 1/g, c1 = a/g and c2 = b/g the law is ln(N / X) = ln(c0 + c1 (N-1) + c2 N (N-1)): the
 //! logarithm of a sum that is linear in the coefficients, and all of it is at least zero. So is
-//! every law with one of a, b, g or the peak held fixed, with other columns.
+//! every law with one of a, b or the peak held fixed, with other columns.
 
 /// Steps after which the search is taken to have converged; it takes fewer than ten as a rule.
 const MAX_STEPS: u32 = 60;
@@ -31,7 +31,7 @@ pub(super) struct Solution<const D: usize> {
     pub(super) rss: f64,
 }
 
-/// Minimises the weighted squares of ln(offset + coefficients . columns(N)) - target.
+/// Minimises the weighted squares of ln(coefficients . columns(N)) - target.
 ///
 /// The coefficients are at least zero. Gauss-Newton: each step is a linear problem of at most three
 /// unknowns, and is shortened until it leads downhill.
@@ -39,12 +39,10 @@ pub(super) struct Solution<const D: usize> {
 /// Source: [Nocedal Wright 2006, section 10.3].
 pub(super) fn least_squares<const D: usize>(
     levels: &[Level],
-    offset: f64,
     columns: impl Fn(f64) -> [f64; D],
 ) -> Solution<D> {
-    let rows: Vec<([f64; D], Level)> =
-        levels.iter().map(|level| (columns(level.clients), *level)).collect();
-    let problem = Problem { rows, offset };
+    let rows = levels.iter().map(|level| (columns(level.clients), *level)).collect();
+    let problem = Problem { rows };
     let mut best = problem.start();
     for _ in 0..MAX_STEPS {
         let Some(next) = problem.step(&best) else { break };
@@ -59,7 +57,6 @@ pub(super) fn least_squares<const D: usize>(
 
 struct Problem<const D: usize> {
     rows: Vec<([f64; D], Level)>,
-    offset: f64,
 }
 
 impl<const D: usize> Problem<D> {
@@ -69,7 +66,7 @@ impl<const D: usize> Problem<D> {
         for (columns, level) in &self.rows {
             let scale = (-level.target).exp();
             let scaled = columns.map(|column| column * scale);
-            normal.add(level.weight, &scaled, 1.0 - self.offset * scale);
+            normal.add(level.weight, &scaled, 1.0);
         }
         let linear = self.at(normal.solve());
         if linear.rss.is_finite() {
@@ -81,22 +78,18 @@ impl<const D: usize> Problem<D> {
 
     fn at(&self, coefficients: [f64; D]) -> Solution<D> {
         let square = |(columns, level): &([f64; D], Level)| {
-            let error = self.sum(&coefficients, columns).ln() - level.target;
+            let error = dot(&coefficients, columns).ln() - level.target;
             level.weight * error * error
         };
         let rss = self.rows.iter().map(square).sum();
         Solution { coefficients, rss }
     }
 
-    fn sum(&self, coefficients: &[f64; D], columns: &[f64; D]) -> f64 {
-        self.offset + dot(coefficients, columns)
-    }
-
     /// Returns a better point; `None` when there is none in the direction of the linear problem.
     fn step(&self, from: &Solution<D>) -> Option<Solution<D>> {
         let mut normal = Normal::new();
         for (columns, level) in &self.rows {
-            let sum = self.sum(&from.coefficients, columns);
+            let sum = dot(&from.coefficients, columns);
             let slopes = columns.map(|column| column / sum);
             let target = level.target - sum.ln() + dot(&from.coefficients, &slopes);
             normal.add(level.weight, &slopes, target);

@@ -23,4 +23,4 @@ mod sweep;
 mod tests;
 
 pub use fit::{LEVELS_NEEDED, fit};
-pub use law::{Estimate, Fit, NoFit, Observation, Peak, REACH, Shape, Shapes};
+pub use law::{Estimate, Fit, NoFit, Observation, Peak, REACH};

@@ -24,38 +24,15 @@ impl<'a> Profiles<'a> {
         Self { sweep, best: best.coefficients, rss: best.rss, limit }
     }
 
-    /// Returns the throughput of one client.
-    pub(super) fn gamma(&self) -> Estimate {
-        let at = self.best[0].ln();
-        // Of 1/g, on logarithms: it has no floor but is far from zero.
-        let excess = |log: f64| {
-            let columns = |n: f64| [n - 1.0, n * (n - 1.0)];
-            self.excess(least_squares(&self.sweep.levels, log.exp(), columns).rss)
-        };
-        let slowest = upper(at, STRIDE, excess);
-        let fastest = upper(-at, STRIDE, |log| excess(-log));
-        Estimate {
-            value: (-at).exp(),
-            low: slowest.map_or(0.0, |log| (-log).exp()),
-            high: fastest.map(f64::exp),
-        }
-    }
-
     /// Returns the contention.
     pub(super) fn alpha(&self) -> Estimate {
-        let excess = |alpha: f64| {
-            let columns = |n: f64| [1.0 + alpha * (n - 1.0), n * (n - 1.0)];
-            self.excess(least_squares(&self.sweep.levels, 0.0, columns).rss)
-        };
+        let excess = |alpha: f64| self.excess(|n| [1.0 + alpha * (n - 1.0), n * (n - 1.0)]);
         at_or_above_zero(self.best[1] / self.best[0], excess)
     }
 
     /// Returns the coherency.
     pub(super) fn beta(&self) -> Estimate {
-        let excess = |beta: f64| {
-            let columns = |n: f64| [1.0 + beta * n * (n - 1.0), n - 1.0];
-            self.excess(least_squares(&self.sweep.levels, 0.0, columns).rss)
-        };
+        let excess = |beta: f64| self.excess(|n| [1.0 + beta * n * (n - 1.0), n - 1.0]);
         at_or_above_zero(self.best[2] / self.best[0], excess)
     }
 
@@ -68,8 +45,7 @@ impl<'a> Profiles<'a> {
         let peak = ((one - alpha).max(0.0) / beta).sqrt().max(1.0);
         let excess = |log: f64| {
             let square = (2.0 * log).exp();
-            let columns = |n: f64| [n, n * (n - 1.0) + square];
-            self.excess(least_squares(&self.sweep.levels, 0.0, columns).rss)
+            self.excess(|n| [n, n * (n - 1.0) + square])
         };
         Estimate {
             value: peak,
@@ -78,9 +54,11 @@ impl<'a> Profiles<'a> {
         }
     }
 
-    /// Returns how far a fit is beyond the limit, as a distance: nearly straight in a parameter.
-    fn excess(&self, rss: f64) -> f64 {
-        (rss - self.rss).max(0.0).sqrt() - self.limit.sqrt()
+    /// Returns how far the best fit of these columns is beyond the limit, as a distance: nearly
+    /// straight in a parameter.
+    fn excess(&self, columns: impl Fn(f64) -> [f64; 2]) -> f64 {
+        (least_squares(&self.sweep.levels, columns).rss - self.rss).max(0.0).sqrt()
+            - self.limit.sqrt()
     }
 }
 

@@ -32,10 +32,6 @@ pub(super) struct Noise {
     pub(super) variance: f64,
     /// Degrees of freedom of the variance.
     degrees: f64,
-    /// Squares that no curve could explain.
-    unexplained: f64,
-    /// Sample size: runs, or levels.
-    samples: f64,
 }
 
 impl Sweep {
@@ -67,33 +63,21 @@ impl Sweep {
 
     /// Fits 1/g, a/g and b/g.
     pub(super) fn universal(&self) -> Solution<3> {
-        least_squares(&self.levels, 0.0, |n| [1.0, n - 1.0, n * (n - 1.0)])
-    }
-
-    /// Fits 1/g and a/g.
-    pub(super) fn amdahl(&self) -> Solution<2> {
-        least_squares(&self.levels, 0.0, |n| [1.0, n - 1.0])
-    }
-
-    /// Fits 1/g.
-    pub(super) fn linear(&self) -> Solution<1> {
-        least_squares(&self.levels, 0.0, |_| [1.0])
+        least_squares(&self.levels, |n| [1.0, n - 1.0, n * (n - 1.0)])
     }
 
     /// Returns the noise of all runs around the curve, which leaves `rss` between levels.
     pub(super) fn pooled_noise(&self, rss: f64) -> Noise {
-        let samples = f64::from(self.runs);
-        let degrees = samples - PARAMETERS;
+        let degrees = f64::from(self.runs) - PARAMETERS;
         let variance = ((rss + self.pure_error) / degrees).max(MIN_NOISE.powi(2));
-        Noise { variance, degrees, unexplained: self.pure_error, samples }
+        Noise { variance, degrees }
     }
 
     /// Returns the noise that the levels' distances from the curve amount to.
     pub(super) fn noise_of_levels(&self, rss: f64) -> Noise {
-        let samples = self.level_count();
-        let degrees = samples - PARAMETERS;
+        let degrees = self.level_count() - PARAMETERS;
         let variance = (rss / degrees).max(MIN_NOISE.powi(2));
-        Noise { variance, degrees, unexplained: 0.0, samples }
+        Noise { variance, degrees }
     }
 
     /// Returns the p-value of the lack-of-fit test.
@@ -123,12 +107,5 @@ impl Noise {
         let quantile = FisherSnedecor::new(1.0, self.degrees)
             .map_or(f64::INFINITY, |law| law.inverse_cdf(CONFIDENCE));
         self.variance * quantile
-    }
-
-    /// Returns the corrected Akaike criterion of a law that leaves `rss` between levels.
-    pub(super) fn criterion(&self, rss: f64, parameters: f64) -> f64 {
-        let mean = ((rss + self.unexplained) / self.samples).max(MIN_NOISE.powi(2));
-        let correction = 2.0 * parameters * (parameters + 1.0) / (self.samples - parameters - 1.0);
-        self.samples * mean.ln() + 2.0 * parameters + correction
     }
 }

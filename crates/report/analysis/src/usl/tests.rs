@@ -69,11 +69,11 @@ fn intervals_have_nominal_coverage() {
     let mut noisy = Noisy(7);
     for (levels, runs, truth) in designs {
         let peak = ((1.0 - truth[1]) / truth[2]).sqrt();
-        let (mut held, mut held_peak, mut claimed) = ([0_u32; 3], 0_u32, 0_u32);
+        let (mut held, mut held_peak, mut claimed) = ([0_u32; 2], 0_u32, 0_u32);
         for _ in 0..SWEEPS {
             let fit = fit(&noisy.sweep(levels, runs, truth)).unwrap();
             for (held, (estimate, truth)) in
-                held.iter_mut().zip([fit.gamma, fit.alpha, fit.beta].iter().zip(truth))
+                held.iter_mut().zip([fit.alpha, fit.beta].iter().zip([truth[1], truth[2]]))
             {
                 *held += u32::from(holds(estimate, truth));
             }
@@ -117,7 +117,7 @@ fn a_law_without_noise_is_found_exactly() {
         [7.0, 0.0, 0.0],
     ] {
         let fit = fit(&exact(&LEVELS, truth)).unwrap();
-        assert!(near(fit.gamma.value, truth[0], 1e-9), "{fit:?}");
+        assert!(near(fit.gamma, truth[0], 1e-9), "{fit:?}");
         assert!((fit.alpha.value - truth[1]).abs() < 1e-9, "{fit:?}");
         assert!((fit.beta.value - truth[2]).abs() < 1e-9, "{fit:?}");
         assert!(near(fit.ops_per_s(12.0).unwrap(), law(12, truth), 1e-9));
@@ -148,7 +148,7 @@ const SDM91: [(u32, f64); 7] = [
 fn the_published_example_is_fitted_as_far_as_the_methods_agree() {
     let observations = SDM91.map(|(clients, ops_per_s)| Observation { clients, ops_per_s });
     let fit = fit(&observations).unwrap();
-    let ours = [fit.gamma.value, fit.alpha.value, fit.beta.value];
+    let ours = [fit.gamma, fit.alpha.value, fit.beta.value];
     let published = [89.995_233, 0.027_728_5, 0.000_104_4];
     let squares = |parameters: [f64; 3], error: fn(f64, f64) -> f64| {
         SDM91.iter().map(|(n, evidence)| error(law(*n, parameters), *evidence).powi(2)).sum::<f64>()
@@ -197,19 +197,6 @@ fn levels_that_lie_off_the_law_widen_its_intervals() {
 }
 
 #[test]
-fn the_simplest_law_that_describes_a_sweep_is_named() {
-    let mut noisy = Noisy(5);
-    let mut named = |truth, shape| {
-        let is_named = |_: &u32| fit(&noisy.sweep(&LEVELS, 3, truth)).unwrap().shapes.best == shape;
-        (0..40).filter(is_named).count()
-    };
-    // One parameter too many is named now and then: the criterion is no test.
-    assert!(named([10_000.0, 0.0, 0.0], Shape::Linear) >= 32);
-    assert!(named([10_000.0, 0.1, 0.0], Shape::Amdahl) >= 32);
-    assert_eq!(named([10_000.0, 0.1, 0.002], Shape::Universal), 40);
-}
-
-#[test]
 fn too_few_levels_and_a_missing_single_client_are_refused() {
     let truth = [10.0, 0.1, 0.01];
     let refused = fit(&exact(&LEVELS[..5], truth)).unwrap_err();
@@ -239,14 +226,14 @@ proptest! {
             let error = |one: &Observation| (law(one.clients, parameters) / one.ops_per_s).ln();
             sweep.iter().map(|one| error(one).powi(2)).sum::<f64>()
         };
-        let best = [fit.gamma.value, fit.alpha.value, fit.beta.value];
+        let best = [fit.gamma, fit.alpha.value, fit.beta.value];
         let moved = [
             best[0] * steps[0].exp(),
             (best[1] + steps[1] * 0.1).max(0.0),
             (best[2] + steps[2] * 0.001).max(0.0),
         ];
         prop_assert!(squares(best) <= squares(moved) * (1.0 + 1e-9), "{:?} {:?}", best, moved);
-        for estimate in [fit.gamma, fit.alpha, fit.beta] {
+        for estimate in [fit.alpha, fit.beta] {
             prop_assert!(holds(&estimate, estimate.value), "{:?}", estimate);
         }
     }

@@ -3,30 +3,15 @@
 use analysis::per_op;
 use std::collections::BTreeSet;
 
-use model::record::Severity;
 use model::{Durability, RunRecord, StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{ComparisonContext, PlanContext};
 use crate::facts::measured;
 use crate::registry::code;
 
-/// Variants of different durability classes are not comparable.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A001,
-    name: "durability mismatch",
-    severity: Severity::Blocking,
-    trigger: "the variants' durability classes differ; or all are of class sync, one client writes, \
-              and one variant syncs less than half as often as another and less than once in two \
-              operations (a warning where each syncs at least that often)",
-    why: "A variant that may lose acknowledged writes skips work that another does: the difference \
-          measured is that of the guarantees.",
-    remedy: "give all variants one durability class, or waive A001 when the class is the question",
-    source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2",
-    plan: Some(plan),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A001, plan: Some(plan), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Quotient of syncs per operation beyond which two variants of one class are unlike.
 /// Our choice.
@@ -68,10 +53,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
                 least.2, most.2, most.1
             );
             let is_less = least.2 < SYNCS;
-            let severity = if is_less { Severity::Blocking } else { Severity::Warning };
             let remedy = "find out by a trace of system calls which of the two meets its guarantee";
             let evidence =
-                Observation::new(evidence).step(name).variant(&least.1).severity(severity);
+                Observation::new(evidence).step(name).variant(&least.1).blocking_if(is_less);
             evidence.remedy(remedy).ranked("syncs", most.2 / least.2.max(1e-9))
         })
     };
@@ -85,6 +69,8 @@ fn syncs(step: &StepRecord) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_plan, in_runs, runs, set, step};
 

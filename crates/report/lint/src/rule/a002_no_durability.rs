@@ -1,53 +1,30 @@
 //! A002: writes without durability.
 
 use model::record::Severity;
-use model::{Durability, StepRecord, metric};
+use model::{Durability, StepRecord, Variant, metric};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
-use crate::facts::measured;
 use crate::registry::code;
 
-/// Measured writes that a crash may lose.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A002,
-    name: "no durability",
-    severity: Severity::Warning,
-    trigger: "writes of class none; blocking when a step of class sync wrote and the engine counted \
-              no sync at all",
-    why: "Writes that need not survive are cheaper than those that applications use: write \
-          amplification is understated and throughput overstated.",
-    remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",
-    source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
-    plan: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A002, variant: Some(lax), measured: &[uncounted], ..Checks::EMPTY };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
+fn lax(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let experiment = context.experiment;
     let application = experiment.application.as_ref();
     let is_written = experiment.steps.iter().any(|step| step.role(application).writes());
-    let lax = experiment
-        .variants
-        .iter()
-        .filter(|variant| is_written && variant.settings.durability == Durability::None);
-    let observe =
-        |name: &str| Observation::new("writes of class none are lost in a crash").variant(name);
-    lax.map(|variant| observe(&variant.name)).collect()
+    (is_written && variant.settings.durability == Durability::None)
+        .then(|| Observation::new("writes of class none are lost in a crash"))
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
+fn uncounted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_sync = context.run.variant.settings.durability == Durability::Sync;
-    let has_none = |step: &&StepRecord| {
-        is_sync && step.role().writes() && step.counters.value(metric::ENGINE_FSYNCS) == Some(0.0)
-    };
-    let observe = |step: &StepRecord| {
-        let evidence =
-            Observation::new("class sync, and the engine counted no sync").step(&step.step.name);
+    let has_none = step.counters.value(metric::ENGINE_FSYNCS) == Some(0.0);
+    (is_sync && step.role().writes() && has_none).then(|| {
+        let evidence = Observation::new("class sync, and the engine counted no sync");
         evidence.severity(Severity::Blocking).ranked("none counted", 0.0)
-    };
-    measured(context.run).filter(has_none).map(observe).collect()
+    })
 }
 
 #[cfg(test)]

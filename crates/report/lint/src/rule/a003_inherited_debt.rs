@@ -1,30 +1,14 @@
 //! A003: deferred work that a step inherits.
 
-use model::record::Severity;
-use model::{DataShape, Experiment, Metric, StepRecord, StepRole, metric, percent};
+use model::{Experiment, Metric, StepRecord, StepRole, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::facts::bytes;
 use crate::registry::code;
 
-/// A step begins with deferred work of the steps before it.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A003,
-    name: "inherited debt",
-    severity: Severity::Warning,
-    trigger: "deferred work above 5 % of the data when a step begins, or halved while a step only \
-              reads; before queries of a server, garbage above 5 % of the rows, or changed pages \
-              above 5 % of the data of which the step wrote half; a settle that reached its \
-              cap; a search whose rates depend on their order",
-    why: "The step pays for the one before it: how much is left to pay is chance, and differs \
-          between engines and repetitions.",
-    remedy: "put `settle` before the step; raise `settle_cap` where it was reached",
-    source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of the data",
-    is_recorded: true,
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A003, steps: &[capped, inherited, paid, dirty, garbage], ..Checks::EMPTY };
 
 /// The gauge of deferred work.
 const DEBT: Metric = metric::ENGINE_DEBT_BYTES;
@@ -34,24 +18,6 @@ const SHARE: f64 = 0.05;
 const PAID: f64 = 0.5;
 /// Share of the data below which paid debt is not reported: a single file.
 const PAID_FROM: f64 = 0.01;
-
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let data = &context.experiment.data;
-    let steps = context.run.steps.iter();
-    steps
-        .flat_map(|step| {
-            let of_server = is_queried(step, context.experiment);
-            [
-                capped(step),
-                inherited(step, data),
-                paid(step, data),
-                dirty(step, data).filter(|_| of_server),
-                garbage(step, data).filter(|_| of_server),
-            ]
-        })
-        .flatten()
-        .collect()
-}
 
 /// Returns whether a step queries the data.
 ///
@@ -66,7 +32,10 @@ fn is_queried(step: &StepRecord, experiment: &Experiment) -> bool {
 /// Reports changed pages in the cache of a server that the step writes for another.
 ///
 /// Pages that stay changed cost the step nothing; with background writers there are always some.
-fn dirty(step: &StepRecord, data: &DataShape) -> Option<Observation> {
+fn dirty(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    if !is_queried(step, context.experiment) {
+        return None;
+    }
     let [dirty, after] =
         [&step.before, &step.after].map(|state| state.readings.value(metric::ENGINE_DIRTY_BYTES));
     let (dirty, after) = (dirty?, after?);
@@ -75,68 +44,69 @@ fn dirty(step: &StepRecord, data: &DataShape) -> Option<Observation> {
         Some(end(metric::DATA_DIR_BYTES)? - end(metric::LOG_BYTES)?).filter(|bytes| *bytes > 0.0)
     };
     let known = step.before.readings.value(metric::ENGINE_DISK_BYTES).or_else(files);
-    let share = known.map_or_else(|| share_of(dirty, step, data), |stored| Some(dirty / stored))?;
+    let share =
+        known.map_or_else(|| share_of(dirty, step, context), |stored| Some(dirty / stored))?;
     (share > SHARE && after < dirty * PAID).then(|| {
         let evidence = format!(
             "began with {} of changed pages not yet written, {} of the data, and wrote them",
             bytes(dirty),
             percent(share)
         );
-        Observation::new(evidence).step(&step.step.name).ranked("dirty", dirty)
+        Observation::new(evidence).ranked("dirty", dirty)
     })
 }
 
 /// Reports rows that vacuum or purge had yet to remove.
-fn garbage(step: &StepRecord, data: &DataShape) -> Option<Observation> {
+fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let rows = step.before.readings.value(metric::ENGINE_GARBAGE_ROWS)?;
-    let share = rows / (data.rows as f64).max(1.0);
-    (share > SHARE).then(|| {
+    let share = rows / (context.experiment.data.rows as f64).max(1.0);
+    (share > SHARE && is_queried(step, context.experiment)).then(|| {
         let evidence = format!(
             "began with {rows:.0} row versions that vacuum or purge had yet to remove, {} of the \
              rows",
             percent(share)
         );
-        Observation::new(evidence).step(&step.step.name).ranked("garbage", rows)
+        Observation::new(evidence).ranked("garbage", rows)
     })
 }
 
 /// Reports a settle that ended before the engine was idle.
-fn capped(step: &StepRecord) -> Option<Observation> {
+fn capped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
     let evidence =
         format!("the engine was not idle when the cap was reached, after {}", settle.took_ns);
     let remedy = "raise `settle_cap`: the steps that follow pay for what was left";
-    Some(Observation::new(evidence).step(&step.step.name).remedy(remedy).ranked("capped", 0.0))
+    Some(Observation::new(evidence).remedy(remedy).ranked("capped", 0.0))
 }
 
-fn inherited(step: &StepRecord, data: &DataShape) -> Option<Observation> {
+fn inherited(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let debt = step.before.readings.value(DEBT)?;
-    let share = share_of(debt, step, data)?;
+    let share = share_of(debt, step, context)?;
     // A step without operations exists to pay debt.
     (share > SHARE && !step.clients.is_empty()).then(|| {
         let evidence =
             format!("began with {} of deferred work, {} of the data", bytes(debt), percent(share));
-        Observation::new(evidence).step(&step.step.name).ranked("inherited", debt)
+        Observation::new(evidence).ranked("inherited", debt)
     })
 }
 
-fn paid(step: &StepRecord, data: &DataShape) -> Option<Observation> {
+fn paid(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let (before, after) = (step.before.readings.value(DEBT)?, step.after.readings.value(DEBT)?);
-    let is_reported = step.role() == StepRole::Read && share_of(before, step, data)? > PAID_FROM;
+    let is_reported = step.role() == StepRole::Read && share_of(before, step, context)? > PAID_FROM;
     (is_reported && after < before * PAID).then(|| {
         let evidence = format!(
             "deferred work fell from {} to {} while it only read",
             bytes(before),
             bytes(after)
         );
-        Observation::new(evidence).step(&step.step.name).ranked("paid", before)
+        Observation::new(evidence).ranked("paid", before)
     })
 }
 
 /// Returns debt as a share of what the engine has on storage, or of its rows.
-fn share_of(debt: f64, step: &StepRecord, data: &DataShape) -> Option<f64> {
+fn share_of(debt: f64, step: &StepRecord, context: &RunContext<'_>) -> Option<f64> {
     let stored = step.before.readings.value(metric::ENGINE_DISK_BYTES);
-    let stored = stored.unwrap_or(data.live_bytes().0 as f64);
+    let stored = stored.unwrap_or(context.experiment.data.live_bytes().0 as f64);
     (stored > 0.0).then(|| debt / stored)
 }
 
@@ -144,6 +114,7 @@ fn share_of(debt: f64, step: &StepRecord, data: &DataShape) -> Option<f64> {
 mod tests {
     use model::Nanos;
     use model::record::SettleRecord;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{application, experiment, in_runs, runs, set, when};

@@ -3,33 +3,13 @@
 use model::record::Severity;
 use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// Throughput did not become steady, or an open loop was overloaded.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A004,
-    name: "not steady",
-    severity: Severity::Warning,
-    trigger: "throughput drifts over the whole step, or no part of it that is long enough is \
-              steady (a note for steps that end by count); a warm-up or slow-down was counted, \
-              because little would be left without it or --whole was given; an open loop that \
-              was overloaded",
-    why: "The mean of a step that is still changing depends on when it was stopped: it is no \
-          property of the engine.",
-    remedy: "measure for longer, warm up for longer, or read it as a trend",
-    source: "[Callaghan 2022-08-23] (throughput over time)",
-    is_recorded: true,
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A004, steps: &[unsteady], ..Checks::EMPTY };
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    context.run.steps.iter().filter_map(unsteady).collect()
-}
-
-fn unsteady(step: &StepRecord) -> Option<Observation> {
+fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let time_profile = step.time_profile.as_ref()?;
     let (kind, evidence) = match time_profile.class {
         TrendClass::Drift => ("drift", drift(time_profile)),
@@ -46,8 +26,7 @@ fn unsteady(step: &StepRecord) -> Option<Observation> {
         | TrendClass::Cyclic
         | TrendClass::TooShort => return None,
     };
-    let evidence =
-        Observation::new(evidence).step(&step.step.name).ranked(kind, slope(time_profile).abs());
+    let evidence = Observation::new(evidence).ranked(kind, slope(time_profile).abs());
     Some(match step.step.stop {
         // The whole of the work was measured, steady or not.
         StopRule::Operations(_) => evidence.severity(Severity::Note),

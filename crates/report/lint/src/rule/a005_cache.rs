@@ -1,40 +1,20 @@
 //! A005: a cache that fills or empties during the measurement.
 
-use model::record::Severity;
-use model::{DataShape, StepRecord, metric};
+use model::{StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::measured;
 use crate::registry::code;
 
-/// The figures depend on what the step before left in the cache.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A005,
-    name: "cache carried over",
-    severity: Severity::Warning,
-    trigger: "over the steady part of a step the share of look-ups in the engine's cache that hit \
-              moved by more than 5 points, beyond three standard errors of its slope",
-    why: "The cache then still holds what the step before left there, or is not full yet: how much \
-          the figures owe to it depends on how long was measured.",
-    remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
-    source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache); \
-             our choice: 5 points",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A005, measured: &[moved], ..Checks::EMPTY };
 
 /// Points by which the share may move. Our choice.
 const POINTS: f64 = 0.05;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let data = &context.experiment.data;
-    measured(context.run).filter_map(|step| moved(step, data)).collect()
-}
-
-fn moved(step: &StepRecord, data: &DataShape) -> Option<Observation> {
+fn moved(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let drift = step.time_profile.as_ref()?.drifts.get(metric::CACHE_HIT_SHARE.name)?;
-    let level = analysis::step_metrics(step, data).value(metric::CACHE_HIT_SHARE)?;
+    let level =
+        analysis::step_metrics(step, &context.experiment.data).value(metric::CACHE_HIT_SHARE)?;
     // The slope is a share of the level.
     let points = drift.over_part * level;
     (drift.is_real && points.abs() > POINTS).then(|| {
@@ -42,12 +22,13 @@ fn moved(step: &StepRecord, data: &DataShape) -> Option<Observation> {
         let (level, by) = (level * 100.0, points.abs() * 100.0);
         let evidence =
             format!("the share of cache hits, {level:.0} % on average, {way} by {by:.0} points");
-        Observation::new(evidence).step(&step.step.name).ranked(way, by)
+        Observation::new(evidence).ranked(way, by)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use std::collections::BTreeMap;
 
     use model::TimeProfile;

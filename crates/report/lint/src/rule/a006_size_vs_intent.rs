@@ -1,30 +1,15 @@
 //! A006: data of another size than the workload is about.
 
 use analysis::per_op;
-use model::record::Severity;
-use model::{Bytes, Experiment, StepRecord, StepRole, Variant, metric, percent};
+use model::{Experiment, StepRecord, StepRole, Variant, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
-use crate::facts::{bytes, measured, memory};
+use crate::facts::{bytes, memory};
 use crate::registry::code;
 
-/// A workload that is called cached reads storage, or one that is called IO-bound does not.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A006,
-    name: "size against intent",
-    severity: Severity::Blocking,
-    trigger: "a cached workload (byrx, byos) whose rows do not fit its cache, or whose reads need \
-              more than 0.01 device reads each; an IO-bound one (iobuf, iodir) whose rows fit memory \
-              (a warning below twice the memory), or whose reads need less than 0.05",
-    why: "It would measure memory under the name of storage, or storage under the name of memory.",
-    remedy: "leave `rows` and `cache` to the preset, or name another preset",
-    source: "[Callaghan 2022-08-18] (byrx, byos, iobuf, iodir); [Callaghan 2023-01-02] (the \
-             database was larger than memory by mistake); our choice: thresholds",
-    plan: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A006, variant: Some(misfit), measured: &[read], ..Checks::EMPTY };
 
 /// Share of the cache that rows of a cached workload may fill. Our choice.
 const CACHED_SHARE: f64 = 0.9;
@@ -56,22 +41,6 @@ fn intent(experiment: &Experiment) -> Option<Intent> {
     }
 }
 
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let experiment = context.experiment;
-    let Some(intent) = intent(experiment) else { return Vec::new() };
-    let memory = memory(experiment, context.host);
-    let observe = |variant: &Variant| {
-        let (evidence, severity) = misfit(intent, stored(experiment, variant), variant, memory)?;
-        Some(
-            Observation::new(evidence)
-                .variant(&variant.name)
-                .severity(severity)
-                .ranked("size", 0.0),
-        )
-    };
-    experiment.variants.iter().filter_map(observe).collect()
-}
-
 /// Returns what the rows take when stored: caches of pages hold them compressed.
 fn stored(experiment: &Experiment, variant: &Variant) -> f64 {
     let live = experiment.data.live_bytes().0 as f64;
@@ -81,51 +50,48 @@ fn stored(experiment: &Experiment, variant: &Variant) -> f64 {
     }
 }
 
-fn misfit(
-    intent: Intent,
-    stored: f64,
-    variant: &Variant,
-    memory: Option<Bytes>,
-) -> Option<(String, Severity)> {
+fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
+    let intent = intent(context.experiment)?;
     let (room, what) = match intent {
         Intent::Engine => (variant.settings.cache_bytes?, "cache"),
-        Intent::System | Intent::Storage => (memory?, "memory"),
+        Intent::System | Intent::Storage => (memory(context.experiment, context.host)?, "memory"),
     };
-    let share = stored / room.0 as f64;
-    let rows = bytes(stored);
-    if intent == Intent::Storage {
-        let severity = if share < 1.0 { Severity::Blocking } else { Severity::Warning };
-        let evidence = format!("IO-bound, and {rows} of rows next to {room} of {what}");
-        return (share < IO_BOUND_RATIO).then_some((evidence, severity));
-    }
-    let severity = if share > 1.0 { Severity::Blocking } else { Severity::Warning };
-    let evidence = format!("cached, and {rows} of rows for {room} of {what}");
-    (share > CACHED_SHARE).then_some((evidence, severity))
+    let stored = stored(context.experiment, variant);
+    let (share, rows) = (stored / room.0 as f64, bytes(stored));
+    let (is_wrong, is_severe, evidence) = match intent {
+        Intent::Storage => {
+            let evidence = format!("IO-bound, and {rows} of rows next to {room} of {what}");
+            (share < IO_BOUND_RATIO, share < 1.0, evidence)
+        }
+        Intent::Engine | Intent::System => {
+            let evidence = format!("cached, and {rows} of rows for {room} of {what}");
+            (share > CACHED_SHARE, share > 1.0, evidence)
+        }
+    };
+    is_wrong.then(|| Observation::new(evidence).blocking_if(is_severe).ranked("size", 0.0))
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let Some(intent) = intent(context.experiment) else { return Vec::new() };
-    let observe = |step: &StepRecord| {
-        let reads = per_op(step, metric::DEVICE_READS).filter(|_| step.role() == StepRole::Read)?;
-        // The device is shared: reads count only where the worker itself read.
-        let own = per_op(step, metric::PROCESS_READ_BYTES);
-        let (is_wrong, is) = match intent {
-            Intent::Engine | Intent::System => {
-                (reads > CACHED_READS && own.is_none_or(|own| own > 0.0), "cached")
-            }
-            Intent::Storage => (reads < IO_BOUND_READS, "IO-bound"),
-        };
-        is_wrong.then(|| {
-            let evidence =
-                format!("{is}, and {} of the operations read the device", percent(reads));
-            Observation::new(evidence).step(&step.step.name).ranked("reads", reads)
-        })
+fn read(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let reads = per_op(step, metric::DEVICE_READS).filter(|_| step.role() == StepRole::Read)?;
+    // The device is shared: reads count only where the worker itself read.
+    let own = per_op(step, metric::PROCESS_READ_BYTES);
+    let (is_wrong, is) = match intent(context.experiment)? {
+        Intent::Engine | Intent::System => {
+            (reads > CACHED_READS && own.is_none_or(|own| own > 0.0), "cached")
+        }
+        Intent::Storage => (reads < IO_BOUND_READS, "IO-bound"),
     };
-    measured(context.run).filter_map(observe).collect()
+    is_wrong.then(|| {
+        let evidence = format!("{is}, and {} of the operations read the device", percent(reads));
+        Observation::new(evidence).ranked("reads", reads)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::Bytes;
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{in_plan, in_runs, runs, set};
 

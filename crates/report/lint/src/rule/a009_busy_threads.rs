@@ -1,45 +1,27 @@
 //! A009: more runnable threads than CPUs.
 
+use model::Variant;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// Clients and background threads are more than the CPUs.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A009,
-    name: "too many busy threads",
-    severity: Severity::Warning,
-    trigger: "more runnable threads than CPUs, or clients that wait for a CPU for more than 5 % of \
-              their time; in a plan, as a note, more clients and background jobs than CPUs",
-    why: "Clients then wait for a CPU and not for the engine, and the variance of everything grows.",
-    remedy: "use fewer clients or background threads, or read it as a test of a saturated machine",
-    source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",
-    is_recorded: true,
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A009, variant: Some(crowded), ..Checks::EMPTY };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let Some(host) = context.host.filter(|_| context.is_before_runs()) else { return Vec::new() };
+fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
+    let cpus = context.host.filter(|_| context.is_before_runs())?.cpus;
     let experiment = context.experiment;
     let steps = experiment.steps.iter().map(|step| step.clients);
     let clients = experiment.clients.iter().copied().chain(steps).max().unwrap_or(1);
-    let too_many = experiment.variants.iter().filter_map(|variant| {
-        let jobs = variant.settings.background_jobs?;
-        (clients + jobs > host.cpus).then(|| {
-            let evidence = format!(
-                "{} and {jobs} background threads share {} CPUs",
-                model::units::clients(clients),
-                host.cpus
-            );
-            let evidence =
-                Observation::new(evidence).variant(&variant.name).severity(Severity::Note);
-            evidence.ranked("plan", f64::from(clients + jobs))
-        })
-    });
-    too_many.collect()
+    let jobs = variant.settings.background_jobs?;
+    (clients + jobs > cpus).then(|| {
+        let clients_text = model::units::clients(clients);
+        let evidence = format!("{clients_text} and {jobs} background threads share {cpus} CPUs");
+        let size = f64::from(clients + jobs);
+        Observation::new(evidence).severity(Severity::Note).ranked("plan", size)
+    })
 }
 
 #[cfg(test)]

@@ -1,39 +1,21 @@
 //! A010: operations that a closed loop omits.
 
-use model::record::Severity;
 use model::{Load, Nanos, StepRecord};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::facts::requests;
 use crate::registry::code;
 
-/// A closed loop sends nothing while it waits.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A010,
-    name: "coordinated omission",
-    severity: Severity::Note,
-    trigger: "during the longest operation of a closed loop its client would have sent 10 more",
-    why: "A client that waits omits the operations that were due meanwhile: its percentiles are those \
-          of the operations sent, not of the ones due.",
-    remedy: "response times are those of clients that wait; an open loop (--rate) counts every \
-             operation that was due",
-    source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2015]",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A010, steps: &[omitted], ..Checks::EMPTY };
 
 /// Omitted operations from which a step is reported. Our choice.
 const OMITTED: f64 = 10.0;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    context.run.steps.iter().filter_map(omitted).collect()
-}
-
 /// Reports the operations a client would have sent during the longest one.
 ///
 /// That is the longest service time times the rate per client. Source: [Tene 2015].
-fn omitted(step: &StepRecord) -> Option<Observation> {
+fn omitted(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::FindClients) {
         return None;
     }
@@ -48,12 +30,13 @@ fn omitted(step: &StepRecord) -> Option<Observation> {
             "closed loop: while its longest operation took {longest}, a client would have sent \
              {omitted:.0} more"
         );
-        Observation::new(evidence).step(&step.step.name).ranked("", omitted)
+        Observation::new(evidence).ranked("", omitted)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::{OpKind, OpenLoad, Pace, Rate};
 
     use super::*;

@@ -1,27 +1,10 @@
 //! A011: intervals and runs in which the client was late.
 
-use model::record::Severity;
-
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// Part of a run, or all of it, does not count.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A011,
-    name: "client late",
-    severity: Severity::Blocking,
-    trigger: "intervals are invalid because the client was delayed; blocking when a \
-              run has so many of them that it is invalid, and fewer than 2 runs of its variant are \
-              left",
-    why: "Where the client could not do its part, late answers are not the engine's: such intervals \
-          are left out, and too many of them leave no evidence for the step.",
-    remedy: "find out what delayed the client, then run the cell again",
-    source: "our choice: a late client makes late responses that are not the engine's",
-    is_recorded: true,
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A011, run: Some(run), ..Checks::EMPTY };
 
 /// Runs that count from which a variant can do without those that do not.
 const ENOUGH: usize = 2;
@@ -29,14 +12,15 @@ const ENOUGH: usize = 2;
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |reason: &String| {
         let evidence = format!("the run is invalid and not counted: {reason}");
-        let severity = if context.peers < ENOUGH { Severity::Blocking } else { Severity::Warning };
-        Observation::new(evidence).severity(severity).ranked("invalid", 0.0)
+        Observation::new(evidence).blocking_if(context.peers < ENOUGH).ranked("invalid", 0.0)
     };
     context.run.invalid.iter().map(observe).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::rule::a043_stalls;
     use crate::testing::{experiment, in_runs, runs};

@@ -1,28 +1,12 @@
 //! A012: steps of another length or count than requested.
 
-use model::record::Severity;
 use model::{Load, StepRecord, StopRule, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::measured;
 use crate::registry::code;
 
-/// The measured window is not the requested one.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A012,
-    name: "durations differ",
-    severity: Severity::Blocking,
-    trigger: "a step that ends by time was measured for more than 10 % and a second longer or shorter \
-              than requested (a warning above 1 %), or one that ends by count did 1 % less",
-    why: "Windows of different lengths hold different parts of a trend, and leave data of \
-          different sizes to the steps that follow.",
-    remedy: "find out what held the clients at the end of the step, then run the cell again",
-    source: "[Callaghan 2022-12-02] (1200 seconds for one engine, 1800 for the other: were I to \
-             repeat this I would use the same duration); our choice: 1 %",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A012, measured: &[misfit], ..Checks::EMPTY };
 
 /// Share by which windows or counts may differ. Our choice.
 const SHARE: f64 = 0.01;
@@ -33,11 +17,7 @@ const BLOCKING_S: f64 = 1.0;
 /// Difference below which nothing is reported, in seconds: an operation in hand when time is up.
 const GRACE_S: f64 = 0.1;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    measured(context.run).filter_map(misfit).collect()
-}
-
-fn misfit(step: &StepRecord) -> Option<Observation> {
+fn misfit(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     // A search makes its own windows.
     if !matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))
         || step.warmup_trim_ns.is_some()
@@ -62,13 +42,13 @@ fn misfit(step: &StepRecord) -> Option<Observation> {
             ((share > SHARE).then_some(share)?, true, evidence)
         }
     };
-    let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
-    Some(Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", share))
+    Some(Observation::new(evidence).blocking_if(is_severe).ranked("", share))
 }
 
 #[cfg(test)]
 mod tests {
     use model::Nanos;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::when;

@@ -1,53 +1,40 @@
 //! A014: failed operations.
 
-use model::record::{OpSummaries, Severity};
+use model::record::OpSummaries;
 use model::{StepRecord, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// Operations of clients or of the background writer failed.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A014,
-    name: "failed operations",
-    severity: Severity::Warning,
-    trigger: "an operation failed; blocking above 0.1 % of a step's operations",
-    why: "A failed operation is not counted as done, but its time was spent: an engine that fails \
-          fast seems fast.",
-    remedy: "read the engine's own log, in the run's engine/ directory",
-    source: "[Callaghan 2022-10-31] (unexplained results turned out bogus); our choice: 0.1 %",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A014, steps: &[of_clients, of_writers], ..Checks::EMPTY };
 
 /// Share of failed operations that blocks a verdict. Our choice.
 const BLOCKING: f64 = 0.001;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let observe = |step: &StepRecord| {
-        let one = |of: &OpSummaries, what| {
-            failed(of, what).map(|evidence| evidence.step(&step.step.name))
-        };
-        [one(&step.clients, "operations"), one(&step.writers, "writes of the background writer")]
-    };
-    context.run.steps.iter().flat_map(observe).flatten().collect()
+fn of_clients(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    failed(&step.clients, "operations")
+}
+
+fn of_writers(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    failed(&step.writers, "writes of the background writer")
 }
 
 fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
     let failed: u64 = of.values().map(|summary| summary.counts.failed).sum();
     let done: u64 = of.values().map(|summary| summary.counts.done).sum();
     let share = failed as f64 / ((failed + done) as f64).max(1.0);
-    let severity = if share > BLOCKING { Severity::Blocking } else { Severity::Warning };
     (failed > 0).then(|| {
         let evidence = format!("{failed} {what} failed, {}", percent(share));
-        Observation::new(evidence).severity(severity).ranked(what, share)
+        Observation::new(evidence).blocking_if(share > BLOCKING).ranked(what, share)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use model::OpKind;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{summary, when};

@@ -1,32 +1,16 @@
 //! A015: reads that find nothing.
 
-use model::record::Severity;
 use model::sql::CallMix;
 use model::step::name;
-use model::{Experiment, RunRecord, StepRecord, percent};
+use model::{Experiment, StepRecord, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{ComparisonContext, RunContext};
-use crate::facts::{Sample, measured, samples};
+use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-/// Reads that are to find rows did not find them.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A015,
-    name: "reading nothing",
-    severity: Severity::Blocking,
-    trigger: "more than half of a step's reads found nothing (a warning above 0.1 %), or the share \
-              differs between variants by more than one point; `readmissing` is meant to find \
-              nothing, rows may be missing after `deleterandom`, and of an application only those steps \
-              count whose statements are to return rows",
-    why: "Not finding a row is other work than reading it: filters answer it without touching data.",
-    remedy: "load with `fillseq` or `filluniquerandom`, so that every row is there",
-    source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: \
-             0.1 %",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A015, measured: &[lost], comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Share of reads that may find nothing. Our choice.
 const SHARE: f64 = 0.001;
@@ -35,21 +19,15 @@ const BLOCKING: f64 = 0.5;
 /// Difference of the shares of two variants that blocks a verdict: their requests differ.
 const APART: f64 = 0.01;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let observe = |step: &StepRecord| {
-        let share = not_found(step).filter(|share| *share > SHARE)?;
-        let is_half = share > BLOCKING;
-        let severity = if is_half { Severity::Blocking } else { Severity::Warning };
-        let evidence = format!("{} of the operations found nothing", percent(share));
-        Some(
-            Observation::new(evidence)
-                .step(&step.step.name)
-                .severity(severity)
-                .ranked("share", share),
-        )
-    };
-    let is_to_find = |step: &&StepRecord| is_to_find(context.experiment, &step.step.name);
-    expected(context.run).filter(is_to_find).filter_map(observe).collect()
+fn lost(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let is_deleting =
+        |one: &StepRecord| one.step.name == name::DELETERANDOM && one.index <= step.index;
+    let is_expected = step.step.name != name::READMISSING
+        && is_to_find(context.experiment, &step.step.name)
+        && !context.run.steps.iter().any(is_deleting);
+    let share = not_found(step).filter(|share| is_expected && *share > SHARE)?;
+    let evidence = format!("{} of the operations found nothing", percent(share));
+    Some(Observation::new(evidence).blocking_if(share > BLOCKING).ranked("share", share))
 }
 
 /// Returns whether a step's statements are to return rows: an application declares it.
@@ -66,14 +44,6 @@ fn is_to_find(experiment: &Experiment, step: &str) -> bool {
         procedure.and_then(|known| known.rows_expected).is_some_and(|rows| rows >= 1.0)
     };
     positions.iter().all(finds)
-}
-
-/// Returns the steps whose reads are to find every row.
-fn expected(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
-    let is_deleting = |step: &&StepRecord| step.step.name != name::DELETERANDOM;
-    let whole = run.steps.iter().take_while(is_deleting).count();
-    measured(run)
-        .filter(move |step| step.step.name != name::READMISSING && (step.index as usize) < whole)
 }
 
 fn not_found(step: &StepRecord) -> Option<f64> {
@@ -119,6 +89,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::OpKind;
+    use model::record::Severity;
     use model::sql::{PerDialect, Procedure};
 
     use super::*;

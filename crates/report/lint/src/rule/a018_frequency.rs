@@ -1,24 +1,10 @@
 //! A018: a CPU frequency that may change.
 
-use model::record::Severity;
-
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// The CPU's frequency is not pinned.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A018,
-    name: "CPU frequency",
-    severity: Severity::Warning,
-    trigger: "the CPU frequency governor is known and not `performance`, or turbo boost is on",
-    why: "The clock then follows load and heat: a run later, or next to more threads, is slower.",
-    remedy: "set the governor to `performance` and switch boost off: echo 0 > \
-             /sys/devices/system/cpu/cpufreq/boost",
-    source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance)",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A018, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let Some(host) = context.host else { return Vec::new() };
@@ -32,6 +18,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Host;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, host, on_hosts, runs};

@@ -5,43 +5,23 @@ use std::collections::BTreeSet;
 use model::record::Severity;
 use model::{StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{ComparisonContext, RunContext};
-use crate::facts::measured;
 use crate::registry::code;
 
-/// More threads were busy than there are cores, and cores run several threads.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A019,
-    name: "shared cores",
-    severity: Severity::Warning,
-    trigger: "SMT is on and the worker used more CPUs over a step than there are physical cores; \
-              blocking when SMT is on for some of the runs compared and off for others",
-    why: "Threads that share a core are slower than alone, by how much depends on what the other one \
-          does: CPU per operation then grows with the load alone.",
-    remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
-             /sys/devices/system/cpu/smt/control",
-    source: "[Callaghan 2022-10-24] (hyper-threads disabled, kernel option `nosmt`)",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A019, measured: &[shared], comparison: Some(comparison), ..Checks::EMPTY };
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
+fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let host = context.host;
-    let Some(cores) = host.cores.filter(|_| host.is_smt_on == Some(true)) else {
-        return Vec::new();
-    };
-    let observe = |step: &StepRecord| {
-        let metrics = analysis::step_metrics(step, &context.experiment.data);
-        let used = metrics.value(metric::BUSY_THREADS)?;
-        (used > f64::from(cores)).then(|| {
-            let cpus = host.cpus;
-            let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");
-            Observation::new(evidence).step(&step.step.name).ranked("used", used)
-        })
-    };
-    measured(context.run).filter_map(observe).collect()
+    let cores = host.cores.filter(|_| host.is_smt_on == Some(true))?;
+    let metrics = analysis::step_metrics(step, &context.experiment.data);
+    let used = metrics.value(metric::BUSY_THREADS)?;
+    (used > f64::from(cores)).then(|| {
+        let cpus = host.cpus;
+        let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");
+        Observation::new(evidence).ranked("used", used)
+    })
 }
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

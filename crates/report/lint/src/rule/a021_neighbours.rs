@@ -1,29 +1,14 @@
 //! A021: CPU taken by other guests and processes.
 
-use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::{measured, span_us};
+use crate::facts::span_us;
 use crate::registry::code;
 
-/// Other guests or other processes took CPU.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A021,
-    name: "steal and neighbours",
-    severity: Severity::Warning,
-    trigger: "another guest took more than 0.5 % of the host's CPU time over a step, other \
-              processes of the host more than 2 % of one CPU, or they disturbed a closed loop in \
-              many of its seconds",
-    why: "What others do is no property of the engine, and changes from run to run.",
-    remedy: "stop the other processes of the host, or repeat on one whose CPUs are not shared",
-    source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
-             thresholds",
-    is_recorded: true,
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A021, measured: &[stolen, foreign], ..Checks::EMPTY };
 
 /// Share of the host's CPU time that other guests may take. Our choice.
 const STEAL: f64 = 0.005;
@@ -33,24 +18,19 @@ const FOREIGN: f64 = 0.02;
 /// CPU time below which nothing is reported: the kernel accounts for it in ticks of 4 to 10 ms.
 const TICKS_US: f64 = 50_000.0;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
+fn stolen(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let cpus = f64::from(context.host.cpus.max(1));
-    let steps = measured(context.run);
-    steps.flat_map(|step| [stolen(step, cpus), foreign(step)]).flatten().collect()
-}
-
-fn stolen(step: &StepRecord, cpus: f64) -> Option<Observation> {
     let share = step.counters.value(metric::HOST_STEAL_US).filter(|us| *us > TICKS_US)?
         / span_us(step)?
         / cpus;
     (share > STEAL).then(|| {
         let evidence = format!("another guest took {} of the CPU", percent(share));
-        Observation::new(evidence).step(&step.step.name).ranked("steal", share)
+        Observation::new(evidence).ranked("steal", share)
     })
 }
 
 /// Reports other processes, unless the runner recorded that they disturbed the step.
-fn foreign(step: &StepRecord) -> Option<Observation> {
+fn foreign(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_reported =
         step.invalid_intervals.is_some() || step.findings.iter().any(|one| one.code == RULE.code);
     let used_us =
@@ -58,12 +38,14 @@ fn foreign(step: &StepRecord) -> Option<Observation> {
     let share = used_us / span_us(step)?;
     (share > FOREIGN).then(|| {
         let evidence = format!("other processes of the host used {} of one CPU", percent(share));
-        Observation::new(evidence).step(&step.step.name).ranked("foreign", share)
+        Observation::new(evidence).ranked("foreign", share)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{set, when};
 

@@ -1,43 +1,29 @@
 //! A022: throttling by a CPU cap.
 
-use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::{measured, span_us};
+use crate::facts::span_us;
 use crate::registry::code;
 
-/// The cap of the run's control group throttled it.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A022,
-    name: "throttling",
-    severity: Severity::Blocking,
-    trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
-              for less)",
-    why: "What is measured is the cap: the engine waited for CPU.",
-    remedy: "raise the CPU cap of the control group assay runs in",
-    source: "our choice: 0.5 %, as for invalid intervals",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A022, measured: &[throttled], ..Checks::EMPTY };
 
 /// Share of a step from which it blocks a verdict: that of invalid intervals.
 const SHARE: f64 = 0.005;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let observe = |step: &StepRecord| {
-        let us = step.counters.value(metric::CGROUP_THROTTLED_US).filter(|us| *us > 0.0)?;
-        let share = us / span_us(step)?;
-        let severity = if share > SHARE { Severity::Blocking } else { Severity::Warning };
-        let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
-        Some(Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", share))
-    };
-    measured(context.run).filter_map(observe).collect()
+fn throttled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let us = step.counters.value(metric::CGROUP_THROTTLED_US).filter(|us| *us > 0.0)?;
+    let share = us / span_us(step)?;
+    let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
+    Some(Observation::new(evidence).blocking_if(share > SHARE).ranked("", share))
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{set, when};
 

@@ -1,30 +1,15 @@
 //! A023: swapping and memory reclaim during a step.
 
 use analysis::per_op;
-use model::record::Severity;
 use model::{StepRecord, StepRole, metric};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::{bytes, measured, span_us};
+use crate::facts::{bytes, span_us};
 use crate::registry::code;
 
-/// The host swapped, or tasks had to reclaim memory.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A023,
-    name: "swap and reclaim",
-    severity: Severity::Warning,
-    trigger: "the host moved more than 1 MiB to or from swap in a step, blocking when more than 1 MiB \
-              of the worker was in swap then; tasks of the host had to free memory themselves more \
-              than once a second; more than 0.01 page faults per operation read from storage in a \
-              step that only reads, of a cached workload (byrx, byos)",
-    why: "A page that must come back from swap costs a read of storage that no engine requested: \
-          memory is measured that was not there.",
-    remedy: "stop what else needs memory, switch swap off (swapoff -a), or give smaller caches",
-    source: "[Callaghan 2022-08-23] (watch RSS, it might lead to OOM); proc_vmstat(5)",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A023, measured: &[swapped, stalled, faulted], ..Checks::EMPTY };
 
 /// Bytes below which swapping is not reported: an idle daemon's pages that move once.
 const TRICKLE: f64 = 1_048_576.0;
@@ -35,32 +20,23 @@ const FAULTS: f64 = 0.01;
 /// Workloads whose rows are to be in memory, by the names of their presets.
 const CACHED: &[&str] = &["byrx", "byos"];
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let workload = context.experiment.workload.as_deref();
-    let is_cached = workload.is_some_and(|name| CACHED.contains(&name));
-    let observe = |step: &StepRecord| {
-        let faults = faulted(step).filter(|_| is_cached);
-        [swapped(step), stalled(step), faults].map(|evidence| Some(evidence?.step(&step.step.name)))
-    };
-    measured(context.run).flat_map(observe).flatten().collect()
-}
-
 /// Reports swapping; only the worker's own blocks a verdict.
-fn swapped(step: &StepRecord) -> Option<Observation> {
+fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let total = |name| step.counters.value(name).unwrap_or_default();
     let (back, out) = (total(metric::HOST_SWAP_IN_BYTES), total(metric::HOST_SWAP_OUT_BYTES));
     let moved = back + out;
     let own = step.gauges_max.value(metric::SWAP_BYTES).unwrap_or_default();
-    let severity = if own > TRICKLE { Severity::Blocking } else { Severity::Warning };
     (moved > TRICKLE).then(|| {
-        let (back, out, own) = (bytes(back), bytes(out), bytes(own));
+        let (back, out, swapped) = (bytes(back), bytes(out), bytes(own));
         let evidence =
-            format!("the host read {back} from swap and wrote {out}, {own} of the worker");
-        Observation::new(format!("{evidence} in it")).severity(severity).ranked("swap", moved)
+            format!("the host read {back} from swap and wrote {out}, {swapped} of the worker");
+        Observation::new(format!("{evidence} in it"))
+            .blocking_if(own > TRICKLE)
+            .ranked("swap", moved)
     })
 }
 
-fn stalled(step: &StepRecord) -> Option<Observation> {
+fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let per_s = step.counters.value(metric::HOST_DIRECT_RECLAIMS)? / span_us(step)? * 1e6;
     (per_s > STALLS_PER_S).then(|| {
         let evidence = format!("tasks of the host had to free memory {per_s:.1} times a second");
@@ -68,7 +44,9 @@ fn stalled(step: &StepRecord) -> Option<Observation> {
     })
 }
 
-fn faulted(step: &StepRecord) -> Option<Observation> {
+fn faulted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let workload = context.experiment.workload.as_deref();
+    workload.filter(|name| CACHED.contains(name))?;
     let faults = per_op(step, metric::MAJOR_FAULTS).filter(|_| step.role() == StepRole::Read)?;
     (faults > FAULTS).then(|| {
         let evidence =
@@ -79,6 +57,8 @@ fn faulted(step: &StepRecord) -> Option<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_runs, runs, set, when};
 

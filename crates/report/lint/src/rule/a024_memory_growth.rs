@@ -1,30 +1,14 @@
 //! A024: memory that grows, or exceeds its plan.
 
-use model::record::Severity;
-use model::{Bytes, StepRecord, metric, percent};
+use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::{bytes, measured, memory};
+use crate::facts::{bytes, memory};
 use crate::registry::code;
 
-/// The worker's memory grows, or exceeds what its cache explains.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A024,
-    name: "memory growth",
-    severity: Severity::Warning,
-    trigger: "resident memory grows by more than 1 % an hour, significant over a minute or more, \
-              and is beyond what fills the cache; or is more than 1.15 times the cache and 10 %, \
-              beyond memtables and 64 MiB, where the engine reports its cache; or more than 90 % of the \
-              memory",
-    why: "What grows ends in a kill for memory; what is held besides the cache is memory that other \
-          engines were not given.",
-    remedy: "measure for longer to see where it ends, and compare at equal memory (memory = ...)",
-    source: "[Callaghan 2022-09-19], [Callaghan 2022-08-23] (watch RSS, it might lead to OOM); \
-             our choice: thresholds",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A024, measured: &[grows, beyond_cache, nearly_all], ..Checks::EMPTY };
 
 /// Growth an hour. Our choice.
 const PER_HOUR: f64 = 0.01;
@@ -37,23 +21,12 @@ const SHARE: f64 = 0.9;
 /// What a worker holds besides cache and memtables: code, client buffers, histograms.
 const OWN: f64 = 64.0 * 1_048_576.0;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let cache = context.run.variant.settings.cache_bytes;
-    let memory = memory(context.experiment, Some(context.host));
-    let observe = |step: &StepRecord| {
-        let name = &step.step.name;
-        let all = [grows(step, cache), beyond_cache(step, cache), nearly_all(step, memory)];
-        all.map(|evidence| evidence.map(|evidence| evidence.step(name)))
-    };
-    measured(context.run).flat_map(observe).flatten().collect()
-}
-
-fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
+fn grows(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let time_profile =
         step.time_profile.as_ref().filter(|time_profile| time_profile.seconds >= SECONDS)?;
     let drift = time_profile.drifts.get(metric::RSS_BYTES.name)?;
     // A cache that fills is no leak.
-    let is_filling = cache.is_some_and(|cache| {
+    let is_filling = context.run.variant.settings.cache_bytes.is_some_and(|cache| {
         step.gauges_max.value(metric::RSS_BYTES).is_some_and(|rss| rss < cache.0 as f64 * EXPLAINED)
     });
     (drift.is_real && drift.per_hour > PER_HOUR && !is_filling).then(|| {
@@ -62,11 +35,11 @@ fn grows(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
     })
 }
 
-fn beyond_cache(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> {
+fn beyond_cache(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let gauge = |name| step.gauges_max.value(name);
     // An engine that does not report its cache may have none, and map its files.
     gauge(metric::ENGINE_CACHE_BYTES)?;
-    let (rss, cache) = (gauge(metric::RSS_BYTES)?, cache?);
+    let (rss, cache) = (gauge(metric::RSS_BYTES)?, context.run.variant.settings.cache_bytes?);
     let explained =
         cache.0 as f64 * EXPLAINED + gauge(metric::ENGINE_MEMTABLE_BYTES).unwrap_or(0.0) + OWN;
     (rss > explained).then(|| {
@@ -75,8 +48,8 @@ fn beyond_cache(step: &StepRecord, cache: Option<Bytes>) -> Option<Observation> 
     })
 }
 
-fn nearly_all(step: &StepRecord, memory: Option<Bytes>) -> Option<Observation> {
-    let memory = memory.filter(|memory| memory.0 > 0)?;
+fn nearly_all(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let memory = memory(context.experiment, Some(context.host)).filter(|memory| memory.0 > 0)?;
     let share = step.gauges_max.value(metric::RSS_BYTES)? / memory.0 as f64;
     (share > SHARE).then(|| {
         let evidence = format!("resident memory is {} of {memory}", percent(share));
@@ -88,8 +61,9 @@ fn nearly_all(step: &StepRecord, memory: Option<Bytes>) -> Option<Observation> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::TimeProfile;
+    use model::record::Severity;
     use model::time_profile::Drift;
+    use model::{Bytes, TimeProfile};
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs, set, time_profile, when};

@@ -1,55 +1,38 @@
 //! A026: the file system is nearly full.
 
-use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::facts::bytes;
 use crate::registry::code;
 
-/// Little space is left on the file system of the data.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A026,
-    name: "disk nearly full",
-    severity: Severity::Warning,
-    trigger: "less than 10 % of the file system of the data is free, blocking below 5 %; of records \
-              without its size, less than that share of what is free and the run's own data together",
-    why: "A file system and an SSD that are nearly full write slower, and an engine that needs space \
-          for compaction ends in an error.",
-    remedy: "free space, or put the data elsewhere (--data-dir)",
-    source: "[Callaghan 2022-12-02] (unexpected disk full errors); [Callaghan 2022-08-23] (SSD \
-             GC); our choice: thresholds",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A026, steps: &[nearly_full], ..Checks::EMPTY };
 
 /// Free share below which it is reported. Our choice.
 const SHARE: f64 = 0.1;
 /// Free share below which it blocks a verdict. Our choice.
 const BLOCKING: f64 = 0.05;
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let observe = |step: &StepRecord| {
-        let free = step.gauges_end.value(metric::DISK_FREE_BYTES)?;
-        // A file system holds at least what is free and the run's own: without its size known,
-        // its free share is this or less.
-        let least = || Some((free + step.gauges_end.value(metric::DATA_DIR_BYTES)?, "at most "));
-        let size = step.gauges_end.value(metric::DISK_SIZE_BYTES).map(|size| (size, ""));
-        let (size, most) = size.or_else(least)?;
-        let share = free / size.max(1.0);
-        let severity = if share < BLOCKING { Severity::Blocking } else { Severity::Warning };
-        (share < SHARE).then(|| {
-            let evidence =
-                format!("{} are free, {most}{} of the disk", bytes(free), percent(share));
-            Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -share)
-        })
-    };
-    context.run.steps.iter().filter_map(observe).collect()
+fn nearly_full(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let free = step.gauges_end.value(metric::DISK_FREE_BYTES)?;
+    // A file system holds at least what is free and the run's own: without its size known, its
+    // free share is this or less.
+    let least = || Some((free + step.gauges_end.value(metric::DATA_DIR_BYTES)?, "at most "));
+    let size = step.gauges_end.value(metric::DISK_SIZE_BYTES).map(|size| (size, ""));
+    let (size, most) = size.or_else(least)?;
+    let share = free / size.max(1.0);
+    (share < SHARE).then(|| {
+        let evidence = format!("{} are free, {most}{} of the disk", bytes(free), percent(share));
+        Observation::new(evidence).blocking_if(share < BLOCKING).ranked("", -share)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{set, when};
 

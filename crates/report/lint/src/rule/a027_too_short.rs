@@ -4,27 +4,16 @@ use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::requests;
 use crate::registry::code;
 
-/// A step is too short for its evidence.
-pub(crate) static RULE: Rule = Rule {
+pub(crate) static RULE: Checks = Checks {
     code: code::A027,
-    name: "too short",
-    severity: Severity::Warning,
-    trigger: "a step measures for less than its rate takes to change; its steady part is worth less \
-              than 30 independent seconds, holds less than 3 of its cycles, or leaves less than 100 \
-              operations beyond the percentile of its limit (a note for steps that end by count and \
-              for windows below 60 s)",
-    why: "Few correlated seconds fix the mean poorly, and the tail worse; a rate that was never \
-          offered was not tested.",
-    remedy: "measure for longer (--duration 60s); let a rate that varies change faster",
-    source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
+    steps: &[short, tail, undecided],
+    ..Checks::EMPTY
 };
 
 /// Window below which it is reported. Our choice.
@@ -63,13 +52,8 @@ fn short_window(step: &Step) -> Option<Observation> {
     })
 }
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let steps = context.run.steps.iter();
-    steps.flat_map(|step| [short(step), tail(step), undecided(step)]).flatten().collect()
-}
-
 /// Reports a steady part that is worth too little.
-fn short(step: &StepRecord) -> Option<Observation> {
+fn short(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let span = step.duration_ns;
     let time_profile = step.time_profile.as_ref();
     let worth =
@@ -91,8 +75,7 @@ fn short(step: &StepRecord) -> Option<Observation> {
         StopRule::Operations(_) => Severity::Note,
         StopRule::Duration(_) => Severity::Warning,
     };
-    let evidence = Observation::new(evidence).step(&step.step.name).severity(severity);
-    Some(evidence.ranked("short", -worth))
+    Some(Observation::new(evidence).severity(severity).ranked("short", -worth))
 }
 
 /// Returns how many of its cycles the steady part holds.
@@ -101,18 +84,18 @@ fn cycles(time_profile: &TimeProfile) -> Option<f64> {
 }
 
 /// Reports too few operations for the percentile that a limit is on.
-fn tail(step: &StepRecord) -> Option<Observation> {
+fn tail(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let limit = step.step.limit.filter(|_| step.search.is_none())?;
     let (done, needed) = (requests(step)?, limit.operations_needed());
     (done < needed as f64).then(|| {
         let what = limit.percentile();
         let evidence = format!("{done:.0} operations are too few for a {what}: it needs {needed}");
-        Observation::new(evidence).step(&step.step.name).ranked("tail", -done)
+        Observation::new(evidence).ranked("tail", -done)
     })
 }
 
 /// Reports probes without a clear outcome.
-fn undecided(step: &StepRecord) -> Option<Observation> {
+fn undecided(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let search = step.search.as_ref()?;
     let count = |outcome| search.probes.iter().filter(|probe| probe.outcome == outcome).count();
     let (undecided, invalid) = (count(Outcome::Undecided), count(Outcome::Invalid));
@@ -132,7 +115,7 @@ fn undecided(step: &StepRecord) -> Option<Observation> {
             percent(share)
         );
         let remedy = "the result may be too low: probe longer on a quiet host";
-        let evidence = Observation::new(evidence).step(&step.step.name).severity(Severity::Note);
+        let evidence = Observation::new(evidence).severity(Severity::Note);
         evidence.remedy(remedy).ranked("probes", share)
     })
 }

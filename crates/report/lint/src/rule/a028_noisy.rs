@@ -1,28 +1,15 @@
 //! A028: noise between runs of one variant.
 
 use model::percent;
-use model::record::Severity;
 use stats::Variation;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-/// Repetitions differ more than a good set-up lets them.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A028,
-    name: "noisy set-up",
-    severity: Severity::Warning,
-    trigger: "the coefficient of variation of a step's own metric over at least 3 runs is above 3 %",
-    why: "Noise hides differences: at 3 % and three runs, a difference below 10 % is seldom detected.",
-    remedy: "measure for longer, quiet the host, or run more repetitions; assay show marks the run \
-             that is apart",
-    source: "[Callaghan 2023-01-02] (a good result is a coefficient of variation of at most \
-             .03)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A028, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Coefficient of variation above which it is reported. Source: [Callaghan 2023-01-02].
 const COV: f64 = 0.03;
@@ -52,6 +39,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::{Nanos, RunRecord};
 
     use super::*;

@@ -1,27 +1,13 @@
 //! A029: queries right after a load in key order.
 
-use model::record::Severity;
 use model::step::name;
 use model::{Step, StepRole};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// Reads of data that was loaded in key order and never touched again.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A029,
-    name: "key-order load",
-    severity: Severity::Warning,
-    trigger: "a step only reads, and all that was written before it is `fillseq`",
-    why: "After a load in key order files do not overlap and pages are full: queries are cheaper \
-          than on data that was updated.",
-    remedy: "load with `filluniquerandom`, or put `overwritesome` and `settle` before the reads",
-    source: "[Callaghan 2022-08-23] (if the load is done in key order ... which hides some of \
-             the overhead), [Callaghan 2022-08-18] (fragment the LSM tree)",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A029, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let steps = &context.experiment.steps;
@@ -40,6 +26,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_plan, step};
 

@@ -4,34 +4,14 @@ use model::record::Severity;
 use model::step::name;
 use model::{RunRecord, StepRecord, StepRole};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
-use crate::facts::measured;
 use crate::registry::code;
 
-/// Reads of an LSM tree with too few levels to show what levels cost.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A030,
-    name: "degenerate tree",
-    severity: Severity::Warning,
-    trigger: "a step only reads an LSM tree that a `compact` left with one level or one file; a note \
-              for fewer than 3 levels with files",
-    why: "After a full compaction there is one level: reads find everything at once, which is no \
-          steady state. A small tree shows little of what levels cost.",
-    remedy: "use `settle` in place of `compact`; load more rows, or make files and levels smaller",
-    source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one \
-             SST); our choice: 3 levels",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A030, measured: &[shape], ..Checks::EMPTY };
 
 /// Levels with files that a tree should have. Our choice.
 const LEVELS: usize = 3;
-
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let run = context.run;
-    measured(run).filter_map(|step| shape(step, is_compacted(run, step.index))).collect()
-}
 
 /// Returns whether nothing but reading and maintenance lies between a full compaction and a step.
 fn is_compacted(run: &RunRecord, index: u32) -> bool {
@@ -40,12 +20,12 @@ fn is_compacted(run: &RunRecord, index: u32) -> bool {
     last.is_some_and(|step| step.step.name == name::COMPACT)
 }
 
-fn shape(step: &StepRecord, is_compacted: bool) -> Option<Observation> {
+fn shape(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let levels = step.before.levels.as_ref().filter(|_| step.role() == StepRole::Read)?;
     let filled = levels.iter().filter(|level| level.files > 0);
     let (levels, files) = (filled.clone().count(), filled.map(|level| level.files).sum::<u64>());
     let severity = match levels {
-        1 if is_compacted => Severity::Warning,
+        1 if is_compacted(context.run, step.index) => Severity::Warning,
         1.. if levels < LEVELS => Severity::Note,
         _ => return None,
     };
@@ -53,7 +33,7 @@ fn shape(step: &StepRecord, is_compacted: bool) -> Option<Observation> {
     let evidence =
         format!("the tree has {} in {}", count(files, "file"), count(levels as u64, "level"));
     let size = f64::from(u32::try_from(levels).unwrap_or(u32::MAX));
-    Some(Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -size))
+    Some(Observation::new(evidence).severity(severity).ranked("", -size))
 }
 
 #[cfg(test)]

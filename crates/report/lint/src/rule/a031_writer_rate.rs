@@ -2,44 +2,21 @@
 
 use analysis::RATE_SUSTAINED;
 use model::load::SERVED_SHARE;
-use model::record::Severity;
-use model::{Experiment, Readings, StepRecord, metric, percent};
+use model::{Readings, StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// The background writer fell behind its rate.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A031,
-    name: "writer not sustained",
-    severity: Severity::Warning,
-    trigger: "the background writer reached less than 99 % of its rate; blocking when it is that of \
-              the base and reached less than 95 %; next to the queries of an application, background \
-              writers that together reached less than 95 %",
-    why: "Readers next to a writer that does less were measured under a lighter load than the others: \
-          their figures flatter them. Where they are the base, every ratio is to the lighter load. \
-          Tables mark the step, whose rate of queries is not comparable.",
-    remedy: "lower the writer's rate, or read the step as overloaded",
-    source: "[Callaghan 2023-01-05] (read+write and target insert rate); the 95 % rule of the \
-             insert benchmark",
-    run: Some(run),
-    ..Rule::EMPTY
-};
-
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let is_base = context.run.cell.variant == context.experiment.base;
-    let steps = context.run.steps.iter();
-    let found = steps.map(|step| [missed(step, is_base), failed(step, context.experiment)]);
-    found.flatten().flatten().collect()
-}
+pub(crate) static RULE: Checks =
+    Checks { code: code::A031, steps: &[missed, failed], ..Checks::EMPTY };
 
 /// Reports an application's writers that did not sustain their rate.
 ///
 /// Its steps have rates from easy to hard, so that one missed, even by the base, does not affect
 /// the others.
-fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Observation> {
-    let application = experiment.application.as_ref();
+fn failed(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let application = context.experiment.application.as_ref();
     let target = analysis::writer_rate_target(step, application)?;
     let known = analysis::with_writers(Readings::new(), step, application);
     let share = known.value(metric::WRITER_RATE_SHARE)?;
@@ -50,23 +27,24 @@ fn failed(step: &StepRecord, experiment: &Experiment) -> Option<Observation> {
             target * share,
             percent(share)
         );
-        Observation::new(evidence).step(&step.step.name).ranked("application", -share)
+        Observation::new(evidence).ranked("application", -share)
     })
 }
 
-fn missed(step: &StepRecord, is_base: bool) -> Option<Observation> {
+fn missed(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let is_base = context.run.cell.variant == context.experiment.base;
     let (reached, target) = (step.writer_bytes_per_s?, step.step.writer_bytes_per_s?);
     let share = reached / target.0 as f64;
     let is_severe = is_base && share < RATE_SUSTAINED;
-    let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
     (share < SERVED_SHARE).then(|| {
         let evidence = format!("the background writer reached {} of its rate", percent(share));
-        Observation::new(evidence).step(&step.step.name).severity(severity).ranked("", -share)
+        Observation::new(evidence).blocking_if(is_severe).ranked("", -share)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
     use model::{Bytes, OpKind};
 
     use super::*;

@@ -1,26 +1,12 @@
 //! A032: values that compress better than real ones.
 
 use model::percent;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// The values are next to constant, and something compresses them.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A032,
-    name: "constant values",
-    severity: Severity::Warning,
-    trigger: "values compress to less than 10 % of their size, and a variant does not rule \
-              compression out",
-    why: "Constant values all but vanish in blocks, caches and on storage: sizes and IO then are not \
-          those of real rows.",
-    remedy: "set `compressible_to` to 0.5, which is what db_bench has, or what your rows have",
-    source: "db_bench, --compression_ratio",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A032, plan: Some(plan), ..Checks::EMPTY };
 
 /// Share of their size below which values are next to constant.
 const CONSTANT: f64 = 0.1;
@@ -41,6 +27,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_plan};
 

@@ -1,24 +1,10 @@
 //! A033: memory is nearer to some CPUs than to others.
 
-use model::record::Severity;
-
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// The machine has several NUMA nodes, and nothing binds a run to one.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A033,
-    name: "NUMA",
-    severity: Severity::Note,
-    trigger: "the machine has more than one NUMA node; whether runs were bound to one is not recorded",
-    why: "Where the kernel puts a run's threads and its cache is chance: memory of another node takes \
-          longer to reach, and that differs from run to run.",
-    remedy: "bind all runs alike: put numactl --cpunodebind=0 --membind=0 before assay run",
-    source: "Linux, Documentation/admin-guide/mm/numa_memory_policy.rst",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A033, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let nodes = context.host.and_then(|host| host.numa_nodes).filter(|nodes| *nodes > 1);
@@ -29,6 +15,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Host;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, host, on_hosts, runs};

@@ -5,73 +5,22 @@ use std::collections::BTreeMap;
 use model::Identity;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{ComparisonContext, RunContext};
-use crate::difference::{Check, Config, Report, observe};
+use crate::difference::{Config, differences};
 use crate::registry::code;
 
-/// A debug build, or builds of one engine that differ in maker, capabilities or compiler.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A034,
-    name: "build",
-    severity: Severity::Blocking,
-    trigger: "a build reports debugging code; a warning when builds of one engine are of different \
-              makers (Maven, distribution, a file), or differ in hardware checksums or in \
-              compressions, or when releases were compiled with different compilers or flags",
-    why: "Compiler, flags and libraries move results as much as releases do: the difference may be \
-          that of the makers.",
-    remedy: "take all builds from one source, or compile them alike (assay engine add)",
-    source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A034, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Parts of a build's facts that name debugging code: SQLite's compile options.
 const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertions"];
 /// Names of compressions that releases dropped: the codec itself is still there.
 const DROPPED: &[&str] = &["ZSTDNotFinalCompression"];
 
-/// What builds of one engine must have in common.
-const CHECKS: &[Check] = &[
-    Check {
-        names: &["maker"],
-        kind: "maker",
-        severity: Some(Severity::Warning),
-        evidence: |engine, found| {
-            format!("builds of {engine} are of different makers: {}", found[0].owned())
-        },
-        ..Check::EMPTY
-    },
-    Check {
-        names: &["fast_crc32", "compression"],
-        kind: "capability",
-        severity: Some(Severity::Warning),
-        evidence: |engine, found| {
-            let name = found[0].name.replace('_', " ");
-            format!("builds of {engine} differ in {name}: {}", found[0].owned())
-        },
-        ..Check::EMPTY
-    },
-];
-
-/// What releases of one engine must have in common; one release compiled twice is the question.
-const RELEASE_CHECKS: &[Check] = &[Check {
-    names: &["compiler", "compiler_flags"],
-    report: Report::First,
-    kind: "compiler",
-    severity: Some(Severity::Warning),
-    remedy: Some(
-        "read the ratio as that of the builds: an older compiler handicaps the older release, so \
-         that its loss since is at least this much",
-    ),
-    evidence: |engine, found| {
-        let what = if found[0].name == "compiler" { "compilers" } else { "compiler flags" };
-        let values = found[0].owned();
-        format!("releases of {engine} were compiled with different {what}: {values}")
-    },
-    ..Check::EMPTY
-}];
+/// The remedy of releases that were compiled in different ways.
+const COMPILER_REMEDY: &str = "read the ratio as that of the builds: an older compiler handicaps \
+                               the older release, so that its loss since is at least this much";
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let Some(identity) = &context.run.identity else { return Vec::new() };
@@ -105,11 +54,31 @@ fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Observation> 
         .zip(&compressions)
         .map(config)
         .collect();
-    let mut found = observe(CHECKS, engine, &configs);
-    let has_releases =
-        configs.iter().any(|one| one.values.get("version") != configs[0].values.get("version"));
-    if has_releases {
-        found.extend(observe(RELEASE_CHECKS, engine, &configs));
+    let warning = |kind, evidence: String| {
+        Observation::new(evidence).severity(Severity::Warning).ranked(kind, 0.0)
+    };
+    let mut found = Vec::new();
+    for one in differences(&["maker"], &configs) {
+        let makers = one.owned();
+        found.push(warning(
+            "maker",
+            format!("builds of {engine} are of different makers: {makers}"),
+        ));
+    }
+    for one in differences(&["fast_crc32", "compression"], &configs) {
+        let (name, values) = (one.name.replace('_', " "), one.owned());
+        found.push(warning("capability", format!("builds of {engine} differ in {name}: {values}")));
+    }
+    // One release compiled twice is the question.
+    if !differences(&["version"], &configs).is_empty() {
+        let compiled = differences(&["compiler", "compiler_flags"], &configs);
+        found.extend(compiled.first().map(|one| {
+            let what = if one.name == "compiler" { "compilers" } else { "compiler flags" };
+            let values = one.owned();
+            let evidence =
+                format!("releases of {engine} were compiled with different {what}: {values}");
+            warning("compiler", evidence).remedy(COMPILER_REMEDY)
+        }));
     }
     found
 }

@@ -5,39 +5,16 @@ use std::collections::BTreeMap;
 use model::record::Severity;
 use model::{Options, RunRecord};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{ComparisonContext, RunContext};
-use crate::difference::{Check, Config, Difference, Report, observe};
+use crate::difference::{Config, Difference, differences};
 use crate::registry::code;
 
-/// Options in force differ from the requested ones, or between variants of the same request.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A035,
-    name: "config drift",
-    severity: Severity::Blocking,
-    trigger: "an option in force is another number than requested; options in force differ between \
-              runs of one variant, or between variants of one build with the same request (a note \
-              where the requests or the releases differ)",
-    why: "The run measures what was in force, not what was written down: a value that the engine \
-          changed is another experiment.",
-    remedy: "request a value that the engine takes, or name the option in every variant",
-    source: "[Callaghan 2022-08-18] (configuration by scripts); [Callaghan 2022-10-31] (version \
-             tested, configuration details)",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A035, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Options named before "and N more".
 const NAMED: usize = 3;
-
-/// Every option must be the same; all that differ are one observation.
-const CHECK: Check = Check {
-    counts_unset: true,
-    report: Report::Together,
-    evidence: |subject, found| format!("{subject}: {}", list(found)),
-    ..Check::EMPTY
-};
 
 /// Reports numbers that the engine changed; other values have many spellings.
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
@@ -69,12 +46,12 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     for run in context.valid().filter(|run| !run.effective_options.is_empty()) {
         let known = first.entry(&run.cell.variant).or_insert(run);
         let configs = configs(&known.effective_options, &run.effective_options);
-        let differing = observe(&[CHECK], "runs have different options in force", &configs);
-        found.extend(
-            differing
-                .into_iter()
-                .map(|one| one.variant(&run.cell.variant).run(&run.id).ranked("runs", 0.0)),
-        );
+        let differing = list(&differences(&[], &configs));
+        found.extend(differing.map(|options| {
+            let evidence = format!("runs have different options in force: {options}");
+            let evidence = Observation::new(evidence).variant(&run.cell.variant).run(&run.id);
+            evidence.ranked("runs", 0.0)
+        }));
     }
     let base = context.comparison.base.as_str();
     let Some(base) = first.get(base) else { return found };
@@ -90,7 +67,7 @@ fn unlike(base: &RunRecord, run: &RunRecord) -> Option<Observation> {
         return None;
     }
     let requests = configs(&base.variant.options, &run.variant.options);
-    let requested = CHECK.differences(&requests);
+    let requested = differences(&[], &requests);
     let mut configs = configs(&base.effective_options, &run.effective_options);
     for config in &mut configs {
         config.values.retain(|name, _| requested.iter().all(|known| known.name != *name));
@@ -102,12 +79,12 @@ fn unlike(base: &RunRecord, run: &RunRecord) -> Option<Observation> {
         (true, false) => ("which may follow from the requested ones", Severity::Note),
         (false, _) => ("as these releases have it", Severity::Note),
     };
-    let subject = format!("other options in force than {}, {why}", base.cell.variant);
-    let found = observe(&[CHECK], &subject, &configs).pop()?;
-    let count = u32::try_from(CHECK.differences(&configs).len()).unwrap_or(u32::MAX);
+    let found = differences(&[], &configs);
+    let options = list(&found)?;
+    let evidence = format!("other options in force than {}, {why}: {options}", base.cell.variant);
     let remedy = "name these options in every variant, or read the difference as theirs too";
-    let found = found.variant(&run.cell.variant).severity(severity).remedy(remedy);
-    Some(found.ranked("variants", f64::from(count)))
+    let evidence = Observation::new(evidence).variant(&run.cell.variant).severity(severity);
+    Some(evidence.remedy(remedy).ranked("variants", found.len() as f64))
 }
 
 /// Returns two sets of options, without those that are a path in both.
@@ -125,8 +102,8 @@ fn configs<'a>(one: &'a Options, other: &'a Options) -> [Config<'a>; 2] {
     [config(one, other), config(other, one)]
 }
 
-/// Returns the first of these as text.
-fn list(found: &[Difference<'_>]) -> String {
+/// Returns the first of these as text; `None` without any.
+fn list(found: &[Difference<'_>]) -> Option<String> {
     let one = |difference: &Difference<'_>| {
         let (ours, theirs) = difference.pair();
         format!("`{}` {ours} against {theirs}", difference.name)
@@ -134,7 +111,7 @@ fn list(found: &[Difference<'_>]) -> String {
     let mut parts: Vec<String> = found.iter().take(NAMED).map(one).collect();
     let more = found.len().saturating_sub(NAMED);
     parts.extend((more > 0).then(|| format!("and {more} more")));
-    parts.join(", ")
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 #[cfg(test)]

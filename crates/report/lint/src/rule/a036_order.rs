@@ -1,26 +1,13 @@
 //! A036: order of runs confounded with variants.
 
 use model::RunRecord;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-/// All runs of one variant came before all runs of another.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A036,
-    name: "order confounded",
-    severity: Severity::Warning,
-    trigger: "at least 2 runs of a variant and of the base, and all runs of one began before all \
-              runs of the other",
-    why: "Whatever changed on the machine meanwhile (heat, the fill of the SSD, neighbours) is in the \
-          difference between the two.",
-    remedy: "run both in one experiment: it interleaves them in random blocks",
-    source: "[Callaghan 2022-08-23] (stable platform)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A036, comparison: Some(comparison), ..Checks::EMPTY };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let span = |name: &str| {
@@ -44,6 +31,8 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_runs, runs};
 

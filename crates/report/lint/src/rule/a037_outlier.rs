@@ -1,29 +1,14 @@
 //! A037: a run that is unlike the others.
 
-use model::record::Severity;
 use stats::median;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-/// A run lies far from the others of its variant.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A037,
-    name: "outlier run",
-    severity: Severity::Warning,
-    trigger: "of at least 5 runs one is further from the median than 10 robust standard deviations \
-              and 3 %, or they fall into two groups whose gap is above 3 % and 4 times the spread \
-              within them",
-    why: "A mean over two states describes neither: which of them a run falls into is a property that \
-          is not under control.",
-    remedy: "find what is different in that run (assay show); it is counted all the same",
-    source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); \
-             our choice: thresholds",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A037, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Runs from which it is reported. Our choice.
 const RUNS: usize = 5;
@@ -88,6 +73,7 @@ fn count(logs: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use model::Nanos;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, run};

@@ -1,39 +1,24 @@
 //! A042: a rate without a failing rate above it.
 
-use model::record::Severity;
 use model::{Load, StepRecord};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// The rate found is only a lower limit.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A042,
-    name: "lower limit only",
-    severity: Severity::Warning,
-    trigger: "a search found a rate, and no rate above it failed",
-    why: "The engine could do more: what ended the search was the client or its ceiling.",
-    remedy: "read the rate as \"at least\": what ended the search was not the engine",
-    source: "our choice: a maximum needs a failing rate above it",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A042, steps: &[unlimited], ..Checks::EMPTY };
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let observe = |step: &StepRecord| {
-        let is_rate = matches!(step.step.load, Load::FindRate(_));
-        let search = step.search.as_ref().filter(|_| is_rate)?;
-        search.found.filter(|found| found.failed_ops_per_s.is_none())?;
-        let evidence = format!("no rate above the one found failed: {}", search.ended);
-        Some(Observation::new(evidence).step(&step.step.name))
-    };
-    context.run.steps.iter().filter_map(observe).collect()
+fn unlimited(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let is_rate = matches!(step.step.load, Load::FindRate(_));
+    let search = step.search.as_ref().filter(|_| is_rate)?;
+    search.found.filter(|found| found.failed_ops_per_s.is_none())?;
+    Some(Observation::new(format!("no rate above the one found failed: {}", search.ended)))
 }
 
 #[cfg(test)]
 mod tests {
     use model::Pace;
+    use model::record::Severity;
     use model::validity::Outcome;
 
     use super::*;

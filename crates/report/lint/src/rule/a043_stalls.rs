@@ -1,42 +1,28 @@
 //! A043: whole seconds without an operation.
 
 use model::StepRecord;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// The engine, or all of the clients, stood still for whole seconds.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A043,
-    name: "stalls",
-    severity: Severity::Warning,
-    trigger: "a whole second of a step in which no operation ended",
-    why: "A mean hides it, and every operation due in that second waited.",
-    remedy: "read the throughput second by second (assay show)",
-    source: "[Callaghan 2022-08-23] (define your goals: stalls show in throughput over time)",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A043, steps: &[stalled], ..Checks::EMPTY };
 
-fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    context.run.steps.iter().filter_map(stalled).collect()
-}
-
-fn stalled(step: &StepRecord) -> Option<Observation> {
+fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;
     // The record does not mark which of them were invalid.
     let invalid = if step.invalid_intervals.is_some() { ", invalid ones among them" } else { "" };
     (stalled > 0).then(|| {
         let of = step.seconds.seconds;
         let evidence = format!("nothing was done in {stalled} of {of} whole seconds{invalid}");
-        Observation::new(evidence).step(&step.step.name).ranked("", stalled as f64)
+        Observation::new(evidence).ranked("", stalled as f64)
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::when;
 

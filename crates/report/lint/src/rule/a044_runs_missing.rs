@@ -1,24 +1,13 @@
 //! A044: variants with fewer runs than were planned.
 
 use analysis::VariantRuns;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-/// Runs that were planned have no record.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A044,
-    name: "runs missing",
-    severity: Severity::Warning,
-    trigger: "a variant has fewer records than the plan has runs of it",
-    why: "Variants with fewer runs are known less well, and the blocks that cancel drift have holes.",
-    remedy: "resume the experiment to execute the rest (assay run --resume)",
-    source: "our choice: a comparison needs the planned runs",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A044, comparison: Some(comparison), ..Checks::EMPTY };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let lacking = |runs: &VariantRuns| {
@@ -33,6 +22,8 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_runs, runs};
 

@@ -1,24 +1,10 @@
 //! A045: a run that did not execute every step.
 
-use model::record::Severity;
-
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// A run ended before its last step.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A045,
-    name: "incomplete run",
-    severity: Severity::Warning,
-    trigger: "a run was interrupted, failed, crashed, hung, or was stopped for memory or disk",
-    why: "Only the steps it finished are counted; that an engine did not reach the end is a result \
-          by itself.",
-    remedy: "read the engine's log of the run, then resume the experiment (assay run --resume)",
-    source: "[Callaghan 2022-08-23] (make the DBMS unhappy)",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A045, run: Some(run), ..Checks::EMPTY };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let end = &context.run.end;
@@ -28,6 +14,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::record::RunEnd;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs};

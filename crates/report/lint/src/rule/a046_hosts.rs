@@ -3,48 +3,28 @@
 use model::Host;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
-use crate::difference::{Check, Config, Report, observe};
+use crate::difference::{Config, differences};
 use crate::registry::code;
 
-/// The runs compared are of machines of different classes.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A046,
-    name: "hosts differ",
-    severity: Severity::Blocking,
-    trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; a \
-              warning where only kernel release, governor or huge pages differ",
-    why: "The difference between two machines is larger than that between most engines.",
-    remedy: "run all variants in one experiment on one machine",
-    source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
-
-/// The class of the machines must be the same.
-const CLASS: Check = Check {
-    names: &["fingerprint"],
-    evidence: |_, found| format!("runs of different machines: {}", found[0].sorted()),
-    ..Check::EMPTY
-};
-/// Their settings must be the same.
-const SETTINGS: Check = Check {
-    names: &["kernel", "governor", "huge pages"],
-    report: Report::First,
-    kind: "minor",
-    severity: Some(Severity::Warning),
-    evidence: |_, found| {
-        let (name, values) = (found[0].name, found[0].sorted());
-        format!("the machine's {name} changed between runs: {values}")
-    },
-    ..Check::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A046, comparison: Some(comparison), ..Checks::EMPTY };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let configs: Vec<Config<'_>> = context.hosts.iter().map(|host| config(host)).collect();
-    let found = observe(&[CLASS], "", &configs);
-    if found.is_empty() { observe(&[SETTINGS], "", &configs) } else { found }
+    let class = differences(&["fingerprint"], &configs);
+    let settings = differences(&["kernel", "governor", "huge pages"], &configs);
+    let observation = match (&class[..], &settings[..]) {
+        ([one, ..], _) => Observation::new(format!("runs of different machines: {}", one.sorted())),
+        ([], [one, ..]) => {
+            let (name, values) = (one.name, one.sorted());
+            let evidence = format!("the machine's {name} changed between runs: {values}");
+            Observation::new(evidence).severity(Severity::Warning).ranked("minor", 0.0)
+        }
+        ([], []) => return Vec::new(),
+    };
+    vec![observation]
 }
 
 fn config(host: &Host) -> Config<'_> {

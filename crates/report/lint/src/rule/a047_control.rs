@@ -1,26 +1,13 @@
 //! A047: a control that differs from the base.
 
-use model::record::Severity;
 use stats::Verdict;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-/// The control, which is the base once more, was found to differ from it.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A047,
-    name: "control differs",
-    severity: Severity::Blocking,
-    trigger: "a step's own metric of the control variant has a verdict other than equal, with a \
-              chance below 1 % over all steps; a warning below 5 % in one step",
-    why: "The control is the base under another name: what is found between the two is the machine, \
-          and every other difference is uncertain by as much.",
-    remedy: "find out what changes from run to run on this machine, then run all of it again",
-    source: "[Callaghan 2023-01-02] (false positives); our choice: 1 %",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A047, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// Chance of one such verdict, over all steps, that blocks the others.
 const CHANCE: f64 = 0.01;
@@ -37,10 +24,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let (Verdict::Above | Verdict::Below) = effect.verdict else { return None };
         // Bonferroni: the chance of one such verdict among as many tests as there are.
         let is_severe = effect.p.is_some_and(|p| p * tests < CHANCE);
-        let severity = if is_severe { Severity::Blocking } else { Severity::Warning };
         let evidence = format!("{:.2} times the base, which it is", effect.ratio);
         let evidence =
-            Observation::new(evidence).step(&step.name).variant(control).severity(severity);
+            Observation::new(evidence).step(&step.name).variant(control).blocking_if(is_severe);
         Some(evidence.ranked("", effect.ratio.ln().abs()))
     };
     all.iter().filter_map(observe).collect()
@@ -49,6 +35,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Nanos;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs};

@@ -3,28 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::Variant;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// Background jobs are too many or too few for the CPUs, or differ between variants of an engine.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A048,
-    name: "background jobs",
-    severity: Severity::Warning,
-    trigger: "`max_background_jobs`, or the setting `background_jobs`, is above twice the CPUs or \
-              below a tenth of them, or differs between variants of one engine",
-    why: "Throughput of writes moves by a factor of 1.4 with this option alone, and variance with \
-          it: too many jobs compete with the clients, too few leave debt.",
-    remedy: "give all variants of an engine as many jobs as the CPUs leave next to the clients \
-             (background_jobs = ...), or waive A048 when they are the question",
-    source: "[Callaghan 2022-07-20] (busy threads at most the cores; 1.4 times the throughput \
-             with 16 in place of 8)",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A048, plan: Some(unlike), variant: Some(misfit), ..Checks::EMPTY };
 
 /// The engine's own name of the option.
 const OPTION: &str = "max_background_jobs";
@@ -33,36 +18,29 @@ const MOST: u32 = 2;
 /// CPUs for each job that are too many; [Callaghan 2022-07-20]: 8 jobs on 80 were enough there.
 const FEWEST: u32 = 10;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let variants = &context.experiment.variants;
-    let mut evidence: Vec<Observation> = Vec::new();
-    if let Some(host) = context.host.filter(|host| host.cpus > 0) {
-        evidence.extend(variants.iter().filter_map(|variant| misfit(variant, host.cpus)));
-    }
+fn unlike(context: &PlanContext<'_>) -> Vec<Observation> {
     let mut engines: BTreeMap<&str, BTreeSet<Option<u32>>> = BTreeMap::new();
-    for variant in variants {
+    for variant in &context.experiment.variants {
         engines.entry(&variant.build.engine).or_default().insert(jobs(variant));
     }
     let unlike = engines.iter().filter(|(_, jobs)| jobs.len() > 1);
-    evidence.extend(unlike.map(|(engine, jobs)| {
+    let observe = |(engine, jobs): (&&str, &BTreeSet<Option<u32>>)| {
         let word =
             |jobs: &Option<u32>| jobs.map_or("its default".to_owned(), |jobs| jobs.to_string());
-        let jobs: Vec<_> = jobs.iter().map(word).collect();
-        let evidence =
-            format!("variants of {engine} differ in background jobs: {}", jobs.join(", "));
+        let jobs = jobs.iter().map(word).collect::<Vec<_>>().join(", ");
+        let evidence = format!("variants of {engine} differ in background jobs: {jobs}");
         Observation::new(evidence).ranked("differ", 0.0)
-    }));
-    evidence
+    };
+    unlike.map(observe).collect()
 }
 
-fn misfit(variant: &Variant, cpus: u32) -> Option<Observation> {
+fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
+    let cpus = context.host.map(|host| host.cpus).filter(|cpus| *cpus > 0)?;
     let jobs = jobs(variant)?;
     let is_wrong = jobs > cpus * MOST || jobs * FEWEST < cpus;
     is_wrong.then(|| {
         let evidence = format!("{jobs} background jobs on {cpus} CPUs");
-        Observation::new(evidence)
-            .variant(&variant.name)
-            .ranked("misfit", f64::from(jobs) / f64::from(cpus))
+        Observation::new(evidence).ranked("misfit", f64::from(jobs) / f64::from(cpus))
     })
 }
 
@@ -74,6 +52,8 @@ fn jobs(variant: &Variant) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_plan};
 

@@ -1,50 +1,32 @@
 //! A049: a cache that does not fit the memory.
 
-use model::record::Severity;
 use model::{Variant, percent};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::facts::memory;
 use crate::registry::code;
 
-/// The engine's cache takes all of the memory, or more.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A049,
-    name: "cache against memory",
-    severity: Severity::Warning,
-    trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
-              where there is none; blocking when it is larger",
-    why: "The engine needs memory besides its cache: it is killed, or the kernel swaps.",
-    remedy: "leave at least a third of the memory besides the cache, as the presets do",
-    source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our \
-             choice: 90 %",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A049, variant: Some(too_large), ..Checks::EMPTY };
 
 /// Share of the memory that a cache may take.
 const SHARE: f64 = 0.9;
 
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let memory = memory(context.experiment, context.host).filter(|memory| memory.0 > 0);
-    let Some(memory) = memory else { return Vec::new() };
-    let observe = |variant: &Variant| {
-        let cache = variant.settings.cache_bytes?;
-        let share = cache.0 as f64 / memory.0 as f64;
-        let severity = if share > 1.0 { Severity::Blocking } else { Severity::Warning };
-        (share > SHARE).then(|| {
-            let evidence =
-                format!("a cache of {cache} is {} of {memory} of memory", percent(share));
-            Observation::new(evidence).variant(&variant.name).severity(severity).ranked("", share)
-        })
-    };
-    context.experiment.variants.iter().filter_map(observe).collect()
+fn too_large(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
+    let memory = memory(context.experiment, context.host).filter(|memory| memory.0 > 0)?;
+    let cache = variant.settings.cache_bytes?;
+    let share = cache.0 as f64 / memory.0 as f64;
+    (share > SHARE).then(|| {
+        let evidence = format!("a cache of {cache} is {} of {memory} of memory", percent(share));
+        Observation::new(evidence).blocking_if(share > 1.0).ranked("", share)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use model::Bytes;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_plan};

@@ -1,24 +1,10 @@
 //! A050: a build with a defect that is known.
 
-use model::record::Severity;
-
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::RunContext;
 use crate::registry::code;
 
-/// The driver reports a known defect of this build.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A050,
-    name: "known defect",
-    severity: Severity::Warning,
-    trigger: "the driver reports a defect of the build that changes what is measured",
-    why: "The defect, and not the design, may be what is measured.",
-    remedy: "take a release in which it is fixed, or read the result as that of the defect",
-    source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of \
-             issue 10533)",
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A050, run: Some(run), ..Checks::EMPTY };
 
 /// The fact in which a driver reports it.
 const FACT: &str = "known_defect";
@@ -32,6 +18,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Identity;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_runs, runs};

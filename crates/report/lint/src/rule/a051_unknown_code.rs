@@ -1,27 +1,13 @@
 //! A051: a code that no rule has.
 
-use model::StepRecord;
-use model::record::{Finding, Severity};
+use model::record::Finding;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::{PlanContext, RunContext};
-use crate::registry::code;
-use crate::registry::find;
+use crate::registry::{code, find};
 
-/// A waiver or a record names a code that this version does not know.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A051,
-    name: "unknown code",
-    severity: Severity::Note,
-    trigger: "a waiver, or a finding in a record, has a code that no rule of this version has",
-    why: "A waiver of nothing sets nothing aside; a finding of another version is passed on as it \
-          was written.",
-    remedy: "find the code in the list of rules (assay lint --rules)",
-    source: "our choice: records outlive the program that wrote them",
-    plan: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A051, plan: Some(plan), run: Some(run), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let waivers = context.experiment.waivers.iter().filter(|waiver| find(&waiver.code).is_none());
@@ -31,12 +17,10 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 }
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
-    let of_step = |step: &'_ StepRecord| {
-        let name = step.step.name.clone();
-        let foreign: Vec<_> = step.findings.iter().filter(|one| is_foreign(one)).cloned().collect();
-        foreign.into_iter().map(move |one| passed_on(&one).step(&name)).collect::<Vec<_>>()
-    };
-    context.run.steps.iter().flat_map(of_step).collect()
+    let steps = context.run.steps.iter();
+    let all = steps.flat_map(|step| step.findings.iter().map(move |one| (step, one)));
+    let foreign = all.filter(|(_, one)| is_foreign(one));
+    foreign.map(|(step, one)| passed_on(one).step(&step.step.name)).collect()
 }
 
 /// Returns whether no rule passes such findings on.
@@ -52,6 +36,7 @@ fn passed_on(finding: &Finding) -> Observation {
 #[cfg(test)]
 mod tests {
     use model::Waiver;
+    use model::record::Severity;
 
     use super::*;
     use crate::testing::{experiment, in_plan, when};

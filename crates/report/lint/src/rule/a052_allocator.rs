@@ -2,40 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use model::record::Severity;
 use model::{Allocator, MallocRecord, RunRecord};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
-use crate::difference::{Check, Config, Report, observe};
+use crate::difference::{Config, differences};
 use crate::registry::code;
 
-/// Runs on one allocator have another version of it, or other settings.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A052,
-    name: "allocator tuned",
-    severity: Severity::Warning,
-    trigger: "among runs on one allocator its version differs, or a setting in force, such as the \
-              arenas, decay times or parts of the environment (MALLOC_CONF)",
-    why: "Arenas and decay times move memory by tens of percent and throughput with it; the \
-          experiment does not declare them as what is compared.",
-    remedy: "make all runs under one environment, and complete none under another",
-    source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
-
-/// Every setting must be that of the first run on the allocator.
-const CHECK: Check = Check {
-    counts_unset: true,
-    report: Report::First,
-    kind: "tuned",
-    evidence: |subject, found| {
-        let (before, now) = found[0].pair();
-        format!("{subject}: {} is {now}, and was {before}", found[0].name)
-    },
-    ..Check::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A052, comparison: Some(comparison), ..Checks::EMPTY };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut first: BTreeMap<Allocator, (&RunRecord, &MallocRecord)> = BTreeMap::new();
@@ -43,9 +18,13 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     for run in context.valid() {
         let Some(own) = run.steps.iter().find_map(|step| step.malloc.as_ref()) else { continue };
         let (known, before) = *first.entry(own.allocator).or_insert((run, own));
-        let subject = format!("{} differs from that of {}", own.allocator, known.cell.id);
-        let differing = observe(&[CHECK], &subject, &[config(before), config(own)]);
-        found.extend(differing.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id)));
+        let configs = [config(before), config(own)];
+        found.extend(differences(&[], &configs).first().map(|one| {
+            let ((was, now), name) = (one.pair(), one.name);
+            let subject = format!("{} differs from that of {}", own.allocator, known.cell.id);
+            let evidence = Observation::new(format!("{subject}: {name} is {now}, and was {was}"));
+            evidence.variant(&run.cell.variant).run(&run.id)
+        }));
     }
     found
 }
@@ -57,6 +36,8 @@ fn config(record: &MallocRecord) -> Config<'_> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{experiment, in_runs, runs};
 

@@ -1,30 +1,17 @@
 //! A054: client CPU per operation that jumps between runs.
 
-use analysis::per_op;
+use analysis::client_cpu;
 use std::collections::BTreeMap;
 
-use model::{Dialect, Placement, RunRecord, StepRecord, metric};
+use model::{Dialect, Placement, RunRecord, StepRecord};
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::ComparisonContext;
-use crate::facts::{is_server, measured};
+use crate::facts::{is_server, measured, operations};
 use crate::registry::code;
 
-/// The client of a server took more CPU per operation than it needs.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A054,
-    name: "client cost jumped",
-    trigger: "the CPU that the client of a server takes per operation is more than 1.35 times the \
-              lowest of the same step and client among the runs compared",
-    why: "The client does the same work in every run: when it costs more, client and server were \
-          placed otherwise (on two CPUs each request wakes the other side), and the server's CPU \
-          jumped with it.",
-    remedy: "put both on one CPU (placement = \"same-cpu\"), and leave the run out until then",
-    source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, pinned \
-             ones stayed within 10 %",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A054, comparison: Some(comparison), ..Checks::EMPTY };
 
 /// What is left to do where both are on one CPU.
 const ON_ONE_CPU: &str = "both are on one CPU: quiet the host, whose other work takes turns with \
@@ -66,14 +53,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 }
 
 /// Returns the CPU of the measured clients per operation, us.
-///
-/// Background writers are left out: they do as much next to fast queries as next to slow ones.
 fn cost(step: &StepRecord) -> Option<f64> {
-    let has_writers = !step.writers.is_empty();
-    let of_writers = |name| per_op(step, name).or_else(|| (!has_writers).then_some(0.0));
-    let all =
-        per_op(step, metric::CLIENT_CPU_USER_US)? + per_op(step, metric::CLIENT_CPU_KERNEL_US)?;
-    Some(all - of_writers(metric::WRITER_CPU_USER_US)? - of_writers(metric::WRITER_CPU_KERNEL_US)?)
+    let [user, kernel] = client_cpu(step);
+    Some((user? + kernel?) / operations(step)?)
 }
 
 /// Returns the key of equal clients: step, level and protocol.
@@ -86,6 +68,7 @@ fn key<'a>(run: &'a RunRecord, step: &'a StepRecord) -> (u32, &'a str, u32, Opti
 
 #[cfg(test)]
 mod tests {
+    use model::metric;
     use model::record::Severity;
 
     use super::*;

@@ -2,56 +2,30 @@
 
 use model::Variant;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
-use crate::difference::{Check, Config, observe};
+use crate::difference::{Config, differences};
 use crate::facts::is_server;
 use crate::registry::code;
 
-/// Variants use different protocols, and differ in something else too.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A055,
-    name: "protocols differ",
-    trigger: "variants that are servers differ in `assay.protocol` (prepared statements or text), \
-              and that is not the only thing they differ in",
-    why: "Parsing and planning are a large part of a short query: prepared statements were worth \
-          1.25 times the queries, more than most releases.",
-    remedy: "give all variants the same `assay.protocol`, or compare the protocols with one build",
-    source: "[Callaghan 2023-01-23] (prepared statements)",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A055, variant: Some(unlike), ..Checks::EMPTY };
 
 /// The option that chooses the protocol.
 const OPTION: &str = "assay.protocol";
 /// The protocol without that option.
 const DEFAULT: &str = "prepared";
 
-/// The protocol must be that of the base.
-const CHECK: Check = Check {
-    names: &[OPTION],
-    evidence: |base, found| {
-        let (before, own) = found[0].pair();
-        format!("queried by {own}, {base} by {before}")
-    },
-    ..Check::EMPTY
-};
-/// Every option, to find whether the protocol is the only difference.
-const OPTIONS: Check = Check { counts_unset: true, ..Check::EMPTY };
-
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let variants = &context.experiment.variants;
-    let Some(base) = context.experiment.variant(&context.experiment.base) else { return vec![] };
-    let servers = variants.iter().filter(|one| is_server(one) && is_server(base));
-    let unlike = |one: &Variant| {
-        let configs = [config(base), config(one)];
-        let is_alone = (&one.build, &one.dsn, &one.settings)
-            == (&base.build, &base.dsn, &base.settings)
-            && OPTIONS.differences(&configs).len() < 2;
-        let found = if is_alone { Vec::new() } else { observe(&[CHECK], &base.name, &configs) };
-        found.into_iter().map(|found| found.variant(&one.name)).collect::<Vec<_>>()
-    };
-    servers.flat_map(unlike).collect()
+fn unlike(context: &PlanContext<'_>, one: &Variant) -> Option<Observation> {
+    let base = context.experiment.variant(&context.experiment.base)?;
+    let configs = [config(base), config(one)];
+    let is_alone = (&one.build, &one.dsn, &one.settings)
+        == (&base.build, &base.dsn, &base.settings)
+        && differences(&[], &configs).len() < 2;
+    let found = differences(&[OPTION], &configs);
+    let found = found.first().filter(|_| is_server(one) && is_server(base) && !is_alone)?;
+    let (before, own) = found.pair();
+    Some(Observation::new(format!("queried by {own}, {} by {before}", base.name)))
 }
 
 fn config(variant: &Variant) -> Config<'_> {

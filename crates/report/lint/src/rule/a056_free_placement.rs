@@ -1,28 +1,13 @@
 //! A056: client and server may wake each other across CPUs.
 
 use model::Placement;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::facts::is_server;
 use crate::registry::code;
 
-/// One client and its server, each on a CPU of the kernel's choice.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A056,
-    name: "placement is free",
-    severity: Severity::Note,
-    trigger: "one client queries a server, both may run on any of several CPUs, and Assay starts the \
-              server",
-    why: "A client and a server on two CPUs wake each other for every request. The kernel changes \
-          its mind from run to run, and a virtual machine may charge ten times the CPU for it: more \
-          than any release costs.",
-    remedy: "placement = \"same-cpu\" where CPU per operation is the question",
-    source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A056, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
@@ -44,6 +29,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{in_plan, on_builds};
 

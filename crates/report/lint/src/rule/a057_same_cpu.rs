@@ -1,28 +1,13 @@
 //! A057: throughput where client and server share one CPU.
 
 use model::Placement;
-use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::facts::is_server;
 use crate::registry::code;
 
-/// Client and server were put on one CPU: throughput is no claim.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A057,
-    name: "one CPU for both",
-    severity: Severity::Note,
-    trigger: "servers are measured with placement = \"same-cpu\"",
-    why: "On one CPU the client's work and the server's background threads take turns with the \
-          server's answers: throughput is that of all of them on one CPU. CPU per operation is what \
-          the placement is for.",
-    remedy: "compare CPU per operation (assay compare --costs); for throughput measure with \
-             placement = \"split\" and more clients",
-    source: "our choice: one CPU serialises client, server and background threads",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks = Checks { code: code::A057, plan: Some(plan), ..Checks::EMPTY };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
@@ -35,6 +20,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::Severity;
+
     use super::*;
     use crate::testing::{in_plan, on_builds};
 

@@ -1,33 +1,19 @@
 //! A058: a server that Assay did not start.
 
-use super::{Observation, Rule};
+use model::Variant;
+
+use super::{Checks, Observation};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-/// A variant is a server that runs already, somewhere.
-pub(crate) static RULE: Rule = Rule {
-    code: code::A058,
-    name: "foreign server",
-    trigger: "a variant is given by a `dsn`: Assay did not start its server",
-    why: "Its machine, its options, its other users and what was done to it before are not in the \
-          record; nor are its CPU, memory and storage.",
-    remedy: "keep its configuration with the results; compare with the same server before and after \
-             a change, not with servers that Assay starts",
-    source: "our choice: a record without the server's configuration cannot be reproduced",
-    plan: Some(plan),
-    ..Rule::EMPTY
-};
+pub(crate) static RULE: Checks =
+    Checks { code: code::A058, variant: Some(foreign), ..Checks::EMPTY };
 
-fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let observe = |variant: &model::Variant| {
-        let dsn = variant.dsn.as_ref()?;
-        let evidence = format!(
-            "{} was not started by Assay: its machine, options and costs are not known",
-            dsn.address
-        );
-        Some(Observation::new(evidence).variant(&variant.name))
-    };
-    context.experiment.variants.iter().filter_map(observe).collect()
+fn foreign(_: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
+    let address = &variant.dsn.as_ref()?.address;
+    Some(Observation::new(format!(
+        "{address} was not started by Assay: its machine, options and costs are not known"
+    )))
 }
 
 #[cfg(test)]

@@ -60,6 +60,11 @@ impl Observation {
         self
     }
 
+    /// Sets its severity: blocking if so, and a warning otherwise.
+    pub(crate) const fn blocking_if(self, is_severe: bool) -> Self {
+        self.severity(if is_severe { Severity::Blocking } else { Severity::Warning })
+    }
+
     /// Sets its kind, and its rank within the kind.
     pub(crate) const fn ranked(mut self, kind: &'static str, size: f64) -> Self {
         self.kind = kind;

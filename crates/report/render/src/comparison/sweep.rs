@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::{
-    CellComparison, Comparison, Fit, Level, NoFit, Origin, Peak, Scaling, Shape, StepComparison,
+    CellComparison, Comparison, Fit, Level, NoFit, Origin, Peak, Scaling, StepComparison,
 };
 use model::Unit;
 
@@ -207,11 +207,6 @@ fn fit_text(fit: &Result<Fit, NoFit>) -> String {
         estimate(&fit.alpha, 3),
         estimate(&fit.beta, 4)
     );
-    match fit.shapes.best {
-        Shape::Linear => text.push_str("; a straight line describes it as well"),
-        Shape::Amdahl => text.push_str("; Amdahl's law (no coherency) describes it as well"),
-        Shape::Universal => {}
-    }
     if fit.lack_of_fit.is_some_and(|chance| chance < MISFIT) {
         text.push_str("; the levels lie further from the curve than repetitions from each other");
     }

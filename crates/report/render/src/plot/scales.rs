@@ -121,7 +121,7 @@ impl Panel<'_> {
     /// Returns what clients would do that never disturb each other, as far as the panel goes.
     fn linear(&self, plane: &Plane, scaling: &Scaling) -> Markup {
         let single = match &scaling.throughput_fit {
-            Ok(fit) => Some(fit.gamma.value),
+            Ok(fit) => Some(fit.gamma),
             Err(_) => scaling
                 .levels
                 .first()

@@ -4,15 +4,15 @@
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
 use model::{Experiment, Nanos, OpKind, RunRecord, StopRule, metric};
-use stats::noise::Noise;
+use stats::testing::Noise;
 use stats::time_profile::{Second, Series, time_profile};
 use stats::{Effect, Verdict};
 
-use super::tests::{budget, noise_of};
-use super::{Design, StepNoise, noise};
+use super::proposals::{budget, noise_of};
+use crate::budget::{Design, StepNoise, noise};
 use crate::compare;
-use crate::fixture::{experiment, run, summary};
-use crate::noise_history::NoiseHistory;
+use crate::noise::NoiseHistory;
+use crate::testing::{experiment, run, summary};
 
 /// Experiments a figure.
 const CASES: u32 = 200;

@@ -6,12 +6,12 @@
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
 use model::{Experiment, Nanos, RunRecord, StopRule, metric};
 use stats::distribution::student;
-use stats::noise::Noise;
+use stats::testing::Noise;
 use stats::{Design as Rule, classify_difference};
 
-use super::*;
-use crate::fixture::{experiment, run, step};
-use crate::noise_history::{NoiseCell, NoiseHistory};
+use crate::budget::*;
+use crate::noise::{NoiseCell, NoiseHistory};
+use crate::testing::{experiment, run, step};
 
 const HOUR: Nanos = Nanos::from_secs(3600);
 

@@ -6,7 +6,6 @@ pub struct Noise(u64);
 
 impl Noise {
     /// Returns the stream of that seed.
-    #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
