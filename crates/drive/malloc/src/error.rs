@@ -35,19 +35,15 @@ pub enum MallocError {
 
 impl MallocError {
     /// Returns the remedy.
-    #[must_use]
     pub fn remedy(&self) -> String {
         match self {
             Self::NotInstalled { package, .. } => format!(
                 "install it (Debian: apt install {package}), or name the directory of its library \
                  in LD_LIBRARY_PATH"
             ),
-            Self::Other { .. } | Self::Hidden(_) => {
-                "take allocators out of LD_PRELOAD and /etc/ld.so.preload: `allocator` selects \
-                the one to use
-                 that is wanted"
-                    .to_owned()
-            }
+            Self::Other { .. } | Self::Hidden(_) => "take allocators out of LD_PRELOAD and \
+                 /etc/ld.so.preload: `allocator` selects the one to use"
+                .to_owned(),
         }
     }
 }

@@ -39,7 +39,6 @@ pub struct Libraries {
 
 impl Libraries {
     /// Returns a search of `dirs` alone; the first match wins.
-    #[must_use]
     pub fn new(dirs: Vec<PathBuf>) -> Self {
         Self { dirs, preloaded: None }
     }
@@ -51,7 +50,6 @@ impl Libraries {
     /// among it.
     ///
     /// Source: ld.so(8), "LD_LIBRARY_PATH", "LD_PRELOAD".
-    #[must_use]
     pub fn of_loader(library_path: Option<&str>, preload: Option<&str>) -> Self {
         let named = library_path.unwrap_or_default().split([':', ';']);
         let named = named.filter(|dir| !dir.is_empty()).map(PathBuf::from);
@@ -85,7 +83,6 @@ impl Libraries {
     }
 
     /// Returns `LD_PRELOAD` with a library after the user's preloads.
-    #[must_use]
     pub fn preload(&self, library: &Path) -> String {
         let library = library.display();
         match &self.preloaded {

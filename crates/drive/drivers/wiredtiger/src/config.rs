@@ -57,8 +57,7 @@ const LSM_WORKERS: (u32, u32) = (3, 20);
 /// [`EngineError::Refused`] for one that is fixed, has a malformed name, or not a single value. The
 /// engine itself refuses unknown ones.
 pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options, EngineError> {
-    let kind = spec.options.get(TABLE).unwrap_or("btree");
-    let kind = match kind {
+    let kind = match spec.options.get(TABLE).unwrap_or("btree") {
         "btree" => "file",
         LSM if identity.facts.get(LSM).is_some_and(|has| has == "yes") => LSM,
         LSM => {
@@ -87,26 +86,17 @@ pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options,
 /// Source of the checkpoints: [MongoDB manual], `storage.syncPeriodSecs` (60 s) and "WiredTiger
 /// Storage Engine", "Snapshots and Checkpoints" (2 GB of journal).
 fn defaults(durability: Durability) -> Options {
-    let mut options: Options =
-        [("statistics", "[fast]"), ("session_max", "1000")].into_iter().collect();
-    let method = match durability {
-        Durability::None => {
-            options.set("log.enabled", "false");
-            return options;
-        }
-        Durability::Os => "none",
-        Durability::Sync => "fsync",
-    };
-    for (name, value) in [
+    let method = if durability == Durability::Sync { "fsync" } else { "none" };
+    let logged = [
         ("log.enabled", "true"),
         ("transaction_sync.enabled", "true"),
         (SYNC_METHOD, method),
         ("checkpoint.wait", "60"),
         ("checkpoint.log_size", "2GB"),
-    ] {
-        options.set(name, value);
-    }
-    options
+    ];
+    let log =
+        if durability == Durability::None { &[("log.enabled", "false")] } else { &logged[..] };
+    [("statistics", "[fast]"), ("session_max", "1000")].iter().chain(log).copied().collect()
 }
 
 fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
