@@ -18,11 +18,8 @@ const ENGINE: &str = "leveldb";
 
 /// Loads a LevelDB library, release 1.21 or newer, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not LevelDB or too old
-/// a release, or when the process holds another engine's library already.
+/// As [`dynlib::load_once`], and when it is not LevelDB or too old a release.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     let loaded = dynlib::load_once(path)?;
     // The oldest release has every function that is called.

@@ -79,29 +79,21 @@ impl Engine for LevelEngine {
         let statistics = Statistics::parse(&self.db.property("stats"));
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let sample = events.sample().map_err(unreadable)?;
-        drop(events);
-        let totals = sample.totals;
-        let mut readings = Readings::from([
-            (metric::ENGINE_FLUSH_WRITE_BYTES, totals.flush_write),
-            (metric::ENGINE_COMPACTION_WRITE_BYTES, totals.compaction_write),
-            (metric::ENGINE_COMPACTION_READ_BYTES, statistics.read_bytes),
-            (metric::ENGINE_WAL_WRITE_BYTES, self.logged_bytes()),
-            (metric::ENGINE_DISK_BYTES, self.db.table_bytes()),
-            (metric::ENGINE_BACKGROUND_JOBS, sample.running),
-        ]);
         let files = self.db.property("num-files-at-level0").parse::<u64>();
-        readings.set(metric::ENGINE_L0_FILES, files.ok());
-        let own_counters = Readings::from([
-            ("flushes", totals.flushes),
-            ("compactions", totals.compactions),
-            ("moves", totals.moves),
-            ("compaction_seconds", statistics.compaction_seconds),
-            ("waits.memtable_full", totals.memtable_waits),
-            ("waits.level0_files", totals.level0_waits),
+        let readings = Readings::from([
+            (metric::ENGINE_FLUSH_WRITE_BYTES, Some(sample.flush_write)),
+            (metric::ENGINE_COMPACTION_WRITE_BYTES, Some(sample.compaction_write)),
+            (metric::ENGINE_COMPACTION_READ_BYTES, Some(statistics.read_bytes)),
+            (metric::ENGINE_WAL_WRITE_BYTES, Some(self.logged_bytes())),
+            (metric::ENGINE_DISK_BYTES, Some(self.db.table_bytes())),
+            (metric::ENGINE_BACKGROUND_JOBS, Some(sample.running)),
+            (metric::ENGINE_L0_FILES, files.ok()),
         ]);
+        let seconds = [("compaction_seconds", statistics.compaction_seconds)];
+        let counts = sample.counts.iter().map(|(name, count)| (*name, *count));
         Ok(EngineState {
             readings,
-            own_counters,
+            own_counters: counts.chain(seconds).collect(),
             levels: Some(statistics.levels),
             tree_height: None,
             is_idle: Some(sample.is_quiet),

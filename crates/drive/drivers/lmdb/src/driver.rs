@@ -20,11 +20,8 @@ pub fn driver() -> Box<dyn Driver> {
 
 /// Loads an LMDB library, any release of 0.9, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not LMDB or not of 0.9, or
-/// when the process holds another library already.
+/// As [`dynlib::load_once`], and when it is not LMDB or not of 0.9.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     let (api, loaded) = Api::load(path)?;
     Ok(Box::new(LmdbDriver { api, loaded: Some(loaded) }))

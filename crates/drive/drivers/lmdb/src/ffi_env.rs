@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
 use std::ffi::c_int;
-use std::mem::{ManuallyDrop, zeroed};
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -74,28 +74,28 @@ impl Env {
 
     /// Returns the flags in force.
     pub(crate) fn flags(&self) -> Result<u32, EngineError> {
-        let mut flags = 0;
-        // SAFETY: the environment is open and the result is a local.
-        self.check(unsafe { (self.api.mdb_env_get_flags)(self.handle.as_ptr(), &raw mut flags) })?;
-        Ok(flags)
+        self.report(self.api.mdb_env_get_flags)
     }
 
     /// Returns `mdb_env_info`.
     pub(crate) fn info(&self) -> Result<sys::MDB_envinfo, EngineError> {
-        // SAFETY: a structure of numbers and a pointer may be zero.
-        let mut info: sys::MDB_envinfo = unsafe { zeroed() };
-        // SAFETY: the environment is open and the result is a local.
-        self.check(unsafe { (self.api.mdb_env_info)(self.handle.as_ptr(), &raw mut info) })?;
-        Ok(info)
+        self.report(self.api.mdb_env_info)
     }
 
     /// Returns the shape of the table.
     pub(crate) fn stat(&self) -> Result<sys::MDB_stat, EngineError> {
-        // SAFETY: a structure of numbers may be zero.
-        let mut stat: sys::MDB_stat = unsafe { zeroed() };
+        self.report(self.api.mdb_env_stat)
+    }
+
+    fn report<T>(
+        &self,
+        function: unsafe extern "C" fn(*mut sys::MDB_env, *mut T) -> c_int,
+    ) -> Result<T, EngineError> {
+        let mut found = MaybeUninit::zeroed();
         // SAFETY: the environment is open and the result is a local.
-        self.check(unsafe { (self.api.mdb_env_stat)(self.handle.as_ptr(), &raw mut stat) })?;
-        Ok(stat)
+        self.check(unsafe { function(self.handle.as_ptr(), found.as_mut_ptr()) })?;
+        // SAFETY: all three results are numbers and pointers, which LMDB has just written.
+        Ok(unsafe { found.assume_init() })
     }
 
     /// Writes everything to the device, whatever the flags.
@@ -104,26 +104,21 @@ impl Env {
         self.check(unsafe { (self.api.mdb_env_sync)(self.handle.as_ptr(), 1) })
     }
 
-    /// Puts one row, in a transaction of its own.
-    pub(crate) fn put(&self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    /// Puts one row, or deletes it when there is no value, in a transaction of its own.
+    pub(crate) fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
         let txn = self.begin(0)?;
-        let (mut key, mut value) = (val(key), val(value));
-        // SAFETY: the transaction may write, and the bytes are there while LMDB copies them.
-        self.check(unsafe {
-            let (key, value) = (&raw mut key, &raw mut value);
-            (self.api.mdb_put)(txn.handle.as_ptr(), self.table, key, value, 0)
-        })?;
-        txn.commit()
-    }
-
-    /// Deletes one row, in a transaction of its own, whether it is there or not.
-    pub(crate) fn delete(&self, key: &[u8]) -> Result<(), EngineError> {
-        let txn = self.begin(0)?;
-        let mut key = val(key);
-        // SAFETY: the transaction may write; null stands for any value.
-        let code = unsafe {
-            (self.api.mdb_del)(txn.handle.as_ptr(), self.table, &raw mut key, ptr::null_mut())
+        let (txn_handle, mut key) = (txn.handle.as_ptr(), val(key));
+        let code = match value.map(val) {
+            // SAFETY: the transaction may write, and the bytes are there while LMDB copies them.
+            Some(mut value) => unsafe {
+                (self.api.mdb_put)(txn_handle, self.table, &raw mut key, &raw mut value, 0)
+            },
+            // SAFETY: the transaction may write; null stands for any value.
+            None => unsafe {
+                (self.api.mdb_del)(txn_handle, self.table, &raw mut key, ptr::null_mut())
+            },
         };
+        // A row to delete may be absent.
         self.found(code)?;
         txn.commit()
     }

@@ -72,10 +72,12 @@ impl Session for LmdbSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         match *op {
             Op::Get { key } => self.get(&[key], rows)?,
-            Op::Put { key, value } => return self.env.put(key, value).map(|()| Outcome::Done),
+            Op::Put { key, value } => {
+                return self.env.write(key, Some(value)).map(|()| Outcome::Done);
+            }
             // LMDB stores no empty key and fails on its deletion.
             Op::Delete { key: [] } => return Ok(Outcome::Done),
-            Op::Delete { key } => return self.env.delete(key).map(|()| Outcome::Done),
+            Op::Delete { key } => return self.env.write(key, None).map(|()| Outcome::Done),
             Op::Scan { start, limit, direction } => self.scan(start, (limit, direction), rows)?,
             Op::MultiGet { keys } => self.get(keys, rows)?,
             Op::Call(_) => return engine::settings_check::no_procedures("lmdb"),

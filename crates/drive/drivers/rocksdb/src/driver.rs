@@ -24,11 +24,8 @@ const SETTINGS: [(Setting, &str); 5] = [
 
 /// Loads a RocksDB library, release 5.18 or newer, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not RocksDB or too old
-/// a release, or when the process holds another RocksDB library already.
+/// As [`dynlib::load_once`], and when it is not RocksDB or too old a release.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     Ok(Box::new(RocksDriver(Api::load(path)?)))
 }

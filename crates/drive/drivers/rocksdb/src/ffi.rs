@@ -116,9 +116,6 @@ impl Deref for Api {
 
 impl Api {
     /// Loads the library at `path`, or returns it when this process already holds it.
-    ///
-    /// # Errors
-    /// When another library is held, the loader refuses the file, or it is no usable RocksDB.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
         static API: OnceLock<Api> = OnceLock::new();
         let loaded = load_once(path)?;

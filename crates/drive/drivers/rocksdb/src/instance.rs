@@ -68,15 +68,15 @@ impl RocksEngine {
         driver: Identity,
     ) -> Result<Self, EngineError> {
         let head = log_head(&spec.dir);
-        let file = options_file(&spec.dir).map_err(fatal)?;
-        let version = file.version.or(head.version.clone()).unwrap_or(driver.version);
+        let (version, options) = options_file(&spec.dir).map_err(fatal)?;
+        let version = version.or(head.version.clone()).unwrap_or(driver.version);
         let mut facts = head.facts.clone();
         if let Some(defect) = feature::known_defect(&version) {
             facts.insert("known_defect".to_owned(), defect.to_owned());
         }
         let identity = Identity { version, facts, ..driver };
         check_pools(config, &head)?;
-        let watch = Watch { events: events_of(&file.options, spec)?, ..Watch::default() };
+        let watch = Watch { events: events_of(&options, spec)?, ..Watch::default() };
         Ok(Self {
             db,
             dir: spec.dir.clone(),
@@ -84,7 +84,7 @@ impl RocksEngine {
             identity,
             log_head: head,
             driver_options: config.driver_options.clone(),
-            is_separated: file.options.get("enable_blob_files") == Some("true"),
+            is_separated: options.get("enable_blob_files") == Some("true"),
             has_perf_context: config.has(PERF_CONTEXT),
             watch: Mutex::new(watch),
             sessions: Mutex::new(Vec::new()),
@@ -104,7 +104,7 @@ impl RocksEngine {
         if watch.lowered.is_some() {
             return Ok(true);
         }
-        let options = options_file(&self.dir).map_err(fatal)?.options;
+        let options = options_file(&self.dir).map_err(fatal)?.1;
         let is = |name: &str, value: &str| options.get(name) == Some(value);
         let files = self.db.text("rocksdb.num-files-at-level0");
         if !is("compaction_style", "kCompactionStyleLevel")
@@ -165,7 +165,7 @@ impl Engine for RocksEngine {
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        let mut options = options_file(&self.dir).map_err(fatal)?.options;
+        let mut options = options_file(&self.dir).map_err(fatal)?.1;
         for (name, value) in &self.log_head.cache {
             let (engines, drivers) = match name.as_str() {
                 "block_cache_name" if value.ends_with("HyperClockCache") => ("", "hyper_clock"),

@@ -89,14 +89,9 @@ fn parse_head(head_text: &str) -> LogHead {
     head
 }
 
-/// Version and options in force, from the newest OPTIONS file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct OptionsFile {
-    /// The engine's version.
-    pub(crate) version: Option<String>,
-    /// Options of database, default column family and table, dotted where nested.
-    pub(crate) options: Options,
-}
+/// The engine's version, and the options of database, default column family and table in force,
+/// dotted where nested.
+pub(crate) type OptionsFile = (Option<String>, Options);
 
 /// Reads the newest OPTIONS file in `dir`.
 pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
@@ -105,7 +100,7 @@ pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     };
     let mut file = parse_options(&fs::read_to_string(path)?);
-    clear_data_path(&mut file.options, dir);
+    clear_data_path(&mut file.1, dir);
     Ok(file)
 }
 
@@ -129,21 +124,21 @@ fn newest_options_file(dir: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 fn parse_options(text: &str) -> OptionsFile {
-    let mut file = OptionsFile::default();
+    let (mut version, mut options) = OptionsFile::default();
     let mut prefix: Option<String> = None;
     for line in text.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
             prefix = section_prefix(section);
         } else if let Some((name, value)) = line.split_once('=') {
             if name == "rocksdb_version" {
-                file.version = Some(value.to_owned());
+                version = Some(value.to_owned());
             } else if let Some(prefix) = &prefix {
                 let value = if name == READ_AMP { low_half(value) } else { value.to_owned() };
-                flatten(&format!("{prefix}{name}"), &value, &mut file.options);
+                flatten(&format!("{prefix}{name}"), &value, &mut options);
             }
         }
     }
-    file
+    (version, options)
 }
 
 /// Returns the low half of a number of 64 bits.
@@ -245,7 +240,7 @@ mod tests {
 
     #[test]
     fn options_are_named_as_users_write_them() {
-        let file = parse_options(
+        let (version, options) = parse_options(
             "[Version]\n  rocksdb_version=11.8.1\n  options_file_version=1.1\n\n\
              [DBOptions]\n  max_background_jobs=2\n\n\
              [CFOptions \"default\"]\n  write_buffer_size=1048576\n\
@@ -255,9 +250,9 @@ mod tests {
              \x20 read_amp_bytes_per_bit=8589934592\n\
              [CFOptions \"other\"]\n  write_buffer_size=7\n",
         );
-        assert_eq!(file.version.as_deref(), Some("11.8.1"));
+        assert_eq!(version.as_deref(), Some("11.8.1"));
         let options: Vec<_> =
-            file.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             options,
             [

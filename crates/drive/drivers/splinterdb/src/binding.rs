@@ -20,8 +20,6 @@ static BINDING: Binding = Binding {
 
 /// Loads a SplinterDB library with its shim and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
 /// See [`shim::open_library`].
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {

@@ -37,10 +37,6 @@ const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
 const NORMAL_THREADS: &str = "num_normal_bg_threads";
 
 /// Returns the engine's configuration for `spec`, as integers.
-///
-/// # Errors
-/// [`EngineError::Refused`] for an option unknown to the build or not an integer, and for
-/// background threads in a build without them.
 pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
     let known = build.facts.get("options").map_or("", String::as_str);
     let known: Vec<&str> = known.split(' ').collect();

@@ -95,21 +95,19 @@ fn pragma_value(name: &str, value: &str) -> Result<String, EngineError> {
 
 /// Refuses a pragma that breaks the guarantee of the durability class.
 fn check_guarantee(class: Durability, requested: &Options) -> Result<(), EngineError> {
-    let is_one_of = |name: &str, values: &[&str]| {
-        requested.get(name).is_some_and(|value| values.contains(&canonical(name, value).as_str()))
+    let value = |name: &str| requested.get(name).unwrap_or_default();
+    let broken = if class != Durability::None && ["off", "memory"].contains(&value("journal_mode"))
+    {
+        "journal_mode"
+    } else if class == Durability::Sync
+        && !["2", "3"].contains(&canonical("synchronous", value("synchronous")).as_str())
+    {
+        "synchronous"
+    } else {
+        return Ok(());
     };
-    let broken = match class {
-        Durability::None => None,
-        Durability::Os | Durability::Sync if is_one_of("journal_mode", &["off", "memory"]) => {
-            Some("journal_mode")
-        }
-        Durability::Sync if !is_one_of("synchronous", &["2", "3"]) => Some("synchronous"),
-        Durability::Os | Durability::Sync => None,
-    };
-    broken.map_or(Ok(()), |name| {
-        let value = requested.get(name).unwrap_or_default();
-        Err(refused(name, format!("`{value}` breaks the guarantee of durability class `{class}`")))
-    })
+    let reason = format!("`{}` breaks the guarantee of durability class `{class}`", value(broken));
+    Err(refused(broken, reason))
 }
 
 /// Returns a pragma's value as SQLite reads it back.

@@ -20,11 +20,8 @@ pub fn driver() -> Box<dyn Driver> {
 
 /// Loads a SQLite library, release 3.24 or newer, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not SQLite, is too old or
-/// was built without threads, or when the process holds another library already.
+/// As [`dynlib::load_once`], and when it is not SQLite, too old or was built without threads.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     let (api, loaded) = Api::load(path)?;
     Ok(Box::new(SqliteDriver { api, loaded: Some(loaded) }))

@@ -57,10 +57,6 @@ dynlib::functions! {
 
 impl Api {
     /// Loads the library at `path`, which stays loaded, and binds its functions.
-    ///
-    /// # Errors
-    /// When the process holds another library, the loader refuses the file, or it is no SQLite that
-    /// this driver can use.
     pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded), EngineError> {
         let loaded = load_once(path)?;
         let api = Self::bind(&loaded.library, "")

@@ -61,7 +61,7 @@ impl Connection {
         let Ok(statements) = statements.try_into() else {
             unreachable!("one statement was prepared for each text");
         };
-        Ok(Prepared { statements, connection: self })
+        Ok((statements, self))
     }
 
     /// Returns the longest row, and so the longest value, in bytes.
@@ -108,12 +108,8 @@ impl Drop for Connection {
     }
 }
 
-/// A connection and the statements prepared on it, dropped in the reverse order.
-pub(crate) struct Prepared<const N: usize> {
-    /// In order of preparation.
-    pub(crate) statements: [Statement; N],
-    pub(crate) connection: Connection,
-}
+/// Statements in order of preparation, and the connection, which is dropped after them.
+pub(crate) type Prepared<const N: usize> = ([Statement; N], Connection);
 
 /// A value bound to a parameter.
 #[derive(Clone, Copy)]

@@ -43,7 +43,7 @@ impl<'e> SqliteSession<'e> {
 
     #[cold]
     fn publish(&mut self) {
-        let counted = take_counters(&self.prepared.connection);
+        let counted = take_counters(&self.prepared.1);
         self.statistics.add(counted, self.cache_bytes);
         self.cache_bytes = counted[3];
     }
@@ -55,7 +55,7 @@ impl Session for SqliteSession<'_> {
         if self.operations.is_multiple_of(PUBLISH_EVERY) {
             self.publish();
         }
-        let [find, upsert, remove, forward, reverse, begin, commit] = &mut self.prepared.statements;
+        let [find, upsert, remove, forward, reverse, begin, commit] = &mut self.prepared.0;
         match *op {
             Op::Get { key } => get(find, key, rows)?,
             Op::Put { key, value } => {

@@ -37,8 +37,7 @@ pub const RECIPE: Recipe =
 /// Loads a WiredTiger library with its shim and returns its driver.
 ///
 /// # Errors
-/// When the library or its shim is absent or cannot be loaded, or when the process holds another
-/// engine's library already.
+/// See [`shim::open_library`].
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     shim::open_library(path, &BINDING)
 }

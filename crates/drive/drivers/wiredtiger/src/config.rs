@@ -44,18 +44,9 @@ const KEYS: &str = "the table holds raw keys and values";
 const DIR: &str = "the run decides the data directory";
 const CLASS: &str = "the durability class decides it: use another class";
 
-/// Bounds of eviction threads.
-///
-/// Source: [WiredTiger source] `src/config/config_def.c`, `eviction` and `lsm_manager`.
-const EVICTION_THREADS: (u32, u32) = (1, 20);
-/// Bounds of LSM workers; see [`EVICTION_THREADS`].
-const LSM_WORKERS: (u32, u32) = (3, 20);
-
 /// Returns the engine's options for `spec`; the user's options override settings.
 ///
-/// # Errors
-/// [`EngineError::Refused`] for one that is fixed, has a malformed name, or not a single value. The
-/// engine itself refuses unknown ones.
+/// The engine itself refuses unknown ones.
 pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options, EngineError> {
     let kind = match spec.options.get(TABLE).unwrap_or("btree") {
         "btree" => "file",
@@ -110,11 +101,10 @@ fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
         options.set("direct_io", "[data]");
     }
     if let Some(jobs) = settings.background_jobs {
-        let (least, most) = EVICTION_THREADS;
-        options.set("eviction.threads_max", jobs.clamp(least, most).to_string());
+        // Bounds of the engine. Source: [WiredTiger source] `src/config/config_def.c`.
+        options.set("eviction.threads_max", jobs.clamp(1, 20).to_string());
         if kind == LSM {
-            let (least, most) = LSM_WORKERS;
-            options.set("lsm_manager.worker_thread_max", jobs.clamp(least, most).to_string());
+            options.set("lsm_manager.worker_thread_max", jobs.clamp(3, 20).to_string());
         }
     }
 }
