@@ -18,15 +18,15 @@ pub(crate) fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
         let field = &head[at..at + bytes];
         if head[5] == 2 { field.iter().fold(0, join) } else { field.iter().rev().fold(0, join) }
     };
-    let machine = match (number(18, 2), head[4]) {
-        (3, _) => "x86".to_owned(),
-        (21, _) => "powerpc64".to_owned(),
-        (22, _) => "s390x".to_owned(),
-        (40, _) => "arm".to_owned(),
-        (62, _) => "x86_64".to_owned(),
-        (183, _) => "aarch64".to_owned(),
-        (243, _) => "riscv64".to_owned(),
-        (number, _) => format!("machine {number}"),
+    let machine = match number(18, 2) {
+        3 => "x86".to_owned(),
+        21 => "powerpc64".to_owned(),
+        22 => "s390x".to_owned(),
+        40 => "arm".to_owned(),
+        62 => "x86_64".to_owned(),
+        183 => "aarch64".to_owned(),
+        243 => "riscv64".to_owned(),
+        number => format!("machine {number}"),
     };
     if machine != arch {
         return Err(format!("was built for {machine}; this program runs on {arch}"));

@@ -7,6 +7,7 @@
 //! Source: [LevelDB source] 1.23, `include/leveldb/c.h`; [RocksDB source] `include/rocksdb/c.h`,
 //! release tags v5.18.4 to v11.8.1.
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
+#![expect(clippy::allow_attributes, reason = "a table allows what another one needs")]
 
 use std::ffi::{CStr, CString, c_char, c_uchar, c_void};
 use std::ptr;
@@ -14,81 +15,43 @@ use std::ptr;
 use engine::{EngineError, Rows};
 use model::{Direction, Durability};
 
-use crate::Library;
-
-/// Declares opaque handles.
-macro_rules! handles {
-    ($($name:ident: $about:literal)*) => { $(
-        #[doc = $about]
-        #[repr(C)]
-        #[derive(Debug)]
-        pub struct $name { _opaque: [u8; 0] }
-    )* };
-}
-
-handles! {
-    Database: "An open database."
-    ReadOptions: "Options of reads."
-    WriteOptions: "Options of writes."
-    Batch: "A batch of writes."
-    Iter: "An iterator."
-}
+crate::handles! { pub Database ReadOptions WriteOptions Batch Iter }
 
 /// Where the library writes its error text; null means success.
 pub type ErrorOut = *mut *mut c_char;
 /// Text or bytes of the caller's side.
 pub type Text = *const c_char;
 
-/// Declares the table, whose functions begin with the engine's prefix.
-macro_rules! functions {
-    ($($name:ident: fn($($arg:ty),*) $(-> $out:ty)?;)*) => {
-        /// The shared functions of one library.
-        #[derive(Debug, Clone, Copy)]
-        #[expect(missing_docs, reason = "a field is named as its function")]
-        pub struct Functions { $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $out)?,)* }
-
-        impl Functions {
-            /// Resolves every function that begins with `prefix`.
-            ///
-            /// # Errors
-            /// The name of the first function that is absent.
-            pub fn bind(library: &Library, prefix: &str) -> Result<Self, String> {
-                Ok(Self { $($name: {
-                    let symbol = format!("{prefix}{}", stringify!($name));
-                    // SAFETY: both engines declare the function with this signature.
-                    let found = unsafe { library.get(symbol.as_str()) };
-                    *found.map_err(|_absent| symbol)?
-                },)* })
-            }
+crate::functions! {
+    /// The shared functions of one library.
+    pub struct Functions {
+        required {
+            close: fn(*mut Database);
+            free: fn(*mut c_void);
+            property_value: fn(*mut Database, Text) -> *mut c_char;
+            compact_range: fn(*mut Database, Text, usize, Text, usize);
+            readoptions_create: fn() -> *mut ReadOptions;
+            readoptions_destroy: fn(*mut ReadOptions);
+            writeoptions_create: fn() -> *mut WriteOptions;
+            writeoptions_destroy: fn(*mut WriteOptions);
+            writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
+            writebatch_create: fn() -> *mut Batch;
+            writebatch_destroy: fn(*mut Batch);
+            writebatch_clear: fn(*mut Batch);
+            writebatch_put: fn(*mut Batch, Text, usize, Text, usize);
+            writebatch_delete: fn(*mut Batch, Text, usize);
+            write: fn(*mut Database, *const WriteOptions, *mut Batch, ErrorOut);
+            create_iterator: fn(*mut Database, *const ReadOptions) -> *mut Iter;
+            iter_destroy: fn(*mut Iter);
+            iter_valid: fn(*const Iter) -> c_uchar;
+            iter_seek: fn(*mut Iter, Text, usize);
+            iter_next: fn(*mut Iter);
+            iter_prev: fn(*mut Iter);
+            iter_key: fn(*const Iter, *mut usize) -> Text;
+            iter_value: fn(*const Iter, *mut usize) -> Text;
+            iter_get_error: fn(*const Iter, ErrorOut);
         }
-    };
-}
-
-functions! {
-    close: fn(*mut Database);
-    free: fn(*mut c_void);
-    property_value: fn(*mut Database, Text) -> *mut c_char;
-    compact_range: fn(*mut Database, Text, usize, Text, usize);
-    readoptions_create: fn() -> *mut ReadOptions;
-    readoptions_destroy: fn(*mut ReadOptions);
-    writeoptions_create: fn() -> *mut WriteOptions;
-    writeoptions_destroy: fn(*mut WriteOptions);
-    writeoptions_set_sync: fn(*mut WriteOptions, c_uchar);
-    writebatch_create: fn() -> *mut Batch;
-    writebatch_destroy: fn(*mut Batch);
-    writebatch_clear: fn(*mut Batch);
-    writebatch_put: fn(*mut Batch, Text, usize, Text, usize);
-    writebatch_delete: fn(*mut Batch, Text, usize);
-    write: fn(*mut Database, *const WriteOptions, *mut Batch, ErrorOut);
-    create_iterator: fn(*mut Database, *const ReadOptions) -> *mut Iter;
-    iter_destroy: fn(*mut Iter);
-    iter_valid: fn(*const Iter) -> c_uchar;
-    iter_seek: fn(*mut Iter, Text, usize);
-    iter_next: fn(*mut Iter);
-    iter_prev: fn(*mut Iter);
-    iter_key: fn(*const Iter, *mut usize) -> Text;
-    iter_value: fn(*const Iter, *mut usize) -> Text;
-    iter_get_error: fn(*const Iter, ErrorOut);
+    }
 }
 
 impl Functions {
@@ -115,6 +78,18 @@ impl Functions {
         classify(text.unwrap_or_else(|| "unknown error".to_owned()))
     }
 
+    /// Returns a text property; `None` when the library lacks it.
+    ///
+    /// # Safety
+    /// `database` is open in this library.
+    pub unsafe fn property(&self, database: *mut Database, name: &str) -> Option<String> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the database is open, and the name ends with zero.
+        let text = unsafe { (self.property_value)(database, name.as_ptr()) };
+        // SAFETY: the library returned the text for its caller to free.
+        unsafe { self.take_text(text) }
+    }
+
     /// Copies and frees a text of the library's; `None` when null.
     ///
     /// # Safety
@@ -133,12 +108,12 @@ impl Functions {
 
 /// Classifies a status text; LevelDB has fewer kinds than RocksDB.
 fn classify(text: String) -> EngineError {
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| text.starts_with(prefix));
-    if starts(&["Resource busy", "Operation failed. Try again"]) {
+    let starts = |prefix: &str| text.starts_with(prefix);
+    if starts("Resource busy") || starts("Operation failed. Try again") {
         EngineError::Conflict(text)
-    } else if starts(&["Operation timed out"]) {
+    } else if starts("Operation timed out") {
         EngineError::Timeout(text)
-    } else if starts(&["Not implemented"]) {
+    } else if starts("Not implemented") {
         EngineError::Unsupported(text)
     } else {
         EngineError::Fatal(text)
@@ -167,7 +142,6 @@ const fn nothing() -> &'static [u8] {
 /// # Safety
 /// `start` and `bytes` are what the library returned for memory that lives through `'a`.
 #[inline]
-#[must_use]
 pub unsafe fn bytes_of<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
         return nothing();
@@ -193,7 +167,6 @@ impl<'a> Client<'a> {
     ///
     /// # Safety
     /// `database` is open in the library of `api` for as long as the client lives.
-    #[must_use]
     pub unsafe fn new(api: &'a Functions, database: *mut Database, durability: Durability) -> Self {
         // SAFETY: takes nothing; the result is owned by the client.
         let read = unsafe { (api.readoptions_create)() };
@@ -206,38 +179,25 @@ impl<'a> Client<'a> {
         Self { api, database, read, write, batch }
     }
 
-    /// Writes one row.
+    /// Writes one row, or deletes it when there is no value.
     ///
     /// # Errors
     /// The engine's message.
     #[inline]
-    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
-        // SAFETY: the batch is owned.
-        unsafe { (self.api.writebatch_clear)(self.batch) };
-        let (key_start, value_start) = (key.as_ptr().cast(), value.as_ptr().cast());
-        // SAFETY: the batch is owned; key and value are borrowed, and the library copies them.
-        unsafe {
-            (self.api.writebatch_put)(self.batch, key_start, key.len(), value_start, value.len());
-        };
-        self.write_batch()
-    }
-
-    /// Deletes one row.
-    ///
-    /// # Errors
-    /// The engine's message.
-    #[inline]
-    pub fn delete(&self, key: &[u8]) -> Result<(), EngineError> {
-        // SAFETY: the batch is owned.
-        unsafe { (self.api.writebatch_clear)(self.batch) };
-        // SAFETY: the batch is owned; the key is borrowed, and the library copies it.
-        unsafe { (self.api.writebatch_delete)(self.batch, key.as_ptr().cast(), key.len()) };
-        self.write_batch()
-    }
-
-    #[inline]
-    fn write_batch(&self) -> Result<(), EngineError> {
+    pub fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
         let (database, write, batch) = (self.database, self.write, self.batch);
+        let start = key.as_ptr().cast();
+        // SAFETY: the batch is owned.
+        unsafe { (self.api.writebatch_clear)(batch) };
+        match value {
+            // SAFETY: the batch is owned; key and value are borrowed, and the library copies them.
+            Some(value) => unsafe {
+                let from = value.as_ptr().cast();
+                (self.api.writebatch_put)(batch, start, key.len(), from, value.len());
+            },
+            // SAFETY: the batch is owned; the key is borrowed, and the library copies it.
+            None => unsafe { (self.api.writebatch_delete)(batch, start, key.len()) },
+        }
         // SAFETY: all three handles live, and `error` is a local of `call`.
         self.api.call(|error| unsafe { (self.api.write)(database, write, batch, error) })
     }

@@ -7,15 +7,15 @@
 //! library for this machine is an error, not a signal; an absent function is known before it is
 //! called.
 //!
-//! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`;
-//! for an engine that can also be linked, `linked` fills the same table. [`level`] has the part
-//! that LevelDB and RocksDB share.
+//! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`.
+//! [`level`] and [`written`] have the part that LevelDB and RocksDB share.
 
 mod functions;
 mod image;
 pub mod level;
 mod loaded;
+pub mod written;
 
 /// The loader's handle, for the code that [`functions!`] writes.
 pub use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-pub use loaded::{Loaded, load_once};
+pub use loaded::{Loaded, identity, load_once, sha256, unreadable};

@@ -3,12 +3,13 @@
 
 use std::error::Error;
 use std::ffi::c_void;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::{fs, io};
 
 use engine::EngineError;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use model::Identity;
 use sha2::{Digest, Sha256};
 
 use crate::image::check_image;
@@ -37,9 +38,7 @@ static LOADED: Mutex<Option<&'static Loaded>> = Mutex::new(None);
 /// When the file is not a complete shared library for this machine, the loader rejects it, or
 /// another library is loaded.
 pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
-    let unreadable =
-        |error: std::io::Error| EngineError::Fatal(format!("`{}`: {error}", path.display()));
-    let path = path.canonicalize().map_err(unreadable)?;
+    let path = path.canonicalize().map_err(unreadable(path))?;
     let mut slot = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(first) = *slot {
         if first.path == path {
@@ -58,8 +57,7 @@ pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
 }
 
 fn load(path: PathBuf) -> Result<Loaded, EngineError> {
-    let image = fs::read(&path)
-        .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", path.display())))?;
+    let image = fs::read(&path).map_err(unreadable(&path))?;
     if cfg!(target_os = "linux") {
         check_image(&image, std::env::consts::ARCH)
             .map_err(|reason| EngineError::build(format!("`{}` {reason}", path.display())))?;
@@ -72,24 +70,42 @@ fn load(path: PathBuf) -> Result<Loaded, EngineError> {
         let message = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         EngineError::Fatal(format!("the loader rejects `{}`: {message}", path.display()))
     })?;
-    let sha256 = Sha256::digest(&image).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Loaded { library, path, sha256 })
+    Ok(Loaded { library, path, sha256: sha256(&image) })
+}
+
+/// Returns the SHA-256 of a file's bytes, in hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the identity of an engine, which is linked unless its library is `loaded`.
+pub fn identity(engine: &str, version: String, loaded: Option<&Loaded>) -> Identity {
+    let origin = loaded.map(|library| library.path.display().to_string());
+    Identity {
+        engine: engine.to_owned(),
+        version,
+        origin: origin.unwrap_or_else(|| "linked".to_owned()),
+        sha256: loaded.map(|library| library.sha256.clone()),
+        ..Identity::default()
+    }
+}
+
+/// Returns the error for a file that cannot be read.
+pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
+    move |error| EngineError::Fatal(format!("`{}`: {error}", path.display()))
 }
 
 impl Loaded {
     /// Returns whether the library or one of its dependencies exports `symbol`.
-    #[must_use]
     pub fn has(&self, symbol: &str) -> bool {
         // SAFETY: the address is compared with nothing and never called.
-        let found = unsafe { self.library.get::<*const c_void>(symbol) };
-        found.is_ok()
+        unsafe { self.library.get::<*const c_void>(symbol) }.is_ok()
     }
 
     /// Returns the error for a library that lacks the function `symbol`.
     ///
     /// Without `marker`, which every build of `engine` exports, it is another library altogether;
     /// else its release is older than `oldest`.
-    #[must_use]
     pub fn lacks(&self, symbol: &str, marker: &str, engine: &str, oldest: &str) -> EngineError {
         let path = self.path.display();
         EngineError::build(if symbol == marker {

@@ -8,18 +8,10 @@ use model::Allocator;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MallocError {
-    /// No library of it lies in the loader's search path.
-    #[error("{allocator} is not installed: no {file} in {searched}")]
-    NotInstalled {
-        /// The allocator.
-        allocator: Allocator,
-        /// Name of the missing file.
-        file: &'static str,
-        /// Debian's package of it.
-        package: &'static str,
-        /// The directories searched, comma-separated.
-        searched: String,
-    },
+    /// No library of it lies in the loader's search path: its file, Debian's package of it, and the
+    /// directories searched.
+    #[error("{0} is not installed: no {1} in {3}")]
+    NotInstalled(Allocator, &'static str, &'static str, String),
     /// Another library serves `malloc`.
     #[error("{requested} was requested, but `malloc` is served by {found}")]
     Other {
@@ -35,19 +27,15 @@ pub enum MallocError {
 
 impl MallocError {
     /// Returns the remedy.
-    #[must_use]
     pub fn remedy(&self) -> String {
         match self {
-            Self::NotInstalled { package, .. } => format!(
+            Self::NotInstalled(_, _, package, _) => format!(
                 "install it (Debian: apt install {package}), or name the directory of its library \
                  in LD_LIBRARY_PATH"
             ),
-            Self::Other { .. } | Self::Hidden(_) => {
-                "take allocators out of LD_PRELOAD and /etc/ld.so.preload: `allocator` selects \
-                the one to use
-                 that is wanted"
-                    .to_owned()
-            }
+            Self::Other { .. } | Self::Hidden(_) => "take allocators out of LD_PRELOAD and \
+                 /etc/ld.so.preload: `allocator` selects the one to use"
+                .to_owned(),
         }
     }
 }

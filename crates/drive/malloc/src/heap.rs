@@ -3,26 +3,25 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use dynlib::Library;
 use model::{Allocator, MallocRecord, Readings};
 
 use crate::error::MallocError;
-use crate::ffi::Scope;
-use crate::jemalloc::Jemalloc;
-use crate::mimalloc::Mimalloc;
+use crate::ffi::owner;
+use crate::ffi_jemalloc::Jemalloc;
+use crate::ffi_others::{Mimalloc, System, Tcmalloc};
 use crate::source::Source;
-use crate::system::System;
-use crate::tcmalloc::Tcmalloc;
 use crate::tunable::{Tunables, own};
 
-/// A function that only this allocator's library has, and how its tables are bound.
-type Known = (Allocator, &'static str, fn(&Scope) -> Option<Box<dyn Source>>);
+/// A function that only this allocator's library has, and how its table is bound.
+type Known = (Allocator, &'static str, fn(&Library) -> Result<Box<dyn Source>, String>);
 
 /// The allocators that are recognised.
 const KNOWN: &[Known] = &[
-    (Allocator::System, "gnu_get_libc_version", System::bind),
-    (Allocator::Jemalloc, "mallctl", Jemalloc::bind),
-    (Allocator::Tcmalloc, "tc_version", Tcmalloc::bind),
-    (Allocator::Mimalloc, "mi_version", Mimalloc::bind),
+    (Allocator::System, "gnu_get_libc_version", |it| Ok(Box::new(System::bind(it, "")?))),
+    (Allocator::Jemalloc, "mallctl", |it| Ok(Box::new(Jemalloc::bind(it, "")?))),
+    (Allocator::Tcmalloc, "tc_version", |it| Ok(Box::new(Tcmalloc::bind(it, "")?))),
+    (Allocator::Mimalloc, "mi_version", |it| Ok(Box::new(Mimalloc::bind(it, "mi_")?))),
 ];
 
 /// The allocator that serves `malloc` in this process.
@@ -46,30 +45,26 @@ impl Heap {
         library: Option<&Path>,
         tunables: &Tunables,
     ) -> Result<Self, MallocError> {
-        let scope = Scope::global();
-        let found = scope.owner("malloc").map_err(MallocError::Hidden)?;
+        let scope = Library::this();
+        let found = owner(&scope, "malloc").map_err(MallocError::Hidden)?;
         let other = |requested: String| MallocError::Other { requested, found: found.clone() };
-        let known = KNOWN.iter().find(|(_, symbol, _)| scope.owner(symbol).as_ref() == Ok(&found));
+        let known =
+            KNOWN.iter().find(|(_, symbol, _)| owner(&scope, symbol).as_ref() == Ok(&found));
         let heap = known.filter(|(allocator, ..)| *allocator == requested);
-        let Some(source) = heap.and_then(|(.., bind)| bind(&scope)) else {
+        let Some(source) = heap.and_then(|(.., bind)| bind(&scope).ok()) else {
             return Err(other(requested.to_string()));
         };
         if let Some(library) = library.filter(|library| *library != found) {
             return Err(other(format!("{requested} ({})", library.display())));
         }
-        Ok(Self {
-            allocator: requested,
-            library: found,
-            source,
-            tunables: own(tunables, requested),
-        })
+        let tunables = own(tunables, requested);
+        Ok(Self { allocator: requested, library: found, source, tunables })
     }
 
     /// Returns the gauges that are cheap enough to read while clients run.
     ///
     /// None for glibc: it walks the free chunks of an arena under the arena's lock, which took 370
     /// ms for a million of them. The others read counters, in 1 to 20 us.
-    #[must_use]
     pub fn cheap_readings(&self) -> Readings {
         if self.allocator.is_system() { Readings::new() } else { self.readings() }
     }
@@ -77,13 +72,11 @@ impl Heap {
     /// Returns the current gauges; those the allocator does not report are absent.
     ///
     /// It may block every allocation of the process meanwhile; see [`Self::cheap_readings`].
-    #[must_use]
     pub fn readings(&self) -> Readings {
         self.source.readings()
     }
 
     /// Returns its statistics for the record of a step.
-    #[must_use]
     pub fn record(&self) -> MallocRecord {
         let mut settings = self.source.settings();
         settings.extend(self.tunables.iter().cloned());
@@ -96,7 +89,6 @@ impl Heap {
     }
 
     /// Returns its own text report; `None` when it has none.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         self.source.text()
     }

@@ -9,18 +9,16 @@
 //! Invariants: an allocator is identified by the library that `malloc` resolves to, never by a name
 //! or by the environment; a value that an allocator does not report is absent, never 0.
 //!
-//! To add an allocator: `model::Allocator`, a file with its `Source`, and its lines in
+//! To add an allocator: `model::Allocator`, its `Source` in an `ffi` file, and its lines in
 //! `library::FILES` and `heap::KNOWN`.
 
 mod error;
 mod ffi;
+mod ffi_jemalloc;
+mod ffi_others;
 mod heap;
-mod jemalloc;
 mod library;
-mod mimalloc;
 mod source;
-mod system;
-mod tcmalloc;
 mod tunable;
 
 pub use error::MallocError;

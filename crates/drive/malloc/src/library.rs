@@ -6,28 +6,22 @@ use model::Allocator;
 
 use crate::error::MallocError;
 
-/// An allocator's files, the first that is there wins, and Debian's package of it.
-struct Files {
-    allocator: Allocator,
-    names: &'static [&'static str],
-    package: &'static str,
-}
-
-/// The allocators that are preloaded.
+/// The allocators that are preloaded: their files, of which the first that is there wins, and
+/// Debian's packages of them.
 ///
 /// Source: the packages of Debian 12. The minimal tcmalloc lacks only its profilers.
-const FILES: &[Files] = &[
-    Files { allocator: Allocator::Jemalloc, names: &["libjemalloc.so.2"], package: "libjemalloc2" },
-    Files {
-        allocator: Allocator::Tcmalloc,
-        names: &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
-        package: "libtcmalloc-minimal4",
-    },
-    Files {
-        allocator: Allocator::Mimalloc,
-        names: &["libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3"],
-        package: "libmimalloc2.0",
-    },
+const FILES: &[(Allocator, &[&str], &str)] = &[
+    (Allocator::Jemalloc, &["libjemalloc.so.2"], "libjemalloc2"),
+    (
+        Allocator::Tcmalloc,
+        &["libtcmalloc_minimal.so.4", "libtcmalloc.so.4"],
+        "libtcmalloc-minimal4",
+    ),
+    (
+        Allocator::Mimalloc,
+        &["libmimalloc.so.2", "libmimalloc.so.2.0", "libmimalloc.so.3"],
+        "libmimalloc2.0",
+    ),
 ];
 
 /// Search path for allocator libraries, and the user's own preloads.
@@ -39,7 +33,6 @@ pub struct Libraries {
 
 impl Libraries {
     /// Returns a search of `dirs` alone; the first match wins.
-    #[must_use]
     pub fn new(dirs: Vec<PathBuf>) -> Self {
         Self { dirs, preloaded: None }
     }
@@ -51,7 +44,6 @@ impl Libraries {
     /// among it.
     ///
     /// Source: ld.so(8), "LD_LIBRARY_PATH", "LD_PRELOAD".
-    #[must_use]
     pub fn of_loader(library_path: Option<&str>, preload: Option<&str>) -> Self {
         let named = library_path.unwrap_or_default().split([':', ';']);
         let named = named.filter(|dir| !dir.is_empty()).map(PathBuf::from);
@@ -66,26 +58,20 @@ impl Libraries {
     /// # Errors
     /// [`MallocError::NotInstalled`] when there is none.
     pub fn find(&self, allocator: Allocator) -> Result<Option<PathBuf>, MallocError> {
-        let Some(files) = FILES.iter().find(|files| files.allocator == allocator) else {
+        let Some((_, names, package)) = FILES.iter().find(|(known, ..)| *known == allocator) else {
             return Ok(None);
         };
         let in_dir = |dir: &PathBuf| {
-            let mut paths = files.names.iter().map(|name| dir.join(name));
+            let mut paths = names.iter().map(|name| dir.join(name));
             paths.find_map(|path| path.canonicalize().ok())
         };
         self.dirs.iter().find_map(in_dir).map(Some).ok_or_else(|| {
             let dirs: Vec<_> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
-            MallocError::NotInstalled {
-                allocator,
-                file: files.names[0],
-                package: files.package,
-                searched: dirs.join(", "),
-            }
+            MallocError::NotInstalled(allocator, names[0], package, dirs.join(", "))
         })
     }
 
     /// Returns `LD_PRELOAD` with a library after the user's preloads.
-    #[must_use]
     pub fn preload(&self, library: &Path) -> String {
         let library = library.display();
         match &self.preloaded {

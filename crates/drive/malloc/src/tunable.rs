@@ -24,7 +24,6 @@ const READ_BY: &[(&str, Allocator)] = &[
 ];
 
 /// Returns whether a variable of the environment tunes an allocator.
-#[must_use]
 pub fn is_tunable(variable: &str) -> bool {
     READ_BY.iter().any(|(start, _)| variable.starts_with(start))
 }

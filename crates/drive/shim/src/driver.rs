@@ -1,20 +1,37 @@
 //! The driver of one engine build behind its shim.
 
-use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
+use dynlib::{sha256, unreadable};
 use engine::settings_check::{check_dir, check_settings};
-use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::{Capabilities, Identity};
-use sha2::{Digest, Sha256};
+use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
+use model::{Capabilities, Identity, Options};
 
-use crate::binding::Binding;
 use crate::ffi::Api;
 use crate::file_name;
 use crate::instance::ShimEngine;
 
-/// Name under which the shim reports the version; others are facts.
-const VERSION: &str = "version";
+/// Description of an engine behind a shim.
+///
+/// Both functions get the build's identity: a shim reports differences between builds as facts
+/// (`value_bytes_max`).
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    /// The engine's name.
+    pub engine: &'static str,
+    /// Returns the build's capabilities.
+    pub capabilities: fn(&Identity) -> Capabilities,
+    /// Translates a spec into the options that the shim receives.
+    ///
+    /// Settings are checked against `capabilities` before; options must be checked here.
+    pub translate: fn(&OpenSpec, &Identity) -> Result<Options, EngineError>,
+    /// Settings and the options that `translate` makes of them.
+    pub settings: &'static [(Setting, &'static str)],
+    /// Files in the data directory to archive: logs, configuration.
+    pub own_files: &'static [&'static str],
+}
 
 /// Loads the engine's library at `path` through its shim.
 ///
@@ -27,7 +44,32 @@ pub fn open_library(
     path: &Path,
     binding: &'static Binding,
 ) -> Result<Box<dyn Driver>, EngineError> {
-    Ok(Box::new(ShimDriver::load(path, binding)?))
+    // The shim is next to the real file.
+    let (engine, library) = (binding.engine, path.canonicalize().map_err(unreadable(path))?);
+    let shim = library.with_file_name(file_name(engine));
+    if !shim.exists() {
+        return Err(EngineError::build(format!(
+            "`{}` has no shim next to it: `assay engine add {engine} PATH --headers DIR` compiles \
+             one against the library's headers",
+            library.display()
+        )));
+    }
+    let api = Api::load(&shim)?;
+    let mut facts: BTreeMap<String, String> = api.identity().into_iter().collect();
+    let Some(version) = facts.remove("version").filter(|version| !version.is_empty()) else {
+        let text = format!("the shim `{}` reports no version of {engine}", shim.display());
+        return Err(EngineError::build(text));
+    };
+    facts.insert("shim_sha256".to_owned(), api.loaded.sha256.clone());
+    let identity = Identity {
+        engine: engine.to_owned(),
+        version,
+        origin: library.display().to_string(),
+        sha256: Some(sha256(&fs::read(&library).map_err(unreadable(&library))?)),
+        facts,
+    };
+    let capabilities = (binding.capabilities)(&identity);
+    Ok(Box::new(ShimDriver { api, binding, identity, capabilities }))
 }
 
 /// One build of an engine behind its shim.
@@ -36,42 +78,6 @@ struct ShimDriver {
     binding: &'static Binding,
     identity: Identity,
     capabilities: Capabilities,
-}
-
-impl ShimDriver {
-    /// Loads the shim next to the engine's library.
-    fn load(path: &Path, binding: &'static Binding) -> Result<Self, EngineError> {
-        let (engine, library) = (binding.engine, resolved(path)?);
-        let shim = library.with_file_name(file_name(engine));
-        if !shim.exists() {
-            return Err(EngineError::build(format!(
-                "`{}` has no shim next to it: `assay engine add {engine} PATH --headers DIR` \
-                 compiles one against the library's headers",
-                library.display()
-            )));
-        }
-        let api = Api::load(&shim)?;
-        let mut identity = Identity {
-            engine: engine.to_owned(),
-            origin: library.display().to_string(),
-            sha256: Some(digest(&library).map_err(unreadable(&library))?),
-            ..Identity::default()
-        };
-        for (name, text) in api.identity() {
-            if name == VERSION {
-                identity.version = text;
-            } else {
-                identity.facts.insert(name, text);
-            }
-        }
-        if identity.version.is_empty() {
-            let text = format!("the shim `{}` reports no version of {engine}", shim.display());
-            return Err(EngineError::build(text));
-        }
-        identity.facts.insert("shim_sha256".to_owned(), api.sha256().to_owned());
-        let capabilities = (binding.capabilities)(&identity);
-        Ok(Self { api, binding, identity, capabilities })
-    }
 }
 
 impl Driver for ShimDriver {
@@ -88,23 +94,10 @@ impl Driver for ShimDriver {
         check_settings(self.binding.engine, &self.capabilities, &spec.settings)?;
         let opened = (self.binding.translate)(spec, &self.identity)
             .and_then(|options| self.api.open(&spec.dir, &options));
-        let handle =
-            opened.map_err(|error| error.of_setting(&spec.options, self.binding.settings))?;
+        let of_setting =
+            |error: EngineError| error.of_setting(&spec.options, self.binding.settings);
+        let handle = opened.map_err(of_setting)?;
         let own_files = self.binding.own_files.iter().map(|name| spec.dir.join(name)).collect();
         Ok(Box::new(ShimEngine { handle, identity: self.identity.clone(), own_files }))
     }
-}
-
-/// Resolves links: the shim is next to the real file.
-fn resolved(path: &Path) -> Result<PathBuf, EngineError> {
-    path.canonicalize().map_err(unreadable(path))
-}
-
-fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
-    move |error| EngineError::Fatal(format!("`{}`: {error}", path.display()))
-}
-
-/// Returns a file's SHA-256, in hex.
-fn digest(path: &Path) -> io::Result<String> {
-    Ok(Sha256::digest(&fs::read(path)?).iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -8,6 +8,7 @@ use std::ptr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dynlib::level::c_text;
 use dynlib::{Loaded, load_once};
 use engine::settings_check::refused;
 use engine::{EngineError, Maintenance};
@@ -46,19 +47,20 @@ struct Spec {
 pub(crate) type TakeRow =
     unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const c_void, usize);
 type TakeText = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
+/// Reports an engine's texts.
+type Report = unsafe extern "C" fn(*mut c_void, TakeText, *mut c_void);
 type TakeNumber = unsafe extern "C" fn(*mut c_void, *const c_char, f64);
 
 dynlib::functions! {
     /// The function that identifies a shim and its version.
-    struct Version prefix "assay_" {
+    struct Version {
         required { abi: fn() -> u32; }
-        optional {}
     }
 }
 
 dynlib::functions! {
     /// The functions of one shim.
-    pub(crate) struct Functions prefix "assay_" {
+    pub(crate) struct Functions {
         required {
             identity: fn(TakeText, *mut c_void);
             open: fn(*const Spec, *mut *mut c_void, *mut Failure) -> c_int;
@@ -78,35 +80,32 @@ dynlib::functions! {
             statistics: fn(*mut c_void, TakeText, *mut c_void);
             close: fn(*mut c_void, *mut Failure) -> c_int;
         }
-        optional {}
     }
 }
 
 /// One shim and its functions.
 pub(crate) struct Api {
     pub(crate) functions: Functions,
-    loaded: &'static Loaded,
+    pub(crate) loaded: &'static Loaded,
     /// Whether an engine is open; a shim need not support two.
     is_open: AtomicBool,
 }
 
-/// The one shim of this process.
-static API: OnceLock<Api> = OnceLock::new();
-
 impl Api {
     /// Loads the shim at `path`, or returns it when this process already holds it.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+        static API: OnceLock<Api> = OnceLock::new();
         let loaded = load_once(path).map_err(explain)?;
         if let Some(api) = API.get() {
             return Ok(api);
         }
         let shown = path.display();
-        let lacks = |name: &str| {
+        let lacks = |name: String| {
             EngineError::build(format!(
                 "`{shown}` is not a shim of Assay's C interface: it lacks `{name}`"
             ))
         };
-        let version = Version::bind(&loaded.library).map_err(lacks)?;
+        let version = Version::bind(&loaded.library, "assay_").map_err(lacks)?;
         // SAFETY: the function takes nothing and returns a number, in every version.
         let abi = unsafe { (version.abi)() };
         if abi != ABI {
@@ -115,17 +114,12 @@ impl Api {
                  {ABI}: recompile it with `assay engine add`"
             )));
         }
-        let functions = Functions::bind(&loaded.library).map_err(lacks)?;
+        let functions = Functions::bind(&loaded.library, "assay_").map_err(lacks)?;
         Ok(API.get_or_init(|| Self { functions, loaded, is_open: AtomicBool::new(false) }))
     }
 
-    /// Returns the shim's SHA-256, in hex.
-    pub(crate) fn sha256(&self) -> &str {
-        &self.loaded.sha256
-    }
-
     /// Returns the version and facts that the build reports.
-    pub(crate) fn identity(&self) -> Vec<(String, String)> {
+    pub(crate) fn identity(&self) -> Texts {
         let mut texts = Texts::new();
         // SAFETY: `take_text` gets the list that it expects.
         unsafe { (self.functions.identity)(take_text, (&raw mut texts).cast()) };
@@ -150,8 +144,7 @@ impl Api {
     }
 
     fn open_unguarded(&self, dir: &Path, options: &Options) -> Result<*mut c_void, EngineError> {
-        let dir = CString::new(dir.as_os_str().as_bytes())
-            .map_err(|error| EngineError::Fatal(format!("`{}`: {error}", dir.display())))?;
+        let dir = c_text(dir.as_os_str().as_bytes())?;
         let mut texts = Vec::new();
         for (name, value) in options.iter() {
             let text = |part: &str| CString::new(part).map_err(|e| refused(name, e.to_string()));
@@ -195,23 +188,24 @@ unsafe impl Sync for Handle {}
 
 impl Handle {
     /// Returns the configuration in force.
-    pub(crate) fn options(&self) -> Vec<(String, String)> {
-        let mut texts = Texts::new();
-        // SAFETY: the engine is open, and `take_text` gets the list that it expects.
-        unsafe { (self.api.functions.options)(self.engine, take_text, (&raw mut texts).cast()) };
-        texts
+    pub(crate) fn options(&self) -> Texts {
+        self.texts(self.api.functions.options)
     }
 
     /// Returns the engine's statistics as titles and texts.
-    pub(crate) fn statistics(&self) -> Vec<(String, String)> {
+    pub(crate) fn statistics(&self) -> Texts {
+        self.texts(self.api.functions.statistics)
+    }
+
+    fn texts(&self, report: Report) -> Texts {
         let mut texts = Texts::new();
         // SAFETY: the engine is open, and `take_text` gets the list that it expects.
-        unsafe { (self.api.functions.statistics)(self.engine, take_text, (&raw mut texts).cast()) };
+        unsafe { report(self.engine, take_text, (&raw mut texts).cast()) };
         texts
     }
 
     /// Returns the engine's counters by name.
-    pub(crate) fn state(&self) -> Vec<(String, f64)> {
+    pub(crate) fn state(&self) -> Numbers {
         let mut numbers = Numbers::new();
         // SAFETY: the engine is open, and `take_number` gets the list that it expects.
         unsafe { (self.api.functions.state)(self.engine, take_number, (&raw mut numbers).cast()) };
@@ -234,12 +228,8 @@ impl Handle {
         Ok(is_done != 0)
     }
 
-    /// Closes the engine.
-    pub(crate) fn close(mut self) -> Result<(), EngineError> {
-        self.end()
-    }
-
-    fn end(&mut self) -> Result<(), EngineError> {
+    /// Closes the engine, once.
+    pub(crate) fn close(&mut self) -> Result<(), EngineError> {
         let engine = std::mem::replace(&mut self.engine, ptr::null_mut());
         if engine.is_null() {
             return Ok(());
@@ -255,7 +245,7 @@ impl Handle {
 impl Drop for Handle {
     /// An engine is dropped unclosed only after another error was reported.
     fn drop(&mut self) {
-        drop(self.end());
+        drop(self.close());
     }
 }
 
@@ -302,8 +292,8 @@ fn text_of(text: &[c_char]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-type Texts = Vec<(String, String)>;
-type Numbers = Vec<(String, f64)>;
+pub(crate) type Texts = Vec<(String, String)>;
+pub(crate) type Numbers = Vec<(String, f64)>;
 
 /// Adds one named text to the [`Texts`] behind `to`.
 unsafe extern "C" fn take_text(to: *mut c_void, name: *const c_char, text: *const c_char) {

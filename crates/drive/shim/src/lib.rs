@@ -15,14 +15,12 @@
 //!
 //! To add an engine: its driver crate, with the shim's source in a [`Recipe`].
 
-mod binding;
 mod driver;
 mod ffi;
 mod ffi_session;
 mod instance;
 
-pub use binding::Binding;
-pub use driver::open_library;
+pub use driver::{Binding, open_library};
 
 /// The C interface's header, to compile a shim with.
 pub const HEADER: &str = include_str!("../include/assay_engine.h");
@@ -44,7 +42,6 @@ pub struct Recipe {
 }
 
 /// File name of the compiled shim, next to the engine's library.
-#[must_use]
 pub fn file_name(engine: &str) -> String {
     format!("libassay-{engine}.so")
 }

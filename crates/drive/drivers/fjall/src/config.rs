@@ -1,6 +1,5 @@
 //! Translates settings and options into fjall's configuration.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use engine::settings_check::{check_names, flag, number, refused};
@@ -13,53 +12,35 @@ use fjall::config::{
 use fjall::{
     CompressionType, Database, DatabaseBuilder, KeyspaceCreateOptions, KvSeparationOptions,
 };
+use model::units::parse_size;
 use model::{Durability, Options};
 
 use crate::value::{compression, filter, list, size};
 
 /// Turns key-value separation on.
 pub(crate) const SEPARATION: &str = "kv_separation";
-/// Minimum `max_journaling_size`, below which fjall panics.
-const JOURNALING_BYTES_MIN: u64 = 64 << 20;
+/// Bounds of `max_journaling_size`, below which fjall panics.
+const JOURNALING_BYTES: (u64, u64) = (64 << 20, u64::MAX);
 /// Bounds of block sizes, outside which fjall panics.
 const BLOCK_BYTES: (u64, u64) = (1 << 10, 1 << 20);
 /// Any size.
 const ANY: (u64, u64) = (0, u64::MAX);
 
-/// Parses an option's value and sets it.
-type Set = fn(&mut Config, &str, &str) -> Result<(), EngineError>;
-
-/// Options of the database, named after the setters of `fjall::DatabaseBuilder`.
-const DATABASE_OPTIONS: [(&str, Set); 5] = [
-    ("cache_size", |config, name, value| {
-        config.cache_bytes = Some(size(name, value, ANY)?);
-        Ok(())
-    }),
-    ("worker_threads", |config, name, value| {
-        config.worker_threads = Some(threads(name, value)?);
-        Ok(())
-    }),
-    ("max_cached_files", |config, name, value| {
-        config.cached_files = Some(number(name, value)?);
-        Ok(())
-    }),
-    ("max_journaling_size", |config, name, value| {
-        config.journaling_bytes = Some(size(name, value, (JOURNALING_BYTES_MIN, u64::MAX))?);
-        Ok(())
-    }),
-    ("journal_compression", |config, name, value| {
-        config.journal_compression = compression(name, value)?;
-        Ok(())
-    }),
-];
+/// An option's name, and what parses its value and sets it.
+type Setter = (&'static str, fn(Config, &str, &str) -> Result<Config, EngineError>);
 
 /// Declares an option by a setter of a field of [`Config`], and the parser of its value.
 macro_rules! setter {
+    ($option:literal: $field:ident.$setter:ident($parse:expr)) => {
+        ($option, |config, name, value| {
+            let parsed = $parse(name, value)?;
+            Ok(Config { $field: config.$field.$setter(parsed), ..config })
+        })
+    };
     ($field:ident.$setter:ident($parse:expr)) => {
         (stringify!($setter), |config, name, value| {
             let parsed = $parse(name, value)?;
-            config.$field = config.$field.clone().$setter(parsed);
-            Ok(())
+            Ok(Config { $field: config.$field.$setter(parsed), ..config })
         })
     };
 }
@@ -71,24 +52,16 @@ macro_rules! policy {
     };
 }
 
-/// Declares an option of key-value separation, by its setter and the parser of its value.
-macro_rules! separation {
-    ($option:literal: $setter:ident($parse:expr)) => {
-        ($option, |config, name, value| {
-            let Some(separation) = config.separation.take() else {
-                return Err(refused(name, format!("has no effect without {SEPARATION} = true")));
-            };
-            config.separation = Some(separation.$setter($parse(name, value)?));
-            Ok(())
-        })
-    };
-}
-
-/// Options of the keyspace and of key-value separation.
-///
-/// They are named after the setters of `KeyspaceCreateOptions`, `Leveled` and
-/// `KvSeparationOptions`.
-const KEYSPACE_OPTIONS: [(&str, Set); 21] = [
+/// Options of the database.
+const DATABASE_OPTIONS: [Setter; 5] = [
+    setter!(database.cache_size(any_size)),
+    setter!(database.worker_threads(threads)),
+    setter!(database.max_cached_files(|name, value| number(name, value).map(Some))),
+    setter!(database.max_journaling_size(|name, value| size(name, value, JOURNALING_BYTES))),
+    setter!(database.journal_compression(compression)),
+];
+/// Options of the keyspace.
+const KEYSPACE_OPTIONS: [Setter; 15] = [
     setter!(keyspace.max_memtable_size(any_size)),
     policy!(data_block_size_policy: BlockSizePolicy(|name, value| size(name, value, BLOCK_BYTES))),
     policy!(data_block_compression_policy: CompressionPolicy(compression)),
@@ -101,41 +74,36 @@ const KEYSPACE_OPTIONS: [(&str, Set); 21] = [
     policy!(filter_block_pinning_policy: PinningPolicy(flag)),
     policy!(index_block_partitioning_policy: PartitioningPolicy(flag)),
     policy!(filter_block_partitioning_policy: PartitioningPolicy(flag)),
-    ("l0_threshold", |config, name, value| {
-        config.leveled = config.leveled.clone().with_l0_threshold(number(name, value)?);
-        Ok(())
-    }),
-    ("table_target_size", |config, name, value| {
-        config.leveled = config.leveled.clone().with_table_target_size(any_size(name, value)?);
-        Ok(())
-    }),
-    ("level_ratio_policy", |config, name, value| {
-        let ratios = list(name, value, number)?;
-        config.leveled = config.leveled.clone().with_level_ratio_policy(ratios);
-        Ok(())
-    }),
-    // Parsed before all others.
-    (SEPARATION, |_, _, _| Ok(())),
-    separation!("separation_threshold": separation_threshold(any_size)),
-    separation!("file_target_size": file_target_size(any_size)),
-    separation!("staleness_threshold": staleness_threshold(number)),
-    separation!("age_cutoff": age_cutoff(number)),
-    separation!("blob_compression": compression(compression)),
+    setter!("l0_threshold": leveled.with_l0_threshold(number)),
+    setter!("table_target_size": leveled.with_table_target_size(any_size)),
+    setter!("level_ratio_policy": leveled.with_level_ratio_policy(
+        |name, value| list(name, value, number)
+    )),
+];
+/// Options of key-value separation, which have no effect without it.
+const SEPARATION_OPTIONS: [Setter; 5] = [
+    setter!(separation.separation_threshold(any_size)),
+    setter!(separation.file_target_size(any_size)),
+    setter!(separation.staleness_threshold(number)),
+    setter!(separation.age_cutoff(number)),
+    setter!("blob_compression": separation.compression(compression)),
 ];
 
 /// Everything fjall is opened with.
+///
+/// The options are named after the setters of `DatabaseBuilder`, `KeyspaceCreateOptions`, `Leveled`
+/// and `KvSeparationOptions`.
 pub(crate) struct Config {
     /// The durability class.
     pub(crate) durability: Durability,
-    /// Background threads.
-    pub(crate) worker_threads: Option<usize>,
-    cache_bytes: Option<u64>,
-    cached_files: Option<usize>,
-    journaling_bytes: Option<u64>,
-    journal_compression: CompressionType,
+    /// The builder of the database.
+    pub(crate) database: DatabaseBuilder<Database>,
+    /// Options of the database, which fjall does not return.
+    pub(crate) database_options: Options,
     keyspace: KeyspaceCreateOptions,
     leveled: Leveled,
-    separation: Option<KvSeparationOptions>,
+    separation: KvSeparationOptions,
+    is_separated: bool,
     /// Options that existing data must have been created with.
     pub(crate) named: Vec<String>,
 }
@@ -145,61 +113,56 @@ impl Config {
     pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
         let compression = block_compression(spec)?;
         let separation = spec.options.get(SEPARATION);
-        let is_separated = separation.map_or(Ok(false), |value| flag(SEPARATION, value))?;
         let mut config = Self {
             durability: spec.settings.durability,
-            worker_threads: match spec.settings.background_jobs {
-                None => None,
-                Some(jobs) => Some(threads("background_jobs", &jobs.to_string())?),
-            },
-            cache_bytes: spec.settings.cache_bytes.map(|size| size.0),
-            cached_files: None,
-            journaling_bytes: None,
-            journal_compression: compression,
+            database: Database::builder(&spec.dir).journal_compression(compression),
+            database_options: [("journal_compression", compression.to_string())]
+                .into_iter()
+                .collect(),
             keyspace: KeyspaceCreateOptions::default()
                 .data_block_compression_policy(CompressionPolicy::all(compression)),
             leveled: Leveled::default(),
-            separation: is_separated
-                .then(|| KvSeparationOptions::default().compression(compression)),
+            separation: KvSeparationOptions::default().compression(compression),
+            is_separated: separation.map_or(Ok(false), |value| flag(SEPARATION, value))?,
             named: vec![SEPARATION.to_owned()],
         };
         if spec.settings.compression.is_some() {
             config.named.push("data_block_compression_policy".to_owned());
         }
-        let all = DATABASE_OPTIONS.iter().chain(&KEYSPACE_OPTIONS);
-        let known: Vec<_> = all.map(|(name, _)| *name).collect();
+        let all = DATABASE_OPTIONS.iter().chain(&KEYSPACE_OPTIONS).chain(&SEPARATION_OPTIONS);
+        let known: Vec<_> = all.map(|(name, _)| *name).chain([SEPARATION]).collect();
         check_names("fjall", &known, &spec.options)?;
-        for (name, value) in spec.options.iter() {
-            config.set(name, value)?;
+        if let Some(bytes) = spec.settings.cache_bytes {
+            config = config.set("cache_size", &bytes.0.to_string())?;
+        }
+        if let Some(jobs) = spec.settings.background_jobs {
+            let setting = [(Setting::BackgroundJobs, "worker_threads")];
+            let set = config.set("worker_threads", &jobs.to_string());
+            config = set.map_err(|error| error.of_setting(&spec.options, &setting))?;
+        }
+        for (name, value) in spec.options.iter().filter(|(name, _)| *name != SEPARATION) {
+            config = config.set(name, value)?;
         }
         Ok(config)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
-        let is_it = |(known, _): &&(&str, Set)| *known == name;
-        if let Some((_, set)) = DATABASE_OPTIONS.iter().find(is_it) {
+    fn set(mut self, name: &str, value: &str) -> Result<Self, EngineError> {
+        let setter = |options: &[Setter]| {
+            options.iter().find(|(known, _)| *known == name).map(|(_, set)| *set)
+        };
+        if let Some(set) = setter(&DATABASE_OPTIONS) {
+            let bytes = parse_size(value).ok().map(|bytes| bytes.0.to_string());
+            self.database_options.set(name, bytes.unwrap_or_else(|| value.to_owned()));
             return set(self, name, value);
         }
         self.named.push(name.to_owned());
-        KEYSPACE_OPTIONS.iter().find(is_it).map_or(Ok(()), |(_, set)| set(self, name, value))
-    }
-
-    /// Returns the builder of the database in `dir`.
-    pub(crate) fn database(&self, dir: &Path) -> DatabaseBuilder<Database> {
-        let mut builder = Database::builder(dir).journal_compression(self.journal_compression);
-        if let Some(bytes) = self.cache_bytes {
-            builder = builder.cache_size(bytes);
+        if let Some(set) = setter(&KEYSPACE_OPTIONS) {
+            return set(self, name, value);
         }
-        if let Some(threads) = self.worker_threads {
-            builder = builder.worker_threads(threads);
+        match setter(&SEPARATION_OPTIONS) {
+            Some(set) if self.is_separated => set(self, name, value),
+            _ => Err(refused(name, format!("has no effect without {SEPARATION} = true"))),
         }
-        if let Some(files) = self.cached_files {
-            builder = builder.max_cached_files(Some(files));
-        }
-        if let Some(bytes) = self.journaling_bytes {
-            builder = builder.max_journaling_size(bytes);
-        }
-        builder
     }
 
     /// Returns the options of a new keyspace.
@@ -207,22 +170,7 @@ impl Config {
         self.keyspace
             .clone()
             .compaction_strategy(Arc::new(self.leveled.clone()))
-            .with_kv_separation(self.separation.clone())
-    }
-
-    /// Returns the given database options, which fjall does not return.
-    pub(crate) fn database_options(&self) -> Options {
-        let mut options = Options::new();
-        options.set("journal_compression", self.journal_compression.to_string());
-        let given = [
-            ("worker_threads", self.worker_threads.map(|threads| threads.to_string())),
-            ("max_cached_files", self.cached_files.map(|files| files.to_string())),
-            ("max_journaling_size", self.journaling_bytes.map(|bytes| bytes.to_string())),
-        ];
-        for (name, value) in given {
-            value.into_iter().for_each(|value| options.set(name, value));
-        }
-        options
+            .with_kv_separation(self.is_separated.then(|| self.separation.clone()))
     }
 }
 
@@ -266,7 +214,7 @@ mod tests {
         Config::resolve(&OpenSpec {
             endpoint: None,
             application: None,
-            dir: PathBuf::new(),
+            dir: PathBuf::from("/d"),
             settings: Settings {
                 compression: compression.map(str::to_owned),
                 ..Settings::default()
@@ -313,7 +261,7 @@ mod tests {
             let options = describe(&config.keyspace());
             assert_eq!(options.get("data_block_compression_policy"), Some(found));
             assert_eq!(options.get("blob_compression"), Some(found));
-            assert_eq!(config.database_options().get("journal_compression"), Some(found));
+            assert_eq!(config.database_options.get("journal_compression"), Some(found));
         }
         let error = resolve(Some("zstd"), &[]).err().unwrap().to_string();
         assert_eq!(error, "not supported: compression `zstd`: fjall has none and lz4");

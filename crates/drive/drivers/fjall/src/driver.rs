@@ -5,18 +5,38 @@ use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, 
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
-use crate::identity::identity;
 use crate::instance::FjallEngine;
 use crate::session::KEY_BYTES_MAX;
 
 /// Capability of this driver: key-value separation.
 const KV_SEPARATION: &str = "kv_separation";
+/// Version of the linked crate; a test compares it with the lock file.
+const VERSION: &str = "3.1.13";
+/// Version of the linked `lsm-tree`, on which fjall is built.
+const TREE_VERSION: &str = "3.1.10";
+
+/// Returns the driver of the linked fjall.
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(FjallDriver)
+}
+
 /// The linked fjall.
-pub(crate) struct FjallDriver;
+struct FjallDriver;
 
 impl Driver for FjallDriver {
     fn identity(&self) -> Identity {
-        identity()
+        let facts = [
+            ("lsm_tree_version", TREE_VERSION),
+            ("compression", "none lz4"),
+            ("cargo_features", "lz4"),
+        ];
+        Identity {
+            engine: "fjall".to_owned(),
+            version: VERSION.to_owned(),
+            origin: "linked".to_owned(),
+            facts: facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into(),
+            ..Identity::default()
+        }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -34,6 +54,25 @@ impl Driver for FjallDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec)?;
-        Ok(Box::new(FjallEngine::open(&spec.dir, config)?))
+        Ok(Box::new(FjallEngine::open(&spec.dir, config, self.identity())?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the version of `package` in the workspace's lock file.
+    fn locked(package: &str) -> Option<String> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../Cargo.lock");
+        let lock = std::fs::read_to_string(path).unwrap();
+        let head = format!("name = \"{package}\"\nversion = \"");
+        Some(lock.split_once(&head)?.1.split_once('"')?.0.to_owned())
+    }
+
+    #[test]
+    fn versions_are_those_of_the_lock_file() {
+        assert_eq!(locked("fjall").as_deref(), Some(VERSION));
+        assert_eq!(locked("lsm-tree").as_deref(), Some(TREE_VERSION));
     }
 }

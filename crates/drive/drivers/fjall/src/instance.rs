@@ -14,8 +14,7 @@ use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
 use crate::config::Config;
 use crate::describe::describe;
-use crate::error::failed;
-use crate::session::FjallSession;
+use crate::session::{FjallSession, failed};
 
 /// Name of a keyspace that passes each write to the operating system.
 ///
@@ -38,7 +37,9 @@ const IDLE_POLLS_MAX: u32 = 360_000;
 /// An open database.
 pub(crate) struct FjallEngine {
     dir: PathBuf,
-    config: Config,
+    /// Options of the database, which fjall does not return.
+    database_options: Options,
+    identity: Identity,
     keyspace: Keyspace,
     persist: Option<PersistMode>,
     /// Compactions completed at the last call of `state`.
@@ -49,16 +50,18 @@ pub(crate) struct FjallEngine {
 
 impl FjallEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        dir: &Path,
+        config: Config,
+        identity: Identity,
+    ) -> Result<Self, EngineError> {
         check_dir(dir)?;
-        let database = config.database(dir).open().map_err(failed)?;
-        let is_manual = if database.keyspace_exists(AUTOMATIC) {
-            false
-        } else {
-            database.keyspace_exists(MANUAL) || config.durability != Durability::Os
-        };
+        let requested = config.keyspace();
+        let database = config.database.open().map_err(failed)?;
+        let is_manual = !database.keyspace_exists(AUTOMATIC)
+            && (database.keyspace_exists(MANUAL) || config.durability != Durability::Os);
         let name = if is_manual { MANUAL } else { AUTOMATIC };
-        let requested = config.keyspace().manual_journal_persist(is_manual);
+        let requested = requested.manual_journal_persist(is_manual);
         let keyspace = database.keyspace(name, || requested.clone()).map_err(failed)?;
         let (requested, found) = (describe(&requested), describe(&keyspace.config));
         for name in &config.named {
@@ -73,7 +76,16 @@ impl FjallEngine {
             Durability::Sync => Some(PersistMode::SyncData),
         };
         let (dir, compactions_before) = (dir.to_owned(), AtomicUsize::new(0));
-        Ok(Self { dir, config, keyspace, persist, compactions_before, database })
+        let database_options = config.database_options;
+        Ok(Self {
+            dir,
+            database_options,
+            identity,
+            keyspace,
+            persist,
+            compactions_before,
+            database,
+        })
     }
 
     /// Returns the disk space of the journal, whose files are preallocated.
@@ -144,15 +156,16 @@ impl FjallEngine {
 
 impl Engine for FjallEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        Ok(Box::new(FjallSession::new(&self.database, &self.keyspace, self.persist)))
+        let Self { database, keyspace, persist, .. } = self;
+        Ok(Box::new(FjallSession { database, keyspace, persist: *persist }))
     }
 
     fn identity(&self) -> Identity {
-        crate::identity::identity()
+        self.identity.clone()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        let mut options = self.config.database_options();
+        let mut options = self.database_options.clone();
         options.set("cache_size", self.database.cache_capacity().to_string());
         options.overlay(&describe(&self.keyspace.config));
         let is_manual = **self.keyspace.name() == *MANUAL;
@@ -205,24 +218,9 @@ impl Engine for FjallEngine {
     }
 
     fn statistics_text(&self) -> Option<String> {
-        use std::fmt::Write;
-        let mut text = format!(
-            "table_count {}\nblob_file_count {}\nfragmented_blob_bytes {}\nfilter_bytes {}\n\
-             sealed_memtables {}\njournal_count {}\ncompactions_completed {}\n\
-             time_compacting_us {}\n",
-            self.keyspace.table_count(),
-            self.keyspace.blob_file_count(),
-            self.keyspace.fragmented_blob_bytes(),
-            self.keyspace.tree.filter_size(),
-            self.keyspace.sealed_memtable_count(),
-            self.database.journal_count(),
-            self.database.compactions_completed(),
-            self.database.time_compacting().as_micros(),
-        );
-        for LevelShape { level, files, bytes } in self.levels() {
-            writeln!(text, "level {level}: {files} files, {bytes} bytes").ok()?;
-        }
-        Some(text)
+        let (files, filters) = (self.keyspace.blob_file_count(), self.keyspace.tree.filter_size());
+        let levels = self.levels();
+        Some(format!("blob_file_count {files}\nfilter_bytes {filters}\nlevels {levels:#?}\n"))
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {

@@ -4,28 +4,18 @@ use engine::{EngineError, Rows, Session};
 use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
 use model::{Direction, Op, Outcome};
 
-use crate::error::failed;
-
 /// Longest key, beyond which lsm-tree panics.
 pub(crate) const KEY_BYTES_MAX: u32 = 65_535;
 
 /// A client's handle.
 pub(crate) struct FjallSession<'e> {
-    database: &'e Database,
-    keyspace: &'e Keyspace,
-    persist: Option<PersistMode>,
+    pub(crate) database: &'e Database,
+    pub(crate) keyspace: &'e Keyspace,
+    /// Each write is persisted in this mode, if any.
+    pub(crate) persist: Option<PersistMode>,
 }
 
-impl<'e> FjallSession<'e> {
-    /// Returns a session; with `persist`, each write is persisted in that mode.
-    pub(crate) const fn new(
-        database: &'e Database,
-        keyspace: &'e Keyspace,
-        persist: Option<PersistMode>,
-    ) -> Self {
-        Self { database, keyspace, persist }
-    }
-
+impl FjallSession<'_> {
     fn written(&self) -> fjall::Result<Outcome> {
         if let Some(mode) = self.persist {
             self.database.persist(mode)?;
@@ -67,6 +57,12 @@ impl Session for FjallSession<'_> {
         }
         .map_err(failed)
     }
+}
+
+/// Converts an error, with fjall's own message.
+#[cold]
+pub(crate) fn failed(error: fjall::Error) -> EngineError {
+    EngineError::Fatal(format!("fjall: {error}"))
 }
 
 /// Refuses a key that would make lsm-tree panic.

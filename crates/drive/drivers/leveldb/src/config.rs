@@ -1,13 +1,14 @@
 //! Translates settings and options into LevelDB options.
 
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use engine::settings_check::{check_names, flag, refused, size};
 use engine::{EngineError, Setting};
 use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.
-const COMPRESSION: &str = "compression";
+pub(crate) const COMPRESSION: &str = "compression";
 /// Bits per key of the Bloom filter; 0 is none.
 ///
 /// The C API's form of `filter_policy`.
@@ -35,116 +36,66 @@ pub(crate) const VERIFY_CHECKSUMS: &str = "verify_checksums";
 /// Capacity of the block cache.
 pub(crate) const BLOCK_CACHE: &str = "block_cache";
 
-/// Everything LevelDB is opened with.
+/// Every option with its value in force; LevelDB itself returns none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Config {
-    numbers: [u64; NUMBERS.len()],
-    switches: [bool; SWITCHES.len()],
-    pub(crate) compression: Compression,
-}
-
-/// Compression of blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compression {
-    None,
-    Snappy,
-}
+pub(crate) struct Config(pub(crate) Options);
 
 impl Config {
     /// Returns the configuration of `settings` and `options`; options win.
-    ///
-    /// # Errors
-    /// [`EngineError::Refused`] for a compression that LevelDB lacks, an unknown option or a value
-    /// out of LevelDB's bounds.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
         has_snappy: bool,
     ) -> Result<Self, EngineError> {
-        let mut known: Vec<_> = NUMBERS.iter().map(|(name, ..)| *name).collect();
-        known.extend(SWITCHES.iter().chain([&COMPRESSION]));
+        let numbers = NUMBERS.map(|(name, default, _)| (name, default.to_string()));
+        let switches = SWITCHES.map(|name| (name, false.to_string()));
+        let compression = if has_snappy { "snappy" } else { "none" };
+        let mut config: Options = numbers.into_iter().chain(switches).collect();
+        config.set(COMPRESSION, compression);
+        let known: Vec<_> = config.iter().map(|(name, _)| name).collect();
         check_names("leveldb", &known, options)?;
-        let mut config = Self {
-            numbers: NUMBERS.map(|(_, default, _)| default),
-            switches: Default::default(),
-            compression: if has_snappy { Compression::Snappy } else { Compression::None },
-        };
         if let Some(bytes) = settings.cache_bytes {
-            config.numbers[0] = bytes.0;
+            config.set(BLOCK_CACHE, bytes.0.to_string());
         }
-        if let Some(name) = settings.compression.as_deref() {
-            config.compression = compression(name, has_snappy).map_err(|reason| {
-                EngineError::setting(
-                    Setting::Compression,
-                    format!("compression `{name}`: {reason}"),
-                )
-            })?;
+        let requested = settings.compression.as_deref().map(|name| (COMPRESSION, name));
+        for (name, value) in requested.into_iter().chain(options.iter()) {
+            let parsed = parse(name, value, has_snappy);
+            let setting = [(Setting::Compression, COMPRESSION)];
+            config.set(name, parsed.map_err(|error| error.of_setting(options, &setting))?);
         }
-        for (name, value) in options.iter() {
-            config.set(name, value, has_snappy)?;
-        }
-        Ok(config)
-    }
-
-    fn set(&mut self, name: &str, value: &str, has_snappy: bool) -> Result<(), EngineError> {
-        if let Some(at) = NUMBERS.iter().position(|(known, ..)| *known == name) {
-            let (requested, range) = (size(name, value)?, &NUMBERS[at].2);
-            if !range.contains(&requested) {
-                let (least, most) = (range.start(), range.end());
-                let reason = format!("{requested} is out of LevelDB's bounds, {least} to {most}");
-                return Err(refused(name, reason));
-            }
-            self.numbers[at] = requested;
-        } else if let Some(at) = SWITCHES.iter().position(|known| *known == name) {
-            self.switches[at] = flag(name, value)?;
-        } else {
-            self.compression =
-                compression(value, has_snappy).map_err(|reason| refused(name, reason))?;
-        }
-        Ok(())
+        Ok(Self(config))
     }
 
     /// Returns a numeric option in a type of the C API.
-    ///
-    /// # Errors
-    /// When the type cannot hold it.
-    pub(crate) fn number<T: TryFrom<u64>>(&self, name: &str) -> Result<T, EngineError> {
-        let found = NUMBERS.iter().zip(self.numbers).find(|((known, ..), _)| *known == name);
-        let number = found.map_or(0, |(_, number)| number);
-        T::try_from(number).map_err(|_too_large| refused(name, "larger than LevelDB's C API takes"))
+    pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<T, EngineError> {
+        let number = self.0.get(name).and_then(|number| number.parse().ok());
+        number.ok_or_else(|| refused(name, "larger than LevelDB's C API takes"))
     }
 
     /// Returns a boolean option as the C API takes it.
     pub(crate) fn switch(&self, name: &str) -> u8 {
-        let found = SWITCHES.iter().zip(self.switches).find(|(known, _)| **known == name);
-        found.map_or(0, |(_, is_on)| u8::from(is_on))
-    }
-
-    /// Returns every option with its value; LevelDB itself returns none.
-    pub(crate) fn effective(&self) -> Options {
-        let mut options = Options::new();
-        for ((name, ..), value) in NUMBERS.iter().zip(self.numbers) {
-            options.set(*name, value.to_string());
-        }
-        for (name, is_on) in SWITCHES.iter().zip(self.switches) {
-            options.set(*name, is_on.to_string());
-        }
-        let compression = match self.compression {
-            Compression::None => "none",
-            Compression::Snappy => "snappy",
-        };
-        options.set(COMPRESSION, compression);
-        options
+        u8::from(self.0.get(name) == Some("true"))
     }
 }
 
-/// Parses a compression; the error is the reason of a refusal.
-fn compression(name: &str, has_snappy: bool) -> Result<Compression, String> {
-    match name {
-        "none" => Ok(Compression::None),
-        "snappy" if has_snappy => Ok(Compression::Snappy),
-        "snappy" => Err("this library was built without snappy".to_owned()),
-        _ => Err("LevelDB supports snappy and none".to_owned()),
+/// Returns an option's value as it is reported.
+fn parse(name: &str, value: &str, has_snappy: bool) -> Result<String, EngineError> {
+    if let Some((_, _, range)) = NUMBERS.iter().find(|(known, ..)| *known == name) {
+        let requested = size(name, value)?;
+        if !range.contains(&requested) {
+            let (least, most) = (range.start(), range.end());
+            let reason = format!("{requested} is out of LevelDB's bounds, {least} to {most}");
+            return Err(refused(name, reason));
+        }
+        return Ok(requested.to_string());
+    }
+    if SWITCHES.contains(&name) {
+        return flag(name, value).map(|is_on| is_on.to_string());
+    }
+    match value {
+        "snappy" if !has_snappy => Err(refused(name, "this library was built without snappy")),
+        "none" | "snappy" => Ok(value.to_owned()),
+        _ => Err(refused(name, format!("`{value}`: LevelDB supports snappy and none"))),
     }
 }
 
@@ -167,7 +118,7 @@ mod tests {
         };
         let resolved = config(&settings, &[]).unwrap();
         let cache = |config: &Config| config.number::<u64>(BLOCK_CACHE).unwrap();
-        assert_eq!((cache(&resolved), resolved.compression), (1 << 30, Compression::None));
+        assert_eq!((cache(&resolved), resolved.0.get(COMPRESSION)), (1 << 30, Some("none")));
         let options = [
             ("block_cache", "16MiB"),
             ("compression", "snappy"),
@@ -175,10 +126,10 @@ mod tests {
             ("verify_checksums", "true"),
         ];
         let resolved = config(&settings, &options).unwrap();
-        assert_eq!((cache(&resolved), resolved.compression), (16 << 20, Compression::Snappy));
+        assert_eq!((cache(&resolved), resolved.0.get(COMPRESSION)), (16 << 20, Some("snappy")));
         assert_eq!((resolved.number(BLOOM_BITS), resolved.switch(VERIFY_CHECKSUMS)), (Ok(10u8), 1));
         for (name, value) in [("block_cache", "16777216"), ("compression", "snappy")] {
-            assert_eq!(resolved.effective().get(name), Some(value));
+            assert_eq!(resolved.0.get(name), Some(value));
         }
     }
 
@@ -204,6 +155,6 @@ mod tests {
         let error = Config::new(&compressed, &Options::new(), false).unwrap_err();
         assert!(error.to_string().contains("without snappy"), "{error}");
         let plain = Config::new(&Settings::default(), &Options::new(), false).unwrap();
-        assert_eq!(plain.effective().get(COMPRESSION), Some("none"));
+        assert_eq!(plain.0.get(COMPRESSION), Some("none"));
     }
 }

@@ -6,34 +6,29 @@
 //!
 //! Source: [LevelDB source] 1.23, `db/db_impl.cc`, the calls of `Log`.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
-/// Totals since the database was opened, replay of its log included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
-    /// Table bytes written by flushes.
+/// Lines that are counted, by their start, under names of the driver.
+const COUNTED: [(&str, &str); 5] = [
+    ("Level-0 table #", "flushes"),
+    ("Compacted ", "compactions"),
+    ("Moved #", "moves"),
+    ("Current memtable full; waiting", "waits.memtable_full"),
+    ("Too many L0 files; waiting", "waits.level0_files"),
+];
+
+/// Background work at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sample {
+    /// Table bytes written by flushes since the database was opened, replay of its log included.
     pub(crate) flush_write: u64,
     /// Table bytes written by compactions.
     pub(crate) compaction_write: u64,
-    /// Flushes that ended.
-    pub(crate) flushes: u64,
-    /// Compactions that ended.
-    pub(crate) compactions: u64,
-    /// Files moved to the next level unchanged.
-    pub(crate) moves: u64,
-    /// Times a writer waited for the previous memtable's flush.
-    pub(crate) memtable_waits: u64,
-    /// Times a writer waited because level 0 had too many files.
-    pub(crate) level0_waits: u64,
-}
-
-/// Background work at one moment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Sample {
-    /// Totals so far.
-    pub(crate) totals: Totals,
+    /// Flushes, compactions and moves that ended, and times that a writer waited.
+    pub(crate) counts: BTreeMap<&'static str, u64>,
     /// Flushes and compactions running now: at most one of each.
     pub(crate) running: u64,
     /// Whether nothing runs and nothing was written to the LOG since the previous sample.
@@ -44,7 +39,7 @@ pub(crate) struct Sample {
 pub(crate) struct Events {
     log: BufReader<File>,
     line: Vec<u8>,
-    totals: Totals,
+    sample: Sample,
     is_flushing: bool,
     is_compacting: bool,
 }
@@ -53,12 +48,14 @@ impl Events {
     /// Starts at the beginning of the LOG in `dir`, which is made anew at each open.
     pub(crate) fn open(dir: &Path) -> io::Result<Self> {
         let log = BufReader::new(File::open(dir.join("LOG"))?);
-        let totals = Totals::default();
-        Ok(Self { log, line: Vec::new(), totals, is_flushing: false, is_compacting: false })
+        let counts = COUNTED.map(|(_, name)| (name, 0)).into();
+        let sample =
+            Sample { flush_write: 0, compaction_write: 0, counts, running: 0, is_quiet: true };
+        Ok(Self { log, line: Vec::new(), sample, is_flushing: false, is_compacting: false })
     }
 
     /// Reads what was added.
-    pub(crate) fn sample(&mut self) -> io::Result<Sample> {
+    pub(crate) fn sample(&mut self) -> io::Result<&Sample> {
         let mut has_lines = false;
         // An incomplete line is continued at the next sample.
         while self.log.read_until(b'\n', &mut self.line)? > 0 {
@@ -69,35 +66,32 @@ impl Events {
             }
         }
         let running = u64::from(self.is_flushing) + u64::from(self.is_compacting);
-        Ok(Sample { totals: self.totals, running, is_quiet: running == 0 && !has_lines })
+        self.sample.running = running;
+        self.sample.is_quiet = running == 0 && !has_lines;
+        Ok(&self.sample)
     }
 
     fn take_line(&mut self, line: &str) {
         // Date and time, and the thread, each without a blank.
         let Some(text) = line.splitn(3, ' ').nth(2) else { return };
-        let totals = &mut self.totals;
-        if let Some((_, end)) =
-            text.strip_prefix("Level-0 table #").and_then(|rest| rest.split_once(": "))
-        {
+        let mut is_end = true;
+        if text.starts_with("Level-0 table #") {
+            let Some((_, end)) = text.split_once(": ") else { return };
             self.is_flushing = end.starts_with("started");
-            if let Some(bytes) = number(end) {
-                totals.flush_write += bytes;
-                totals.flushes += 1;
-            }
+            let bytes = number(end);
+            self.sample.flush_write += bytes.unwrap_or(0);
+            is_end = bytes.is_some();
         } else if text.starts_with("Compacting ") {
             self.is_compacting = true;
         } else if text.starts_with("compacted to: ") {
             self.is_compacting = false;
         } else if text.starts_with("Compacted ") {
             let bytes = text.rsplit_once("=> ").and_then(|(_, end)| number(end));
-            totals.compaction_write += bytes.unwrap_or(0);
-            totals.compactions += 1;
-        } else if text.starts_with("Moved #") {
-            totals.moves += 1;
-        } else if text.starts_with("Current memtable full; waiting") {
-            totals.memtable_waits += 1;
-        } else if text.starts_with("Too many L0 files; waiting") {
-            totals.level0_waits += 1;
+            self.sample.compaction_write += bytes.unwrap_or(0);
+        }
+        let counted = COUNTED.iter().find(|(start, _)| text.starts_with(start));
+        if let Some((_, name)) = counted.filter(|_| is_end) {
+            *self.sample.counts.entry(name).or_default() += 1;
         }
     }
 }
@@ -142,18 +136,17 @@ mod tests {
         let mut events = Events::open(dir.path()).unwrap();
         let sample = events.sample().unwrap();
         assert_eq!((sample.running, sample.is_quiet), (2, false));
-        assert_eq!((sample.totals.flush_write, sample.totals.flushes), (2145, 1));
-        assert_eq!((sample.totals.memtable_waits, sample.totals.level0_waits), (1, 1));
+        assert_eq!((sample.flush_write, sample.counts["flushes"]), (2145, 1));
+        let waits = ["waits.memtable_full", "waits.level0_files"].map(|name| sample.counts[name]);
+        assert_eq!(waits, [1, 1]);
 
         let mut log = fs::OpenOptions::new().append(true).open(&path).unwrap();
         log.write_all(tail.as_bytes()).unwrap();
         let sample = events.sample().unwrap();
         assert_eq!((sample.running, sample.is_quiet), (0, false), "lines were added");
-        assert_eq!((sample.totals.flush_write, sample.totals.compaction_write), (3145, 7000));
-        assert_eq!(
-            (sample.totals.flushes, sample.totals.compactions, sample.totals.moves),
-            (2, 1, 1)
-        );
+        assert_eq!((sample.flush_write, sample.compaction_write), (3145, 7000));
+        let ended = ["flushes", "compactions", "moves"].map(|name| sample.counts[name]);
+        assert_eq!(ended, [2, 1, 1]);
         assert!(events.sample().unwrap().is_quiet);
     }
 }

@@ -7,25 +7,14 @@
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{c_char, c_int};
-use std::ops::Deref;
 
-use dynlib::Library;
-use dynlib::level::{self, Database, ErrorOut, Iter, ReadOptions, Text};
+use dynlib::level::{Database, ErrorOut, Iter, ReadOptions, Text};
 
-/// Declares opaque handles.
-macro_rules! handles {
-    ($($name:ident)*) => { $(
-        #[repr(C)]
-        pub(crate) struct $name { _opaque: [u8; 0] }
-    )* };
-}
-
-handles! { Options Cache FilterPolicy }
+dynlib::handles! { pub(crate) Options Cache FilterPolicy }
 
 dynlib::functions! {
-    /// The functions of one library.
-    #[derive(Clone, Copy)]
-    pub(crate) struct Functions prefix "leveldb_" {
+    /// The functions of one library, less those that RocksDB has too.
+    pub(crate) struct Api {
         required {
             open: fn(*const Options, Text, ErrorOut) -> *mut Database;
             major_version: fn() -> c_int;
@@ -56,34 +45,10 @@ dynlib::functions! {
             ) -> *mut c_char;
             iter_seek_to_last: fn(*mut Iter);
         }
-        optional {}
-    }
-}
-
-/// One library's functions.
-#[derive(Clone, Copy)]
-pub(crate) struct Api {
-    own: Functions,
-    /// Those that RocksDB has too.
-    pub(crate) level: level::Functions,
-}
-
-impl Deref for Api {
-    type Target = Functions;
-
-    #[inline]
-    fn deref(&self) -> &Functions {
-        &self.own
     }
 }
 
 impl Api {
-    /// Resolves every function; the error is the name of one that is absent.
-    pub(crate) fn bind(library: &Library) -> Result<Self, String> {
-        let level = level::Functions::bind(library, "leveldb_")?;
-        Ok(Self { own: Functions::bind(library)?, level })
-    }
-
     /// Returns the release as the library reports it.
     pub(crate) fn version(&self) -> String {
         // SAFETY: takes nothing and returns a number.

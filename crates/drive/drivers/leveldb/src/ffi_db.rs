@@ -1,15 +1,15 @@
 //! Safe wrappers of a database and its options.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::{c_char, c_int};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use dynlib::level::{Database, c_text};
+use dynlib::level::{self, Database, c_text};
 use engine::EngineError;
 
-use crate::config::{BLOCK_CACHE, BLOOM_BITS, Compression, Config, PARANOID_CHECKS};
+use crate::config::{BLOCK_CACHE, BLOOM_BITS, COMPRESSION, Config, PARANOID_CHECKS};
 use crate::ffi::{Api, Cache, FilterPolicy, Options};
 
 /// A key behind those of all workloads: the end of the sum of all files.
@@ -63,7 +63,7 @@ impl RawOptions {
             // SAFETY: the options live.
             unsafe { set(options, count) };
         }
-        let compression = c_int::from(config.compression == Compression::Snappy);
+        let compression = c_int::from(config.0.get(COMPRESSION) == Some("snappy"));
         // SAFETY: the options live; 0 is none and 1 is snappy.
         unsafe { (api.options_set_compression)(options, compression) };
         // SAFETY: the options live, and the cache as long as they do.
@@ -92,6 +92,7 @@ impl Drop for RawOptions {
 /// An open database.
 pub(crate) struct Db {
     pub(crate) api: Api,
+    pub(crate) level: level::Functions,
     pub(crate) handle: *mut Database,
     /// Dropped after the database is closed: they own its cache and filter.
     _options: RawOptions,
@@ -104,24 +105,25 @@ unsafe impl Sync for Db {}
 
 impl Db {
     /// Opens the database in `dir`, creating it when absent.
-    ///
-    /// # Errors
-    /// The engine's message.
-    pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        api: Api,
+        level: level::Functions,
+        dir: &Path,
+        config: &Config,
+    ) -> Result<Self, EngineError> {
         let options = RawOptions::new(api, config)?;
         let dir = c_text(dir.as_os_str().as_bytes())?;
         // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
         let open = |error| unsafe { (api.open)(options.handle, dir.as_ptr(), error) };
-        let handle = api.level.call(open)?;
-        Ok(Self { api, handle, _options: options })
+        let handle = level.call(open)?;
+        Ok(Self { api, level, handle, _options: options })
     }
 
-    /// Returns a property; `None` when the library lacks it.
-    pub(crate) fn property(&self, name: &CString) -> Option<String> {
-        // SAFETY: the database is open, and the name ends with zero.
-        let text = unsafe { (self.api.level.property_value)(self.handle, name.as_ptr()) };
-        // SAFETY: the library returned the text for its caller to free.
-        unsafe { self.api.level.take_text(text) }
+    /// Returns a property; empty when the library lacks it.
+    pub(crate) fn property(&self, name: &str) -> String {
+        // SAFETY: the database is open.
+        let text = unsafe { self.level.property(self.handle, &format!("leveldb.{name}")) };
+        text.unwrap_or_default()
     }
 
     /// Returns the bytes of all data files, summed without a lock.
@@ -129,22 +131,12 @@ impl Db {
     /// Exact as long as no key lies behind [`LAST`].
     pub(crate) fn table_bytes(&self) -> u64 {
         let bound: *const c_char = LAST.as_ptr().cast();
-        let (starts, limits) = ([bound], [bound]);
-        let (start_bytes, limit_bytes) = ([0], [LAST.len()]);
-        let mut sum = 0;
-        let (starts, limits) = (starts.as_ptr(), limits.as_ptr());
+        let (bounds, start_bytes, limit_bytes) = ([bound], [0], [LAST.len()]);
+        let (bounds, starts, limits) =
+            (bounds.as_ptr(), start_bytes.as_ptr(), limit_bytes.as_ptr());
+        let (sizes, mut sum) = (self.api.approximate_sizes, 0);
         // SAFETY: each array has the one entry announced, and so has the answer.
-        unsafe {
-            (self.api.approximate_sizes)(
-                self.handle,
-                1,
-                starts,
-                start_bytes.as_ptr(),
-                limits,
-                limit_bytes.as_ptr(),
-                &raw mut sum,
-            );
-        };
+        unsafe { sizes(self.handle, 1, bounds, starts, bounds, limits, &raw mut sum) };
         sum
     }
 
@@ -154,19 +146,19 @@ impl Db {
     pub(crate) fn flush(&self) {
         let empty = LAST.as_ptr().cast();
         // SAFETY: the database is open; both bounds are given and have no bytes.
-        unsafe { (self.api.level.compact_range)(self.handle, empty, 0, empty, 0) };
+        unsafe { (self.level.compact_range)(self.handle, empty, 0, empty, 0) };
     }
 
     /// Compacts everything and waits for it.
     pub(crate) fn compact_all(&self) {
         // SAFETY: the database is open; null bounds mean the whole key space.
-        unsafe { (self.api.level.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
+        unsafe { (self.level.compact_range)(self.handle, ptr::null(), 0, ptr::null(), 0) };
     }
 }
 
 impl Drop for Db {
     fn drop(&mut self) {
         // SAFETY: the handle is owned, and sessions that use it borrow the database.
-        unsafe { (self.api.level.close)(self.handle) };
+        unsafe { (self.level.close)(self.handle) };
     }
 }

@@ -4,12 +4,27 @@
 use std::sync::Arc;
 
 use dynlib::level::{Client, Iter, bytes_of};
+use dynlib::written::{Written, batch_bytes};
 use engine::{EngineError, Rows, Session};
 use model::{Durability, Op, Outcome};
 
 use crate::config::{Config, VERIFY_CHECKSUMS};
 use crate::ffi_db::Db;
-use crate::written::Written;
+
+/// Bytes before each piece of a record in the log: checksum, length and type.
+///
+/// Source: [LevelDB source] `db/log_format.h`, `kHeaderSize`.
+const PIECE_HEADER_BYTES: usize = 7;
+/// Bytes of a record that fit into one block of the log.
+///
+/// Source: [LevelDB source] `db/log_format.h`, `kBlockSize`.
+const PIECE_BYTES: usize = 32_768 - PIECE_HEADER_BYTES;
+
+/// Returns the bytes of a batch in the log.
+#[inline]
+const fn record_bytes(batch: usize) -> usize {
+    batch + PIECE_HEADER_BYTES * batch.div_ceil(PIECE_BYTES)
+}
 
 /// One client's handle.
 pub(crate) struct LevelSession<'a> {
@@ -27,7 +42,7 @@ impl<'a> LevelSession<'a> {
         written: Arc<Written>,
     ) -> Self {
         // SAFETY: the database is borrowed for as long.
-        let client = unsafe { Client::new(&db.api.level, db.handle, durability) };
+        let client = unsafe { Client::new(&db.level, db.handle, durability) };
         let set_verify = db.api.readoptions_set_verify_checksums;
         // SAFETY: the client's options live.
         unsafe { set_verify(client.read, config.switch(VERIFY_CHECKSUMS)) };
@@ -36,23 +51,32 @@ impl<'a> LevelSession<'a> {
 
     #[inline]
     fn get(&self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
-        let (api, db, read) = (&self.db.api, self.db.handle, self.client.read);
+        let (api, level) = (&self.db.api, &self.db.level);
+        let (db, read) = (self.db.handle, self.client.read);
         let (start, mut bytes) = (key.as_ptr().cast(), 0);
         // SAFETY: database and options live, the key is borrowed, and both results are locals.
         let get = |error| unsafe { (api.get)(db, read, start, key.len(), &raw mut bytes, error) };
-        let value = api.level.call(get)?;
+        let value = level.call(get)?;
         if !value.is_null() {
             // SAFETY: the library returned both, and the value is freed only below.
             rows.push(key, unsafe { bytes_of(value, bytes) });
             // SAFETY: the library allocated the value for us; it is not used after this.
-            unsafe { (api.level.free)(value.cast()) };
+            unsafe { (level.free)(value.cast()) };
         }
         Ok(())
     }
 
+    #[inline]
+    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+        self.client.write(key, value)?;
+        let batch = batch_bytes(key.len(), value.map(<[u8]>::len));
+        self.written.add(key.len() + value.map_or(0, <[u8]>::len), record_bytes(batch));
+        Ok(Outcome::Done)
+    }
+
     /// Moves an iterator to the last row at or before `start`.
     fn seek_back(&self, iter: *mut Iter, start: &[u8]) {
-        let (api, level) = (&self.db.api, &self.db.api.level);
+        let (api, level) = (&self.db.api, &self.db.level);
         // SAFETY: the iterator lives, and the key is borrowed.
         unsafe { (level.iter_seek)(iter, start.as_ptr().cast(), start.len()) };
         // SAFETY: the iterator lives.
@@ -75,16 +99,8 @@ impl Session for LevelSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         match *op {
             Op::Get { key } => self.get(key, rows)?,
-            Op::Put { key, value } => {
-                self.client.put(key, value)?;
-                self.written.put(key.len(), value.len());
-                return Ok(Outcome::Done);
-            }
-            Op::Delete { key } => {
-                self.client.delete(key)?;
-                self.written.delete(key.len());
-                return Ok(Outcome::Done);
-            }
+            Op::Put { key, value } => return self.write(key, Some(value)),
+            Op::Delete { key } => return self.write(key, None),
             Op::Scan { start, limit, direction } => {
                 let back = |iter| self.seek_back(iter, start);
                 self.client.scan(start, (limit, direction), rows, back)?;
@@ -93,5 +109,16 @@ impl Session for LevelSession<'_> {
             Op::Call(_) => return engine::settings_check::no_procedures("leveldb"),
         }
         Ok(rows.outcome())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_counted_as_leveldb_lays_it_out() {
+        assert_eq!(record_bytes(batch_bytes(20, Some(100))), 7 + 12 + 1 + 1 + 20 + 1 + 100);
+        assert_eq!(record_bytes(40_000), 40_000 + 2 * 7);
     }
 }

@@ -1,9 +1,9 @@
 //! An open LevelDB: state, maintenance and close.
 
-use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use dynlib::written::Written;
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
@@ -12,7 +12,6 @@ use crate::events::Events;
 use crate::ffi_db::Db;
 use crate::ffi_session::LevelSession;
 use crate::statistics::Statistics;
-use crate::written::Written;
 
 /// An open database.
 pub(crate) struct LevelEngine {
@@ -27,9 +26,6 @@ pub(crate) struct LevelEngine {
 
 impl LevelEngine {
     /// Wraps a database just opened with `config`.
-    ///
-    /// # Errors
-    /// When its LOG cannot be read.
     pub(crate) fn new(
         db: Db,
         spec: &OpenSpec,
@@ -47,15 +43,9 @@ impl LevelEngine {
         })
     }
 
-    /// Returns an engine property; empty when the library lacks it.
-    fn property(&self, name: &str) -> String {
-        let name = CString::new(format!("leveldb.{name}")).unwrap_or_default();
-        self.db.property(&name).unwrap_or_default()
-    }
-
     fn logged_bytes(&self) -> u64 {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.iter().map(|written| written.bytes()).sum()
+        sessions.iter().map(|written| written.logged()).sum()
     }
 }
 
@@ -72,7 +62,7 @@ impl Engine for LevelEngine {
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        Ok(self.config.effective())
+        Ok(self.config.0.clone())
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
@@ -86,34 +76,24 @@ impl Engine for LevelEngine {
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let statistics = Statistics::parse(&self.property("stats"));
-        let sample = {
-            let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-            events.sample().map_err(unreadable)?
-        };
-        let totals = sample.totals;
-        let mut readings = Readings::from([
-            (metric::ENGINE_FLUSH_WRITE_BYTES, totals.flush_write),
-            (metric::ENGINE_COMPACTION_WRITE_BYTES, totals.compaction_write),
-            (metric::ENGINE_COMPACTION_READ_BYTES, statistics.read_bytes),
-            (metric::ENGINE_WAL_WRITE_BYTES, self.logged_bytes()),
-            (metric::ENGINE_DISK_BYTES, self.db.table_bytes()),
-            (metric::ENGINE_BACKGROUND_JOBS, sample.running),
+        let statistics = Statistics::parse(&self.db.property("stats"));
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        let sample = events.sample().map_err(unreadable)?;
+        let files = self.db.property("num-files-at-level0").parse::<u64>();
+        let readings = Readings::from([
+            (metric::ENGINE_FLUSH_WRITE_BYTES, Some(sample.flush_write)),
+            (metric::ENGINE_COMPACTION_WRITE_BYTES, Some(sample.compaction_write)),
+            (metric::ENGINE_COMPACTION_READ_BYTES, Some(statistics.read_bytes)),
+            (metric::ENGINE_WAL_WRITE_BYTES, Some(self.logged_bytes())),
+            (metric::ENGINE_DISK_BYTES, Some(self.db.table_bytes())),
+            (metric::ENGINE_BACKGROUND_JOBS, Some(sample.running)),
+            (metric::ENGINE_L0_FILES, files.ok()),
         ]);
-        if let Ok(files) = self.property("num-files-at-level0").parse::<u64>() {
-            readings.set(metric::ENGINE_L0_FILES, files);
-        }
-        let own_counters = Readings::from([
-            ("flushes", totals.flushes),
-            ("compactions", totals.compactions),
-            ("moves", totals.moves),
-            ("compaction_seconds", statistics.compaction_seconds),
-            ("waits.memtable_full", totals.memtable_waits),
-            ("waits.level0_files", totals.level0_waits),
-        ]);
+        let seconds = [("compaction_seconds", statistics.compaction_seconds)];
+        let counts = sample.counts.iter().map(|(name, count)| (*name, *count));
         Ok(EngineState {
             readings,
-            own_counters,
+            own_counters: counts.chain(seconds).collect(),
             levels: Some(statistics.levels),
             tree_height: None,
             is_idle: Some(sample.is_quiet),
@@ -121,8 +101,8 @@ impl Engine for LevelEngine {
     }
 
     fn statistics_text(&self) -> Option<String> {
-        let memory = self.property("approximate-memory-usage");
-        Some(format!("{}approximate-memory-usage {memory}\n", self.property("stats")))
+        let memory = self.db.property("approximate-memory-usage");
+        Some(format!("{}approximate-memory-usage {memory}\n", self.db.property("stats")))
     }
 
     fn own_files(&self) -> Vec<PathBuf> {

@@ -5,7 +5,7 @@ use engine::{EngineError, OpenSpec};
 use lmdb_master_sys::{
     MDB_MAPASYNC, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD, MDB_NOSYNC, MDB_WRITEMAP,
 };
-use model::{Capabilities, Durability, Options, Settings};
+use model::{Capabilities, Durability, Settings};
 
 /// Flags that may be set by name, as `lmdb.h` spells them.
 pub(crate) const FLAGS: [(&str, u32); 6] = [
@@ -54,9 +54,25 @@ impl Config {
             Durability::Sync => 0,
         };
         let live_bytes = spec.data.live_bytes().0;
-        let map_bytes = live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE) + MAP_BYTES_SPARE;
-        let mut config = Self { flags, map_bytes: map_bytes_of(map_bytes)?, max_readers: None };
-        config.set_options(&spec.options)?;
+        let mut map_bytes = live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE) + MAP_BYTES_SPARE;
+        let mut config = Self { flags, map_bytes: 0, max_readers: None };
+        for (name, value) in spec.options.iter() {
+            match name {
+                "map_size" => map_bytes = size(name, value)?,
+                "max_readers" => config.max_readers = Some(number(name, value)?),
+                _ => {
+                    let is_set = flag(name, value)?;
+                    let bits = FLAGS.iter().find(|(known, _)| *known == name);
+                    let bits = bits.map_or(0, |(_, bits)| *bits);
+                    config.flags &= !bits;
+                    config.flags |= if is_set { bits } else { 0 };
+                }
+            }
+        }
+        config.map_bytes = map_bytes
+            .checked_next_multiple_of(MAP_BYTES_UNIT)
+            .and_then(|bytes| usize::try_from(bytes).ok())
+            .ok_or_else(|| refused("map_size", "larger than the address space"))?;
         let unsynced = config.flags & UNSYNCED;
         match FLAGS.iter().find(|(_, flag)| unsynced & flag != 0) {
             Some((name, _)) if settings.durability == Durability::Sync => Err(refused(
@@ -66,29 +82,6 @@ impl Config {
             _ => Ok(config),
         }
     }
-
-    fn set_options(&mut self, options: &Options) -> Result<(), EngineError> {
-        for (name, value) in options.iter() {
-            match name {
-                "map_size" => self.map_bytes = map_bytes_of(size(name, value)?)?,
-                "max_readers" => self.max_readers = Some(number(name, value)?),
-                _ => {
-                    let is_set = flag(name, value)?;
-                    let bits = FLAGS.iter().find(|(known, _)| *known == name);
-                    let bits = bits.map_or(0, |(_, bits)| *bits);
-                    self.flags = if is_set { self.flags | bits } else { self.flags & !bits };
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-fn map_bytes_of(bytes: u64) -> Result<usize, EngineError> {
-    bytes
-        .checked_next_multiple_of(MAP_BYTES_UNIT)
-        .and_then(|bytes| usize::try_from(bytes).ok())
-        .ok_or_else(|| refused("map_size", "larger than the address space"))
 }
 
 #[cfg(test)]

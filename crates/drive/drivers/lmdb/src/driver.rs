@@ -1,51 +1,59 @@
 //! The driver of one LMDB, linked or loaded.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use dynlib::Loaded;
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
 use crate::ffi::Api;
-use crate::ffi_env::key_bytes_max;
-use crate::identity::identity;
+use crate::ffi_env::{Env, key_bytes_max};
 use crate::instance::LmdbEngine;
 
-/// Longest value: LMDB stores its length as 32 bits.
-const VALUE_BYTES_MAX: u32 = u32::MAX;
-
 /// Returns the driver of the linked LMDB.
-#[must_use]
 pub fn driver() -> Box<dyn Driver> {
-    Box::new(LmdbDriver { api: Api::linked() })
+    Box::new(LmdbDriver { api: Api::linked(), loaded: None })
 }
 
 /// Loads an LMDB library, any release of 0.9, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not LMDB or not of 0.9, or
-/// when the process holds another library already.
+/// As [`dynlib::load_once`], and when it is not LMDB or not of 0.9.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
-    Ok(Box::new(LmdbDriver { api: Api::load(path)? }))
+    let (api, loaded) = Api::load(path)?;
+    Ok(Box::new(LmdbDriver { api, loaded: Some(loaded) }))
 }
 
 /// One LMDB.
 struct LmdbDriver {
-    api: &'static Api,
+    api: Api,
+    /// The library; `None` when it is linked into this program.
+    loaded: Option<&'static Loaded>,
 }
 
 impl Driver for LmdbDriver {
     fn identity(&self) -> Identity {
-        identity(self.api)
+        let (version, text) = self.api.version();
+        let mut facts = BTreeMap::from([
+            ("version_string".to_owned(), text),
+            ("key_bytes_max".to_owned(), key_bytes_max(self.api).to_string()),
+        ]);
+        if self.loaded.is_none() {
+            let branch = "mdb.master, as packed by lmdb-master-sys";
+            facts.insert("branch".to_owned(), branch.to_owned());
+        }
+        let version = version.map(|number| number.to_string()).join(".");
+        Identity { facts, ..dynlib::identity("lmdb", version, self.loaded) }
     }
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             key_bytes_max: Some(key_bytes_max(self.api)),
-            value_bytes_max: Some(VALUE_BYTES_MAX),
+            // LMDB stores the length of a value as 32 bits.
+            value_bytes_max: Some(u32::MAX),
             ..Capabilities::whole([
                 (CONCURRENT_WRITERS, Feature::Yes),
                 (CACHE_SIZE, Feature::no("the page cache is its only cache")),
@@ -57,7 +65,8 @@ impl Driver for LmdbDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec, &self.capabilities())?;
-        Ok(Box::new(LmdbEngine::open(self.api, &spec.dir, &config)?))
+        let env = Env::open(self.api, &spec.dir, &config)?;
+        Ok(Box::new(LmdbEngine { env, identity: self.identity() }))
     }
 }
 

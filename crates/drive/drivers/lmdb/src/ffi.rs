@@ -8,9 +8,7 @@
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
-use std::ops::Deref;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use dynlib::{Loaded, load_once};
 use engine::EngineError;
@@ -20,11 +18,11 @@ use lmdb_master_sys::{
 };
 
 /// The releases whose structures and constants are those of the linked one.
-const SERIES: (c_int, c_int) = (0, 9);
+const SERIES: [c_int; 2] = [0, 9];
 
 dynlib::functions! {
     /// The functions of one LMDB.
-    pub(crate) struct Functions linked lmdb_master_sys {
+    pub(crate) struct Api linked lmdb_master_sys {
         required {
             mdb_env_create: fn(*mut *mut MDB_env) -> c_int;
             mdb_env_open: fn(*mut MDB_env, *const c_char, c_uint, mdb_mode_t) -> c_int;
@@ -54,71 +52,33 @@ dynlib::functions! {
                 *mut MDB_cursor, *mut MDB_val, *mut MDB_val, MDB_cursor_op
             ) -> c_int;
         }
-        optional {}
-    }
-}
-
-/// The release a library reports.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Version {
-    /// Major, minor and patch number.
-    pub(crate) numbers: (c_int, c_int, c_int),
-    /// The library's own text.
-    pub(crate) text: String,
-}
-
-/// One LMDB and its functions.
-pub(crate) struct Api {
-    functions: Functions,
-    /// The library; `None` when it is linked into this program.
-    pub(crate) loaded: Option<&'static Loaded>,
-}
-
-impl Deref for Api {
-    type Target = Functions;
-
-    #[inline]
-    fn deref(&self) -> &Functions {
-        &self.functions
     }
 }
 
 impl Api {
-    /// Returns the LMDB this program is linked with.
-    pub(crate) fn linked() -> &'static Self {
-        static LINKED: OnceLock<Api> = OnceLock::new();
-        LINKED.get_or_init(|| Self { functions: Functions::linked(), loaded: None })
-    }
-
-    /// Loads the library at `path`, or returns it when this process already holds it.
-    ///
-    /// # Errors
-    /// When the process holds another library, the loader refuses the file, or it is no LMDB that
-    /// this driver can use.
-    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
-        static LOADED: OnceLock<Api> = OnceLock::new();
+    /// Loads the library at `path`, which stays loaded, and binds its functions.
+    pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded), EngineError> {
         let loaded = load_once(path)?;
-        let functions = Functions::bind(&loaded.library)
-            .map_err(|symbol| loaded.lacks(symbol, "mdb_env_create", "LMDB", "0.9"))?;
-        let api = Self { functions, loaded: Some(loaded) };
-        let Version { numbers: (major, minor, patch), .. } = api.version();
-        if (major, minor) != SERIES {
+        let api = Self::bind(&loaded.library, "")
+            .map_err(|symbol| loaded.lacks(&symbol, "mdb_env_create", "LMDB", "0.9"))?;
+        let ([major, minor, patch], _) = api.version();
+        if [major, minor] != SERIES {
             return Err(EngineError::build(format!(
                 "`{}` is LMDB {major}.{minor}.{patch}; one of {}.{} is needed",
                 loaded.path.display(),
-                SERIES.0,
-                SERIES.1
+                SERIES[0],
+                SERIES[1]
             )));
         }
-        Ok(LOADED.get_or_init(|| api))
+        Ok((api, loaded))
     }
 
-    /// Returns the release.
-    pub(crate) fn version(&self) -> Version {
+    /// Returns major, minor and patch number, and the library's own text of them.
+    pub(crate) fn version(&self) -> ([c_int; 3], String) {
         let (mut major, mut minor, mut patch) = (0, 0, 0);
         // SAFETY: the three results are locals; the answer is a constant text.
         let text = unsafe { (self.mdb_version)(&raw mut major, &raw mut minor, &raw mut patch) };
-        Version { numbers: (major, minor, patch), text: text_of(text) }
+        ([major, minor, patch], text_of(text))
     }
 
     /// Returns the message of a result code of LMDB or the system.

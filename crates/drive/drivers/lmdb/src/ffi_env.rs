@@ -1,11 +1,13 @@
 //! Safe wrappers of the environment and its transactions.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
-use std::ffi::{CString, c_int};
+use std::ffi::c_int;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
+use dynlib::level::c_text;
 use engine::EngineError;
 use lmdb_master_sys::{self as sys, MDB_BAD_VALSIZE, MDB_MAP_FULL, MDB_READERS_FULL};
 
@@ -20,7 +22,7 @@ const KEY_BYTES_USUAL: u32 = 511;
 
 /// An environment with its unnamed table, closed when dropped.
 pub(crate) struct Env {
-    api: &'static Api,
+    api: Api,
     handle: NonNull<sys::MDB_env>,
     table: sys::MDB_dbi,
 }
@@ -32,7 +34,7 @@ unsafe impl Sync for Env {}
 
 impl Env {
     /// Creates an environment without files.
-    fn new(api: &'static Api) -> Result<Self, EngineError> {
+    fn new(api: Api) -> Result<Self, EngineError> {
         let mut handle = ptr::null_mut();
         // SAFETY: the result is a local.
         let code = unsafe { (api.mdb_env_create)(&raw mut handle) };
@@ -43,14 +45,7 @@ impl Env {
     }
 
     /// Opens the environment in `dir`.
-    ///
-    /// # Errors
-    /// When LMDB cannot.
-    pub(crate) fn open(
-        api: &'static Api,
-        dir: &Path,
-        config: &Config,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self, EngineError> {
         let mut env = Self::new(api)?;
         let handle = env.handle.as_ptr();
         // SAFETY: the environment was made and is not open yet.
@@ -59,9 +54,7 @@ impl Env {
             // SAFETY: as above.
             env.check(unsafe { (api.mdb_env_set_maxreaders)(handle, readers) })?;
         }
-        let path = CString::new(dir.as_os_str().as_bytes()).map_err(|_zero| {
-            EngineError::Fatal(format!("lmdb: `{}` has a zero byte", dir.display()))
-        })?;
+        let path = c_text(dir.as_os_str().as_bytes())?;
         // Reader slots belong to transactions, not threads, so that each session has its own.
         let flags = config.flags | sys::MDB_NOTLS;
         // SAFETY: the run's data directory belongs to this process alone, and no other code of this
@@ -80,95 +73,57 @@ impl Env {
     }
 
     /// Returns the flags in force.
-    ///
-    /// # Errors
-    /// When LMDB fails.
     pub(crate) fn flags(&self) -> Result<u32, EngineError> {
-        let mut flags = 0;
-        // SAFETY: the environment is open and the result is a local.
-        self.check(unsafe { (self.api.mdb_env_get_flags)(self.handle.as_ptr(), &raw mut flags) })?;
-        Ok(flags)
+        self.report(self.api.mdb_env_get_flags)
     }
 
     /// Returns `mdb_env_info`.
-    ///
-    /// # Errors
-    /// When LMDB fails.
     pub(crate) fn info(&self) -> Result<sys::MDB_envinfo, EngineError> {
-        let mut info = sys::MDB_envinfo {
-            me_mapaddr: ptr::null_mut(),
-            me_mapsize: 0,
-            me_last_pgno: 0,
-            me_last_txnid: 0,
-            me_maxreaders: 0,
-            me_numreaders: 0,
-        };
-        // SAFETY: the environment is open and the result is a local.
-        self.check(unsafe { (self.api.mdb_env_info)(self.handle.as_ptr(), &raw mut info) })?;
-        Ok(info)
+        self.report(self.api.mdb_env_info)
     }
 
     /// Returns the shape of the table.
-    ///
-    /// # Errors
-    /// When LMDB fails.
     pub(crate) fn stat(&self) -> Result<sys::MDB_stat, EngineError> {
-        let mut stat = sys::MDB_stat {
-            ms_psize: 0,
-            ms_depth: 0,
-            ms_branch_pages: 0,
-            ms_leaf_pages: 0,
-            ms_overflow_pages: 0,
-            ms_entries: 0,
-        };
+        self.report(self.api.mdb_env_stat)
+    }
+
+    fn report<T>(
+        &self,
+        function: unsafe extern "C" fn(*mut sys::MDB_env, *mut T) -> c_int,
+    ) -> Result<T, EngineError> {
+        let mut found = MaybeUninit::zeroed();
         // SAFETY: the environment is open and the result is a local.
-        self.check(unsafe { (self.api.mdb_env_stat)(self.handle.as_ptr(), &raw mut stat) })?;
-        Ok(stat)
+        self.check(unsafe { function(self.handle.as_ptr(), found.as_mut_ptr()) })?;
+        // SAFETY: all three results are numbers and pointers, which LMDB has just written.
+        Ok(unsafe { found.assume_init() })
     }
 
     /// Writes everything to the device, whatever the flags.
-    ///
-    /// # Errors
-    /// When the system fails.
     pub(crate) fn sync(&self) -> Result<(), EngineError> {
         // SAFETY: the environment is open.
         self.check(unsafe { (self.api.mdb_env_sync)(self.handle.as_ptr(), 1) })
     }
 
-    /// Puts one row, in a transaction of its own.
-    ///
-    /// # Errors
-    /// When LMDB refuses the row or fails.
-    pub(crate) fn put(&self, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+    /// Puts one row, or deletes it when there is no value, in a transaction of its own.
+    pub(crate) fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
         let txn = self.begin(0)?;
-        let (mut key, mut value) = (val(key), val(value));
-        // SAFETY: the transaction may write, and the bytes are there while LMDB copies them.
-        self.check(unsafe {
-            let (key, value) = (&raw mut key, &raw mut value);
-            (self.api.mdb_put)(txn.handle.as_ptr(), self.table, key, value, 0)
-        })?;
-        txn.commit()
-    }
-
-    /// Deletes one row, in a transaction of its own, whether it is there or not.
-    ///
-    /// # Errors
-    /// When LMDB refuses the key or fails.
-    pub(crate) fn delete(&self, key: &[u8]) -> Result<(), EngineError> {
-        let txn = self.begin(0)?;
-        let mut key = val(key);
-        // SAFETY: the transaction may write; null stands for any value.
-        let code = unsafe {
-            (self.api.mdb_del)(txn.handle.as_ptr(), self.table, &raw mut key, ptr::null_mut())
+        let (txn_handle, mut key) = (txn.handle.as_ptr(), val(key));
+        let code = match value.map(val) {
+            // SAFETY: the transaction may write, and the bytes are there while LMDB copies them.
+            Some(mut value) => unsafe {
+                (self.api.mdb_put)(txn_handle, self.table, &raw mut key, &raw mut value, 0)
+            },
+            // SAFETY: the transaction may write; null stands for any value.
+            None => unsafe {
+                (self.api.mdb_del)(txn_handle, self.table, &raw mut key, ptr::null_mut())
+            },
         };
+        // A row to delete may be absent.
         self.found(code)?;
         txn.commit()
     }
 
     /// Returns a reader with a slot of its own.
-    ///
-    /// # Errors
-    /// When there is no slot left.
     pub(crate) fn reader(&self) -> Result<Reader<'_>, EngineError> {
         let txn = self.begin(sys::MDB_RDONLY)?;
         let mut cursor = ptr::null_mut();
@@ -221,7 +176,7 @@ struct Txn<'e> {
 
 impl Txn<'_> {
     fn commit(self) -> Result<(), EngineError> {
-        let txn = std::mem::ManuallyDrop::new(self);
+        let txn = ManuallyDrop::new(self);
         // SAFETY: the transaction runs; it is gone after this, whatever the code.
         txn.env.check(unsafe { (txn.env.api.mdb_txn_commit)(txn.handle.as_ptr()) })
     }
@@ -242,9 +197,6 @@ pub(crate) struct Reader<'e> {
 
 impl Reader<'_> {
     /// Returns a snapshot of the committed state.
-    ///
-    /// # Errors
-    /// When LMDB fails.
     #[inline]
     pub(crate) fn snapshot(&mut self) -> Result<Snapshot<'_>, EngineError> {
         // SAFETY: the transaction was reset, at the start or by the last snapshot.
@@ -261,21 +213,6 @@ impl Drop for Reader<'_> {
     }
 }
 
-/// A target of a cursor move.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Position<'k> {
-    /// The first row.
-    First,
-    /// The last row.
-    Last,
-    /// The row behind this one.
-    Next,
-    /// The row before this one.
-    Previous,
-    /// The first row at or behind a key, which is not empty.
-    From(&'k [u8]),
-}
-
 /// A row in the map.
 pub(crate) type Row<'s> = (&'s [u8], &'s [u8]);
 
@@ -284,9 +221,6 @@ pub(crate) struct Snapshot<'r>(&'r Reader<'r>);
 
 impl Snapshot<'_> {
     /// Returns the value of `key`, which is not empty; `None` when there is none.
-    ///
-    /// # Errors
-    /// When LMDB refuses the key or fails.
     #[inline]
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>, EngineError> {
         let Txn { env, handle } = &self.0.txn;
@@ -299,9 +233,6 @@ impl Snapshot<'_> {
     }
 
     /// Returns a cursor walk through the table.
-    ///
-    /// # Errors
-    /// When LMDB fails.
     #[inline]
     pub(crate) fn walk(&self) -> Result<Walk<'_>, EngineError> {
         let Reader { cursor, txn } = self.0;
@@ -325,37 +256,21 @@ impl Drop for Snapshot<'_> {
 pub(crate) struct Walk<'s>(&'s Reader<'s>);
 
 impl<'s> Walk<'s> {
-    /// Moves and returns the row that is there; `None` when there is none.
+    /// Moves by `op` and returns the row that is there; `None` when there is none.
     ///
-    /// # Errors
-    /// When LMDB refuses the key or fails.
+    /// Only `MDB_SET_RANGE` takes a `key`, which is not empty.
     #[inline]
-    pub(crate) fn move_to(
-        &mut self,
-        position: Position<'_>,
-    ) -> Result<Option<Row<'s>>, EngineError> {
+    pub(crate) fn move_to(&mut self, op: u32, key: &[u8]) -> Result<Option<Row<'s>>, EngineError> {
         let Reader { cursor, txn } = self.0;
-        let (op, key) = match position {
-            Position::First => (sys::MDB_FIRST, &[][..]),
-            Position::Last => (sys::MDB_LAST, &[][..]),
-            Position::Next => (sys::MDB_NEXT, &[][..]),
-            Position::Previous => (sys::MDB_PREV, &[][..]),
-            Position::From(key) => (sys::MDB_SET_RANGE, key),
-        };
         let (mut key, mut value) = (val(key), val(&[]));
         // SAFETY: the cursor belongs to the transaction, which runs, and both structures are
         // locals.
         let code = unsafe {
             (txn.env.api.mdb_cursor_get)(cursor.as_ptr(), &raw mut key, &raw mut value, op)
         };
-        if !txn.env.found(code)? {
-            return Ok(None);
-        }
         // SAFETY: the row lies in the map until the transaction is reset, when the snapshot goes.
-        let key = unsafe { bytes_of(key) };
-        // SAFETY: as above.
-        let value = unsafe { bytes_of(value) };
-        Ok(Some((key, value)))
+        let row = |found| unsafe { bytes_of(found) };
+        Ok(txn.env.found(code)?.then(|| (row(key), row(value))))
     }
 }
 
@@ -379,7 +294,7 @@ unsafe fn bytes_of<'a>(found: sys::MDB_val) -> &'a [u8] {
 }
 
 /// Returns the longest key in bytes: a compile-time constant, unless it follows the page size.
-pub(crate) fn key_bytes_max(api: &'static Api) -> u32 {
+pub(crate) fn key_bytes_max(api: Api) -> u32 {
     // SAFETY: the environment was just made.
     let most = |env: Env| unsafe { (api.mdb_env_get_maxkeysize)(env.handle.as_ptr()) };
     let most = Env::new(api).ok().and_then(|env| u32::try_from(most(env)).ok());
@@ -388,7 +303,7 @@ pub(crate) fn key_bytes_max(api: &'static Api) -> u32 {
 
 /// Converts a result code, with LMDB's own message.
 #[cold]
-pub(crate) fn failed(api: &'static Api, code: c_int) -> EngineError {
+pub(crate) fn failed(api: Api, code: c_int) -> EngineError {
     let remedy = match code {
         MDB_MAP_FULL => ": raise the option `map_size`",
         MDB_READERS_FULL => ": raise the option `max_readers`",

@@ -36,7 +36,7 @@ fn state_reports_height_and_size() {
     let state = engine.state().unwrap();
     assert!(state.tree_height.is_some_and(|height| height >= 2), "{state:?}");
     assert!(state.readings["engine_disk_bytes"] > 800_000.0, "{state:?}");
-    assert!(engine.statistics_text().unwrap().contains("ms_entries 2000\n"));
+    assert!(engine.statistics_text().unwrap().contains("ms_entries: 2000,\n"));
     engine.close().unwrap();
 }
 

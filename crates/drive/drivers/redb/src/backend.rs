@@ -9,55 +9,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
-/// Whether redb's syncs reach the device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Syncs {
-    /// All of redb's syncs.
-    Passed,
-    /// None: written data stays in the page cache.
-    Dropped,
-}
-
 /// The file with its counters, shared by redb and the engine.
 #[derive(Debug)]
 pub(crate) struct CountedFile {
-    file: FileBackend,
-    syncs: Syncs,
-    written_bytes: AtomicU64,
-    synced: AtomicU64,
+    pub(crate) file: FileBackend,
+    /// Whether redb's syncs end here, so that written data stays in the page cache.
+    drops_syncs: bool,
+    /// Bytes redb has written since open.
+    pub(crate) written_bytes: AtomicU64,
+    /// Syncs that reached the file since open.
+    pub(crate) synced: AtomicU64,
 }
 
 impl CountedFile {
     /// Wraps `file`.
-    pub(crate) fn new(file: File, syncs: Syncs) -> Result<Arc<Self>, DatabaseError> {
-        let file = FileBackend::new(file)?;
-        Ok(Arc::new(Self {
-            file,
-            syncs,
-            written_bytes: AtomicU64::new(0),
-            synced: AtomicU64::new(0),
-        }))
+    pub(crate) fn new(file: File, drops_syncs: bool) -> Result<Arc<Self>, DatabaseError> {
+        let (file, zero) = (FileBackend::new(file)?, AtomicU64::default);
+        Ok(Arc::new(Self { file, drops_syncs, written_bytes: zero(), synced: zero() }))
     }
 
     /// Syncs the file, whatever the class.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.synced.fetch_add(1, Ordering::Relaxed);
         self.file.sync_data()
-    }
-
-    /// Returns the bytes redb has written since open.
-    pub(crate) fn written_bytes(&self) -> u64 {
-        self.written_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Returns the syncs that reached the file since open.
-    pub(crate) fn synced(&self) -> u64 {
-        self.synced.load(Ordering::Relaxed)
-    }
-
-    /// Returns the length of the file.
-    pub(crate) fn bytes(&self) -> io::Result<u64> {
-        self.file.len()
     }
 }
 
@@ -81,10 +55,7 @@ impl StorageBackend for Backend {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        match self.0.syncs {
-            Syncs::Passed => self.0.sync(),
-            Syncs::Dropped => Ok(()),
-        }
+        if self.0.drops_syncs { Ok(()) } else { self.0.sync() }
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
@@ -128,16 +99,18 @@ mod tests {
     #[test]
     fn dropped_sync_is_not_counted_and_write_is() {
         let file = || tempfile::tempfile().unwrap();
-        for (syncs, counted) in [(Syncs::Dropped, 0), (Syncs::Passed, 1)] {
-            let counted_file = CountedFile::new(file(), syncs).unwrap();
+        for (drops_syncs, counted) in [(true, 0), (false, 1)] {
+            let counted_file = CountedFile::new(file(), drops_syncs).unwrap();
             let backend = Backend(Arc::clone(&counted_file));
             backend.set_len(4096).unwrap();
             backend.write(1, b"row").unwrap();
             backend.sync_data().unwrap();
             let mut found = [0; 3];
             backend.read(1, &mut found).unwrap();
-            assert_eq!((&found, counted_file.bytes().unwrap()), (b"row", 4096));
-            assert_eq!((counted_file.written_bytes(), counted_file.synced()), (3, counted));
+            assert_eq!((&found, backend.len().unwrap()), (b"row", 4096));
+            let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            let counts = (count(&counted_file.written_bytes), count(&counted_file.synced));
+            assert_eq!(counts, (3, counted));
         }
     }
 }

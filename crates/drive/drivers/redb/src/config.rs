@@ -3,13 +3,10 @@
 use engine::settings_check::{check_names, check_settings, flag, refused, size};
 use engine::{EngineError, OpenSpec};
 use model::{Capabilities, Durability};
-use redb::WriteTransaction;
-
-use crate::backend::Syncs;
-use crate::error::failed;
 
 /// Options, named after setters of `redb::Builder` and `redb::WriteTransaction`.
-const KNOWN: [&str; 3] = ["cache_size", "two_phase_commit", "quick_repair"];
+pub(crate) const TWO_PHASE: &str = "two_phase_commit";
+pub(crate) const QUICK_REPAIR: &str = "quick_repair";
 /// redb's own default cache, repeated here to report it.
 ///
 /// Source: [redb docs], `Builder::new`.
@@ -18,58 +15,46 @@ const CACHE_BYTES_DEFAULT: u64 = 1 << 30;
 /// Everything redb is opened with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Config {
+    /// The durability class.
+    pub(crate) class: Durability,
     /// Size of redb's cache, unwritten pages included.
     pub(crate) cache_bytes: usize,
-    /// Settings of every commit.
-    pub(crate) commit: Commit,
-    /// Whether redb's syncs reach the device.
-    pub(crate) syncs: Syncs,
-}
-
-/// Settings of a commit.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Commit {
-    /// redb's own durability.
-    pub(crate) durability: redb::Durability,
-    /// Sync before and after the switch to the new state.
+    /// Commits sync before and after the switch to the new state.
     pub(crate) is_two_phase: bool,
-    /// Save the allocator state with each commit.
+    /// Commits save the allocator state.
     pub(crate) is_quick_repair: bool,
-}
-
-impl Commit {
-    /// Applies the settings to a transaction.
-    pub(crate) fn set(&self, txn: &mut WriteTransaction) -> Result<(), EngineError> {
-        txn.set_durability(self.durability).map_err(failed)?;
-        txn.set_two_phase_commit(self.is_two_phase);
-        txn.set_quick_repair(self.is_quick_repair);
-        Ok(())
-    }
 }
 
 impl Config {
     /// Returns the configuration of `spec`.
     pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
         check_settings("redb", can, &spec.settings)?;
-        check_names("redb", &KNOWN, &spec.options)?;
-        let (durability, syncs) = match spec.settings.durability {
-            Durability::None => (redb::Durability::None, Syncs::Passed),
-            Durability::Os => (redb::Durability::Immediate, Syncs::Dropped),
-            Durability::Sync => (redb::Durability::Immediate, Syncs::Passed),
+        check_names("redb", &["cache_size", TWO_PHASE, QUICK_REPAIR], &spec.options)?;
+        let is_on = |name| spec.options.get(name).map_or(Ok(false), |value| flag(name, value));
+        let cache_bytes = match spec.options.get("cache_size") {
+            Some(value) => size("cache_size", value)?,
+            None => spec.settings.cache_bytes.map_or(CACHE_BYTES_DEFAULT, |size| size.0),
         };
-        let mut cache_bytes = spec.settings.cache_bytes.map_or(CACHE_BYTES_DEFAULT, |size| size.0);
-        let mut commit = Commit { durability, is_two_phase: false, is_quick_repair: false };
-        for (name, value) in spec.options.iter() {
-            match name {
-                "cache_size" => cache_bytes = size(name, value)?,
-                "two_phase_commit" => commit.is_two_phase = flag(name, value)?,
-                "quick_repair" => commit.is_quick_repair = flag(name, value)?,
-                _ => return Err(refused(name, "not an option of redb here")),
-            }
+        Ok(Self {
+            class: spec.settings.durability,
+            cache_bytes: usize::try_from(cache_bytes)
+                .map_err(|_too_large| refused("cache_size", "larger than the address space"))?,
+            is_two_phase: is_on(TWO_PHASE)?,
+            is_quick_repair: is_on(QUICK_REPAIR)?,
+        })
+    }
+
+    /// Returns redb's own durability.
+    pub(crate) fn durability(&self) -> redb::Durability {
+        match self.class {
+            Durability::None => redb::Durability::None,
+            Durability::Os | Durability::Sync => redb::Durability::Immediate,
         }
-        let cache_bytes = usize::try_from(cache_bytes)
-            .map_err(|_too_large| refused("cache_size", "larger than the address space"))?;
-        Ok(Self { cache_bytes, commit, syncs })
+    }
+
+    /// Returns whether redb's syncs must not reach the device.
+    pub(crate) fn drops_syncs(&self) -> bool {
+        self.class == Durability::Os
     }
 }
 
@@ -102,12 +87,9 @@ mod tests {
 
     #[test]
     fn only_class_os_drops_syncs() {
-        for (class, syncs) in [
-            (Durability::None, Syncs::Passed),
-            (Durability::Os, Syncs::Dropped),
-            (Durability::Sync, Syncs::Passed),
-        ] {
-            assert_eq!(resolve(&spec(class, &[])).unwrap().syncs, syncs);
+        for class in Durability::ALL {
+            let config = resolve(&spec(class, &[])).unwrap();
+            assert_eq!(config.drops_syncs(), class == Durability::Os);
         }
     }
 
@@ -116,7 +98,7 @@ mod tests {
         let requested = spec(Durability::Sync, &[("cache_size", "2MiB"), ("quick_repair", "true")]);
         let config = resolve(&requested).unwrap();
         assert_eq!(config.cache_bytes, 2 << 20);
-        assert!(config.commit.is_quick_repair && !config.commit.is_two_phase);
+        assert!(config.is_quick_repair && !config.is_two_phase);
     }
 
     #[test]

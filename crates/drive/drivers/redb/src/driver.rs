@@ -5,15 +5,28 @@ use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, 
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
-use crate::identity::identity;
 use crate::instance::RedbEngine;
 
+/// Version of the linked crate; a test compares it with the lock file.
+const VERSION: &str = "4.4.0";
+
+/// Returns the driver of the linked redb.
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(RedbDriver)
+}
+
 /// The linked redb.
-pub(crate) struct RedbDriver;
+struct RedbDriver;
 
 impl Driver for RedbDriver {
     fn identity(&self) -> Identity {
-        identity()
+        Identity {
+            engine: "redb".to_owned(),
+            version: VERSION.to_owned(),
+            origin: "linked".to_owned(),
+            facts: [("cargo_features".to_owned(), "std".to_owned())].into(),
+            ..Identity::default()
+        }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -27,6 +40,24 @@ impl Driver for RedbDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec, &self.capabilities())?;
-        Ok(Box::new(RedbEngine::open(&spec.dir, config)?))
+        Ok(Box::new(RedbEngine::open(&spec.dir, config, self.identity())?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the version of `package` in the workspace's lock file.
+    fn locked(package: &str) -> Option<String> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../Cargo.lock");
+        let lock = std::fs::read_to_string(path).unwrap();
+        let head = format!("name = \"{package}\"\nversion = \"");
+        Some(lock.split_once(&head)?.1.split_once('"')?.0.to_owned())
+    }
+
+    #[test]
+    fn version_is_that_of_the_lock_file() {
+        assert_eq!(locked("redb").as_deref(), Some(VERSION));
     }
 }

@@ -2,17 +2,16 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, TryLockError};
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{EngineState, Identity, Options, Readings, metric};
-use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTableMetadata};
+use model::{Durability, EngineState, Identity, Options, metric};
+use redb::{Builder, Database, ReadableDatabase, ReadableTableMetadata, StorageBackend};
 
-use crate::backend::{Backend, CountedFile, Syncs};
-use crate::config::{Commit, Config};
-use crate::error::failed;
-use crate::session::{RedbSession, TABLE};
+use crate::backend::{Backend, CountedFile};
+use crate::config::{Config, QUICK_REPAIR, TWO_PHASE};
+use crate::session::{RedbSession, TABLE, begin_write, failed};
 
 /// The database file's name in the data directory.
 const NAME: &str = "data.redb";
@@ -23,21 +22,25 @@ pub(crate) struct RedbEngine {
     database: RwLock<Database>,
     file: Arc<CountedFile>,
     config: Config,
+    identity: Identity,
     /// Height at the last statistics; 0 before the first.
     tree_height: AtomicU32,
 }
 
 impl RedbEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(dir: &Path, config: Config) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        dir: &Path,
+        config: Config,
+        identity: Identity,
+    ) -> Result<Self, EngineError> {
         let file = File::options()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(dir.join(NAME))
-            .map_err(|error| EngineError::Fatal(format!("redb: {NAME}: {error}")))?;
-        let file = CountedFile::new(file, config.syncs).map_err(failed)?;
+            .open(dir.join(NAME));
+        let file = CountedFile::new(io(NAME, file)?, config.drops_syncs()).map_err(failed)?;
         let database = Builder::new()
             .set_cache_size(config.cache_bytes)
             .create_with_backend(Backend(Arc::clone(&file)))
@@ -46,7 +49,7 @@ impl RedbEngine {
         txn.open_table(TABLE).map_err(failed)?;
         txn.commit().map_err(failed)?;
         let (database, tree_height) = (RwLock::new(database), AtomicU32::new(0));
-        Ok(Self { database, file, config, tree_height })
+        Ok(Self { database, file, config, identity, tree_height })
     }
 
     /// Adds the cache's counters, unless a compaction holds the lock.
@@ -67,17 +70,16 @@ impl RedbEngine {
             ("write_misses", cache.write_misses().cast_signed().max(0).cast_unsigned()),
         ]);
     }
-
-    fn sync(&self) -> Result<(), EngineError> {
-        self.file.sync().map_err(|error| EngineError::Fatal(format!("redb: sync: {error}")))
-    }
 }
 
 /// Makes all earlier commits durable.
-fn commit_durably(database: &Database, commit: Commit) -> Result<(), EngineError> {
-    let mut txn = database.begin_write().map_err(failed)?;
-    Commit { durability: Durability::Immediate, ..commit }.set(&mut txn)?;
-    txn.commit().map_err(failed)
+fn commit_durably(database: &Database, config: &Config) -> Result<(), EngineError> {
+    begin_write(database, config, redb::Durability::Immediate)?.commit().map_err(failed)
+}
+
+/// Converts the error of a call that concerns the file.
+fn io<T>(what: &str, done: std::io::Result<T>) -> Result<T, EngineError> {
+    done.map_err(|error| EngineError::Fatal(format!("redb: {what}: {error}")))
 }
 
 #[cold]
@@ -88,36 +90,35 @@ fn poisoned() -> EngineError {
 impl Engine for RedbEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
         let database = self.database.read().map_err(|_poisoned| poisoned())?;
-        Ok(Box::new(RedbSession::new(database, self.config.commit)))
+        Ok(Box::new(RedbSession::new(database, self.config)))
     }
 
     fn identity(&self) -> Identity {
-        crate::identity::identity()
+        self.identity.clone()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
         // redb has no way to read options back: these are the given ones, defaults included.
-        let Commit { durability, is_two_phase, is_quick_repair } = self.config.commit;
-        let mut options = Options::new();
-        options.set("cache_size", self.config.cache_bytes.to_string());
-        options.set("two_phase_commit", (is_two_phase || is_quick_repair).to_string());
-        options.set("quick_repair", is_quick_repair.to_string());
-        options.set("durability", format!("{durability:?}").to_lowercase());
-        let has_syncs = self.config.syncs == Syncs::Passed;
-        options.set("assay.backend_syncs", has_syncs.to_string());
-        Ok(options)
+        let Config { cache_bytes, is_two_phase, is_quick_repair, .. } = self.config;
+        let durability = format!("{:?}", self.config.durability()).to_lowercase();
+        let options = [
+            ("cache_size", cache_bytes.to_string()),
+            (TWO_PHASE, (is_two_phase || is_quick_repair).to_string()),
+            (QUICK_REPAIR, is_quick_repair.to_string()),
+            ("durability", durability),
+            ("assay.backend_syncs", (!self.config.drops_syncs()).to_string()),
+        ];
+        Ok(options.into_iter().collect())
     }
 
     /// Compacts only while no session is open: redb needs exclusive access.
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
-        match (work, self.config.commit.durability) {
+        match (work, self.config.class) {
             (Maintenance::Flush, Durability::None) => {
                 let database = self.database.read().map_err(|_poisoned| poisoned())?;
-                commit_durably(&database, self.config.commit).map(|()| true)
+                commit_durably(&database, &self.config).map(|()| true)
             }
-            (Maintenance::Flush, _) if self.config.syncs == Syncs::Dropped => {
-                self.sync().map(|()| true)
-            }
+            (Maintenance::Flush, Durability::Os) => io("sync", self.file.sync()).map(|()| true),
             (Maintenance::Flush | Maintenance::CompactLevel0 | Maintenance::Clean, _) => Ok(false),
             (Maintenance::CompactAll, _) => match self.database.try_write() {
                 Ok(mut database) => database.compact().map(|_moved| true).map_err(failed),
@@ -128,29 +129,25 @@ impl Engine for RedbEngine {
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let bytes = self
-            .file
-            .bytes()
-            .map_err(|error| EngineError::Fatal(format!("redb: file length: {error}")))?;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let readings = [
-            (metric::ENGINE_DISK_BYTES, bytes),
-            (metric::ENGINE_PAGE_WRITE_BYTES, self.file.written_bytes()),
-            (metric::ENGINE_FSYNCS, self.file.synced()),
+            (metric::ENGINE_DISK_BYTES, io("file length", self.file.file.len())?),
+            (metric::ENGINE_PAGE_WRITE_BYTES, count(&self.file.written_bytes)),
+            (metric::ENGINE_FSYNCS, count(&self.file.synced)),
         ];
         let height = self.tree_height.load(Ordering::Relaxed);
         let mut state = EngineState {
             readings: readings.into(),
-            own_counters: Readings::new(),
-            levels: None,
             tree_height: (height > 0).then_some(height),
             is_idle: Some(true),
+            ..EngineState::default()
         };
         self.take_cache(&mut state);
         Ok(state)
     }
 
     fn statistics_text(&self) -> Option<String> {
-        let bytes = self.file.bytes().ok()?;
+        let bytes = self.file.file.len().ok()?;
         if bytes > self.config.cache_bytes as u64 {
             return Some(format!(
                 "file_bytes {bytes}\nredb computes statistics by reading the whole tree, which \
@@ -161,24 +158,15 @@ impl Engine for RedbEngine {
         let txn = database.begin_read().ok()?;
         let stats = txn.open_table(TABLE).ok()?.stats().ok()?;
         self.tree_height.store(stats.tree_height(), Ordering::Relaxed);
-        Some(format!(
-            "file_bytes {bytes}\ntree_height {}\nleaf_pages {}\nbranch_pages {}\nstored_bytes {}\n\
-             metadata_bytes {}\nfragmented_bytes {}\n",
-            stats.tree_height(),
-            stats.leaf_pages(),
-            stats.branch_pages(),
-            stats.stored_bytes(),
-            stats.metadata_bytes(),
-            stats.fragmented_bytes(),
-        ))
+        Some(format!("file_bytes {bytes}\n{stats:#?}\n"))
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         let Self { database, file, config, .. } = *self;
         let database = database.into_inner().map_err(|_poisoned| poisoned())?;
-        commit_durably(&database, config.commit)?;
+        commit_durably(&database, &config)?;
         drop(database);
         // redb writes during its drop, and class `os` has synced nothing so far.
-        file.sync().map_err(|error| EngineError::Fatal(format!("redb: sync on close: {error}")))
+        io("sync on close", file.sync())
     }
 }

@@ -5,12 +5,11 @@ use std::sync::RwLockReadGuard;
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Op, Outcome};
 use redb::{
-    AccessGuard, Database, ReadOnlyTable, ReadableDatabase, StorageError, TableDefinition,
-    WriteTransaction,
+    AccessGuard, Database, Durability, ReadOnlyTable, ReadableDatabase, StorageError,
+    TableDefinition, WriteTransaction,
 };
 
-use crate::config::Commit;
-use crate::error::failed;
+use crate::config::Config;
 
 /// The one table.
 pub(crate) const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("kv");
@@ -21,13 +20,13 @@ type Row<'a> = (AccessGuard<'a, &'static [u8]>, AccessGuard<'a, &'static [u8]>);
 /// A client's handle.
 pub(crate) struct RedbSession<'e> {
     database: RwLockReadGuard<'e, Database>,
-    commit: Commit,
+    config: Config,
 }
 
 impl<'e> RedbSession<'e> {
     /// Returns a session that blocks compactions for its lifetime.
-    pub(crate) const fn new(database: RwLockReadGuard<'e, Database>, commit: Commit) -> Self {
-        Self { database, commit }
+    pub(crate) const fn new(database: RwLockReadGuard<'e, Database>, config: Config) -> Self {
+        Self { database, config }
     }
 
     /// Returns the table in a new read transaction.
@@ -38,17 +37,39 @@ impl<'e> RedbSession<'e> {
 
     fn write(
         &self,
-        change: impl FnOnce(&WriteTransaction) -> Changed,
+        change: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<Outcome, EngineError> {
-        let mut txn = self.database.begin_write().map_err(failed)?;
-        self.commit.set(&mut txn)?;
+        let txn = begin_write(&self.database, &self.config, self.config.durability())?;
         change(&txn).map_err(failed)?;
         txn.commit().map_err(failed)?;
         Ok(Outcome::Done)
     }
 }
 
-type Changed = Result<(), redb::Error>;
+/// Begins a transaction whose commit has the settings of `config`.
+pub(crate) fn begin_write(
+    database: &Database,
+    config: &Config,
+    durability: Durability,
+) -> Result<WriteTransaction, EngineError> {
+    let mut txn = database.begin_write().map_err(failed)?;
+    txn.set_durability(durability).map_err(failed)?;
+    txn.set_two_phase_commit(config.is_two_phase);
+    txn.set_quick_repair(config.is_quick_repair);
+    Ok(txn)
+}
+
+/// Converts an error, with redb's own message.
+#[cold]
+pub(crate) fn failed(error: impl Into<redb::Error>) -> EngineError {
+    let error = error.into();
+    let text = format!("redb: {error}");
+    if matches!(error, redb::Error::ValueTooLarge(_)) {
+        EngineError::Unsupported(text)
+    } else {
+        EngineError::Fatal(text)
+    }
+}
 
 impl Session for RedbSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {

@@ -60,7 +60,7 @@ fn height_is_known_after_the_first_statistics() {
     fill(&*engine, 500);
     assert_eq!(engine.state().unwrap().tree_height, None);
     let text = engine.statistics_text().unwrap();
-    assert!(text.contains("stored_bytes 202000\n"), "{text}");
+    assert!(text.contains("stored_leaf_bytes: 202000,\n"), "{text}");
     assert_eq!(engine.state().unwrap().tree_height, Some(2));
     engine.close().unwrap();
 }

@@ -39,31 +39,21 @@ const CACHE_BYTES: u64 = 32 << 20;
 /// Default block size. Source: [RocksDB source] `include/rocksdb/table.h`, `block_size`.
 const BLOCK_BYTES: usize = 4096;
 /// Default pools: the engine's own since 6.4.
-const POOLS: Pools = Pools { high: 0.5, low: 0.0 };
+const POOLS: Pools = (0.5, 0.0);
+/// Kind of block cache with shards of its own clocks instead of lists.
+const HYPER_CLOCK: &str = "hyper_clock";
 
-/// Shares of an LRU cache reserved per priority.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Pools {
-    /// For index and filter blocks, 0 to 1.
-    pub(crate) high: f64,
-    /// For data blocks where it is above 0; `high + low <= 1`.
-    pub(crate) low: f64,
-}
-
-/// Kind of a cache created as an object.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum ObjectKind {
-    /// An LRU.
-    Lru(Pools),
-    /// A HyperClock cache for entries of about so many bytes; 0 lets it size itself.
-    HyperClock(usize),
-}
+/// Shares of an LRU cache reserved for index and filter blocks, and, where above 0, for data
+/// blocks; each from 0 to 1, and so is their sum.
+pub(crate) type Pools = (f64, f64);
 
 /// A requested block cache that an option string cannot create.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ObjectCache {
-    /// Its kind.
-    pub(crate) kind: ObjectKind,
+    /// Pools of an LRU; `None` for a HyperClock cache.
+    pub(crate) pools: Option<Pools>,
+    /// Usual size of an entry of a HyperClock cache; 0 lets it size itself.
+    pub(crate) entry_bytes: usize,
     /// Capacity in bytes, > 0.
     pub(crate) bytes: usize,
     /// Binary logarithm of the shard count; -1 lets the engine choose.
@@ -72,40 +62,23 @@ pub(crate) struct ObjectCache {
     pub(crate) is_shared: bool,
 }
 
-/// Kind of block cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Lru,
-    HyperClock,
-}
-
-/// Where blob values are cached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BlobCache {
-    Nowhere,
-    Shared,
-    Own(u64),
-}
-
 /// Parsed cache options.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct CacheOptions {
-    kind: Option<Kind>,
+    /// `lru` or `hyper_clock`.
+    kind: Option<String>,
     shard_bits: Option<i32>,
     high: Option<f64>,
     low: Option<f64>,
-    blob: Option<BlobCache>,
+    /// `none`, `shared` or a number of bytes.
+    pub(crate) blob: Option<String>,
 }
 
 impl CacheOptions {
     /// Sets an option of [`NAMES`].
-    ///
-    /// # Errors
-    /// [`EngineError::Refused`] when its value is wrong.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
         match (name, value) {
-            (CACHE, "lru") => self.kind = Some(Kind::Lru),
-            (CACHE, "hyper_clock") => self.kind = Some(Kind::HyperClock),
+            (CACHE, "lru" | HYPER_CLOCK) => self.kind = Some(value.to_owned()),
             (CACHE, _) => return Err(refused(name, "write lru or hyper_clock")),
             (SHARD_BITS, bits) => match bits.parse() {
                 Ok(bits @ 0..=19) => self.shard_bits = Some(bits),
@@ -113,95 +86,81 @@ impl CacheOptions {
             },
             (HIGH_SHARE, text) => self.high = Some(share(name, text)?),
             (LOW_SHARE, text) => self.low = Some(share(name, text)?),
-            (_, "none") => self.blob = Some(BlobCache::Nowhere),
-            (_, "shared") => self.blob = Some(BlobCache::Shared),
+            (_, "none" | "shared") => self.blob = Some(value.to_owned()),
             (_, text) => match parse_size(text) {
-                Ok(bytes) if bytes.0 > 0 => self.blob = Some(BlobCache::Own(bytes.0)),
+                Ok(bytes) if bytes.0 > 0 => self.blob = Some(bytes.0.to_string()),
                 _ => return Err(refused(name, "write none, shared, or a size such as 64MiB")),
             },
         }
         Ok(())
     }
 
-    /// Returns the requested pools.
-    pub(crate) fn pools(&self) -> Option<Pools> {
-        let is_requested = self.high.is_some() || self.low.is_some();
-        is_requested.then(|| Pools {
-            high: self.high.unwrap_or(POOLS.high),
-            low: self.low.unwrap_or(POOLS.low),
-        })
+    fn is_shared(&self) -> bool {
+        self.blob.as_deref() == Some("shared")
+    }
+
+    /// Returns the pools, requested or default.
+    fn pools(&self) -> Pools {
+        (self.high.unwrap_or(POOLS.0), self.low.unwrap_or(POOLS.1))
     }
 
     /// Refuses contradictory options, in any release.
     fn check(&self, wanted: &Options) -> Result<(), EngineError> {
-        let is_shared = self.blob == Some(BlobCache::Shared);
         let needs_kind = [
             (SHARD_BITS, self.shard_bits.is_some()),
             (HIGH_SHARE, self.high.is_some()),
             (LOW_SHARE, self.low.is_some()),
-            (BLOB_CACHE, is_shared),
+            (BLOB_CACHE, self.is_shared()),
         ];
         let requested = needs_kind.iter().find(|(_, is_requested)| *is_requested);
         if wanted.get(BLOCK_CACHE).is_some() && (self.kind.is_some() || requested.is_some()) {
             let reason = format!("{CACHE} creates the block cache; remove one of the two");
             return Err(refused(BLOCK_CACHE, reason));
         }
-        if let (None, Some((name, _))) = (self.kind, requested) {
+        if let (None, Some((name, _))) = (&self.kind, requested) {
             return Err(refused(name, format!("needs {CACHE} too")));
         }
         if self.blob.is_some() && wanted.get(ENGINES_BLOB_CACHE).is_some() {
             let reason = format!("{BLOB_CACHE} creates the blob cache; remove one of the two");
             return Err(refused(ENGINES_BLOB_CACHE, reason));
         }
-        let Some(pools) = self.pools() else { return Ok(()) };
-        let name = if self.low.is_some() { LOW_SHARE } else { HIGH_SHARE };
-        if self.kind == Some(Kind::HyperClock) {
+        let (name, (high, low)) = match (self.high, self.low) {
+            (None, None) => return Ok(()),
+            (_, Some(_)) => (LOW_SHARE, self.pools()),
+            (Some(_), None) => (HIGH_SHARE, self.pools()),
+        };
+        if self.kind.as_deref() == Some(HYPER_CLOCK) {
             return Err(refused(name, "a HyperClock cache has no pools; they are the LRU's"));
         }
-        if pools.high + pools.low > 1.0 {
-            let reason = format!(
-                "the shares of high and low priority are {} and {}, together more than 1",
-                pools.high, pools.low
-            );
-            return Err(refused(name, reason));
+        if high + low > 1.0 {
+            let shares = format!("the shares of high and low priority are {high} and {low}");
+            return Err(refused(name, format!("{shares}, together more than 1")));
         }
         Ok(())
     }
 
     /// Refuses caches that the library does not support.
     fn check_library(&self, has: &dyn Fn(&str) -> bool) -> Result<(), EngineError> {
+        let lacks = |option, reason: &str| Err(EngineError::capability(option, reason));
         if self.low.is_some_and(|low| low > 0.0) && !has(feature::LOW_PRIORITY_MARK) {
-            return Err(EngineError::capability(
-                LOW_SHARE,
-                "a pool of low priority needs RocksDB 7.6",
-            ));
+            return lacks(LOW_SHARE, "a pool of low priority needs RocksDB 7.6");
         }
-        let Some(blob) = self.blob.filter(|blob| *blob != BlobCache::Nowhere) else {
-            return Ok(());
-        };
-        if !has(feature::BLOB_CACHE) {
-            return Err(EngineError::capability(
-                BLOB_CACHE,
-                "a cache of blob values needs RocksDB 7.4",
-            ));
+        let has_blobs = self.blob.as_ref().is_some_and(|blob| blob != "none");
+        if has_blobs && !has(feature::BLOB_CACHE) {
+            return lacks(BLOB_CACHE, "a cache of blob values needs RocksDB 7.4");
         }
-        let is_usual = self.pools().is_none_or(|pools| pools == POOLS);
-        if blob == BlobCache::Shared && !is_usual && !has(feature::JAVA_LRU) {
-            let reason = format!(
-                "this library creates a shared cache only with the pools {} and {}: RocksDB's C \
-                 interface cannot set them; the official libraries (Maven, from 7.6) can",
-                POOLS.high, POOLS.low
-            );
-            return Err(EngineError::capability(BLOB_CACHE, reason));
+        if self.is_shared() && self.pools() != POOLS && !has(feature::JAVA_LRU) {
+            let reason = "this library creates a shared cache only with the pools 0.5 and 0: \
+                          RocksDB's C interface cannot set them; the official libraries (Maven, \
+                          from 7.6) can";
+            return lacks(BLOB_CACHE, reason);
         }
         Ok(())
     }
 
     /// Adds caches of the option string to `wanted`; returns one created as an object.
     ///
-    /// # Errors
-    /// [`EngineError::Refused`] for contradictory options, and for those that need a function the
-    /// library lacks (`has`).
+    /// `has` returns whether the library has a function.
     pub(crate) fn fill(
         &self,
         settings: &Settings,
@@ -210,57 +169,35 @@ impl CacheOptions {
     ) -> Result<Option<ObjectCache>, EngineError> {
         self.check(wanted)?;
         self.check_library(has)?;
-        if let Some(BlobCache::Own(bytes)) = self.blob {
-            let bits = bits_text(self.shard_bits);
-            wanted.set(ENGINES_BLOB_CACHE, format!("{{capacity={bytes};{bits}}}"));
+        let bits = self.shard_bits.map_or(String::new(), |bits| format!("num_shard_bits={bits};"));
+        if let Some(blob) = self.blob.as_ref().filter(|blob| *blob != "none" && *blob != "shared") {
+            wanted.set(ENGINES_BLOB_CACHE, format!("{{capacity={blob};{bits}}}"));
         }
         let bytes = settings.cache_bytes.map_or(CACHE_BYTES, |bytes| bytes.0);
-        let is_shared = self.blob == Some(BlobCache::Shared);
-        let kind = match self.kind {
-            None => {
-                if let (None, Some(bytes)) = (wanted.get(BLOCK_CACHE), settings.cache_bytes) {
-                    wanted.set(BLOCK_CACHE, bytes.0.to_string());
-                }
-                return Ok(None);
+        let Some(kind) = &self.kind else {
+            if let (None, Some(bytes)) = (wanted.get(BLOCK_CACHE), settings.cache_bytes) {
+                wanted.set(BLOCK_CACHE, bytes.0.to_string());
             }
-            Some(Kind::Lru) if !is_shared => {
-                wanted.set(BLOCK_CACHE, self.lru_text(bytes));
-                return Ok(None);
-            }
-            Some(Kind::Lru) => ObjectKind::Lru(self.pools().unwrap_or(POOLS)),
-            Some(Kind::HyperClock) if has(feature::AUTO_HYPER_CLOCK_MARK) => {
-                ObjectKind::HyperClock(0)
-            }
-            Some(Kind::HyperClock) => ObjectKind::HyperClock(block_bytes(wanted)),
+            return Ok(None);
         };
-        let bytes = usize::try_from(bytes)
-            .map_err(|_too_large| refused(CACHE, format!("{bytes} bytes are too many")))?;
-        Ok(Some(ObjectCache { kind, bytes, shard_bits: self.shard_bits.unwrap_or(-1), is_shared }))
+        let is_clock = kind == HYPER_CLOCK;
+        if !is_clock && !self.is_shared() {
+            let (high, low) = self.pools();
+            let low = if low > 0.0 { format!("low_pri_pool_ratio={low};") } else { String::new() };
+            let pools = format!("strict_capacity_limit=false;high_pri_pool_ratio={high};{low}");
+            wanted.set(BLOCK_CACHE, format!("{{capacity={bytes};{bits}{pools}}}"));
+            return Ok(None);
+        }
+        let sizes_itself = !is_clock || has(feature::AUTO_HYPER_CLOCK_MARK);
+        Ok(Some(ObjectCache {
+            pools: (!is_clock).then(|| self.pools()),
+            entry_bytes: if sizes_itself { 0 } else { block_bytes(wanted) },
+            bytes: usize::try_from(bytes)
+                .map_err(|_too_large| refused(CACHE, format!("{bytes} bytes are too many")))?,
+            shard_bits: self.shard_bits.unwrap_or(-1),
+            is_shared: self.is_shared(),
+        }))
     }
-
-    /// Returns the option string of an LRU.
-    fn lru_text(&self, bytes: u64) -> String {
-        let bits = bits_text(self.shard_bits);
-        let high = self.high.unwrap_or(POOLS.high);
-        let low = self.low.filter(|low| *low > 0.0);
-        let low = low.map_or(String::new(), |low| format!("low_pri_pool_ratio={low};"));
-        format!(
-            "{{capacity={bytes};{bits}strict_capacity_limit=false;high_pri_pool_ratio={high};{low}}}"
-        )
-    }
-
-    /// Returns the value of [`BLOB_CACHE`], if set.
-    pub(crate) fn blob_text(&self) -> Option<String> {
-        self.blob.map(|blob| match blob {
-            BlobCache::Nowhere => "none".to_owned(),
-            BlobCache::Shared => "shared".to_owned(),
-            BlobCache::Own(bytes) => bytes.to_string(),
-        })
-    }
-}
-
-fn bits_text(bits: Option<i32>) -> String {
-    bits.map_or(String::new(), |bits| format!("num_shard_bits={bits};"))
 }
 
 /// Returns a share of one.
@@ -333,7 +270,8 @@ mod tests {
         assert_eq!(block(&requested), lru(pools));
         let made = |requested: &[(&str, &str)]| fill(&new, requested).unwrap().2.unwrap();
         let clock = ObjectCache {
-            kind: ObjectKind::HyperClock(0),
+            pools: None,
+            entry_bytes: 0,
             bytes: 1 << 26,
             shard_bits: -1,
             is_shared: false,
@@ -341,7 +279,7 @@ mod tests {
         assert_eq!(made(&[(CACHE, "hyper_clock")]), clock);
         let shared = ObjectCache { is_shared: true, ..clock };
         assert_eq!(made(&[(CACHE, "hyper_clock"), (BLOB_CACHE, "shared")]), shared);
-        let lru = ObjectCache { kind: ObjectKind::Lru(Pools { high: 0.0, low: 0.5 }), ..shared };
+        let lru = ObjectCache { pools: Some((0.0, 0.5)), ..shared };
         let requested =
             [(CACHE, "lru"), (BLOB_CACHE, "shared"), (HIGH_SHARE, "0"), (LOW_SHARE, ".5")];
         assert_eq!(made(&requested), lru);
@@ -354,7 +292,7 @@ mod tests {
         let old = |symbol: &str| symbol != "rocksdb_write_buffer_manager_create";
         let requested = [(CACHE, "hyper_clock"), ("block_based_table_factory.block_size", "8K")];
         let made = fill(&old, &requested).unwrap().2.unwrap();
-        assert_eq!(made.kind, ObjectKind::HyperClock(8192));
+        assert_eq!((made.pools, made.entry_bytes), (None, 8192));
     }
 
     #[test]

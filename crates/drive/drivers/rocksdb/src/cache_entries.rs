@@ -48,7 +48,8 @@ impl CacheEntries {
             Some(left) => self.samples_left = left,
             None => {
                 let text = property().unwrap_or_default();
-                if is_of_opening(&text) {
+                // The last scan is the one at open, of an empty cache.
+                if text.contains(" collections: 1 ") {
                     return &self.readings;
                 }
                 self.readings = parse(&text).unwrap_or_default();
@@ -63,11 +64,6 @@ impl CacheEntries {
 #[expect(clippy::cast_sign_loss, reason = "a scan's time is not negative")]
 fn samples_between(scan_s: f64) -> u32 {
     ((scan_s * SAMPLES_PER_SCAN_SECOND) as u32).max(SAMPLES_MIN)
-}
-
-/// Returns whether the last scan is the one at open, of an empty cache.
-fn is_of_opening(text: &str) -> bool {
-    text.contains(" collections: 1 ")
 }
 
 /// Returns the time of the last scan.

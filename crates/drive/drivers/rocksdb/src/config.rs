@@ -30,56 +30,61 @@ const DRIVER_PREFIX: &str = "assay.";
 pub(crate) struct Config {
     /// The engine's options, dotted as the user writes them.
     pub(crate) options: Options,
+    /// The driver's options with their values in force, to be read back.
+    pub(crate) driver_options: Options,
     /// A block cache that an option string cannot create.
     pub(crate) cache: Option<ObjectCache>,
-    /// Effective values of the driver's options, to be read back.
-    pub(crate) driver_options: Vec<(&'static str, String)>,
-    /// Which C function serves `multi_get`.
-    pub(crate) multi_get: MultiGet,
-    /// Whether the engine counts its tickers.
-    pub(crate) has_statistics: bool,
-    /// Whether sessions have perf contexts.
-    pub(crate) has_perf_context: bool,
-}
-
-/// Which C function serves `multi_get`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MultiGet {
-    Single,
-    Batched,
 }
 
 impl Config {
     /// Returns the configuration of `settings` and `options`; options win.
     ///
     /// `has` returns whether the library has a function.
-    ///
-    /// # Errors
-    /// [`EngineError::Refused`] for an option of the driver that is unknown, has a wrong value or
-    /// is not supported by the library.
     pub(crate) fn new(
         settings: &Settings,
         options: &Options,
         has: &dyn Fn(&str) -> bool,
     ) -> Result<Self, EngineError> {
-        let driver = DriverOptions::parse(options)?;
-        let mut wanted: Options =
-            options.iter().filter(|(name, _)| !name.starts_with(DRIVER_PREFIX)).collect();
+        let is_own = |(name, _): &(&str, &str)| name.starts_with(DRIVER_PREFIX);
+        let mut wanted: Options = options.iter().filter(|option| !is_own(option)).collect();
+        let usual = [(MULTI_GET, "single"), (STATISTICS, "off"), (PERF_CONTEXT, "off")];
+        let mut driver_options: Options = usual.into_iter().collect();
+        let (mut cache, mut default_compression) = (CacheOptions::default(), None);
+        for (name, value) in options.iter().filter(is_own) {
+            match name {
+                DEFAULT_COMPRESSION => default_compression = Some(value),
+                MULTI_GET if ["single", "batched"].contains(&value) => {
+                    driver_options.set(name, value);
+                }
+                MULTI_GET => return Err(refused(name, "write single or batched")),
+                STATISTICS | PERF_CONTEXT => {
+                    driver_options.set(name, if flag(name, value)? { "on" } else { "off" });
+                }
+                _ if NAMES.contains(&name) => cache.set(name, value)?,
+                _ => {
+                    let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
+                    let known = [NAMES.as_slice(), &others].concat();
+                    let reason = "the driver has no such option";
+                    return Err(EngineError::unknown(name, reason, &known));
+                }
+            }
+        }
         if wanted.get(TABLE).is_some() {
             let reason = format!("write each table option separately: {TABLE}.NAME = VALUE");
             return Err(refused(TABLE, reason));
         }
         check_memtable(&wanted)?;
-        fill_settings(settings, driver.default_compression, &mut wanted);
-        let cache = driver.cache.fill(settings, has, &mut wanted)?;
-        Ok(Self {
-            options: wanted,
-            cache,
-            driver_options: driver.effective(),
-            multi_get: driver.multi_get,
-            has_statistics: driver.has_statistics,
-            has_perf_context: driver.has_perf_context,
-        })
+        fill_settings(settings, default_compression, &mut wanted);
+        let made = cache.fill(settings, has, &mut wanted)?;
+        if let Some(blob) = cache.blob {
+            driver_options.set(BLOB_CACHE, blob);
+        }
+        Ok(Self { options: wanted, driver_options, cache: made })
+    }
+
+    /// Returns whether an option of the driver has a value other than its default.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        matches!(self.driver_options.get(name), Some("on" | "batched"))
     }
 
     /// Returns all options as one option string.
@@ -93,74 +98,14 @@ pub(crate) fn single(name: &str, value: &str) -> String {
     render(&[(name, value)])
 }
 
-/// Parsed options of the driver.
-struct DriverOptions<'a> {
-    cache: CacheOptions,
-    default_compression: Option<&'a str>,
-    multi_get: MultiGet,
-    has_statistics: bool,
-    has_perf_context: bool,
-}
-
-impl<'a> DriverOptions<'a> {
-    fn parse(options: &'a Options) -> Result<Self, EngineError> {
-        let mut parsed = Self {
-            cache: CacheOptions::default(),
-            default_compression: None,
-            multi_get: MultiGet::Single,
-            has_statistics: false,
-            has_perf_context: false,
-        };
-        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(DRIVER_PREFIX)) {
-            match (name, value) {
-                (name, value) if NAMES.contains(&name) => parsed.cache.set(name, value)?,
-                (DEFAULT_COMPRESSION, compression) => {
-                    parsed.default_compression = Some(compression)
-                }
-                (MULTI_GET, "single") => parsed.multi_get = MultiGet::Single,
-                (MULTI_GET, "batched") => parsed.multi_get = MultiGet::Batched,
-                (MULTI_GET, _) => return Err(refused(name, "write single or batched")),
-                (STATISTICS, value) => parsed.has_statistics = flag(name, value)?,
-                (PERF_CONTEXT, value) => parsed.has_perf_context = flag(name, value)?,
-                _ => {
-                    let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
-                    let known = [NAMES.as_slice(), &others].concat();
-                    return Err(EngineError::unknown(
-                        name,
-                        "the driver has no such option",
-                        &known,
-                    ));
-                }
-            }
-        }
-        Ok(parsed)
-    }
-
-    /// Returns the options with their values in force.
-    fn effective(&self) -> Vec<(&'static str, String)> {
-        let word = |is_on| if is_on { "on" } else { "off" };
-        let multi_get = match self.multi_get {
-            MultiGet::Single => "single",
-            MultiGet::Batched => "batched",
-        };
-        let mut effective = vec![
-            (MULTI_GET, multi_get.to_owned()),
-            (STATISTICS, word(self.has_statistics).to_owned()),
-            (PERF_CONTEXT, word(self.has_perf_context).to_owned()),
-        ];
-        effective.extend(self.cache.blob_text().map(|text| (BLOB_CACHE, text)));
-        effective
-    }
-}
-
 /// Adds the common settings that no option overrides.
 fn fill_settings(settings: &Settings, default_compression: Option<&str>, wanted: &mut Options) {
     let mut fill = |name: &str, value: &str| {
-        if wanted.get(name).is_none() {
+        let is_free = wanted.get(name).is_none();
+        if is_free {
             wanted.set(name, value);
-            return true;
         }
-        false
+        is_free
     };
     if settings.direct_io {
         fill("use_direct_reads", "true");
@@ -197,15 +142,13 @@ fn compression(name: &str) -> &str {
 /// that pins `arena_block_size`.
 fn check_memtable(wanted: &Options) -> Result<(), EngineError> {
     let bytes = |name: &str| wanted.get(name).and_then(engine_bytes);
-    match (bytes("arena_block_size"), bytes("write_buffer_size")) {
-        (Some(arena), Some(buffer)) if arena >= buffer => {
-            let reason = format!(
-                "{arena} bytes fill a write buffer of {buffer} at once; an eighth of it is usual"
-            );
-            Err(refused("arena_block_size", reason))
-        }
-        _ => Ok(()),
+    if let Some((arena, buffer)) = bytes("arena_block_size").zip(bytes("write_buffer_size"))
+        && arena >= buffer
+    {
+        let fills = format!("{arena} bytes fill a write buffer of {buffer} at once");
+        return Err(refused("arena_block_size", format!("{fills}; an eighth of it is usual")));
     }
+    Ok(())
 }
 
 /// Returns options as an option string: `a.b = 1, a.c = 2` becomes `a={b=1;c=2;};`.
@@ -214,31 +157,22 @@ fn render(options: &[(&str, &str)]) -> String {
     let mut done: Vec<&str> = Vec::new();
     for &(name, value) in options {
         let Some((group, _)) = name.split_once('.') else {
-            text.push_str(&format!("{name}={};", braced(value)));
+            // A semicolon outside of braces would end the value.
+            let is_bare = value.contains(';') && !value.starts_with('{');
+            let value = if is_bare { format!("{{{value}}}") } else { value.to_owned() };
+            text.push_str(&format!("{name}={value};"));
             continue;
         };
-        if done.contains(&group) {
-            continue;
-        }
-        done.push(group);
-        let inner: Vec<_> = options
-            .iter()
-            .filter_map(|&(name, value)| {
+        if !done.contains(&group) {
+            done.push(group);
+            let inner = options.iter().filter_map(|&(name, value)| {
                 let (other, rest) = name.split_once('.')?;
                 (other == group).then_some((rest, value))
-            })
-            .collect();
-        text.push_str(&format!("{group}={{{}}};", render(&inner)));
+            });
+            text.push_str(&format!("{group}={{{}}};", render(&inner.collect::<Vec<_>>())));
+        }
     }
     text
-}
-
-/// Adds braces to a value with semicolons, which would otherwise end it.
-fn braced(value: &str) -> String {
-    if value.contains(';') && !value.starts_with('{') {
-        return format!("{{{value}}}");
-    }
-    value.to_owned()
 }
 
 #[cfg(test)]

@@ -1,20 +1,17 @@
 //! The driver of one RocksDB library.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::settings_check::{check_dir, refused};
 use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity};
 
 use crate::cache::BLOCK_CACHE;
-use crate::config::{Config, MULTI_GET, MultiGet, single};
+use crate::config::{Config, MULTI_GET, STATISTICS, single};
 use crate::feature;
 use crate::ffi::Api;
 use crate::ffi_db::{Db, RawOptions};
 use crate::instance::RocksEngine;
-
-/// The engine's name.
-const ENGINE: &str = "rocksdb";
 
 /// Settings and the options that they become.
 const SETTINGS: [(Setting, &str); 5] = [
@@ -27,58 +24,47 @@ const SETTINGS: [(Setting, &str); 5] = [
 
 /// Loads a RocksDB library, release 5.18 or newer, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not RocksDB or too old
-/// a release, or when the process holds another RocksDB library already.
+/// As [`dynlib::load_once`], and when it is not RocksDB or too old a release.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
-    Ok(Box::new(RocksDriver { api: Api::load(path)?, path: path.to_owned() }))
+    Ok(Box::new(RocksDriver(Api::load(path)?)))
 }
 
 /// One library.
-struct RocksDriver {
-    api: &'static Api,
-    path: PathBuf,
-}
+struct RocksDriver(&'static Api);
 
 impl Driver for RocksDriver {
     fn identity(&self) -> Identity {
-        Identity {
-            engine: ENGINE.to_owned(),
-            version: feature::version_range(|symbol| self.api.has(symbol)),
-            origin: self.path.display().to_string(),
-            sha256: Some(self.api.loaded.sha256.clone()),
-            ..Identity::default()
-        }
+        let version = feature::version_range(|symbol| self.0.has(symbol));
+        dynlib::identity("rocksdb", version, Some(self.0.loaded))
     }
 
     fn capabilities(&self) -> Capabilities {
-        feature::capabilities(self.api)
+        feature::capabilities(self.0)
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         // The engine would make the directory and fill it with a database of its own.
         check_dir(&spec.dir)?;
-        let has = |symbol: &str| self.api.has(symbol);
+        let has = |symbol: &str| self.0.has(symbol);
         let config = Config::new(&spec.settings, &spec.options, &has)?;
-        let is_batched = config.multi_get == MultiGet::Batched;
+        let is_batched = config.has(MULTI_GET);
         if is_batched && let Some(reason) = self.capabilities().why_not("batched_multi_get") {
             return Err(EngineError::capability(MULTI_GET, format!("`batched` {reason}")));
         }
-        let mut base = RawOptions::new(self.api);
-        if config.has_statistics {
+        let mut base = RawOptions::new(self.0);
+        if config.has(STATISTICS) {
             base.enable_statistics();
         }
         if let Some(cache) = config.cache {
             base.set_cache(cache)?;
         }
-        let open = if is_batched { Db::open_with_family } else { Db::open };
         let opened = base
             .with_string(&config.text())
             .map_err(|error| find_refused(&base, &config, error))
             .and_then(|options| {
-                open(options, &spec.dir).map_err(|error| name_option(&config, error))
+                let opened = Db::open(options, &spec.dir, is_batched);
+                opened.map_err(|error| name_option(&config, error))
             });
         let db = opened.map_err(|error| error.of_setting(&spec.options, &SETTINGS))?;
         Ok(Box::new(RocksEngine::new(db, spec, &config, self.identity())?))

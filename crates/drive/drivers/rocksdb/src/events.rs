@@ -50,8 +50,8 @@ impl Events {
     /// Starts at the beginning of the LOG at `path`.
     pub(crate) fn open(path: PathBuf) -> io::Result<Self> {
         let log = BufReader::new(File::open(&path)?);
-        let (line, compactions) = (Vec::new(), BTreeSet::new());
-        Ok(Self { path, log, line, compactions, totals: Totals::default() })
+        let (compactions, totals) = (BTreeSet::new(), Totals::default());
+        Ok(Self { path, log, line: Vec::new(), compactions, totals })
     }
 
     /// Reads what was added and returns the totals.
@@ -73,8 +73,6 @@ impl Events {
             if self.line.last() == Some(&b'\n') {
                 let line = std::mem::take(&mut self.line);
                 self.take_line(&String::from_utf8_lossy(&line));
-                self.line = line;
-                self.line.clear();
             }
         }
         Ok(())

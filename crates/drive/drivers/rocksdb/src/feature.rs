@@ -1,9 +1,7 @@
 //! Capabilities of a library, derived from its functions.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use model::Capabilities;
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, OpKind};
 
 use crate::ffi::Api;
 
@@ -12,16 +10,16 @@ use crate::ffi::Api;
 /// Source: [RocksDB source] `include/rocksdb/c.h`, release tags v5.18.4 to v11.8.1.
 const MARKS: &[(&str, &str)] = &[
     ("rocksdb_options_set_unordered_write", "6.3"),
-    ("rocksdb_options_set_enable_blob_files", BLOB_SINCE),
+    ("rocksdb_options_set_enable_blob_files", "6.20"),
     ("rocksdb_flush_wal", "6.22"),
     ("rocksdb_filterpolicy_create_ribbon", "6.23"),
     ("rocksdb_options_set_wal_compression", "7.0"),
-    (BATCHED, BATCHED_SINCE),
+    (BATCHED, "7.3"),
     (BLOB_CACHE, "7.4"),
     ("rocksdb_suggest_compact_range", "7.5"),
     (LOW_PRIORITY_MARK, "7.6"),
     (BLOB_COUNTS_MARK, "7.7"),
-    (HYPER_CLOCK, HYPER_CLOCK_SINCE),
+    (HYPER_CLOCK, "8.1"),
     ("rocksdb_wait_for_compact", "8.7"),
     (AUTO_HYPER_CLOCK_MARK, "8.9"),
     ("rocksdb_iter_refresh", "9.4"),
@@ -32,11 +30,8 @@ const MARKS: &[(&str, &str)] = &[
 
 /// The oldest release the driver takes.
 const OLDEST: &str = "5.18";
-const BLOB_SINCE: &str = "6.20";
 const BATCHED: &str = "rocksdb_batched_multi_get_cf";
-const BATCHED_SINCE: &str = "7.3";
 const HYPER_CLOCK: &str = "rocksdb_cache_create_hyper_clock_opts";
-const HYPER_CLOCK_SINCE: &str = "8.1";
 /// Marks the auto-sized HyperClock cache, which has no function of its own.
 ///
 /// This function is of the same age or younger.
@@ -63,27 +58,15 @@ const DRIVER_CAPABILITIES: &[(&str, &str)] = &[
 
 /// Returns the capabilities of a library.
 pub(crate) fn capabilities(api: &Api) -> Capabilities {
-    let mut features: BTreeMap<String, Feature> =
-        [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO]
-            .map(|name| (name.to_owned(), Feature::Yes))
-            .into();
+    let common = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO];
+    let mut capabilities = Capabilities::whole(common.map(|name| (name, Feature::Yes)));
     for &(name, symbol) in DRIVER_CAPABILITIES {
-        let capability = if api.has(symbol) {
-            Feature::Yes
-        } else {
-            let since =
-                MARKS.iter().find(|(mark, _)| *mark == symbol).map_or(OLDEST, |mark| mark.1);
-            Feature::No(format!("needs {since}"))
-        };
-        features.insert(name.to_owned(), capability);
+        let since = MARKS.iter().find(|(mark, _)| *mark == symbol).map_or(OLDEST, |mark| mark.1);
+        let capability =
+            if api.has(symbol) { Feature::Yes } else { Feature::No(format!("needs {since}")) };
+        capabilities.features.insert(name.to_owned(), capability);
     }
-    Capabilities {
-        operations: BTreeSet::from(OpKind::ALL),
-        durability: BTreeSet::from(Durability::ALL),
-        key_bytes_max: None,
-        value_bytes_max: None,
-        features,
-    }
+    capabilities
 }
 
 /// Returns the range of releases of a library.

@@ -15,22 +15,14 @@ use dynlib::level::{self, Database, ErrorOut, Iter, ReadOptions, Text, WriteOpti
 use dynlib::{Loaded, load_once};
 use engine::EngineError;
 
-/// Declares opaque handles.
-macro_rules! handles {
-    ($($name:ident)*) => { $(
-        #[repr(C)]
-        pub(crate) struct $name { _opaque: [u8; 0] }
-    )* };
-}
-
-handles! {
-    OptionsHandle FlushOptions TableOptions Pinned Cache HyperClockOptions LruOptions Family
-    PerfHandle
+dynlib::handles! {
+    pub(crate) OptionsHandle FlushOptions TableOptions Pinned Cache HyperClockOptions LruOptions
+    Family PerfHandle
 }
 
 dynlib::functions! {
     /// The functions of one library.
-    pub(crate) struct Functions prefix "rocksdb_" {
+    pub(crate) struct Functions {
         required {
             open: fn(*const OptionsHandle, Text, ErrorOut) -> *mut Database;
             open_column_families: fn(
@@ -92,7 +84,7 @@ dynlib::functions! {
 
 dynlib::functions! {
     /// Functions of the official libraries' Java part; they need no JVM.
-    pub(crate) struct JavaLru prefix "Java_org_rocksdb_LRUCache_" {
+    pub(crate) struct JavaLru {
         required {}
         optional {
             newLRUCache: fn(
@@ -122,21 +114,16 @@ impl Deref for Api {
     }
 }
 
-/// The functions of the one library a process takes.
-static API: OnceLock<Api> = OnceLock::new();
-
 impl Api {
     /// Loads the library at `path`, or returns it when this process already holds it.
-    ///
-    /// # Errors
-    /// When another library is held, the loader refuses the file, or it is no usable RocksDB.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+        static API: OnceLock<Api> = OnceLock::new();
         let loaded = load_once(path)?;
-        let unusable = |symbol: &str| loaded.lacks(symbol, "rocksdb_open", "RocksDB", "5.18");
-        let functions = Functions::bind(&loaded.library).map_err(unusable)?;
-        let level = level::Functions::bind(&loaded.library, "rocksdb_");
-        let level = level.map_err(|symbol| unusable(&symbol))?;
-        let java = JavaLru::bind(&loaded.library).map_err(unusable)?;
+        let (library, prefix) = (&loaded.library, "rocksdb_");
+        let unusable = |symbol: String| loaded.lacks(&symbol, "rocksdb_open", "RocksDB", "5.18");
+        let functions = Functions::bind(library, prefix).map_err(unusable)?;
+        let level = level::Functions::bind(library, prefix).map_err(unusable)?;
+        let java = JavaLru::bind(library, "Java_org_rocksdb_LRUCache_").map_err(unusable)?;
         Ok(API.get_or_init(|| Self { functions, level, java, loaded }))
     }
 

@@ -6,20 +6,17 @@ use std::ptr;
 
 use engine::EngineError;
 
-use crate::cache::{BLOB_CACHE, CACHE, ObjectCache, ObjectKind, Pools};
+use crate::cache::{BLOB_CACHE, CACHE, ObjectCache, Pools};
 use crate::ffi::Cache;
 use crate::ffi_db::RawOptions;
 
 impl RawOptions {
     /// Sets the block cache, shared with blobs on request.
-    ///
-    /// # Errors
-    /// When the library has no such cache.
     pub(crate) fn set_cache(&mut self, wanted: ObjectCache) -> Result<(), EngineError> {
         let api = self.api;
-        let cache = match wanted.kind {
-            ObjectKind::HyperClock(entry_bytes) => self.hyper_clock(wanted, entry_bytes)?,
-            ObjectKind::Lru(pools) => self.lru(wanted, pools)?,
+        let cache = match wanted.pools {
+            None => self.hyper_clock(wanted)?,
+            Some(pools) => self.lru(wanted, pools)?,
         };
         // SAFETY: takes nothing; the result is destroyed below.
         let table = unsafe { (api.block_based_options_create)() };
@@ -38,11 +35,7 @@ impl RawOptions {
         Ok(())
     }
 
-    fn hyper_clock(
-        &self,
-        wanted: ObjectCache,
-        entry_bytes: usize,
-    ) -> Result<*mut Cache, EngineError> {
+    fn hyper_clock(&self, wanted: ObjectCache) -> Result<*mut Cache, EngineError> {
         let api = self.api;
         let (Some(create), Some(destroy), Some(set_bits), Some(create_cache)) = (
             api.hyper_clock_cache_options_create,
@@ -54,7 +47,7 @@ impl RawOptions {
             return Err(EngineError::capability(CACHE, reason));
         };
         // SAFETY: takes two numbers; the result is destroyed below.
-        let options = unsafe { create(wanted.bytes, entry_bytes) };
+        let options = unsafe { create(wanted.bytes, wanted.entry_bytes) };
         // SAFETY: `options` was just created.
         unsafe { set_bits(options, wanted.shard_bits) };
         // SAFETY: `options` lives; the library copies it.
@@ -70,9 +63,8 @@ impl RawOptions {
     /// ignores its first two arguments, and returns what the C interface's cache is: one shared
     /// pointer, created by `new`. The pools are verified against the LOG.
     /// Source: [RocksDB source] `java/rocksjni/lru_cache.cc`; `db/c.cc`, `rocksdb_cache_t`.
-    fn lru(&self, wanted: ObjectCache, pools: Pools) -> Result<*mut Cache, EngineError> {
+    fn lru(&self, wanted: ObjectCache, (high, low): Pools) -> Result<*mut Cache, EngineError> {
         let api = self.api;
-        let Pools { high, low } = pools;
         if let (Some(create), Ok(bytes)) = (api.java.newLRUCache, i64::try_from(wanted.bytes)) {
             let unused: *mut c_void = ptr::null_mut();
             // SAFETY: takes numbers; the first two arguments are ignored.

@@ -39,18 +39,7 @@ impl RawOptions {
         unsafe { (self.api.options_enable_statistics)(self.handle) };
     }
 
-    /// Returns the statistics text; `None` when statistics are off.
-    pub(crate) fn statistics(&self) -> Option<String> {
-        // SAFETY: `handle` lives as long as `self`; the caller frees the text.
-        let text = unsafe { (self.api.options_statistics_get_string)(self.handle) };
-        // SAFETY: the library returned the text for its caller to free.
-        unsafe { self.api.level.take_text(text) }
-    }
-
     /// Returns these options, overridden by an option string.
-    ///
-    /// # Errors
-    /// The engine's message when it refuses one.
     pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
         let text = c_text(text.as_bytes())?;
         let new = Self::new(self.api);
@@ -86,37 +75,33 @@ unsafe impl Sync for Db {}
 impl Db {
     /// Opens the database in `dir`, creating it when absent.
     ///
-    /// # Errors
-    /// The engine's message.
-    pub(crate) fn open(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
+    /// With `has_family`, it has a handle of its default column family.
+    pub(crate) fn open(
+        options: RawOptions,
+        dir: &Path,
+        has_family: bool,
+    ) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
-        // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
-        let open = |error| unsafe { (api.open)(options.handle, dir.as_ptr(), error) };
-        let handle = api.level.call(open)?;
-        Ok(Self { api, handle, family: ptr::null_mut(), options })
-    }
-
-    /// Opens the database with a handle of its default column family.
-    ///
-    /// # Errors
-    /// The engine's message.
-    pub(crate) fn open_with_family(options: RawOptions, dir: &Path) -> Result<Self, EngineError> {
-        let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
-        let mut family: *mut Family = ptr::null_mut();
-        let (names, each) = ([c"default".as_ptr()], [options.handle.cast_const()]);
+        let (all, path, mut family) = (options.handle, dir.as_ptr(), ptr::null_mut());
+        let (names, each) = ([c"default".as_ptr()], [all.cast_const()]);
         let (names, each) = (names.as_ptr(), each.as_ptr());
-        let (all, path) = (options.handle, dir.as_ptr());
-        // SAFETY: names, options and family are arrays of the one entry announced; all live.
-        let open = |error| unsafe {
-            (api.open_column_families)(all, path, 1, names, each, &raw mut family, error)
-        };
-        let handle = api.level.call(open)?;
+        let handle = api.level.call(|error| match has_family {
+            // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
+            false => unsafe { (api.open)(all, path, error) },
+            // SAFETY: as above; names, options and family are arrays of the one entry announced.
+            true => unsafe {
+                (api.open_column_families)(all, path, 1, names, each, &raw mut family, error)
+            },
+        })?;
         Ok(Self { api, handle, family, options })
     }
 
     /// Returns the statistics text; `None` when statistics are off.
     pub(crate) fn statistics(&self) -> Option<String> {
-        self.options.statistics()
+        // SAFETY: the options live as long as `self`; the caller frees the text.
+        let text = unsafe { (self.api.options_statistics_get_string)(self.options.handle) };
+        // SAFETY: the library returned the text for its caller to free.
+        unsafe { self.api.level.take_text(text) }
     }
 
     /// Returns a numeric property; `None` when the release lacks it.
@@ -130,17 +115,11 @@ impl Db {
 
     /// Returns a text property; `None` when the release lacks it.
     pub(crate) fn text(&self, property: &str) -> Option<String> {
-        let name = CString::new(property).ok()?;
-        // SAFETY: the database is open and the name ends with zero; the caller frees the text.
-        let text = unsafe { (self.api.level.property_value)(self.handle, name.as_ptr()) };
-        // SAFETY: the library returned the text for its caller to free.
-        unsafe { self.api.level.take_text(text) }
+        // SAFETY: the database is open.
+        unsafe { self.api.level.property(self.handle, property) }
     }
 
     /// Flushes the memtables to level 0 and waits.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
         // SAFETY: takes nothing; the result is destroyed below.
         let options = unsafe { (self.api.flushoptions_create)() };
@@ -161,9 +140,6 @@ impl Db {
     }
 
     /// Changes an option of the open database.
-    ///
-    /// # Errors
-    /// The engine's message.
     pub(crate) fn set_option(&self, name: &str, value: &str) -> Result<(), EngineError> {
         let (name, value) = (c_text(name.as_bytes())?, c_text(value.as_bytes())?);
         let (names, values) = ([name.as_ptr()], [value.as_ptr()]);

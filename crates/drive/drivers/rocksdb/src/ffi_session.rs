@@ -10,6 +10,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use dynlib::level::{Client, bytes_of};
+use dynlib::written::{Written, batch_bytes};
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Durability, Op, Outcome};
 
@@ -17,7 +18,6 @@ use crate::ffi::Pinned;
 use crate::ffi_db::Db;
 use crate::ffi_perf::{self, PerfContext};
 use crate::perf::Counted;
-use crate::written::Written;
 
 /// One client's handle.
 pub(crate) struct RocksSession<'a> {
@@ -26,12 +26,35 @@ pub(crate) struct RocksSession<'a> {
     written: Arc<Written>,
     /// Perf context, if requested.
     perf: Option<PerfContext>,
+    arrays: Arrays,
+}
+
+/// Arguments of a `multi_get`; the arrays grow once and are reused.
+#[derive(Default)]
+struct Arrays {
     keys: Vec<*const c_char>,
     key_bytes: Vec<usize>,
     values: Vec<*mut c_char>,
     value_bytes: Vec<usize>,
     pinned: Vec<*mut Pinned>,
     errors: Vec<*mut c_char>,
+}
+
+impl Arrays {
+    fn fill(&mut self, keys: &[&[u8]]) {
+        fn reset<T: Clone>(array: &mut Vec<T>, count: usize, value: T) {
+            array.clear();
+            array.resize(count, value);
+        }
+        self.keys.clear();
+        self.keys.extend(keys.iter().map(|key| key.as_ptr().cast::<c_char>()));
+        self.key_bytes.clear();
+        self.key_bytes.extend(keys.iter().map(|key| key.len()));
+        reset(&mut self.values, keys.len(), ptr::null_mut());
+        reset(&mut self.value_bytes, keys.len(), 0);
+        reset(&mut self.pinned, keys.len(), ptr::null_mut());
+        reset(&mut self.errors, keys.len(), ptr::null_mut());
+    }
 }
 
 impl<'a> RocksSession<'a> {
@@ -54,18 +77,7 @@ impl<'a> RocksSession<'a> {
         let has_no_wal = i32::from(durability == Durability::None);
         // SAFETY: the client's options live.
         unsafe { (api.writeoptions_disable_WAL)(client.write, has_no_wal) };
-        Self {
-            db,
-            client,
-            written,
-            perf,
-            keys: Vec::new(),
-            key_bytes: Vec::new(),
-            values: Vec::new(),
-            value_bytes: Vec::new(),
-            pinned: Vec::new(),
-            errors: Vec::new(),
-        }
+        Self { db, client, written, perf, arrays: Arrays::default() }
     }
 
     #[inline]
@@ -95,16 +107,10 @@ impl<'a> RocksSession<'a> {
     }
 
     #[inline]
-    fn put(&self, key: &[u8], value: &[u8]) -> Result<Outcome, EngineError> {
-        self.client.put(key, value)?;
-        self.written.put(key.len(), value.len());
-        Ok(Outcome::Done)
-    }
-
-    #[inline]
-    fn delete(&self, key: &[u8]) -> Result<Outcome, EngineError> {
-        self.client.delete(key)?;
-        self.written.delete(key.len());
+    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+        self.client.write(key, value)?;
+        let value = value.map(<[u8]>::len);
+        self.written.add(key.len() + value.unwrap_or(0), batch_bytes(key.len(), value));
         Ok(Outcome::Done)
     }
 
@@ -122,82 +128,48 @@ impl<'a> RocksSession<'a> {
         Ok(rows.outcome())
     }
 
-    /// Prepares the arrays of a `multi_get`; they grow once and are reused.
-    fn fill_arrays(&mut self, keys: &[&[u8]]) {
-        self.keys.clear();
-        self.keys.extend(keys.iter().map(|key| key.as_ptr().cast::<c_char>()));
-        self.key_bytes.clear();
-        self.key_bytes.extend(keys.iter().map(|key| key.len()));
-        self.values.clear();
-        self.values.resize(keys.len(), ptr::null_mut());
-        self.value_bytes.clear();
-        self.value_bytes.resize(keys.len(), 0);
-        self.pinned.clear();
-        self.pinned.resize(keys.len(), ptr::null_mut());
-        self.errors.clear();
-        self.errors.resize(keys.len(), ptr::null_mut());
-    }
-
     #[inline(never)]
     fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let (api, before) = (self.db.api, rows.count());
-        self.fill_arrays(keys);
+        let api = self.db.api;
+        let (db, read, family) = (self.db.handle, self.client.read, self.db.family);
+        let arrays = &mut self.arrays;
+        arrays.fill(keys);
+        let (count, starts, sizes) = (keys.len(), arrays.keys.as_ptr(), arrays.key_bytes.as_ptr());
+        let errors = arrays.errors.as_mut_ptr();
         match api.batched_multi_get_cf {
             // The family handle exists only when batched reads are requested.
-            Some(batched) if !self.db.family.is_null() => {
-                let (starts, sizes) = (self.keys.as_ptr(), self.key_bytes.as_ptr());
-                let (values, errors) = (self.pinned.as_mut_ptr(), self.errors.as_mut_ptr());
-                let (db, family, count) = (self.db.handle, self.db.family, keys.len());
+            Some(batched) if !family.is_null() => {
+                let pinned = arrays.pinned.as_mut_ptr();
                 // SAFETY: every array has one entry per key, and the keys are borrowed.
-                unsafe {
-                    batched(
-                        db,
-                        self.client.read,
-                        family,
-                        count,
-                        starts,
-                        sizes,
-                        values,
-                        errors,
-                        false,
-                    );
-                };
+                unsafe { batched(db, read, family, count, starts, sizes, pinned, errors, false) };
             }
             _ => {
-                let (starts, sizes) = (self.keys.as_ptr(), self.key_bytes.as_ptr());
-                let (values, errors) = (self.values.as_mut_ptr(), self.errors.as_mut_ptr());
-                let (db, count) = (self.db.handle, keys.len());
-                let value_bytes = self.value_bytes.as_mut_ptr();
+                let (values, bytes) = (arrays.values.as_mut_ptr(), arrays.value_bytes.as_mut_ptr());
                 // SAFETY: every array has one entry per key, and the keys are borrowed.
-                unsafe {
-                    let read = self.client.read;
-                    (api.multi_get)(db, read, count, starts, sizes, values, value_bytes, errors);
-                };
+                unsafe { (api.multi_get)(db, read, count, starts, sizes, values, bytes, errors) };
             }
         }
-        let failure = self.take_answers(keys, rows);
-        match failure {
+        match self.take_answers(keys, rows) {
             Some(error) => Err(error),
-            None if rows.count() > before => Ok(Outcome::Done),
-            None => Ok(Outcome::NotFound),
+            None => Ok(rows.outcome()),
         }
     }
 
     /// Adds every value to `rows` and frees it; returns the last error.
-    fn take_answers(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Option<EngineError> {
-        let (api, mut failure) = (self.db.api, None);
+    fn take_answers(&self, keys: &[&[u8]], rows: &mut Rows) -> Option<EngineError> {
+        let (api, arrays, mut failure) = (self.db.api, &self.arrays, None);
         for (index, key) in keys.iter().enumerate() {
-            if !self.errors[index].is_null() {
+            if !arrays.errors[index].is_null() {
                 // SAFETY: the library wrote the error.
-                failure = Some(unsafe { api.level.take_error(self.errors[index]) });
+                failure = Some(unsafe { api.level.take_error(arrays.errors[index]) });
             }
-            if !self.pinned[index].is_null() {
-                self.take_pinned(key, self.pinned[index], rows);
+            if !arrays.pinned[index].is_null() {
+                self.take_pinned(key, arrays.pinned[index], rows);
             }
-            let value = self.values[index];
+            let value = arrays.values[index];
             if !value.is_null() {
                 // SAFETY: the library returned both, and the value is freed only below.
-                rows.push(key, unsafe { bytes_of(value, self.value_bytes[index]) });
+                rows.push(key, unsafe { bytes_of(value, arrays.value_bytes[index]) });
                 // SAFETY: the library allocated the value for us; it is not used after this.
                 unsafe { (api.level.free)(value.cast()) };
             }
@@ -213,8 +185,8 @@ impl Session for RocksSession<'_> {
         }
         match *op {
             Op::Get { key } => self.get(key, rows),
-            Op::Put { key, value } => self.put(key, value),
-            Op::Delete { key } => self.delete(key),
+            Op::Put { key, value } => self.write(key, Some(value)),
+            Op::Delete { key } => self.write(key, None),
             Op::Scan { start, limit, direction } => self.scan(start, (limit, direction), rows),
             Op::MultiGet { keys } => self.multi_get(keys, rows),
             Op::Call(_) => engine::settings_check::no_procedures("rocksdb"),

@@ -3,24 +3,22 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dynlib::written::Written;
 use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options, metric};
 
-use crate::activity::{SessionCounts, Work};
-use crate::cache::{
-    CACHE, HIGH_SHARE, LOW_SHARE, ObjectCache, ObjectKind, Pools, SHARD_BITS, TABLE,
-};
+use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, SHARD_BITS, TABLE};
 use crate::cache_entries::{self, CacheEntries};
-use crate::config::Config;
+use crate::config::{Config, PERF_CONTEXT};
 use crate::events::Events;
 use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::perf::Counted;
 use crate::provenance::{LogHead, log_head, options_file};
+use crate::state::Work;
 use crate::statistics;
-use crate::written::Written;
 
 /// The trigger that `CompactLevel0` lowers.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";
@@ -37,16 +35,21 @@ pub(crate) struct RocksEngine {
     pub(crate) durability: Durability,
     identity: Identity,
     log_head: LogHead,
-    driver_options: Vec<(&'static str, String)>,
+    driver_options: Options,
     /// Whether values may be stored in blob files.
     pub(crate) is_separated: bool,
     /// Whether sessions have perf contexts.
     pub(crate) has_perf_context: bool,
     watch: Mutex<Watch>,
+    /// Counters of each session, held until the database closes.
     pub(crate) sessions: Mutex<Vec<SessionCounts>>,
 }
 
+/// What a session wrote, and the counters of its perf context, if any.
+type SessionCounts = (Arc<Written>, Option<Arc<Counted>>);
+
 /// State carried from one sample to the next.
+#[derive(Default)]
 struct Watch {
     events: Option<Events>,
     last: Option<(Work, Option<Vec<LevelShape>>)>,
@@ -58,9 +61,6 @@ struct Watch {
 
 impl RocksEngine {
     /// Wraps a database just opened with `config`.
-    ///
-    /// # Errors
-    /// When its files cannot be read.
     pub(crate) fn new(
         db: Db,
         spec: &OpenSpec,
@@ -68,22 +68,15 @@ impl RocksEngine {
         driver: Identity,
     ) -> Result<Self, EngineError> {
         let head = log_head(&spec.dir);
-        let file = options_file(&spec.dir).map_err(fatal)?;
-        let version = file.version.or(head.version.clone()).unwrap_or(driver.version);
+        let (version, options) = options_file(&spec.dir).map_err(fatal)?;
+        let version = version.or(head.version.clone()).unwrap_or(driver.version);
         let mut facts = head.facts.clone();
         if let Some(defect) = feature::known_defect(&version) {
             facts.insert("known_defect".to_owned(), defect.to_owned());
         }
         let identity = Identity { version, facts, ..driver };
         check_pools(config, &head)?;
-        let events = events_of(&file.options, spec)?;
-        let watch = Watch {
-            events,
-            last: None,
-            unchanged: 0,
-            cache_entries: CacheEntries::default(),
-            lowered: None,
-        };
+        let watch = Watch { events: events_of(&options, spec)?, ..Watch::default() };
         Ok(Self {
             db,
             dir: spec.dir.clone(),
@@ -91,8 +84,8 @@ impl RocksEngine {
             identity,
             log_head: head,
             driver_options: config.driver_options.clone(),
-            is_separated: file.options.get("enable_blob_files") == Some("true"),
-            has_perf_context: config.has_perf_context,
+            is_separated: options.get("enable_blob_files") == Some("true"),
+            has_perf_context: config.has(PERF_CONTEXT),
             watch: Mutex::new(watch),
             sessions: Mutex::new(Vec::new()),
         })
@@ -111,7 +104,7 @@ impl RocksEngine {
         if watch.lowered.is_some() {
             return Ok(true);
         }
-        let options = options_file(&self.dir).map_err(fatal)?.options;
+        let options = options_file(&self.dir).map_err(fatal)?.1;
         let is = |name: &str, value: &str| options.get(name) == Some(value);
         let files = self.db.text("rocksdb.num-files-at-level0");
         if !is("compaction_style", "kCompactionStyleLevel")
@@ -163,8 +156,7 @@ impl Engine for RocksEngine {
         let written = Arc::new(Written::default());
         let counted = self.has_perf_context.then(Arc::<Counted>::default);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let (to_write, to_count) = (Arc::clone(&written), counted.clone());
-        sessions.push(SessionCounts { written: to_write, counted: to_count });
+        sessions.push((Arc::clone(&written), counted.clone()));
         Ok(Box::new(RocksSession::new(&self.db, self.durability, written, counted)))
     }
 
@@ -173,31 +165,29 @@ impl Engine for RocksEngine {
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
-        let mut options = options_file(&self.dir).map_err(fatal)?.options;
+        let mut options = options_file(&self.dir).map_err(fatal)?.1;
         for (name, value) in &self.log_head.cache {
-            let name = match name.as_str() {
-                "block_cache_name" => format!("{TABLE}.{name}"),
-                "blob_cache_name" => name.clone(),
-                _ => format!("{TABLE}.block_cache_options.{name}"),
+            let (engines, drivers) = match name.as_str() {
+                "block_cache_name" if value.ends_with("HyperClockCache") => ("", "hyper_clock"),
+                "block_cache_name" => ("", "lru"),
+                "blob_cache_name" => {
+                    options.set(name, value);
+                    continue;
+                }
+                _ => ("block_cache_options.", value.as_str()),
             };
-            options.set(name, value);
-        }
-        if let Some(name) = self.log_head.cache.get("block_cache_name") {
-            let is_clock = name.ends_with("HyperClockCache");
-            options.set(CACHE, if is_clock { "hyper_clock" } else { "lru" });
-        }
-        for (name, printed) in [
-            (SHARD_BITS, "num_shard_bits"),
-            (HIGH_SHARE, "high_pri_pool_ratio"),
-            (LOW_SHARE, "low_pri_pool_ratio"),
-        ] {
-            if let Some(value) = self.log_head.cache.get(printed) {
-                options.set(name, value);
+            options.set(format!("{TABLE}.{engines}{name}"), value);
+            let own = [
+                ("block_cache_name", CACHE),
+                ("num_shard_bits", SHARD_BITS),
+                ("high_pri_pool_ratio", HIGH_SHARE),
+                ("low_pri_pool_ratio", LOW_SHARE),
+            ];
+            if let Some((_, own)) = own.iter().find(|(printed, _)| printed == name) {
+                options.set(*own, drivers);
             }
         }
-        for (name, value) in &self.driver_options {
-            options.set(*name, value);
-        }
+        options.overlay(&self.driver_options);
         Ok(options)
     }
 
@@ -216,11 +206,8 @@ impl Engine for RocksEngine {
     fn state(&self) -> Result<EngineState, EngineError> {
         let cfstats = self.db.text("rocksdb.cfstats-no-file-histogram").unwrap_or_default();
         let mut state = EngineState { levels: statistics::levels(&cfstats), ..Default::default() };
-        self.take_written(&mut state.readings);
-        self.take_gauges(&mut state.readings);
-        self.take_blobs(&mut state.readings);
-        self.take_caches(&mut state.own_counters);
-        self.take_perf(&mut state);
+        self.take_sessions(&mut state);
+        self.take_gauges(&mut state);
         self.take_counters(&cfstats, &mut state);
         let level0 = state.levels.iter().flatten().find(|shape| shape.level == 0);
         let level0 = level0.map(|shape| shape.files);
@@ -228,21 +215,20 @@ impl Engine for RocksEngine {
         let mut watch = self.watch();
         let entries = watch.cache_entries.sample(|| self.db.text(cache_entries::PROPERTY));
         state.readings.extend(entries.clone());
-        if let Some(work) = self.work() {
-            self.take_work(work, &mut state.readings);
+        let work = self.work();
+        if let Some(work) = work {
             state.is_idle = Some(self.is_idle(work, state.levels.as_ref(), &mut watch)?);
         }
-        if let Some(events) = &mut watch.events {
-            self.take_totals(events.totals().map_err(fatal)?, &mut state.readings);
-        }
+        let totals = watch.events.as_mut().map(Events::totals).transpose().map_err(fatal)?;
+        self.take_jobs(totals, work, &mut state.readings);
         Ok(state)
     }
 
     fn statistics_text(&self) -> Option<String> {
-        let properties =
-            ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats", cache_entries::PROPERTY];
         let mut text = String::new();
-        for property in properties {
+        for property in
+            ["rocksdb.stats", "rocksdb.levelstats", "rocksdb.blob-stats", cache_entries::PROPERTY]
+        {
             if let Some(part) = self.db.text(property) {
                 text.push_str(&format!("** {property} **\n{part}\n"));
             }
@@ -265,9 +251,7 @@ impl Engine for RocksEngine {
 
 /// Checks the pools of an LRU created as an object against the LOG.
 fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
-    let Some(ObjectCache { kind: ObjectKind::Lru(Pools { high, low }), .. }) = config.cache else {
-        return Ok(());
-    };
+    let Some((high, low)) = config.cache.and_then(|cache| cache.pools) else { return Ok(()) };
     for (name, requested) in [("high_pri_pool_ratio", high), ("low_pri_pool_ratio", low)] {
         let reported = head.cache.get(name).and_then(|text| text.parse::<f64>().ok());
         // The LOG prints three digits.

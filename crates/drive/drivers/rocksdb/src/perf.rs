@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::{Readings, metric};
 
 /// Reported metrics: number and name in the engine.
-pub(crate) const METRICS: [(i32, &str); 18] = [
+const METRICS: [(i32, &str); 18] = [
     (0, "user_key_comparison_count"),
     (1, "block_cache_hit_count"),
     (2, "block_read_count"),
@@ -34,7 +34,7 @@ pub(crate) const METRICS: [(i32, &str); 18] = [
 ];
 
 /// Number of the first metric of blobs.
-const BLOB_METRICS: i32 = 69;
+pub(crate) const BLOB_METRICS: i32 = 69;
 
 /// Counters of one session, aligned against false sharing.
 #[derive(Debug, Default)]
@@ -52,51 +52,38 @@ impl Counted {
     }
 }
 
-/// Whether perf contexts count blobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Blobs {
-    /// The release counts them.
-    Counted,
-    /// The release does not, and there are none.
-    Absent,
-    /// The release does not, and there are some.
-    Uncounted,
-}
-
-/// Counts of all sessions, as far as they have published.
-#[derive(Debug, Default)]
-pub(crate) struct Sum {
-    values: [u64; METRICS.len()],
-}
-
-impl Sum {
-    /// Adds those of one session.
-    pub(crate) fn add(&mut self, counted: &Counted) {
-        for (sum, value) in self.values.iter_mut().zip(&counted.values) {
+/// Returns metrics of blocks, and the counters under the engine's names, of all sessions.
+///
+/// The release counts those of numbers below `end`. Where it does not count blobs and there are some
+/// (`has_blobs`), the metrics are omitted: they would be too small.
+pub(crate) fn report<'a>(
+    sessions: impl Iterator<Item = &'a Counted>,
+    end: i32,
+    has_blobs: bool,
+) -> (Readings, Readings) {
+    let (mut own, mut lookups, mut reads) = (Readings::new(), 0, 0);
+    let mut sums = [0; METRICS.len()];
+    for counted in sessions {
+        for (sum, value) in sums.iter_mut().zip(&counted.values) {
             *sum += value.load(Ordering::Relaxed);
         }
     }
-
-    /// Adds the counters under the engine's names, and block lookups as metrics.
-    ///
-    /// With uncounted blobs the metrics are omitted: they would be too small.
-    pub(crate) fn report(&self, blobs: Blobs, readings: &mut Readings, own: &mut Readings) {
-        let of = |name: &str| {
-            let at = METRICS.iter().position(|(_, known)| *known == name);
-            at.map_or(0, |at| self.values[at])
-        };
-        for ((number, name), value) in METRICS.iter().zip(self.values) {
-            if blobs == Blobs::Counted || *number < BLOB_METRICS {
-                own.insert(format!("perf.{name}"), value as f64);
-            }
+    for ((number, name), sum) in METRICS.into_iter().zip(sums) {
+        if number < end {
+            own.insert(format!("perf.{name}"), sum as f64);
         }
-        if blobs != Blobs::Uncounted {
-            let reads = of("block_read_count") + of("blob_read_count");
-            let hits = of("block_cache_hit_count") + of("blob_cache_hit_count");
-            readings.set(metric::ENGINE_BLOCK_READS, reads as f64);
-            readings.set(metric::ENGINE_BLOCK_LOOKUPS, (reads + hits) as f64);
+        match name {
+            "block_read_count" | "blob_read_count" => reads += sum,
+            "block_cache_hit_count" | "blob_cache_hit_count" => lookups += sum,
+            _ => {}
         }
     }
+    if has_blobs && end <= BLOB_METRICS {
+        return (Readings::new(), own);
+    }
+    lookups += reads;
+    let blocks = [(metric::ENGINE_BLOCK_READS, reads), (metric::ENGINE_BLOCK_LOOKUPS, lookups)];
+    (blocks.into(), own)
 }
 
 #[cfg(test)]
@@ -105,21 +92,15 @@ mod tests {
     use super::*;
 
     /// Returns readings and own counters of two sessions whose counts are their numbers.
-    fn report(blobs: Blobs) -> (Readings, Readings) {
+    fn report_two(end: i32, has_blobs: bool) -> (Readings, Readings) {
         let counted = Counted::default();
-        let mut sum = Sum::default();
-        for _session in 0..2 {
-            counted.publish(|number| u64::try_from(number).unwrap());
-            sum.add(&counted);
-        }
-        let (mut readings, mut own) = (Readings::new(), Readings::new());
-        sum.report(blobs, &mut readings, &mut own);
-        (readings, own)
+        counted.publish(|number| u64::try_from(number).unwrap());
+        report([&counted, &counted].into_iter(), end, has_blobs)
     }
 
     #[test]
     fn block_lookups_are_hits_and_reads_of_all_sessions() {
-        let (readings, own) = report(Blobs::Counted);
+        let (readings, own) = report_two(i32::MAX, true);
         assert_eq!(own["perf.bloom_sst_hit_count"], 88.0);
         assert_eq!(readings[metric::ENGINE_BLOCK_READS], 2.0 * (2.0 + 70.0));
         assert_eq!(readings[metric::ENGINE_BLOCK_LOOKUPS], 2.0 * (1.0 + 2.0 + 69.0 + 70.0));
@@ -127,9 +108,9 @@ mod tests {
 
     #[test]
     fn release_without_blob_counts_reports_none() {
-        let (readings, own) = report(Blobs::Uncounted);
+        let (readings, own) = report_two(BLOB_METRICS, true);
         assert!(readings.is_empty() && !own.contains_key("perf.blob_read_count"));
-        let (readings, own) = report(Blobs::Absent);
+        let (readings, own) = report_two(BLOB_METRICS, false);
         assert!(readings.has(metric::ENGINE_BLOCK_LOOKUPS) && own.len() == 15);
     }
 }

@@ -15,6 +15,22 @@ const HEAD_BYTES: u64 = 1 << 20;
 /// A 32-bit field that 5.18 prints with the next field as high half.
 const READ_AMP: &str = "read_amp_bytes_per_bit";
 
+/// Lines of the LOG with facts, and the names of those.
+const FACTS: [(&str, &str); 3] = [
+    ("Git sha ", "git_sha"),
+    ("Compile date ", "compile_date"),
+    ("Fast CRC32 supported: ", "fast_crc32"),
+];
+/// What the LOG says of a block cache.
+const CACHE_PARAMETERS: [&str; 6] = [
+    "block_cache_name",
+    "capacity",
+    "num_shard_bits",
+    "strict_capacity_limit",
+    "high_pri_pool_ratio",
+    "low_pri_pool_ratio",
+];
+
 /// Facts from the head of the LOG; absent when it lies elsewhere (`db_log_dir`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct LogHead {
@@ -47,21 +63,23 @@ fn parse_head(head_text: &str) -> LogHead {
         let text = line.splitn(3, ' ').last().unwrap_or(line).trim();
         if let Some(version) = text.strip_prefix("RocksDB version: ") {
             head.version = Some(version.trim().to_owned());
-        } else if let Some(sha) = text.strip_prefix("Git sha ") {
-            let sha = sha.trim_start_matches("rocksdb_build_git_sha:").trim();
-            if !sha.is_empty() {
-                head.facts.insert("git_sha".to_owned(), sha.to_owned());
+        } else if let Some((fact, value)) =
+            FACTS.iter().find_map(|(start, fact)| Some((*fact, text.strip_prefix(start)?)))
+        {
+            let value = value.trim_start_matches("rocksdb_build_git_sha:").trim();
+            if !value.is_empty() {
+                head.facts.insert(fact.to_owned(), value.to_owned());
             }
-        } else if let Some(date) = text.strip_prefix("Compile date ") {
-            head.facts.insert("compile_date".to_owned(), date.trim().to_owned());
-        } else if let Some(support) = text.strip_prefix("Fast CRC32 supported: ") {
-            head.facts.insert("fast_crc32".to_owned(), support.trim().to_owned());
         } else if let Some(name) = text.strip_prefix("Options.blob_cache: ") {
             head.cache.entry("blob_cache_name".to_owned()).or_insert_with(|| name.to_owned());
         } else if let Some(name) = text.strip_suffix(" supported: 1") {
             compressions.extend(name.trim().strip_prefix('k').filter(|name| !name.contains(' ')));
-        } else if line.starts_with("  ") {
-            take_cache_line(line.trim(), &mut head.cache);
+        } else if let (true, Some((name, value))) = (line.starts_with("  "), line.split_once(':'))
+            && CACHE_PARAMETERS.contains(&name.trim())
+        {
+            // The first column family's.
+            let name = name.trim().to_owned();
+            head.cache.entry(name).or_insert_with(|| value.trim().to_owned());
         }
     }
     compressions.sort_unstable();
@@ -71,31 +89,9 @@ fn parse_head(head_text: &str) -> LogHead {
     head
 }
 
-/// Parses a line of the first column family's block cache description.
-fn take_cache_line(line: &str, cache: &mut BTreeMap<String, String>) {
-    const NAMES: [&str; 6] = [
-        "block_cache_name",
-        "capacity",
-        "num_shard_bits",
-        "strict_capacity_limit",
-        "high_pri_pool_ratio",
-        "low_pri_pool_ratio",
-    ];
-    let Some((name, value)) = line.split_once(':') else { return };
-    let name = name.trim();
-    if NAMES.contains(&name) && !cache.contains_key(name) {
-        cache.insert(name.to_owned(), value.trim().to_owned());
-    }
-}
-
-/// Version and options in force, from the newest OPTIONS file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct OptionsFile {
-    /// The engine's version.
-    pub(crate) version: Option<String>,
-    /// Options of database, default column family and table, dotted where nested.
-    pub(crate) options: Options,
-}
+/// The engine's version, and the options of database, default column family and table in force,
+/// dotted where nested.
+pub(crate) type OptionsFile = (Option<String>, Options);
 
 /// Reads the newest OPTIONS file in `dir`.
 pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
@@ -104,7 +100,7 @@ pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     };
     let mut file = parse_options(&fs::read_to_string(path)?);
-    clear_data_path(&mut file.options, dir);
+    clear_data_path(&mut file.1, dir);
     Ok(file)
 }
 
@@ -113,47 +109,36 @@ pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
 /// 5.18 writes `wal_dir` as the path it resolved, where later releases leave it empty: two runs of
 /// one configuration would appear to differ.
 fn clear_data_path(options: &mut Options, dir: &Path) {
-    let place = dir.to_string_lossy();
-    let is_place = |(_, value): &(&str, &str)| value.trim_end_matches('/') == place;
-    let named: Vec<String> =
-        options.iter().filter(is_place).map(|(name, _)| name.to_owned()).collect();
-    for name in named {
-        options.set(name, "");
-    }
+    let is_place = |value: &str| value.trim_end_matches('/') == dir.to_string_lossy();
+    let clear = |value| if is_place(value) { "" } else { value };
+    *options = options.iter().map(|(name, value)| (name, clear(value))).collect();
 }
 
 fn newest_options_file(dir: &Path) -> io::Result<Option<PathBuf>> {
-    let mut newest: Option<(u64, PathBuf)> = None;
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let Some(number) = name.strip_prefix("OPTIONS-").and_then(|digits| digits.parse().ok())
-        else {
-            continue;
-        };
-        if newest.as_ref().is_none_or(|(known, _)| number > *known) {
-            newest = Some((number, path));
-        }
-    }
-    Ok(newest.map(|(_, path)| path))
+    let paths = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
+    let number = |path: &PathBuf| -> Option<u64> {
+        path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
+    };
+    let paths = paths.collect::<io::Result<Vec<_>>>()?;
+    Ok(paths.into_iter().filter(|path| number(path).is_some()).max_by_key(number))
 }
 
 fn parse_options(text: &str) -> OptionsFile {
-    let mut file = OptionsFile::default();
+    let (mut version, mut options) = OptionsFile::default();
     let mut prefix: Option<String> = None;
     for line in text.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
             prefix = section_prefix(section);
         } else if let Some((name, value)) = line.split_once('=') {
             if name == "rocksdb_version" {
-                file.version = Some(value.to_owned());
+                version = Some(value.to_owned());
             } else if let Some(prefix) = &prefix {
                 let value = if name == READ_AMP { low_half(value) } else { value.to_owned() };
-                flatten(&format!("{prefix}{name}"), &value, &mut file.options);
+                flatten(&format!("{prefix}{name}"), &value, &mut options);
             }
         }
     }
-    file
+    (version, options)
 }
 
 /// Returns the low half of a number of 64 bits.
@@ -255,7 +240,7 @@ mod tests {
 
     #[test]
     fn options_are_named_as_users_write_them() {
-        let file = parse_options(
+        let (version, options) = parse_options(
             "[Version]\n  rocksdb_version=11.8.1\n  options_file_version=1.1\n\n\
              [DBOptions]\n  max_background_jobs=2\n\n\
              [CFOptions \"default\"]\n  write_buffer_size=1048576\n\
@@ -265,9 +250,9 @@ mod tests {
              \x20 read_amp_bytes_per_bit=8589934592\n\
              [CFOptions \"other\"]\n  write_buffer_size=7\n",
         );
-        assert_eq!(file.version.as_deref(), Some("11.8.1"));
+        assert_eq!(version.as_deref(), Some("11.8.1"));
         let options: Vec<_> =
-            file.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            options.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             options,
             [

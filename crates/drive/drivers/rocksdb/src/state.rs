@@ -2,72 +2,108 @@
 
 use std::sync::PoisonError;
 
+use dynlib::written::Written;
 use model::{Durability, EngineState, Readings, metric};
 
-use crate::activity::Work;
 use crate::events::Totals;
 use crate::feature;
 use crate::instance::RocksEngine;
-use crate::perf::{Blobs, Sum};
-use crate::statistics;
+use crate::{perf, statistics};
+
+/// Background work as the engine reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Flushes and compactions that run.
+    pub(crate) running: u64,
+    /// Those that wait.
+    pub(crate) waiting: u64,
+    /// Pending compaction bytes.
+    debt: u64,
+}
 
 impl RocksEngine {
-    pub(crate) fn number(&self, property: &str) -> Option<u64> {
+    fn number(&self, property: &str) -> Option<u64> {
         self.db.number(&format!("rocksdb.{property}"))
     }
 
     /// Returns the background work; `None` when the release does not report it.
     pub(crate) fn work(&self) -> Option<Work> {
-        let running =
-            self.number("num-running-flushes")? + self.number("num-running-compactions")?;
-        let waiting =
-            self.number("mem-table-flush-pending")? + self.number("compaction-pending")?;
-        Some(Work { running, waiting, debt: self.number("estimate-pending-compaction-bytes")? })
+        let sum = |one: &str, other: &str| Some(self.number(one)? + self.number(other)?);
+        Some(Work {
+            running: sum("num-running-flushes", "num-running-compactions")?,
+            waiting: sum("mem-table-flush-pending", "compaction-pending")?,
+            debt: self.number("estimate-pending-compaction-bytes")?,
+        })
     }
 
-    pub(crate) fn take_totals(&self, totals: Totals, readings: &mut Readings) {
-        readings.set(metric::ENGINE_FLUSH_WRITE_BYTES, totals.flush_write);
-        readings.set(metric::ENGINE_COMPACTION_WRITE_BYTES, totals.compaction_write);
-        readings.set(metric::ENGINE_COMPACTION_READ_BYTES, totals.compaction_read);
-        readings.set(metric::ENGINE_BLOB_WRITE_BYTES, totals.blob_write);
-    }
-
-    /// Adds bytes written by all sessions; without a WAL, 0 bytes of WAL.
-    pub(crate) fn take_written(&self, readings: &mut Readings) {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let ingest: u64 = sessions.iter().map(|session| session.written.ingest()).sum();
-        let batches = sessions.iter().map(|session| session.written.batch()).sum();
-        let wal = if self.durability == Durability::None { 0 } else { batches };
-        readings.set(metric::ENGINE_INGEST_BYTES, ingest);
-        readings.set(metric::ENGINE_WAL_WRITE_BYTES, wal);
-    }
-
-    pub(crate) fn take_gauges(&self, readings: &mut Readings) {
-        readings.set(metric::ENGINE_CACHE_BYTES, self.number("block-cache-usage"));
-        readings.set(metric::ENGINE_MEMTABLE_BYTES, self.number("size-all-mem-tables"));
-        let blobs = self.number("total-blob-file-size").unwrap_or(0);
-        let tables = self.number("total-sst-files-size");
-        readings.set(metric::ENGINE_DISK_BYTES, tables.map(|tables| tables + blobs));
-        // The estimate covers table files only.
-        let live = self.number("estimate-live-data-size").filter(|_| blobs == 0);
-        readings.set(metric::ENGINE_LIVE_BYTES, live);
-    }
-
-    /// Adds the number, bytes and garbage bytes of blob files.
-    pub(crate) fn take_blobs(&self, readings: &mut Readings) {
-        if !self.is_separated {
-            return;
+    /// Adds what the LOG and the background work report.
+    pub(crate) fn take_jobs(
+        &self,
+        totals: Option<Totals>,
+        work: Option<Work>,
+        readings: &mut Readings,
+    ) {
+        if let Some(totals) = totals {
+            readings.extend([
+                (metric::ENGINE_FLUSH_WRITE_BYTES, totals.flush_write),
+                (metric::ENGINE_COMPACTION_WRITE_BYTES, totals.compaction_write),
+                (metric::ENGINE_COMPACTION_READ_BYTES, totals.compaction_read),
+                (metric::ENGINE_BLOB_WRITE_BYTES, totals.blob_write),
+            ]);
         }
-        readings.set(metric::ENGINE_BLOB_FILES, self.number("num-blob-files"));
-        readings.set(metric::ENGINE_BLOB_BYTES, self.number("total-blob-file-size"));
-        let garbage = self.number("live-blob-file-garbage-size").or_else(|| {
-            statistics::blob_garbage_bytes(&self.db.text("rocksdb.blob-stats").unwrap_or_default())
-        });
-        readings.set(metric::ENGINE_BLOB_GARBAGE_BYTES, garbage);
+        if let Some(work) = work {
+            readings.extend([
+                (metric::ENGINE_DEBT_BYTES, work.debt),
+                (metric::ENGINE_BACKGROUND_JOBS, work.running + work.waiting),
+            ]);
+        }
     }
 
-    /// Adds the usage of the caches, under the engine's names.
-    pub(crate) fn take_caches(&self, own: &mut Readings) {
+    /// Adds what all sessions wrote and, if requested, their perf counters.
+    pub(crate) fn take_sessions(&self, state: &mut EngineState) {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let sum = |of: fn(&Written) -> u64| -> u64 {
+            sessions.iter().map(|(written, _)| of(written)).sum()
+        };
+        let logged = sum(Written::logged);
+        let wal = if self.durability == Durability::None { 0 } else { logged };
+        state.readings.extend([
+            (metric::ENGINE_INGEST_BYTES, sum(Written::ingest)),
+            (metric::ENGINE_WAL_WRITE_BYTES, wal),
+        ]);
+        if self.has_perf_context {
+            let counts_blobs = self.db.api.has(feature::BLOB_COUNTS_MARK);
+            let end = if counts_blobs { i32::MAX } else { perf::BLOB_METRICS };
+            let counted = sessions.iter().filter_map(|(_, counted)| counted.as_deref());
+            let (readings, own) = perf::report(counted, end, self.is_separated);
+            state.readings.extend(readings);
+            state.own_counters.extend(own);
+        }
+    }
+
+    /// Adds sizes of files and memory, and the usage of the caches under the engine's names.
+    pub(crate) fn take_gauges(&self, state: &mut EngineState) {
+        let blobs = self.number("total-blob-file-size");
+        let blob_bytes = blobs.unwrap_or(0);
+        let tables = self.number("total-sst-files-size");
+        // The estimate covers table files only.
+        let live = self.number("estimate-live-data-size").filter(|_| blob_bytes == 0);
+        state.readings.extend([
+            (metric::ENGINE_CACHE_BYTES, self.number("block-cache-usage")),
+            (metric::ENGINE_MEMTABLE_BYTES, self.number("size-all-mem-tables")),
+            (metric::ENGINE_DISK_BYTES, tables.map(|tables| tables + blob_bytes)),
+            (metric::ENGINE_LIVE_BYTES, live),
+        ]);
+        if self.is_separated {
+            let garbage = self
+                .number("live-blob-file-garbage-size")
+                .or_else(|| statistics::blob_garbage_bytes(&self.db.text("rocksdb.blob-stats")?));
+            state.readings.extend([
+                (metric::ENGINE_BLOB_FILES, self.number("num-blob-files")),
+                (metric::ENGINE_BLOB_BYTES, blobs),
+                (metric::ENGINE_BLOB_GARBAGE_BYTES, garbage),
+            ]);
+        }
         for property in [
             "block-cache-capacity",
             "block-cache-pinned-usage",
@@ -75,37 +111,15 @@ impl RocksEngine {
             "blob-cache-usage",
             "blob-cache-pinned-usage",
         ] {
-            own.extend([(format!("rocksdb.{property}"), self.number(property))]);
+            state.own_counters.extend([(format!("rocksdb.{property}"), self.number(property))]);
         }
-    }
-
-    /// Adds the perf counters of all sessions.
-    pub(crate) fn take_perf(&self, state: &mut EngineState) {
-        if !self.has_perf_context {
-            return;
-        }
-        let mut sum = Sum::default();
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.iter().filter_map(|session| session.counted.as_ref()).for_each(|it| sum.add(it));
-        let blobs = match (self.db.api.has(feature::BLOB_COUNTS_MARK), self.is_separated) {
-            (true, _) => Blobs::Counted,
-            (false, true) => Blobs::Uncounted,
-            (false, false) => Blobs::Absent,
-        };
-        let (readings, own) = (&mut state.readings, &mut state.own_counters);
-        sum.report(blobs, readings, own);
-    }
-
-    pub(crate) fn take_work(&self, work: Work, readings: &mut Readings) {
-        readings.set(metric::ENGINE_DEBT_BYTES, work.debt);
-        readings.set(metric::ENGINE_BACKGROUND_JOBS, work.running + work.waiting);
     }
 
     /// Adds stalls and, if enabled, tickers.
     pub(crate) fn take_counters(&self, cfstats: &str, state: &mut EngineState) {
-        if let Some(stalls) = statistics::stalls(cfstats) {
-            state.readings.set(metric::ENGINE_STALLS, stalls.total);
-            state.own_counters.extend(stalls.causes);
+        if let Some((total, causes)) = statistics::stalls(cfstats) {
+            state.readings.set(metric::ENGINE_STALLS, total);
+            state.own_counters.extend(causes);
         }
         let dbstats = self.db.text("rocksdb.dbstats").unwrap_or_default();
         state.readings.set(metric::ENGINE_STALL_US, statistics::stall_us(&dbstats));

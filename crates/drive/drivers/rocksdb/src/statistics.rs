@@ -51,50 +51,34 @@ pub(crate) fn blob_garbage_bytes(blob_stats: &str) -> Option<u64> {
     blob_stats.lines().find_map(line)
 }
 
-/// Counts of write delays and stops.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Stalls {
-    /// All of them, each counted once.
-    pub(crate) total: u64,
-    /// By cause, under the names the release prints.
-    pub(crate) causes: BTreeMap<String, u64>,
-}
-
-/// Parses the stalls of `rocksdb.cfstats`; `None` when neither format matches.
-pub(crate) fn stalls(cfstats: &str) -> Option<Stalls> {
+/// Parses the write delays and stops of `rocksdb.cfstats`; `None` when neither format matches.
+///
+/// All of them, each counted once, and by cause, under the names the release prints. 8.1 and newer
+/// print `name: count, ...`, where totals have names of their own; older ones `count name, ...`,
+/// where causes "with compaction" are parts of those without.
+pub(crate) fn stalls(cfstats: &str) -> Option<(u64, BTreeMap<String, u64>)> {
     let line = |start: &str| cfstats.lines().find_map(|line| line.strip_prefix(start));
+    let (mut total, mut causes) = (0, BTreeMap::new());
     if let Some(list) = line("Write Stall (count): ") {
-        return Some(new_stalls(list));
-    }
-    line("Stalls(count): ").map(old_stalls)
-}
-
-/// Reads `name: count, ...` (8.1 and newer), where totals have names of their own.
-fn new_stalls(list: &str) -> Stalls {
-    let mut stalls = Stalls::default();
-    for (name, count) in list.split(", ").filter_map(|part| part.split_once(": ")) {
-        let Ok(count) = count.trim().parse() else { continue };
-        if name.starts_with("total-") {
-            stalls.total += count;
-        } else {
-            stalls.causes.insert(name.to_owned(), count);
+        for (name, count) in list.split(", ").filter_map(|part| part.split_once(": ")) {
+            match count.trim().parse::<u64>() {
+                Ok(count) if name.starts_with("total-") => total += count,
+                Ok(count) => _ = causes.insert(name.to_owned(), count),
+                Err(_) => {}
+            }
         }
+        return Some((total, causes));
     }
-    stalls
-}
-
-/// Reads `count name, ...` (up to 8.0). Causes "with compaction" are parts of those without.
-fn old_stalls(list: &str) -> Stalls {
-    let mut stalls = Stalls::default();
+    let list = line("Stalls(count): ")?;
     for (count, name) in list.split(", ").filter_map(|part| part.split_once(' ')) {
         // The last part, `interval N total count`, does not begin with a number.
-        let Ok(count) = count.parse() else { continue };
+        let Ok(count) = count.parse::<u64>() else { continue };
         if !name.ends_with("_with_compaction") {
-            stalls.total += count;
+            total += count;
         }
-        stalls.causes.insert(name.replace(' ', "_"), count);
+        causes.insert(name.replace(' ', "_"), count);
     }
-    stalls
+    Some((total, causes))
 }
 
 /// Parses the time of write stalls in `rocksdb.dbstats`, us.
@@ -102,12 +86,9 @@ fn old_stalls(list: &str) -> Stalls {
 #[expect(clippy::cast_sign_loss, reason = "a span is not negative")]
 pub(crate) fn stall_us(dbstats: &str) -> Option<u64> {
     let text = dbstats.lines().find_map(|line| line.strip_prefix("Cumulative stall: "))?;
-    let mut parts = text.split_whitespace().next()?.split(':');
-    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
-    let hours: f64 = hours.parse().ok()?;
-    let minutes: f64 = minutes.parse().ok()?;
-    let seconds: f64 = seconds.parse().ok()?;
-    Some((((hours * 60.0 + minutes) * 60.0 + seconds) * 1e6).round() as u64)
+    let parts = text.split_whitespace().next()?.split(':').map(|part| part.parse::<f64>().ok());
+    let seconds = parts.reduce(|sum, part| Some(sum? * 60.0 + part?))??;
+    Some((seconds * 1e6).round() as u64)
 }
 
 /// Parses the tickers of the statistics text, under the engine's names.
@@ -139,11 +120,11 @@ mod tests {
     #[test]
     fn stalls_are_counted_once_in_both_formats() {
         let old = stalls(OLD).unwrap();
-        assert_eq!((old.total, old.causes["level0_slowdown_with_compaction"]), (7, 2));
-        assert_eq!(old.causes["stop_for_pending_compaction_bytes"], 1);
+        assert_eq!((old.0, old.1["level0_slowdown_with_compaction"]), (7, 2));
+        assert_eq!(old.1["stop_for_pending_compaction_bytes"], 1);
         let new = stalls(NEW).unwrap();
-        assert_eq!((new.total, new.causes["l0-file-count-limit-delays"]), (7, 3));
-        assert_eq!(new.causes.get("total-stops"), None);
+        assert_eq!((new.0, new.1["l0-file-count-limit-delays"]), (7, 3));
+        assert_eq!(new.1.get("total-stops"), None);
         assert_eq!(stalls("nothing"), None);
     }
 

@@ -1,11 +1,10 @@
 //! Capabilities of a SplinterDB build, and its driver.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::{Driver, EngineError, REVERSE_SCANS, Setting};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, Identity, OpKind};
+use model::{Capabilities, Durability, Identity};
 use shim::Binding;
 
 use crate::config::translate;
@@ -21,8 +20,6 @@ static BINDING: Binding = Binding {
 
 /// Loads a SplinterDB library with its shim and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
 /// See [`shim::open_library`].
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
@@ -31,23 +28,21 @@ pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
 
 fn capabilities(build: &Identity) -> Capabilities {
     let fact = |name: &str| build.facts.get(name).map(String::as_str);
-    let no = |reason: &str| Feature::No(reason.to_owned());
     let reverse = match fact("reverse_scans") {
         Some("yes") => Feature::Yes,
-        _ => no("this build reads upwards only: use one of April 2026 or newer"),
+        _ => Feature::no("this build reads upwards only: use one of April 2026 or newer"),
     };
     Capabilities {
-        operations: OpKind::ALL.into(),
         durability: [Durability::None].into(),
         key_bytes_max: fact("key_bytes_max").and_then(|most| most.parse().ok()),
         value_bytes_max: fact("value_bytes_max").and_then(|most| most.parse().ok()),
-        features: BTreeMap::from([
-            (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-            (CACHE_SIZE.to_owned(), Feature::Yes),
-            (DIRECT_IO.to_owned(), Feature::Yes),
-            (COMPRESSION.to_owned(), no("rows are stored as given")),
-            (REVERSE_SCANS.to_owned(), reverse),
-        ]),
+        ..Capabilities::whole([
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (CACHE_SIZE, Feature::Yes),
+            (DIRECT_IO, Feature::Yes),
+            (COMPRESSION, Feature::no("rows are stored as given")),
+            (REVERSE_SCANS, reverse),
+        ])
     }
 }
 

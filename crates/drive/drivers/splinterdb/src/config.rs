@@ -2,7 +2,7 @@
 
 use engine::settings_check::{check_names, flag, refused, size};
 use engine::{EngineError, OpenSpec, Setting};
-use model::{DataShape, Identity, Options};
+use model::{Identity, Options};
 
 /// Default cache (our choice): the engine itself has none.
 const CACHE_BYTES: u64 = 256 << 20;
@@ -37,10 +37,6 @@ const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
 const NORMAL_THREADS: &str = "num_normal_bg_threads";
 
 /// Returns the engine's configuration for `spec`, as integers.
-///
-/// # Errors
-/// [`EngineError::Refused`] for an option unknown to the build or not an integer, and for
-/// background threads in a build without them.
 pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
     let known = build.facts.get("options").map_or("", String::as_str);
     let known: Vec<&str> = known.split(' ').collect();
@@ -48,7 +44,8 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, En
     let mut config = Options::new();
     let mut set = |name: &str, value: u64| config.set(name, value.to_string());
     set("cache_size", spec.settings.cache_bytes.map_or(CACHE_BYTES, |bytes| bytes.0));
-    set("disk_size", disk_bytes(&spec.data));
+    let live_bytes = spec.data.live_bytes().0;
+    set("disk_size", live_bytes.saturating_mul(DISK_PER_LIVE_BYTE).saturating_add(DISK_SPARE));
     set("memtable_capacity", MEMTABLE_BYTES);
     set("fanout", FANOUT);
     if known.contains(&"queue_scale_percent") {
@@ -74,11 +71,6 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, En
     Ok(config)
 }
 
-/// Returns the disk size for the rows with overwrites.
-fn disk_bytes(data: &DataShape) -> u64 {
-    data.live_bytes().0.saturating_mul(DISK_PER_LIVE_BYTE).saturating_add(DISK_SPARE)
-}
-
 /// Parses an integer option: a number, a size or a boolean.
 fn integer(name: &str, value: &str) -> Result<u64, EngineError> {
     // Numbers above 2^53 would lose digits as sizes.
@@ -93,8 +85,8 @@ fn round(config: &mut Options) -> Result<(), EngineError> {
     let number = |config: &Options, name: &str| -> u64 {
         config.get(name).and_then(|value| value.parse().ok()).unwrap_or_default()
     };
-    let (cache, memtable) = (number(config, "cache_size"), number(config, "memtable_capacity"));
-    let cache = cache / CACHE_UNIT * CACHE_UNIT;
+    let memtable = number(config, "memtable_capacity");
+    let cache = number(config, "cache_size") / CACHE_UNIT * CACHE_UNIT;
     let least = memtable.saturating_mul(MEMTABLES).max(CACHE_UNIT);
     if cache < least {
         let reason = format!(
@@ -114,7 +106,7 @@ fn round(config: &mut Options) -> Result<(), EngineError> {
 mod tests {
     use std::path::PathBuf;
 
-    use model::{Bytes, Settings};
+    use model::{Bytes, DataShape, Settings};
 
     use super::*;
 

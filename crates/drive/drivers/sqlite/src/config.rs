@@ -25,40 +25,22 @@ pub(crate) const TABLE: &str = "assay.table";
 /// Our choice: longer than any checkpoint a client waits for, shorter than the watchdog.
 const BUSY_TIMEOUT_MS: u32 = 10_000;
 
-/// The form of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Table {
-    /// One B-tree that holds the rows: best for rows below a quarter of a page.
-    WithoutRowid,
-    /// A table by row id with an index on the key: best for large values.
-    Rowid,
-}
-
-impl Table {
-    /// Returns the form's name as an option's value.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::WithoutRowid => "without_rowid",
-            Self::Rowid => "rowid",
-        }
-    }
-
-    /// Returns the statement that creates the table.
-    pub(crate) const fn statement(self) -> &'static str {
-        match self {
-            Self::WithoutRowid => "CREATE TABLE kv(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID",
-            Self::Rowid => "CREATE TABLE kv(k BLOB PRIMARY KEY, v BLOB)",
-        }
-    }
-}
+/// Forms of the table: an option's value, and the statement that creates it.
+///
+/// The first is one B-tree that holds the rows, best for rows below a quarter of a page; the other
+/// a table by row id with an index on the key, best for large values.
+pub(crate) const TABLES: [(&str, &str); 2] = [
+    ("without_rowid", "CREATE TABLE kv(k BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID"),
+    ("rowid", "CREATE TABLE kv(k BLOB PRIMARY KEY, v BLOB)"),
+];
 
 /// Everything SQLite is opened with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
     /// Pragmas and values, in order of application to each connection.
     pub(crate) pragmas: Options,
-    /// Requested form of the table, if any.
-    pub(crate) table: Option<Table>,
+    /// Requested form of the table, if any, as in [`TABLES`].
+    pub(crate) table: Option<String>,
 }
 
 impl Config {
@@ -80,18 +62,18 @@ impl Config {
             // A negative `cache_size` is in KiB.
             requested.set("cache_size", format!("-{}", (bytes.0 / 1024).max(1)));
         }
-        let mut table = None;
-        for (name, value) in spec.options.iter() {
-            if name == TABLE {
-                table = Some(parse_table(value)?);
-            } else {
-                requested.set(name, pragma_value(name, value)?);
-            }
+        let table = spec.options.get(TABLE);
+        if let Some(form) = table.filter(|form| TABLES.iter().all(|(known, _)| known != form)) {
+            let reason = format!("`{form}` is neither without_rowid nor rowid");
+            return Err(refused(TABLE, reason));
+        }
+        for (name, value) in spec.options.iter().filter(|(name, _)| *name != TABLE) {
+            requested.set(name, pragma_value(name, value)?);
         }
         check_guarantee(spec.settings.durability, &requested)?;
         let pragmas =
             PRAGMAS.iter().filter_map(|&name| Some((name, requested.get(name)?))).collect();
-        Ok(Self { pragmas, table })
+        Ok(Self { pragmas, table: table.map(str::to_owned) })
     }
 
     /// Returns whether writes go to a WAL.
@@ -111,30 +93,21 @@ fn pragma_value(name: &str, value: &str) -> Result<String, EngineError> {
     }
 }
 
-fn parse_table(value: &str) -> Result<Table, EngineError> {
-    [Table::WithoutRowid, Table::Rowid]
-        .into_iter()
-        .find(|table| table.name() == value)
-        .ok_or_else(|| refused(TABLE, format!("`{value}` is neither without_rowid nor rowid")))
-}
-
 /// Refuses a pragma that breaks the guarantee of the durability class.
 fn check_guarantee(class: Durability, requested: &Options) -> Result<(), EngineError> {
-    let is_one_of = |name: &str, values: &[&str]| {
-        requested.get(name).is_some_and(|value| values.contains(&canonical(name, value).as_str()))
+    let value = |name: &str| requested.get(name).unwrap_or_default();
+    let broken = if class != Durability::None && ["off", "memory"].contains(&value("journal_mode"))
+    {
+        "journal_mode"
+    } else if class == Durability::Sync
+        && !["2", "3"].contains(&canonical("synchronous", value("synchronous")).as_str())
+    {
+        "synchronous"
+    } else {
+        return Ok(());
     };
-    let broken = match class {
-        Durability::None => None,
-        Durability::Os | Durability::Sync if is_one_of("journal_mode", &["off", "memory"]) => {
-            Some("journal_mode")
-        }
-        Durability::Sync if !is_one_of("synchronous", &["2", "3"]) => Some("synchronous"),
-        Durability::Os | Durability::Sync => None,
-    };
-    broken.map_or(Ok(()), |name| {
-        let value = requested.get(name).unwrap_or_default();
-        Err(refused(name, format!("`{value}` breaks the guarantee of durability class `{class}`")))
-    })
+    let reason = format!("`{}` breaks the guarantee of durability class `{class}`", value(broken));
+    Err(refused(broken, reason))
 }
 
 /// Returns a pragma's value as SQLite reads it back.
@@ -195,7 +168,7 @@ mod tests {
                 ("cache_size", "-65536"),
             ]
         );
-        assert_eq!(config.table, Some(Table::Rowid));
+        assert_eq!(config.table.as_deref(), Some("rowid"));
     }
 
     #[test]

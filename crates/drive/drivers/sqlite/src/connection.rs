@@ -6,19 +6,12 @@ use std::path::Path;
 use engine::EngineError;
 use engine::settings_check::refused;
 
-use crate::config::{Config, TABLE, Table, canonical};
+use crate::config::{Config, TABLE, TABLES, canonical};
 use crate::ffi::Api;
 use crate::ffi_connection::{Connection, Row};
 
 /// Opens the file at `path`, creating it when absent, with every pragma in force.
-///
-/// # Errors
-/// When SQLite does not accept a value.
-pub(crate) fn open(
-    api: &'static Api,
-    path: &Path,
-    config: &Config,
-) -> Result<Connection, EngineError> {
+pub(crate) fn open(api: Api, path: &Path, config: &Config) -> Result<Connection, EngineError> {
     let connection = Connection::open(api, path)?;
     for (name, value) in config.pragmas.iter() {
         run(&connection, &format!("PRAGMA {name} = {value}"))?;
@@ -34,23 +27,24 @@ pub(crate) fn open(
 /// Creates the table when absent, and returns its form.
 pub(crate) fn ensure_table(
     connection: &Connection,
-    requested: Option<Table>,
-) -> Result<Table, EngineError> {
+    requested: Option<&str>,
+) -> Result<&'static str, EngineError> {
     let found = first(connection, "SELECT sql FROM sqlite_master WHERE name = 'kv'")?;
     let Some(statement) = found else {
-        let table = requested.unwrap_or(Table::WithoutRowid);
-        run(connection, table.statement())?;
-        return Ok(table);
+        let [usual, other] = TABLES;
+        let (form, statement) = if requested == Some(other.0) { other } else { usual };
+        run(connection, statement)?;
+        return Ok(form);
     };
-    let is_this = |table: &Table| table.statement() == statement;
-    let table = [Table::WithoutRowid, Table::Rowid].into_iter().find(is_this).ok_or_else(|| {
-        EngineError::Fatal(format!("sqlite: the table `kv` is of another program: {statement}"))
-    })?;
+    let Some((form, _)) = TABLES.into_iter().find(|(_, create)| *create == statement) else {
+        let text = format!("sqlite: the table `kv` is of another program: {statement}");
+        return Err(EngineError::Fatal(text));
+    };
     match requested {
-        Some(requested) if requested != table => {
-            Err(refused(TABLE, format!("the data was created as {}", table.name())))
+        Some(requested) if requested != form => {
+            Err(refused(TABLE, format!("the data was created as {form}")))
         }
-        _ => Ok(table),
+        _ => Ok(form),
     }
 }
 

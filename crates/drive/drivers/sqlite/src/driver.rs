@@ -1,7 +1,9 @@
 //! The driver of one SQLite, linked or loaded.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use dynlib::Loaded;
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity};
@@ -9,34 +11,37 @@ use model::{Capabilities, Identity};
 use crate::config::Config;
 use crate::ffi::Api;
 use crate::ffi_connection::Connection;
-use crate::identity::identity;
 use crate::instance::SqliteEngine;
 
 /// Returns the driver of the linked SQLite.
-#[must_use]
 pub fn driver() -> Box<dyn Driver> {
-    Box::new(SqliteDriver { api: Api::linked() })
+    Box::new(SqliteDriver { api: Api::linked(), loaded: None })
 }
 
 /// Loads a SQLite library, release 3.24 or newer, and returns its driver.
 ///
-/// A process takes one library: the first one stays loaded until the process ends.
-///
 /// # Errors
-/// When the file is no shared library, was built for another machine, is not SQLite, is too old or
-/// was built without threads, or when the process holds another library already.
+/// As [`dynlib::load_once`], and when it is not SQLite, too old or was built without threads.
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
-    Ok(Box::new(SqliteDriver { api: Api::load(path)? }))
+    let (api, loaded) = Api::load(path)?;
+    Ok(Box::new(SqliteDriver { api, loaded: Some(loaded) }))
 }
 
 /// One SQLite.
 struct SqliteDriver {
-    api: &'static Api,
+    api: Api,
+    /// The library; `None` when it is linked into this program.
+    loaded: Option<&'static Loaded>,
 }
 
 impl Driver for SqliteDriver {
     fn identity(&self) -> Identity {
-        identity(self.api)
+        let mut facts = BTreeMap::from([
+            ("compile_options".to_owned(), self.api.compile_options().join(" ")),
+            ("source_id".to_owned(), self.api.source_id()),
+        ]);
+        facts.retain(|_, fact| !fact.is_empty());
+        Identity { facts, ..dynlib::identity("sqlite", self.api.version(), self.loaded) }
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -54,7 +59,7 @@ impl Driver for SqliteDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec, &self.capabilities())?;
-        Ok(Box::new(SqliteEngine::open(self.api, &spec.dir, config)?))
+        Ok(Box::new(SqliteEngine::open(self.api, &spec.dir, config, self.identity())?))
     }
 }
 

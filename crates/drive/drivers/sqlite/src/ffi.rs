@@ -8,9 +8,7 @@
 #![expect(unsafe_code, reason = "foreign functions are bound and called here")]
 
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulonglong, c_void};
-use std::ops::Deref;
 use std::path::Path;
-use std::sync::OnceLock;
 
 use dynlib::{Loaded, load_once};
 use engine::EngineError;
@@ -21,7 +19,7 @@ const OLDEST: (c_int, &str) = (3_024_000, "3.24");
 
 dynlib::functions! {
     /// The functions of one SQLite.
-    pub(crate) struct Functions linked libsqlite3_sys {
+    pub(crate) struct Api linked libsqlite3_sys {
         required {
             sqlite3_open_v2: fn(*const c_char, *mut *mut sqlite3, c_int, *const c_char) -> c_int;
             sqlite3_close: fn(*mut sqlite3) -> c_int;
@@ -57,40 +55,12 @@ dynlib::functions! {
     }
 }
 
-/// One SQLite and its functions.
-pub(crate) struct Api {
-    functions: Functions,
-    /// The library; `None` when it is linked into this program.
-    pub(crate) loaded: Option<&'static Loaded>,
-}
-
-impl Deref for Api {
-    type Target = Functions;
-
-    #[inline]
-    fn deref(&self) -> &Functions {
-        &self.functions
-    }
-}
-
 impl Api {
-    /// Returns the SQLite this program is linked with.
-    pub(crate) fn linked() -> &'static Self {
-        static LINKED: OnceLock<Api> = OnceLock::new();
-        LINKED.get_or_init(|| Self { functions: Functions::linked(), loaded: None })
-    }
-
-    /// Loads the library at `path`, or returns it when this process already holds it.
-    ///
-    /// # Errors
-    /// When the process holds another library, the loader refuses the file, or it is no SQLite that
-    /// this driver can use.
-    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
-        static LOADED: OnceLock<Api> = OnceLock::new();
+    /// Loads the library at `path`, which stays loaded, and binds its functions.
+    pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded), EngineError> {
         let loaded = load_once(path)?;
-        let functions = Functions::bind(&loaded.library)
-            .map_err(|symbol| loaded.lacks(symbol, "sqlite3_open_v2", "SQLite", OLDEST.1))?;
-        let api = Self { functions, loaded: Some(loaded) };
+        let api = Self::bind(&loaded.library, "")
+            .map_err(|symbol| loaded.lacks(&symbol, "sqlite3_open_v2", "SQLite", OLDEST.1))?;
         let refused = |reason: String| {
             Err(EngineError::build(format!("`{}` {reason}", loaded.path.display())))
         };
@@ -103,7 +73,7 @@ impl Api {
         if unsafe { (api.sqlite3_threadsafe)() } == 0 {
             return refused("was built without threads (SQLITE_THREADSAFE=0)".to_owned());
         }
-        Ok(LOADED.get_or_init(|| api))
+        Ok((api, loaded))
     }
 
     /// Returns the release, such as `3.40.1`.

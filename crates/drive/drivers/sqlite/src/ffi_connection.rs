@@ -1,21 +1,21 @@
 //! Safe wrappers of connections and their statements.
 #![expect(unsafe_code, reason = "foreign functions are called here")]
 
-use std::ffi::{CString, c_int};
+use std::ffi::c_int;
 use std::ops::ControlFlow;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{self, NonNull};
 
+use dynlib::level::c_text;
 use engine::EngineError;
 use libsqlite3_sys as sys;
 
-use crate::error::failed;
 use crate::ffi::Api;
 
 /// A connection to a database file, closed when dropped.
 pub(crate) struct Connection {
-    api: &'static Api,
+    api: Api,
     handle: NonNull<sys::sqlite3>,
 }
 
@@ -26,13 +26,8 @@ unsafe impl Send for Connection {}
 
 impl Connection {
     /// Opens the file at `path`, creating it when absent.
-    ///
-    /// # Errors
-    /// When SQLite cannot.
-    pub(crate) fn open(api: &'static Api, path: &Path) -> Result<Self, EngineError> {
-        let name = CString::new(path.as_os_str().as_bytes()).map_err(|_zero| {
-            EngineError::Fatal(format!("sqlite: `{}` has a zero byte", path.display()))
-        })?;
+    pub(crate) fn open(api: Api, path: &Path) -> Result<Self, EngineError> {
+        let name = c_text(path.as_os_str().as_bytes())?;
         // No mutex: a connection belongs to one session, or is behind the driver's lock.
         let flags = sys::SQLITE_OPEN_READWRITE | sys::SQLITE_OPEN_CREATE | sys::SQLITE_OPEN_NOMUTEX;
         let mut handle = ptr::null_mut();
@@ -48,9 +43,6 @@ impl Connection {
     }
 
     /// Runs one statement without parameters, with `on_row` for each row until it breaks.
-    ///
-    /// # Errors
-    /// When SQLite fails.
     pub(crate) fn rows(
         &self,
         sql: &str,
@@ -60,21 +52,16 @@ impl Connection {
     }
 
     /// Prepares statements and takes over the connection.
-    ///
-    /// # Errors
-    /// When SQLite refuses one.
     pub(crate) fn prepare<const N: usize>(
         self,
         sql: [&str; N],
     ) -> Result<Prepared<N>, EngineError> {
-        let mut statements = Vec::with_capacity(N);
-        for sql in sql {
-            statements.push(Statement::new(&self, sql)?);
-        }
-        let Ok(statements) = <[Statement; N]>::try_from(statements) else {
+        let statements = sql.iter().map(|sql| Statement::new(&self, sql));
+        let statements = statements.collect::<Result<Vec<_>, _>>()?;
+        let Ok(statements) = statements.try_into() else {
             unreachable!("one statement was prepared for each text");
         };
-        Ok(Prepared { statements, connection: self })
+        Ok((statements, self))
     }
 
     /// Returns the longest row, and so the longest value, in bytes.
@@ -121,24 +108,8 @@ impl Drop for Connection {
     }
 }
 
-/// A connection and the statements prepared on it, dropped in the reverse order.
-pub(crate) struct Prepared<const N: usize> {
-    statements: [Statement; N],
-    connection: Connection,
-}
-
-impl<const N: usize> Prepared<N> {
-    /// Returns the statements, in order of preparation.
-    #[inline]
-    pub(crate) fn statements(&mut self) -> &mut [Statement; N] {
-        &mut self.statements
-    }
-
-    /// Returns the connection.
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-}
+/// Statements in order of preparation, and the connection, which is dropped after them.
+pub(crate) type Prepared<const N: usize> = ([Statement; N], Connection);
 
 /// A value bound to a parameter.
 #[derive(Clone, Copy)]
@@ -151,7 +122,7 @@ pub(crate) enum Param<'p> {
 
 /// A prepared statement; the thread that prepared it runs it.
 pub(crate) struct Statement {
-    api: &'static Api,
+    api: Api,
     handle: NonNull<sys::sqlite3_stmt>,
     parameters: usize,
 }
@@ -180,9 +151,6 @@ impl Statement {
     }
 
     /// Runs the statement, with `on_row` for each row until it breaks.
-    ///
-    /// # Errors
-    /// When SQLite fails.
     ///
     /// # Panics
     /// When the number of `params` is not that of the parameters.
@@ -278,5 +246,19 @@ impl Drop for Row<'_> {
     fn drop(&mut self) {
         // SAFETY: the statement is prepared. The code repeats the last step's.
         unsafe { (self.0.api.sqlite3_reset)(self.0.handle.as_ptr()) };
+    }
+}
+
+/// Converts a result code, with SQLite's own message.
+#[cold]
+fn failed(code: c_int, message: &str) -> EngineError {
+    let text = format!("sqlite: {message}");
+    // The low byte of an extended result code is the primary one.
+    match code & 0xff {
+        // The busy handler has waited for the pragma `busy_timeout`.
+        sys::SQLITE_BUSY => EngineError::Timeout(text),
+        sys::SQLITE_LOCKED => EngineError::Conflict(text),
+        sys::SQLITE_TOOBIG => EngineError::Unsupported(text),
+        _ => EngineError::Fatal(text),
     }
 }

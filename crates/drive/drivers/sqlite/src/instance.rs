@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use engine::{Engine, EngineError, Maintenance, Session};
 use model::{EngineState, Identity, Options, Readings, metric};
 
-use crate::config::{Config, PRAGMAS, TABLE, Table};
+use crate::config::{Config, PRAGMAS, TABLE};
 use crate::connection::{self, pragma};
 use crate::ffi::Api;
 use crate::ffi_connection::Connection;
@@ -23,10 +23,11 @@ const WAL_FRAME_HEADER_BYTES: u64 = 24;
 
 /// An open database file.
 pub(crate) struct SqliteEngine {
-    api: &'static Api,
+    api: Api,
+    identity: Identity,
     path: PathBuf,
     config: Config,
-    table: Table,
+    table: &'static str,
     page_bytes: u64,
     /// Connection for state queries; never waits for a lock.
     probe: Mutex<Connection>,
@@ -35,16 +36,21 @@ pub(crate) struct SqliteEngine {
 
 impl SqliteEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(api: &'static Api, dir: &Path, config: Config) -> Result<Self, EngineError> {
+    pub(crate) fn open(
+        api: Api,
+        dir: &Path,
+        config: Config,
+        identity: Identity,
+    ) -> Result<Self, EngineError> {
         let path = dir.join(NAME);
         let probe = connection::open(api, &path, &config)?;
-        let table = connection::ensure_table(&probe, config.table)?;
+        let table = connection::ensure_table(&probe, config.table.as_deref())?;
         let page_bytes = pragma(&probe, "page_size")?
             .and_then(|bytes| bytes.parse().ok())
             .ok_or_else(|| EngineError::Fatal("sqlite: reports no page_size".to_owned()))?;
         connection::run(&probe, "PRAGMA busy_timeout = 0")?;
         let (probe, statistics) = (Mutex::new(probe), Statistics::default());
-        Ok(Self { api, path, config, table, page_bytes, probe, statistics })
+        Ok(Self { api, identity, path, config, table, page_bytes, probe, statistics })
     }
 
     /// Opens a connection like the clients'.
@@ -79,7 +85,7 @@ impl Engine for SqliteEngine {
     }
 
     fn identity(&self) -> Identity {
-        crate::identity::identity(self.api)
+        self.identity.clone()
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
@@ -91,7 +97,7 @@ impl Engine for SqliteEngine {
                 options.set(name, value);
             }
         }
-        options.set(TABLE, self.table.name());
+        options.set(TABLE, self.table);
         Ok(options)
     }
 
@@ -111,44 +117,42 @@ impl Engine for SqliteEngine {
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
-        let sum = self.statistics.sum();
-        let written = if self.config.has_wal() {
-            let bytes = sum.pages_written * (self.page_bytes + WAL_FRAME_HEADER_BYTES);
-            vec![(metric::ENGINE_WAL_WRITE_BYTES, bytes), (metric::LOG_BYTES, self.wal_bytes())]
-        } else {
-            vec![(metric::ENGINE_PAGE_WRITE_BYTES, sum.pages_written * self.page_bytes)]
-        };
-        let mut readings = written.into_iter().collect::<Readings>();
-        readings.extend([
-            (metric::ENGINE_CACHE_HITS, sum.hits),
-            (metric::ENGINE_CACHE_MISSES, sum.misses),
-            (metric::ENGINE_CACHE_BYTES, sum.cache_bytes),
+        let [hits, misses, pages_written, cache_bytes] = self.statistics.sum();
+        let mut readings = Readings::from([
+            (metric::ENGINE_CACHE_HITS, hits),
+            (metric::ENGINE_CACHE_MISSES, misses),
+            (metric::ENGINE_CACHE_BYTES, cache_bytes),
         ]);
+        if self.config.has_wal() {
+            let frame_bytes = self.page_bytes + WAL_FRAME_HEADER_BYTES;
+            readings.set(metric::ENGINE_WAL_WRITE_BYTES, pages_written * frame_bytes);
+            readings.set(metric::LOG_BYTES, self.wal_bytes());
+        } else {
+            readings.set(metric::ENGINE_PAGE_WRITE_BYTES, pages_written * self.page_bytes);
+        }
         readings.set(metric::ENGINE_DISK_BYTES, file_bytes(&self.path));
-        let probe = self.probe.lock().map_err(|_poisoned| {
-            EngineError::Fatal("sqlite: a thread panicked while it read the state".to_owned())
-        })?;
+        let probe = self.probe.lock().map_err(|_poisoned| poisoned())?;
         Ok(EngineState {
             readings,
-            own_counters: Readings::new(),
-            levels: None,
             tree_height: connection::tree_height(&probe),
             is_idle: Some(true),
+            ..EngineState::default()
         })
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
         let Self { path, probe, .. } = *self;
-        let probe = probe.into_inner().map_err(|_poisoned| {
-            EngineError::Fatal("sqlite: a thread panicked while it read the state".to_owned())
-        })?;
         // The last connection checkpoints the WAL and removes it.
-        drop(probe);
+        drop(probe.into_inner().map_err(|_poisoned| poisoned())?);
         // After the close: closing any handle to the file drops this process's locks on it.
         File::open(&path)
             .and_then(|file| file.sync_all())
             .map_err(|error| EngineError::Fatal(format!("sqlite: sync on close: {error}")))
     }
+}
+
+fn poisoned() -> EngineError {
+    EngineError::Fatal("sqlite: a thread panicked while it read the state".to_owned())
 }
 
 /// Returns the length of the file at `path` without opening it; `None` when it is absent.

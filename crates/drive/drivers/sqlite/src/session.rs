@@ -43,9 +43,9 @@ impl<'e> SqliteSession<'e> {
 
     #[cold]
     fn publish(&mut self) {
-        let counted = take_counters(self.prepared.connection());
+        let counted = take_counters(&self.prepared.1);
         self.statistics.add(counted, self.cache_bytes);
-        self.cache_bytes = counted.cache_bytes;
+        self.cache_bytes = counted[3];
     }
 }
 
@@ -55,18 +55,23 @@ impl Session for SqliteSession<'_> {
         if self.operations.is_multiple_of(PUBLISH_EVERY) {
             self.publish();
         }
-        let [find, upsert, remove, forward, reverse, begin, commit] = self.prepared.statements();
+        let [find, upsert, remove, forward, reverse, begin, commit] = &mut self.prepared.0;
         match *op {
             Op::Get { key } => get(find, key, rows)?,
             Op::Put { key, value } => {
-                return written(upsert.run([Blob(key), Blob(value)], |_| Break(())));
+                upsert.run([Blob(key), Blob(value)], |_| Break(()))?;
+                return Ok(Outcome::Done);
             }
-            Op::Delete { key } => return written(remove.run([Blob(key)], |_| Break(()))),
-            Op::Scan { start, limit, direction: Direction::Forward } => {
-                scan(forward, start, limit, rows)?;
+            Op::Delete { key } => {
+                remove.run([Blob(key)], |_| Break(()))?;
+                return Ok(Outcome::Done);
             }
-            Op::Scan { start, limit, direction: Direction::Reverse } => {
-                scan(reverse, start, limit, rows)?;
+            Op::Scan { start, limit, direction } => {
+                let statement = if direction == Direction::Forward { forward } else { reverse };
+                statement.run([Blob(start), Integer(limit.into())], |row| {
+                    rows.push(row.column(0), row.column(1));
+                    Continue(())
+                })?;
             }
             Op::Call(_) => return engine::settings_check::no_procedures("sqlite"),
             Op::MultiGet { keys } => {
@@ -89,26 +94,10 @@ impl Drop for SqliteSession<'_> {
     }
 }
 
-fn written(ended: Result<(), EngineError>) -> Result<Outcome, EngineError> {
-    ended.map(|()| Outcome::Done)
-}
-
 fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
     statement.run([Blob(key)], |row| {
         rows.push(key, row.column(0));
         Break(())
-    })
-}
-
-fn scan(
-    statement: &mut Statement,
-    start: &[u8],
-    limit: u32,
-    rows: &mut Rows,
-) -> Result<(), EngineError> {
-    statement.run([Blob(start), Integer(limit.into())], |row| {
-        rows.push(row.column(0), row.column(1));
-        Continue(())
     })
 }
 

@@ -1,12 +1,11 @@
 //! Capabilities of a WiredTiger build, and its driver.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use engine::{Driver, EngineError, Setting};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Durability, Identity, OpKind};
-use shim::Binding;
+use model::{Capabilities, Identity};
+use shim::{Binding, Recipe};
 
 use crate::config::{LSM, translate};
 
@@ -29,11 +28,16 @@ static BINDING: Binding = Binding {
     own_files: &[],
 };
 
+/// Compile recipe of WiredTiger's shim.
+///
+/// Its header has macros for the differences between builds, so there are no probes.
+pub const RECIPE: Recipe =
+    Recipe { source: include_str!("../shim/wiredtiger.c"), header: "wiredtiger.h", probes: &[] };
+
 /// Loads a WiredTiger library with its shim and returns its driver.
 ///
 /// # Errors
-/// When the library or its shim is absent or cannot be loaded, or when the process holds another
-/// engine's library already.
+/// See [`shim::open_library`].
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
     shim::open_library(path, &BINDING)
 }
@@ -42,19 +46,16 @@ pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
 fn capabilities(identity: &Identity) -> Capabilities {
     let has = |fact: &str, lack: &str| match identity.facts.get(fact).map(String::as_str) {
         Some("yes") => Feature::Yes,
-        _ => Feature::No(lack.to_owned()),
+        _ => Feature::no(lack),
     };
     Capabilities {
-        operations: OpKind::ALL.into(),
-        durability: Durability::ALL.into(),
-        key_bytes_max: None,
         value_bytes_max: Some(OBJECT_BYTES_MAX),
-        features: BTreeMap::from([
-            (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
-            (CACHE_SIZE.to_owned(), Feature::Yes),
-            (COMPRESSION.to_owned(), Feature::Yes),
-            (DIRECT_IO.to_owned(), has("direct_io", "needs a version below 12")),
-            (LSM.to_owned(), has("lsm", "this build has no LSM: version 12 removed it")),
-        ]),
+        ..Capabilities::whole([
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (CACHE_SIZE, Feature::Yes),
+            (COMPRESSION, Feature::Yes),
+            (DIRECT_IO, has("direct_io", "needs a version below 12")),
+            (LSM, has("lsm", "this build has no LSM: version 12 removed it")),
+        ])
     }
 }

@@ -44,21 +44,11 @@ const KEYS: &str = "the table holds raw keys and values";
 const DIR: &str = "the run decides the data directory";
 const CLASS: &str = "the durability class decides it: use another class";
 
-/// Bounds of eviction threads.
-///
-/// Source: [WiredTiger source] `src/config/config_def.c`, `eviction` and `lsm_manager`.
-const EVICTION_THREADS: (u32, u32) = (1, 20);
-/// Bounds of LSM workers; see [`EVICTION_THREADS`].
-const LSM_WORKERS: (u32, u32) = (3, 20);
-
 /// Returns the engine's options for `spec`; the user's options override settings.
 ///
-/// # Errors
-/// [`EngineError::Refused`] for one that is fixed, has a malformed name, or not a single value. The
-/// engine itself refuses unknown ones.
+/// The engine itself refuses unknown ones.
 pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options, EngineError> {
-    let kind = spec.options.get(TABLE).unwrap_or("btree");
-    let kind = match kind {
+    let kind = match spec.options.get(TABLE).unwrap_or("btree") {
         "btree" => "file",
         LSM if identity.facts.get(LSM).is_some_and(|has| has == "yes") => LSM,
         LSM => {
@@ -87,26 +77,17 @@ pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options,
 /// Source of the checkpoints: [MongoDB manual], `storage.syncPeriodSecs` (60 s) and "WiredTiger
 /// Storage Engine", "Snapshots and Checkpoints" (2 GB of journal).
 fn defaults(durability: Durability) -> Options {
-    let mut options: Options =
-        [("statistics", "[fast]"), ("session_max", "1000")].into_iter().collect();
-    let method = match durability {
-        Durability::None => {
-            options.set("log.enabled", "false");
-            return options;
-        }
-        Durability::Os => "none",
-        Durability::Sync => "fsync",
-    };
-    for (name, value) in [
+    let method = if durability == Durability::Sync { "fsync" } else { "none" };
+    let logged = [
         ("log.enabled", "true"),
         ("transaction_sync.enabled", "true"),
         (SYNC_METHOD, method),
         ("checkpoint.wait", "60"),
         ("checkpoint.log_size", "2GB"),
-    ] {
-        options.set(name, value);
-    }
-    options
+    ];
+    let log =
+        if durability == Durability::None { &[("log.enabled", "false")] } else { &logged[..] };
+    [("statistics", "[fast]"), ("session_max", "1000")].iter().chain(log).copied().collect()
 }
 
 fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
@@ -120,11 +101,10 @@ fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
         options.set("direct_io", "[data]");
     }
     if let Some(jobs) = settings.background_jobs {
-        let (least, most) = EVICTION_THREADS;
-        options.set("eviction.threads_max", jobs.clamp(least, most).to_string());
+        // Bounds of the engine. Source: [WiredTiger source] `src/config/config_def.c`.
+        options.set("eviction.threads_max", jobs.clamp(1, 20).to_string());
         if kind == LSM {
-            let (least, most) = LSM_WORKERS;
-            options.set("lsm_manager.worker_thread_max", jobs.clamp(least, most).to_string());
+            options.set("lsm_manager.worker_thread_max", jobs.clamp(3, 20).to_string());
         }
     }
 }

@@ -33,10 +33,8 @@ fn has_copy(dir: Option<&Path>, library: &Path) -> bool {
         let name = path.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.starts_with("libwiredtiger.so"))
     };
-    let bytes = |path: &Path| fs::metadata(path).ok().map(|metadata| metadata.len());
-    let is_copy = |path: PathBuf| {
-        bytes(&path) == bytes(library) && fs::read(&path).ok() == fs::read(library).ok()
-    };
+    let bytes = fs::read(library).ok();
+    let is_copy = |path: PathBuf| fs::read(path).ok() == bytes;
     entries.flatten().map(|entry| entry.path()).filter(is_library).any(is_copy)
 }
 

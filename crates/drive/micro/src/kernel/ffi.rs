@@ -7,7 +7,7 @@ use dynlib::{Library, RTLD_LOCAL, RTLD_NOW};
 
 dynlib::functions! {
     /// Checksums and codecs; every one may be absent.
-    pub(super) struct Exports prefix "" {
+    pub(super) struct Exports {
         required {}
         optional {
             _ZN7rocksdb6crc32c6ExtendEjPKcm: fn(u32, *const c_char, usize) -> u32;
@@ -35,7 +35,7 @@ const ZSTD_LEVEL: c_int = 3;
 
 /// Returns the functions of a library.
 pub(super) fn exports_of(library: &Library) -> Exports {
-    Exports::bind(library).expect("no function is required")
+    Exports::bind(library, "").expect("no function is required")
 }
 
 /// Loads the distribution's Zstandard, which stays loaded.
