@@ -10,14 +10,13 @@ use crate::meta::Meta;
 use crate::plot::{Picture, Subject, gallery};
 
 /// Returns the files of a post: `report.md` and its pictures.
-#[must_use]
 pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let meta = Meta::of(input.manifest);
     let compared =
         Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let pictures = gallery(&Subject::of(*input, &compared));
-    let all = [pictures.answer, pictures.more, pictures.costs].into_iter().flatten();
-    let drawn: Vec<Picture> = pictures.published.into_iter().chain(all).collect();
+    let drawn = [pictures.answer, pictures.more, pictures.costs].into_iter().flatten();
+    let drawn: Vec<Picture> = drawn.collect();
     let file = |one: &Picture| (format!("{}.svg", one.labels.name), one.file().into_bytes());
     let pictures: Vec<(String, Vec<u8>)> = drawn.iter().map(file).collect();
     let mut document = comparison::document(&compared, Format::Markdown, true);

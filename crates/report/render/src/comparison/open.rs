@@ -4,7 +4,7 @@ use analysis::{
     CellComparison, Percentile, StepComparison, Time, Withheld, response_time, service_time,
 };
 use model::validity::LoadStatus;
-use model::{Label, Limit, StepRecord};
+use model::{Limit, StepRecord};
 
 use super::section::Section;
 use super::tables::{find, median_cell, not_base, of_variants, ratio_cell};
@@ -83,14 +83,8 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
             .to_owned(),
     ];
     let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();
-    if comparison.variants.len() > 1 {
-        let mut claims = Claim::of(step);
-        if compared.label == Label::Bogus {
-            // The missing verdict is reported once.
-            claims.truncate(1);
-        }
-        sentences.extend(claims.iter().filter_map(|claim| step_sentence(compared, step, claim)));
-    }
+    let claim = Claim::of(step).filter(|_| comparison.variants.len() > 1);
+    sentences.extend(claim.and_then(|claim| step_sentence(compared, step, &claim, &heading)));
     Section { title, sentences, tables, remarks }
 }
 

@@ -15,7 +15,6 @@ mod method;
 mod options;
 mod page;
 mod shape;
-mod warnings;
 
 pub(crate) use how::command;
 pub use page::render_html;

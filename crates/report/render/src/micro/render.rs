@@ -14,7 +14,6 @@ const CSV: &str = "kernel,block_bytes,implementation,rounds,ns_per_block,ns_low,
                    ratio,ratio_low,ratio_high,verdict";
 
 /// Returns a microbenchmark in `format`.
-#[must_use]
 pub fn render_micro(record: &MicroRecord, format: Format, style: Style) -> String {
     let cells = kernel_cells(record);
     match format {

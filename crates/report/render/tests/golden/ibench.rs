@@ -91,7 +91,7 @@ fn page_has_no_ratio_of_missed_rates() {
         "610 missed",
         "rows/s",
         "Service times in the ten buckets",
-        "CPU time of the server's control group",
+        "a server is its control group",
     ] {
         assert!(page.contains(expected), "missing: {expected}");
     }
