@@ -57,11 +57,6 @@ pub fn range(unit: Unit, spread: &Spread) -> String {
     format!("{}..{}", digits(spread.min * scale), digits(spread.max * scale))
 }
 
-/// Returns a ratio as written in relative tables: `1.04`, `17.9`.
-pub fn ratio(value: f64) -> String {
-    digits(value)
-}
-
 /// Returns the sign of an effect's verdict: its direction.
 ///
 /// Full triangles are beyond the margin, hollow ones real and within it.
@@ -86,7 +81,7 @@ pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> Stri
 /// A limit that would be written as 1 without being 1 gets the digits that show on which side it
 /// lies: `[0.998, 1.07]`.
 pub fn interval(of: &Interval) -> String {
-    let limit = |value: f64| match ratio(value) {
+    let limit = |value: f64| match digits(value) {
         text if text == "1.00" && (value - 1.0).abs() >= 5e-4 => format!("{value:.3}"),
         text if text == "1.00" && (value - 1.0).abs() >= 5e-5 => format!("{value:.4}"),
         text => text,

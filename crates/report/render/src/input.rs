@@ -84,7 +84,7 @@ impl<'a> Compared<'a> {
 
     /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.
     pub(crate) fn versus(&self, effect: &Effect) -> String {
-        let ratio = figure::ratio(effect.ratio);
+        let ratio = figure::digits(effect.ratio);
         match self.verdict(effect) {
             Some(_) => format!("{ratio} {}", figure::sign(effect)),
             None => ratio,

@@ -29,6 +29,6 @@ pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
     let mut sections = open::parts(compared);
     sections.extend(search::parts(compared));
     sections.extend(sweep::parts(compared));
-    sections.extend(insert::parts(compared));
+    sections.extend(insert::part(compared));
     sections
 }

@@ -164,7 +164,7 @@ fn best_level(scaling: &Scaling) -> String {
     let single = scaling.levels.iter().find(|level| level.clients == 1);
     let times = single.filter(|single| single.throughput.median > 0.0).map(|single| {
         let times = best.throughput.median / single.throughput.median;
-        format!(", {} times that of one", figure::ratio(times))
+        format!(", {} times that of one", figure::digits(times))
     });
     format!(
         "median throughput was highest with {}: {}{}",

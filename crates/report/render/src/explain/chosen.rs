@@ -18,14 +18,6 @@ pub(crate) struct Chosen {
     pub(crate) others: Vec<Block>,
 }
 
-impl Chosen {
-    /// Returns the command that prints all of them.
-    pub(crate) fn command(&self, compared: &Compared<'_>) -> String {
-        let (base, id) = (&compared.comparison.base, &compared.meta.id);
-        format!("assay explain {base} {} --in {id}", self.variant)
-    }
-}
-
 /// Returns the explained differences by variant; none where no verdict may be drawn.
 ///
 /// Left out: the control, and throughput set by the experiment or a search.

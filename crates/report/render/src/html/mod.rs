@@ -16,5 +16,6 @@ mod options;
 mod page;
 mod shape;
 
+pub(crate) use explained::section as explained;
 pub(crate) use how::command;
 pub use page::render_html;

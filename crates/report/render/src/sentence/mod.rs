@@ -21,5 +21,18 @@ pub(crate) fn list<N: std::borrow::Borrow<str>>(names: &[N]) -> String {
     }
 }
 
+/// Returns names by what holds for them, in the order given: `more with a and b; fewer with c`.
+pub(crate) fn grouped(named: impl Iterator<Item = (String, String)>) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (what, name) in named {
+        match groups.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((what, vec![name])),
+        }
+    }
+    let texts = groups.iter().map(|(what, names)| format!("{what} with {}", list(names)));
+    texts.collect::<Vec<_>>().join("; ")
+}
+
 #[cfg(test)]
 pub(crate) mod testing;

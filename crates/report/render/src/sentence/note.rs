@@ -59,9 +59,10 @@ pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
     found.sort_by(|one, other| one.0.detectable.total_cmp(&other.0.detectable));
     let ((low, of_low), (high, of_high)) = (found.first()?, found.last()?);
     let (low, high) = (percent(low.detectable), percent(high.detectable));
-    let place = match low == high {
-        true => high,
-        false => format!("{low} in {of_low} to {high} in {of_high}"),
+    let place = match (low == high, of_low == of_high) {
+        (true, true) => format!("{high} in {of_high}"),
+        (true, false) => high,
+        (false, _) => format!("{low} in {of_low} to {high} in {of_high}"),
     };
     let assumed = found.iter().find(|(effect, _)| effect.method == Method::None);
     let assumed = assumed.map(|(effect, _)| {

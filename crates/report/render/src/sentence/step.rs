@@ -5,8 +5,8 @@ use model::{Unit, metric};
 use stats::{Effect, Interval, Verdict, Why};
 
 use super::claim::Claim;
-use super::list;
-use crate::figure::{self, change, declared, interval, percent, ratio};
+use super::{grouped, list};
+use crate::figure::{self, change, declared, digits, interval, percent};
 use crate::input::Compared;
 use crate::label::{Loading, counts_rows, is_sweep, loading, step_heading};
 use crate::trust;
@@ -65,12 +65,10 @@ pub(crate) fn step_sentence(
                 true => plain(effect),
                 false => amount(effect),
             };
-            let named = several.iter().map(|(name, it)| (format!("{name} ({})", amount(it)), *it));
-            format!(
-                "{heading}, {} against {base}: {}.",
-                claim.noun,
-                grouped(comparison, claim, named)
-            )
+            let named = several.iter().map(|(name, effect)| {
+                (verdict(comparison, claim, effect), format!("{name} ({})", amount(effect)))
+            });
+            format!("{heading}, {} against {base}: {}.", claim.noun, grouped(named))
         }
     };
     if !without.is_empty() {
@@ -86,12 +84,15 @@ pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<
     let headline = |name: &String| {
         let known = steps.iter().filter_map(|step| {
             let cell = step.cells.iter().find(|cell| cell.variant == *name)?;
-            Some((step.clients.to_string(), cell.metric(claim.metric)?.versus_base.as_ref()?))
+            Some((step.clients, cell.metric(claim.metric)?.versus_base.as_ref()?))
         });
-        let known: Vec<(String, &Effect)> = known.collect();
+        let known: Vec<(u32, &Effect)> = known.collect();
         compared.verdict(known.first()?.1)?;
         let (step, Claim { noun, .. }) = (&steps[0].name, claim);
-        let by_level = grouped(comparison, &claim, known.into_iter());
+        let by_level =
+            grouped(known.into_iter().map(|(clients, effect)| {
+                (verdict(comparison, &claim, effect), clients.to_string())
+            }));
         Some(format!(
             "{step} of {name}, {noun} against {} by clients: {by_level}.",
             comparison.base
@@ -117,7 +118,7 @@ pub(crate) fn clause(
             format!("{name} {verb} {size} {word} {noun} than {base}{}", brackets(effect))
         }
         Verdict::Above | Verdict::Below => {
-            let times = ratio(effect.ratio);
+            let times = digits(effect.ratio);
             format!("{name} {verb} {times} times the {noun} of {base}{}", brackets(effect))
         }
         Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => {
@@ -125,24 +126,6 @@ pub(crate) fn clause(
             format!("{verdict} in {noun}: {name} against {base} {}", plain(effect))
         }
     }
-}
-
-/// Returns names by verdict, in the order given: no ranking.
-fn grouped<'a>(
-    comparison: &Comparison,
-    claim: &Claim,
-    named: impl Iterator<Item = (String, &'a Effect)>,
-) -> String {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for (name, effect) in named {
-        let verdict = verdict(comparison, claim, effect);
-        match groups.iter_mut().find(|(known, _)| *known == verdict) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((verdict, vec![name])),
-        }
-    }
-    let texts = groups.iter().map(|(verdict, names)| format!("{verdict} with {}", list(names)));
-    texts.collect::<Vec<_>>().join("; ")
 }
 
 /// Returns a verdict in a few words.
@@ -178,7 +161,7 @@ pub(super) fn plain(effect: &Effect) -> String {
 /// Returns a ratio alone: `+0.6 %` or `3.50 times`.
 fn amount(effect: &Effect) -> String {
     let of = effect.ratio;
-    if PERCENT.contains(&of) { change(of) } else { format!("{} times", ratio(of)) }
+    if PERCENT.contains(&of) { change(of) } else { format!("{} times", digits(of)) }
 }
 
 /// Returns an interval after a space, in the manner of the effect's ratio.

@@ -35,7 +35,6 @@ fn markdown_has_the_same_parts() {
         "## Rows per second of the background writers",
         "| target ",
         "610 missed",
-        "## Throughput relative to innodb-5.6 as insert benchmark reports have it",
         "In brackets: the background writers reached less",
         "## Service times in the ten buckets",
     ] {
