@@ -26,7 +26,6 @@ const SPAN: &[Scale] =
 /// Returns `value` with two or three significant digits: `251`, `14.1`, `0.012`.
 ///
 /// Positive values below 0.001 are written `<0.001`, never 0.
-#[must_use]
 pub fn digits(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
@@ -47,29 +46,20 @@ pub fn digits(value: f64) -> String {
 }
 
 /// Returns `value` as a quantity of `unit`: `251 k`, `1.50 GiB`.
-#[must_use]
 pub fn figure(unit: Unit, value: f64) -> String {
     let scale = scale_of(unit, value);
     format!("{}{}", digits(value * scale.0), scale.1)
 }
 
 /// Returns the range of `spread` in its median's scale: `248..255`.
-#[must_use]
 pub fn range(unit: Unit, spread: &Spread) -> String {
     let scale = scale_of(unit, spread.median).0;
     format!("{}..{}", digits(spread.min * scale), digits(spread.max * scale))
 }
 
-/// Returns a ratio as written in relative tables: `1.04`, `17.9`.
-#[must_use]
-pub fn ratio(value: f64) -> String {
-    digits(value)
-}
-
 /// Returns the sign of an effect's verdict: its direction.
 ///
 /// Full triangles are beyond the margin, hollow ones real and within it.
-#[must_use]
 pub fn sign(effect: &Effect) -> &'static str {
     match effect.verdict {
         Verdict::Above => "\u{25b2}",
@@ -82,7 +72,6 @@ pub fn sign(effect: &Effect) -> &'static str {
 }
 
 /// Returns the limits of an interval: `[low, high]`.
-#[must_use]
 pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> String {
     format!("[{low}, {high}]")
 }
@@ -91,9 +80,8 @@ pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> Stri
 ///
 /// A limit that would be written as 1 without being 1 gets the digits that show on which side it
 /// lies: `[0.998, 1.07]`.
-#[must_use]
 pub fn interval(of: &Interval) -> String {
-    let limit = |value: f64| match ratio(value) {
+    let limit = |value: f64| match digits(value) {
         text if text == "1.00" && (value - 1.0).abs() >= 5e-4 => format!("{value:.3}"),
         text if text == "1.00" && (value - 1.0).abs() >= 5e-5 => format!("{value:.4}"),
         text => text,
@@ -102,7 +90,6 @@ pub fn interval(of: &Interval) -> String {
 }
 
 /// Returns a share in percent: `2.7 %`, `12 %`, `0.04 %`.
-#[must_use]
 pub fn percent(share: f64) -> String {
     let value = 100.0 * share;
     let places = match value.abs() {
@@ -114,14 +101,12 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Returns a declared share in percent without trailing zeros: `0.5 %`.
-#[must_use]
 pub fn declared(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Returns a ratio as a signed change: `+8.0 %`, `-12 %`.
-#[must_use]
 pub fn change(ratio: f64) -> String {
     let share = ratio - 1.0;
     // What would be written as 0.00 is written as 0.0, without a direction.
@@ -130,7 +115,6 @@ pub fn change(ratio: f64) -> String {
 }
 
 /// Returns a count with separators: `1,000,000`.
-#[must_use]
 pub fn count(value: u64) -> String {
     let plain = value.to_string();
     let mut grouped = String::with_capacity(plain.len() + plain.len() / 3);
@@ -150,7 +134,6 @@ pub(crate) const fn float(count: u64) -> f64 {
 }
 
 /// Returns the unit's name in CSV files.
-#[must_use]
 pub const fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::Count => "count",

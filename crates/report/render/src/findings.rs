@@ -6,13 +6,11 @@ use serde_json::{Value, json};
 
 use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
-use crate::sentence::capital;
 use crate::trust::{many, place};
 
 /// Returns findings grouped by severity below the label they leave.
 ///
 /// Each has code, name, evidence and remedy; the first line lists every waiver.
-#[must_use]
 pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> String {
     let mut document = Document::from([vec![Part::Text(headline(what, found))]]);
     let groups = [
@@ -56,8 +54,8 @@ fn headline(what: &str, found: &[LintFinding]) -> String {
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let counts = counts.map(|(count, noun)| many(*count, noun));
     let parts: Vec<String> = counts.chain(waived).collect();
-    let found = if parts.is_empty() { "nothing was found".to_owned() } else { parts.join(", ") };
-    format!("{what}: {label}, {}. {}.", label.meaning(), capital(&found))
+    let found = if parts.is_empty() { "Nothing was found".to_owned() } else { parts.join(", ") };
+    format!("{what}: {label}, {}. {found}.", label.meaning())
 }
 
 fn entry(one: &LintFinding) -> [Part; 2] {
@@ -70,7 +68,6 @@ fn entry(one: &LintFinding) -> [Part; 2] {
 }
 
 /// Returns one rule with its texts and its findings.
-#[must_use]
 pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
     let moments = rule.moments().join(", ");
     let severity = severity_name(rule.severity);
@@ -89,7 +86,6 @@ pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
 }
 
 /// Returns every rule in a line.
-#[must_use]
 pub fn render_rules(rules: &[Rule]) -> String {
     let mut table = Table::new(["", "<", "<", "<"]);
     for rule in rules {
@@ -100,7 +96,6 @@ pub fn render_rules(rules: &[Rule]) -> String {
 }
 
 /// Returns the findings of each checked item with its label, as JSON.
-#[must_use]
 pub fn findings_json<'a>(
     checked: impl IntoIterator<Item = (&'a str, &'a [LintFinding])>,
 ) -> String {

@@ -21,7 +21,6 @@ impl Format {
     pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
 
     /// Returns the format's name as typed.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Text => "text",

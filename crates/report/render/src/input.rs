@@ -46,7 +46,6 @@ pub struct Compared<'a> {
 
 impl<'a> Compared<'a> {
     /// Returns the comparison of `runs`, all of `host`, with curves and findings.
-    #[must_use]
     pub fn of(
         comparison: &'a Comparison,
         meta: &'a Meta,
@@ -85,7 +84,7 @@ impl<'a> Compared<'a> {
 
     /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.
     pub(crate) fn versus(&self, effect: &Effect) -> String {
-        let ratio = figure::ratio(effect.ratio);
+        let ratio = figure::digits(effect.ratio);
         match self.verdict(effect) {
             Some(_) => format!("{ratio} {}", figure::sign(effect)),
             None => ratio,
@@ -118,22 +117,23 @@ impl<'a> Compared<'a> {
         own.filter(|record| record.index == step.index).collect()
     }
 
-    /// Returns whether the step was an open loop or a search in any run.
-    ///
-    /// Its seconds have response times and probes.
-    pub(crate) fn has_track(&self, step: &StepComparison) -> bool {
+    /// Returns the records behind a step, by variant.
+    pub(crate) fn all_records(&self, step: &StepComparison) -> Vec<&'a StepRecord> {
         let variants = self.comparison.variants.iter();
-        let mut records = variants.flat_map(|variant| self.records(step, &variant.name));
+        variants.flat_map(|variant| self.records(step, &variant.name)).collect()
+    }
+
+    /// Returns whether the step was an open loop or a search in any run.
+    pub(crate) fn has_track(&self, step: &StepComparison) -> bool {
+        let mut records = self.all_records(step).into_iter();
         records.any(|record| record.arrivals.is_some() || record.search.is_some())
     }
 
     /// Returns the steps in which a rate was searched, whether or not one was found.
     pub(crate) fn searched_steps(&self) -> Vec<&'a StepComparison> {
-        let is_searched = |step: &&StepComparison| {
-            let variants = self.comparison.variants.iter();
-            let mut records = variants.flat_map(|variant| self.records(step, &variant.name));
-            records.any(|record| matches!(record.step.load, Load::FindRate(_)))
-        };
+        let is_search = |record: &StepRecord| matches!(record.step.load, Load::FindRate(_));
+        let is_searched =
+            |step: &&StepComparison| self.all_records(step).into_iter().any(is_search);
         self.comparison.steps.iter().filter(is_searched).collect()
     }
 }

@@ -25,7 +25,6 @@ pub struct RunSummary {
 
 impl RunSummary {
     /// Returns the line of `run`.
-    #[must_use]
     pub fn of(run: &RunRecord) -> Self {
         let build = run.identity.as_ref().map_or_else(
             || run.variant.build.to_string(),
@@ -46,7 +45,6 @@ impl RunSummary {
 }
 
 /// Returns the runs as a table, grouped by experiment.
-#[must_use]
 pub fn render_list(runs: &[RunSummary], style: Style) -> String {
     if runs.is_empty() {
         return "No runs are stored here yet: `assay run` makes some.\n".to_owned();

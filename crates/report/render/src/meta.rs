@@ -28,7 +28,6 @@ pub struct Meta {
 
 impl Meta {
     /// Returns the facts of the experiment of `manifest`.
-    #[must_use]
     pub fn of(manifest: &Manifest) -> Self {
         let experiment = &manifest.plan.experiment;
         Self {

@@ -22,42 +22,20 @@ pub(crate) fn methods(comparison: &Comparison) -> Vec<&'static str> {
 
 /// Returns the effects of the steps' own questions, over all steps and variants.
 pub(crate) fn primary_effects(comparison: &Comparison) -> impl Iterator<Item = &Effect> {
-    let of_step = |step: &'_ analysis::StepComparison| step.primary;
-    comparison.steps.iter().flat_map(move |step| {
-        let primary = of_step(step);
-        let measured = step.cells.iter().filter_map(move |cell| cell.metric(primary?));
+    comparison.steps.iter().flat_map(|step| {
+        let measured = step.cells.iter().filter_map(|cell| cell.metric(step.primary?));
         measured.filter_map(|measured| measured.versus_base.as_ref())
     })
 }
 
-/// Returns the origin of the noise behind an effect.
-pub(crate) fn origin(method: Method, noise: Option<&Noise>) -> String {
-    match method {
-        Method::Moderated | Method::History => {
-            noise.map_or_else(|| "pooled with other cells".to_owned(), pooled)
-        }
-        Method::Pooled | Method::Welch => "from these runs".to_owned(),
-        Method::Paired => "from these runs, block by block".to_owned(),
-        Method::None => "assumed, not measured".to_owned(),
-    }
-}
-
 /// Returns the cells that noise was fitted to.
-fn pooled(noise: &Noise) -> String {
+pub(crate) fn pooled(noise: &Noise) -> String {
     let own = many(noise.own_cells as usize, "cell");
-    match (noise.own_cells, noise.earlier_cells) {
-        (_, 0) => format!("pooled from {own} of these runs"),
-        (0, _) => format!("pooled from {}", earlier(noise)),
-        (_, _) => format!("pooled from {own} of these runs and {}", earlier(noise)),
-    }
-}
-
-fn earlier(noise: &Noise) -> String {
-    format!(
-        "{} of {}",
-        many(noise.earlier_cells as usize, "cell"),
-        many(noise.earlier_experiments as usize, "earlier experiment")
-    )
+    let earlier = match noise.earlier_cells {
+        0 => String::new(),
+        cells => format!(" and {} of earlier experiments", many(cells as usize, "cell")),
+    };
+    format!("pooled from {own} of these runs{earlier}")
 }
 
 /// Returns how a family of comparisons was adjusted; `None` for an empty one.

@@ -9,7 +9,6 @@ use crate::input::Compared;
 use crate::label::{SERVER_CPU, THROUGHPUT};
 
 /// Returns shell commands, the most useful first.
-#[must_use]
 pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     let name = &compared.meta.name;
     let mut steps = Vec::new();

@@ -9,9 +9,7 @@ use crate::label::step_heading;
 pub(crate) fn pipelined_steps(compared: &Compared<'_>) -> Option<String> {
     let comparison = compared.comparison;
     sentence(comparison.steps.iter().filter_map(|step| {
-        let variants = comparison.variants.iter();
-        let mut records = variants.flat_map(|variant| compared.records(step, &variant.name));
-        Some((step_heading(comparison, step), depth(records.next()?)?))
+        Some((step_heading(comparison, step), depth(compared.all_records(step).first()?)?))
     }))
 }
 

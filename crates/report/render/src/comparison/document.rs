@@ -1,7 +1,6 @@
 //! The comparison as a document, and its answer on one screen.
 
-use super::section::Section;
-use super::sections::sections;
+use super::section::{Section, sections};
 use super::tables::{absolute, costs, relative, runs_table};
 use super::{BRACKETS, bucket_tables, cpu, csv, has_brackets, json, open, search, sweep};
 use crate::document::{Document, Part};
@@ -19,7 +18,6 @@ const SHOWN: usize = 6;
 /// Returns the comparison in `format`.
 ///
 /// `style` matters to text; its `has_costs` to Markdown too. CSV and JSON hold every metric.
-#[must_use]
 pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) -> String {
     match format {
         Format::Text | Format::Markdown => {
@@ -94,7 +92,6 @@ pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
 ///
 /// Bytes written per byte put are those of the whole process over all steps, log included: the
 /// one definition that is the same for every engine.
-#[must_use]
 pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
     let mut document = Document::default();
     document.add([Part::Text(headline(compared))]);

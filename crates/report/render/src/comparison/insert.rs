@@ -1,34 +1,24 @@
-//! Background insert rates and relative throughput, as insert benchmark reports show them.
+//! Background insert rates, as insert benchmark reports show them.
 //!
-//! Source: [Callaghan 2022-11-29]: the table of insert rates with its target row and the 95 % rule;
-//! relative tables that flag < 0.95 and > 1.05.
+//! Source: [Callaghan 2022-11-29]: the table of insert rates with its target row and the 95 % rule.
 
 use analysis::{CellComparison, StepComparison};
-use model::{Label, Unit};
+use model::Unit;
 
 use super::section::Section;
-use super::tables::{median_cell, of_variants};
 use crate::document::{Cell, Table, Tone, known};
-use crate::figure::{MISSING, digits, figure, percent};
+use crate::figure::{MISSING, figure, percent};
 use crate::input::Compared;
-use crate::label::{THROUGHPUT, counts_rows, plain_steps, step_heading, variant_label};
+use crate::label::{step_heading, variant_label};
 
 /// The rate that background writers reached.
 const REACHED: &str = "writer_rows_per_s";
 /// The same as a share of the target.
 const SHARE: &str = "writer_rate_share";
-/// Ratios of medians beyond which a relative table marks a cell.
-const MARKED: std::ops::RangeInclusive<f64> = 0.95..=1.05;
 
 /// Legend of figures in brackets.
 pub(crate) const BRACKETS: &str = "In brackets: the background writers reached less than 95 % of \
     their target rate; these queries had less load next to them and get no ratio.";
-
-/// Returns the rates that were reached, then throughput as insert benchmark reports have it;
-/// nothing for experiments without rows to count.
-pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
-    [rates(compared), relative(compared)].into_iter().flatten().collect()
-}
 
 /// Returns whether a figure of the comparison stands in brackets.
 pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
@@ -36,8 +26,8 @@ pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
     cells.any(CellComparison::has_missed_rate)
 }
 
-/// Returns target and reached rate of the background writers of each step.
-fn rates(compared: &Compared<'_>) -> Option<Section> {
+/// Returns target and reached rate of the background writers of each step; `None` without any.
+pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
     let comparison = compared.comparison;
     let is_known = |step: &&StepComparison| target(step).is_some();
     let steps: Vec<&StepComparison> = comparison.steps.iter().filter(is_known).collect();
@@ -102,55 +92,4 @@ fn missed(compared: &Compared<'_>, step: &StepComparison) -> Vec<String> {
         ))
     };
     late.filter_map(sentence).collect()
-}
-
-/// Returns medians relative to those of the base, in two decimals and one line per variant.
-fn relative(compared: &Compared<'_>) -> Option<Section> {
-    let comparison = compared.comparison;
-    let steps = plain_steps(comparison);
-    let is_of_rows = steps.iter().any(|step| counts_rows(step) || target(step).is_some());
-    if !is_of_rows || comparison.variants.len() < 2 {
-        return None;
-    }
-    let base = comparison.variants.iter().position(|it| it.name == comparison.base)?;
-    let mut table = of_variants(comparison, "");
-    for step in &steps {
-        let cells = step.cells.iter().map(|cell| ratio(compared, &step.cells[base], cell));
-        table.figures(step_heading(comparison, step), cells);
-    }
-    let marks = "Ratios of medians, however noisy: < below 0.95, > above 1.05. Whether a difference \
-                 is more than noise is shown by intervals and signs.";
-    Some(Section {
-        title: format!(
-            "Throughput relative to {} as insert benchmark reports have it",
-            comparison.base
-        ),
-        sentences: Vec::new(),
-        tables: vec![table],
-        remarks: vec![marks.to_owned()],
-    })
-}
-
-fn ratio(compared: &Compared<'_>, base: &CellComparison, own: &CellComparison) -> Cell {
-    let median = |cell: &CellComparison| Some(cell.metric(THROUGHPUT)?.spread.median);
-    let Some((base_rate, rate)) = median(base).zip(median(own)) else {
-        return median_cell(THROUGHPUT, None);
-    };
-    let value = rate / base_rate;
-    if !value.is_finite() {
-        return MISSING.into();
-    }
-    let text = if value < 10.0 { format!("{value:.2}") } else { digits(value) };
-    let (sign, tone) = match value {
-        value if value < *MARKED.start() => ("<", Tone::Worse),
-        value if value > *MARKED.end() => (">", Tone::Better),
-        _ => (" ", Tone::Plain),
-    };
-    if base.has_missed_rate() || own.has_missed_rate() {
-        Cell::from(text).set_aside()
-    } else if compared.label == Label::Bogus {
-        text.into()
-    } else {
-        Cell::new(format!("{text} {sign}"), tone)
-    }
 }

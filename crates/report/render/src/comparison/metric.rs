@@ -16,7 +16,6 @@ use crate::trust::headline;
 ///
 /// `None` when the model has no metric of that name, or no run has a value of it.
 /// A verdict is `higher` or `lower` whatever the metric: which of these is better stands above.
-#[must_use]
 pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Option<String> {
     let metric = metric::find(name)?;
     let comparison = compared.comparison;

@@ -3,7 +3,7 @@
 //! Closed loops, open loops, searches, sweeps, then costs; the HTML page has its own folder.
 //! Nothing is computed here: every number comes from the `Comparison`.
 //!
-//! To add a section, add a file and its line in `sections`.
+//! To add a section, add a file and its line in `section::sections`.
 
 mod buckets;
 mod cpu;
@@ -15,7 +15,6 @@ mod metric;
 mod open;
 mod search;
 mod section;
-mod sections;
 mod sweep;
 mod tables;
 
@@ -25,6 +24,5 @@ pub(crate) use document::{document, notes, problems};
 pub use document::{render_answer, render_comparison};
 pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::render_metric;
-pub(crate) use section::Section;
-pub(crate) use sections::sections;
+pub(crate) use section::{Section, sections};
 pub(crate) use tables::{absolute, relative, runs_table};

@@ -4,7 +4,7 @@ use analysis::{
     CellComparison, Percentile, StepComparison, Time, Withheld, response_time, service_time,
 };
 use model::validity::LoadStatus;
-use model::{Label, Limit, StepRecord};
+use model::{Limit, StepRecord};
 
 use super::section::Section;
 use super::tables::{find, median_cell, not_base, of_variants, ratio_cell};
@@ -12,7 +12,7 @@ use crate::document::Table;
 use crate::figure::{MISSING, figure};
 use crate::input::Compared;
 use crate::label::{GOODPUT, OFFERED, THROUGHPUT, step_heading};
-use crate::sentence::{Claim, list, step_sentence};
+use crate::sentence::{Claim, grouped, list, step_sentence};
 use crate::validity::{rate, status_word, time};
 
 /// Metrics with a ratio to the base: name and heading.
@@ -26,25 +26,15 @@ const RELATIVE: [(&str, &str); 7] = [
     ("service_ns_p999", "\np99.9"),
 ];
 
-/// The percentiles of the table of times, with their headings.
-const SHOWN: [(Percentile, &str); 5] = [
-    (Percentile::P50, "p50"),
-    (Percentile::P99, "p99"),
-    (Percentile::P999, "p99.9"),
-    (Percentile::P9999, "p99.99"),
+/// The percentiles of the table of times: how their metrics end, and headings.
+const SHOWN: [(Percentile, &str, &str); 5] = [
+    (Percentile::P50, "p50", "p50"),
+    (Percentile::P99, "p99", "p99"),
+    (Percentile::P999, "p999", "p99.9"),
+    (Percentile::P9999, "p9999", "p99.99"),
     // The longest is shown where the highest percentile could be.
-    (Percentile::P9999, "max"),
+    (Percentile::P9999, "max", "max"),
 ];
-/// Their metrics, of response and of service times.
-const RESPONSE: [&str; 5] = [
-    "response_ns_p50",
-    "response_ns_p99",
-    "response_ns_p999",
-    "response_ns_p9999",
-    "response_ns_max",
-];
-const SERVICE: [&str; 5] =
-    ["service_ns_p50", "service_ns_p99", "service_ns_p999", "service_ns_p9999", "service_ns_max"];
 
 /// Share of the intervals that are invalid.
 const INVALID_SHARE: &str = "invalid_share";
@@ -83,63 +73,34 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
             .to_owned(),
     ];
     let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();
-    if comparison.variants.len() > 1 {
-        let mut claims = Claim::of(step);
-        if compared.label == Label::Bogus {
-            // The missing verdict is reported once.
-            claims.truncate(1);
-        }
-        sentences.extend(claims.iter().filter_map(|claim| step_sentence(compared, step, claim)));
-    }
+    let claim = Claim::of(step).filter(|_| comparison.variants.len() > 1);
+    sentences.extend(claim.and_then(|claim| step_sentence(compared, step, &claim, &heading)));
     Section { title, sentences, tables, remarks }
 }
 
 /// Returns which variants sustained the rate, and which stayed within the limit.
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> Option<String> {
     let offered = step.cells.iter().find_map(|cell| cell.metric(OFFERED))?.spread.median;
-    let statuses = |variant: &str| {
-        let records = compared.records(step, variant);
-        let known = records.iter().filter_map(|record| record.load_status.as_ref());
-        known.map(status_word).collect::<Vec<_>>()
+    let of_cell = |cell: &CellComparison| {
+        let records = compared.records(step, &cell.variant);
+        (load_status(&records), cell.variant.clone())
     };
-    let names = |is: &dyn Fn(&str) -> bool| -> Vec<&str> {
-        let names = step.cells.iter().map(|cell| cell.variant.as_str());
-        names.filter(|name| is(name)).collect()
-    };
-    let sustained = status_word(&LoadStatus::Sustained);
-    let all_sustained = names(&|name| {
-        let statuses = statuses(name);
-        !statuses.is_empty() && statuses.iter().all(|status| *status == sustained)
-    });
-    let mut clauses = Vec::new();
-    if !all_sustained.is_empty() {
-        clauses.push(format!("{} sustained it", list(&all_sustained)));
-    }
-    let others = |load_status: &str| {
-        let with = names(&|name| statuses(name).contains(&load_status));
-        (!with.is_empty()).then(|| {
-            format!(
-                "{} {} {load_status}",
-                list(&with),
-                if with.len() == 1 { "was" } else { "were" }
-            )
-        })
-    };
-    clauses.extend(["OVERLOADED", "CLIENT-BOUND"].into_iter().filter_map(others));
+    let known = step.cells.iter().map(of_cell).filter(|(status, _)| status != MISSING);
+    let statuses = grouped(known);
     let heading = step_heading(compared.comparison, step);
-    let mut sentence = format!("{heading}: at {} offered, {}.", rate(offered), clauses.join("; "));
+    let mut sentence = format!("{heading}: {} offered: {statuses}.", rate(offered));
     if let Some(limit) = limit(compared, step) {
-        let within: Vec<&str> = names(&|name| is_within(step, name, &limit));
+        let within = step.cells.iter().filter(|cell| is_within(cell, &limit));
+        let within: Vec<&str> = within.map(|cell| cell.variant.as_str()).collect();
         let within = if within.is_empty() { "no variant".to_owned() } else { list(&within) };
         sentence.push_str(&format!(" Within {limit}: {within}."));
     }
-    (!clauses.is_empty()).then_some(sentence)
+    (!statuses.is_empty()).then_some(sentence)
 }
 
 /// Returns whether the median run of a variant served the limit's share of the arrivals in time.
-fn is_within(step: &StepComparison, variant: &str, limit: &Limit) -> bool {
-    let cell = step.cells.iter().find(|cell| cell.variant == variant);
-    let median = |name: &str| cell.and_then(|cell| cell.metric(name)).map(|it| it.spread.median);
+fn is_within(cell: &CellComparison, limit: &Limit) -> bool {
+    let median = |name: &str| cell.metric(name).map(|it| it.spread.median);
     let of =
         median(OFFERED).map(|offered| median(THROUGHPUT).map_or(offered, |it| it.max(offered)));
     median(GOODPUT).zip(of).is_some_and(|(good, of)| good >= limit.share * of)
@@ -174,10 +135,11 @@ fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
 /// Returns response and service times side by side.
 pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
     let mut table = of_variants(compared.comparison, "");
-    let mut add = |what: &str, names: [&str; 5], of: fn(&StepRecord, Percentile) -> Time| {
-        for ((percentile, heading), name) in SHOWN.iter().zip(names) {
-            let cell = |cell: &CellComparison| match cell.metric(name) {
-                Some(measured) => median_cell(name, Some(measured)),
+    let mut add = |what: &str, of: fn(&StepRecord, Percentile) -> Time| {
+        for (percentile, suffix, heading) in &SHOWN {
+            let name = format!("{what}_ns_{suffix}");
+            let cell = |cell: &CellComparison| match cell.metric(&name) {
+                Some(measured) => median_cell(&name, Some(measured)),
                 None => {
                     let records = compared.records(step, &cell.variant);
                     placeholder(&records, &|record| of(record, *percentile)).into()
@@ -187,8 +149,8 @@ pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
             table.figures(format!("{first}\n{heading}"), step.cells.iter().map(cell));
         }
     };
-    add("response", RESPONSE, response_time);
-    add("service", SERVICE, service_time);
+    add("response", response_time);
+    add("service", service_time);
     table
 }
 

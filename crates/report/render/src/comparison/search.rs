@@ -13,7 +13,6 @@ use crate::figure::{figure, range};
 use crate::input::Compared;
 use crate::label::{SUSTAINABLE, step_heading, variant_label};
 use crate::sentence::{Claim, step_sentence};
-use crate::validity::rate;
 
 /// Returns a part for each step in which a rate was searched.
 pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
@@ -40,26 +39,10 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
 
 /// Returns what was found, as a sentence.
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> String {
-    let heading = step_heading(compared.comparison, step);
-    let limit = limit(compared, step).map_or_else(String::new, |limit| format!(" within {limit}"));
-    let of_base = step_sentence(compared, step, &Claim::SUSTAINABLE).map(|text| {
-        let rest = text.strip_prefix(&heading).unwrap_or(&text).to_owned();
-        format!("{heading}{limit}{rest}")
-    });
-    of_base.unwrap_or_else(|| format!("{heading}{limit}: {}.", without_base(step)))
-}
-
-/// Returns what was found where the base found nothing.
-fn without_base(step: &StepComparison) -> String {
-    let known = step.cells.iter().filter_map(|cell| {
-        Some(format!("{} {}", cell.variant, rate(cell.metric(SUSTAINABLE)?.spread.median)))
-    });
-    let known: Vec<String> = known.collect();
-    if known.is_empty() {
-        "no search found a rate".to_owned()
-    } else {
-        format!("{}; no search of the base found a rate", known.join(", "))
-    }
+    let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
+    let heading = step_heading(compared.comparison, step) + &limit.unwrap_or_default();
+    step_sentence(compared, step, &Claim::SUSTAINABLE, &heading)
+        .unwrap_or_else(|| format!("{heading}: no search of the base found a rate."))
 }
 
 fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {

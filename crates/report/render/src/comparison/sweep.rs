@@ -164,7 +164,7 @@ fn best_level(scaling: &Scaling) -> String {
     let single = scaling.levels.iter().find(|level| level.clients == 1);
     let times = single.filter(|single| single.throughput.median > 0.0).map(|single| {
         let times = best.throughput.median / single.throughput.median;
-        format!(", {} times that of one", figure::ratio(times))
+        format!(", {} times that of one", figure::digits(times))
     });
     format!(
         "median throughput was highest with {}: {}{}",
@@ -238,16 +238,13 @@ fn places(value: f64, least: usize) -> usize {
 fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     let cpus = scaling.cpus?;
     if scaling.levels.iter().all(|level| level.busy.is_none()) {
-        return beyond_cpus(scaling, cpus);
+        return None;
     }
     let is_over = |level: &&Level| level.busy.and_then(|busy| busy.is_over_cpus) == Some(true);
     let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
     let limit = format!("{cpus} busy threads of {cpus} CPUs");
-    let Some(most) = highest(&over) else {
-        return Some(format!("Rule of thumb not tested: no level went beyond {limit}"));
-    };
-    let Some(before) = highest(&within) else {
-        return Some(format!("Rule of thumb not tested: every level went beyond {limit}"));
+    let Some((most, before)) = highest(&over).zip(highest(&within)) else {
+        return Some(format!("Rule of thumb not tested: no level on one side of {limit}"));
     };
     let gain = most.throughput.median / before.throughput.median - 1.0;
     let (one, other) = (&most.throughput, &before.throughput);
@@ -259,22 +256,7 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
             "that may be noise, and these runs do not test the rule of thumb (busy threads <= CPUs)"
         }
     };
-    let mut text = format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most));
-    let queued = most.busy.and_then(|busy| busy.run_queue_share);
-    if let Some(share) = queued {
-        let share = figure(Unit::Share, share.median);
-        text.push_str(&format!("; the clients waited for a CPU {share} of their time"));
-    }
-    Some(text)
-}
-
-/// Returns what more clients than CPUs brought, where busy threads are not known.
-fn beyond_cpus(scaling: &Scaling, cpus: u32) -> Option<String> {
-    let is_beyond = |level: &&Level| level.is_beyond_cpus == Some(true);
-    let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_beyond);
-    let (most, before) = highest(&over).zip(highest(&within))?;
-    let gain = most.throughput.median / before.throughput.median - 1.0;
-    Some(format!("Beyond {} on {cpus} CPUs throughput {}", clients(cpus), gained(gain, most)))
+    Some(format!("Beyond {limit} throughput {}: {verdict}", gained(gain, most)))
 }
 
 /// Returns a gain in words.
@@ -347,13 +329,12 @@ mod tests {
     #[test]
     fn unmeasured_levels_test_no_rule() {
         let text = rule_of_thumb(&scaling(&FEW)).unwrap();
-        assert!(text.contains("no level went beyond 2 busy threads of 2 CPUs"), "{text}");
+        assert!(text.contains("no level on one side of 2 busy threads of 2 CPUs"), "{text}");
         let mut unknown = scaling(&[(2, [200.0, 200.0]), (4, [250.0, 250.0])]);
         for level in &mut unknown.levels {
             level.busy = None;
         }
-        let text = rule_of_thumb(&unknown).unwrap();
-        assert_eq!(text, "Beyond 2 clients on 2 CPUs throughput gained 25 % (4 clients)");
+        assert_eq!(rule_of_thumb(&unknown), None);
     }
 
     #[test]

@@ -134,8 +134,11 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
 pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> Table {
     let comparison = compared.comparison;
     let mut table = of_variants(comparison, "");
-    for column in steps.iter().flat_map(|step| columns(comparison, step)) {
-        let Column { step, metric, heading } = column;
+    for (step, (metric, what)) in steps
+        .iter()
+        .flat_map(|step| columns(comparison, step).into_iter().map(move |it| (step, it)))
+    {
+        let heading = format!("{}\n{what}", step_heading(comparison, step));
         let count = |cell: &CellComparison| {
             let is_single = cell.metric(metric).is_some_and(|one| one.spread.n == 1);
             if is_single { "n=1" } else { "" }
@@ -168,30 +171,16 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
     table
 }
 
-/// A figure of a step that has a ratio to the base.
-struct Column<'a> {
-    step: &'a StepComparison,
-    metric: &'static str,
-    heading: String,
-}
-
-/// Returns the main figures of a step: throughput, unless the experiment or a search sets it.
-fn columns<'a>(comparison: &Comparison, step: &'a StepComparison) -> Vec<Column<'a>> {
-    let heading = step_heading(comparison, step);
-    let column =
-        |metric, what: &str| Column { step, metric, heading: format!("{heading}\n{what}") };
+/// Returns the main figures of a step, with headings: throughput, unless that is set.
+fn columns(comparison: &Comparison, step: &StepComparison) -> Vec<(&'static str, &'static str)> {
     match loading(step) {
         Loading::Closed if is_sweep(comparison) => Vec::new(),
-        Loading::Closed => {
-            let (metric, what) = answer(step);
-            vec![column(metric, what)]
-        }
-        Loading::Searched => vec![column(SUSTAINABLE, "highest rate")],
+        Loading::Closed => vec![answer(step)],
+        Loading::Searched => vec![(SUSTAINABLE, "highest rate")],
         Loading::Given => {
-            let known = [column(GOODPUT, "goodput/s"), column("response_ns_p999", "p99.9")];
-            let is_known =
-                |one: &Column<'_>| step.cells.iter().any(|cell| cell.metric(one.metric).is_some());
-            known.into_iter().filter(is_known).collect()
+            let mut known = vec![(GOODPUT, "goodput/s"), ("response_ns_p999", "p99.9")];
+            known.retain(|(name, _)| step.cells.iter().any(|cell| cell.metric(name).is_some()));
+            known
         }
     }
 }

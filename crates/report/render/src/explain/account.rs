@@ -4,12 +4,11 @@ use analysis::Explanation;
 use analysis::explain::{Rule, Rung, Subject};
 use stats::MeanDifference;
 
-use super::label::percent;
 use crate::document::Table;
 use crate::figure;
 
 /// Cells of a bar for the whole of a difference.
-const BAR: f64 = 20.0;
+const BAR: u32 = 20;
 
 /// Returns where the time is; `None` where the records lack it or must not be used.
 ///
@@ -61,15 +60,16 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     Some(table)
 }
 
+/// Returns a share in whole percent.
+pub(super) fn percent(share: f64) -> String {
+    // No share is written -0.
+    format!("{:.0} %", (share * 100.0).round() + 0.0)
+}
+
 /// Returns a bar for a share of the difference; nothing for one that goes the other way.
 fn bar(share: f64) -> String {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 0 and the bar's length"
-    )]
-    let cells = (share.clamp(0.0, 1.0) * BAR).round() as usize;
-    "\u{2588}".repeat(cells)
+    let cells = (1..=BAR).filter(|cell| share * f64::from(BAR) + 0.5 >= f64::from(*cell));
+    cells.map(|_| '\u{2588}').collect()
 }
 
 /// One unit and one number of decimals for all figures of a table.
@@ -90,25 +90,21 @@ impl Scale {
             us if us < 1e7 => ("ms", 1e-3),
             _ => ("s", 1e-6),
         };
-        let decimals = match most_us * by {
-            most if most < 10.0 => 2,
-            most if most < 1_000.0 => 1,
-            _ => 0,
-        };
-        Self { unit, by, decimals }
+        let most = most_us * by;
+        Self { unit, by, decimals: usize::from(most < 10.0) + usize::from(most < 1_000.0) }
     }
 
     /// Returns a figure without its sign where it is 0.
     pub(super) fn plain(&self, us: f64) -> String {
-        let text = format!("{:.1$}", us * self.by, self.decimals);
-        let is_zero = text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.'));
-        if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+        let decimals = self.decimals;
+        let text = format!("{:.decimals$}", us * self.by);
+        if text.contains(|c| matches!(c, '1'..='9')) { text } else { format!("{:.decimals$}", 0.0) }
     }
 
     /// Returns a figure with its sign.
     pub(super) fn signed(&self, us: f64) -> String {
         let text = self.plain(us);
-        let is_positive = us > 0.0 && text.chars().any(|c| matches!(c, '1'..='9'));
+        let is_positive = us > 0.0 && text.contains(|c| matches!(c, '1'..='9'));
         if is_positive { format!("+{text}") } else { text }
     }
 }

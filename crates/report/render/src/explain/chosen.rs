@@ -18,14 +18,6 @@ pub(crate) struct Chosen {
     pub(crate) others: Vec<Block>,
 }
 
-impl Chosen {
-    /// Returns the command that prints all of them.
-    pub(crate) fn command(&self, compared: &Compared<'_>) -> String {
-        let (base, id) = (&compared.comparison.base, &compared.meta.id);
-        format!("assay explain {base} {} --in {id}", self.variant)
-    }
-}
-
 /// Returns the explained differences by variant; none where no verdict may be drawn.
 ///
 /// Left out: the control, and throughput set by the experiment or a search.
@@ -54,25 +46,10 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
     let mut established: Vec<(f64, Explanation)> =
         explained.filter_map(|one| Some((size(one.effect.as_ref()?)?, one))).collect();
     // Of two equal ones the earlier step.
-    let mut largest = 0;
-    for (at, (size, _)) in established.iter().enumerate() {
-        if *size > established[largest].0 {
-            largest = at;
-        }
-    }
-    if established.is_empty() {
-        return None;
-    }
-    let (_, first) = established.remove(largest);
-    let largest = Block::of(compared, &first);
-    // A sentence stands once.
-    let mut shown = largest.sentences.clone();
-    let mut others: Vec<Block> =
-        established.iter().map(|(_, one)| Block::of(compared, one)).collect();
-    for other in others.iter_mut().filter(|other| other.refusal().is_none()) {
-        other.sentences.retain(|sentence| !shown.contains(sentence));
-        shown.extend(other.sentences.iter().cloned());
-    }
+    let places = (0..established.len()).rev();
+    let largest = places.max_by(|a, b| established[*a].0.total_cmp(&established[*b].0))?;
+    let largest = Block::of(compared, &established.remove(largest).1);
+    let others = established.iter().map(|(_, one)| Block::of(compared, one)).collect();
     Some(Chosen { variant: variant.to_owned(), largest, others })
 }
 

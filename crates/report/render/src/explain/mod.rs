@@ -2,14 +2,12 @@
 //!
 //! `analysis::explain` decides which claims are allowed; this module only words them.
 //!
-//! To add a format, add it to `render`; a sentence, to `sentence`.
+//! To add a sentence, add it to `sentence`.
 
 mod account;
 mod chosen;
-mod label;
 mod render;
 mod sentence;
-mod untested;
 
 pub(crate) use chosen::chosen;
 pub(crate) use render::Block;

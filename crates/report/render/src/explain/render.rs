@@ -16,7 +16,6 @@ use crate::trust;
 /// Returns the explanations of one or more steps below the label.
 ///
 /// There is no CSV form: text takes its place.
-#[must_use]
 pub fn render_explanations(
     compared: &Compared<'_>,
     explanations: &[Explanation],
@@ -43,7 +42,7 @@ struct Data<'a> {
 pub(crate) struct Block {
     headline: String,
     table: Option<Table>,
-    pub(super) sentences: Vec<String>,
+    sentences: Vec<String>,
     is_refused: bool,
 }
 
@@ -57,12 +56,6 @@ impl Block {
         }
     }
 
-    /// Returns why the difference is not explained, in one line; `None` where it is.
-    pub(crate) fn refusal(&self) -> Option<String> {
-        let why = self.sentences.first().filter(|_| self.is_refused)?;
-        Some(format!("{} {why}", self.headline))
-    }
-
     /// Returns headline, account and sentences.
     pub(crate) fn parts(self) -> Vec<Part> {
         let mut parts = vec![Part::Strong(self.headline)];
@@ -73,22 +66,16 @@ impl Block {
 
     /// Returns the block in a report: one line where the difference is not explained.
     pub(crate) fn in_report(self) -> Vec<Part> {
-        self.refusal().map_or_else(|| self.parts(), |line| vec![Part::Strong(line)])
+        match self.sentences.first().filter(|_| self.is_refused) {
+            Some(why) => vec![Part::Strong(format!("{} {why}", self.headline))],
+            None => self.parts(),
+        }
     }
 }
 
-/// Returns a block per step; of equal sentences in neighbouring steps the last stays.
-///
-/// A bogus comparison has one block.
+/// Returns a block per step; a bogus comparison has one.
 fn blocks(compared: &Compared<'_>, explanations: &[Explanation]) -> Vec<Block> {
     let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
     let shown = if explanations.iter().any(is_bogus) { &explanations[..1] } else { explanations };
-    let mut blocks: Vec<Block> = shown.iter().map(|one| Block::of(compared, one)).collect();
-    for at in 1..blocks.len() {
-        let (before, after) = blocks.split_at_mut(at);
-        if let (Some(before), Some(after)) = (before.last_mut(), after.first()) {
-            before.sentences.retain(|sentence| !after.sentences.contains(sentence));
-        }
-    }
-    blocks
+    shown.iter().map(|one| Block::of(compared, one)).collect()
 }

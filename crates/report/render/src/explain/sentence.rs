@@ -5,20 +5,19 @@
 
 use analysis::Explanation;
 use analysis::explain::{
-    Account, BINDS_FROM, Bound, Component, Factor, Identity, Resource, Rule, Rung, Subject,
+    Account, BINDS_FROM, Bound, Change, ChangeKind, Component, Declared, Factor, Identity, Moved,
+    Part, Resource, Rule, Rung, Subject,
 };
-use stats::Method;
+use model::{Unit, metric};
 
-use super::account::Scale;
-use super::label::{binds, moved, percent, used};
-use super::untested::not_tested;
-use crate::figure;
+use super::account::{Scale, percent};
+use crate::figure::{digits, figure, limits};
 use crate::input::Compared;
-use crate::sentence::{Claim, Single};
+use crate::sentence::{Claim, clause};
 use crate::trust::many;
 
-/// Moved metrics named before the rest is only counted.
-const MOVED: usize = 5;
+/// Moved metrics and declared differences named before the rest is only counted.
+const NAMED: usize = 5;
 
 /// Share of the difference from which a component is named in words.
 const NAMED_SHARE: f64 = 0.1;
@@ -30,77 +29,69 @@ pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> St
     if level != clients {
         place.push_str(&format!(" (in runs of {level})"));
     }
-    let runs_text = match runs {
-        (1, 1) => ", one run of each".to_owned(),
-        (one, two) if one == two => format!(", {one} runs of each"),
+    place.push_str(&match runs {
+        (one, two) if one == two => format!(", {} of each", many(*one as usize, "run")),
         (one, two) => format!(", {} of {base} and {two} of {variant}", many(*one as usize, "run")),
+    });
+    if is_bogus(explanation) {
+        return format!("{place}: {variant} against {base}.");
+    }
+    let of_account = |account: &Account| {
+        let (scale, total) = (Scale::of(&account.total), account.total);
+        let interval = total.interval.map_or_else(String::new, |(low, high)| {
+            format!(" {}", limits(scale.signed(low), scale.signed(high)))
+        });
+        format!(
+            "{variant} responded in {} {unit} on average, {base} in {}: {}{interval} {unit}",
+            scale.plain(total.variant),
+            scale.plain(total.base),
+            scale.signed(total.difference),
+            unit = scale.unit,
+        )
     };
-    let is_bogus = explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus);
-    let clause = match (&explanation.effect, explanation.subject) {
-        (Some(effect), Subject::TimePerOperation) if !is_bogus => {
-            let comparison = compared.comparison;
-            let single = Single {
-                claim: if explanation.unit.is_operation() {
-                    &Claim::THROUGHPUT
-                } else {
-                    &Claim::ROWS
-                },
-                name: variant,
-                base,
-                effect,
-                runs: [runs.0, runs.1],
-                margin: comparison.margin,
-                family: comparison.families.primary.comparisons,
-            };
-            // The clause of single runs states their number.
-            let has_count = matches!(effect.method, Method::None | Method::History);
-            let runs_text = if has_count { "" } else { &runs_text };
-            return format!("{place}{runs_text}: {}.", single.clause());
+    let text = match (&explanation.effect, explanation.subject) {
+        (Some(effect), Subject::TimePerOperation) => {
+            let is_of_rows = !explanation.unit.is_operation();
+            let claim = if is_of_rows { Claim::ROWS } else { Claim::THROUGHPUT };
+            Some(clause(compared.comparison, &claim, variant, effect))
         }
-        (_, Subject::ResponseTime) if !is_bogus => explanation.account.as_ref().map(|account| {
-            let (scale, total) = (Scale::of(&account.total), account.total);
-            let interval = total.interval.map_or_else(String::new, |(low, high)| {
-                format!(" {}", figure::limits(scale.signed(low), scale.signed(high)))
-            });
-            format!(
-                "{variant} responded in {} {unit} on average, {base} in {}: {}{interval} {unit}",
-                scale.plain(total.variant),
-                scale.plain(total.base),
-                scale.signed(total.difference),
-                unit = scale.unit,
-            )
-        }),
-        _ => None,
+        (None, Subject::TimePerOperation) => None,
+        (_, Subject::ResponseTime) => explanation.account.as_ref().map(of_account),
     };
-    let clause = clause.unwrap_or_else(|| format!("{variant} against {base}"));
-    format!("{place}{runs_text}: {clause}.")
+    format!("{place}: {}.", text.unwrap_or_else(|| format!("{variant} against {base}")))
+}
+
+fn is_bogus(explanation: &Explanation) -> bool {
+    explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus)
 }
 
 /// Returns the sentences below the account.
 pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
-    let mut lines = Vec::new();
-    for refusal in &explanation.refusals {
-        lines.push(format!("Not explained: {}. Needed: {}.", refusal.evidence, refusal.needed));
-    }
-    if explanation.refusals.iter().any(|refusal| refusal.rule == Rule::Bogus) {
+    let refused = explanation.refusals.iter();
+    let mut lines: Vec<String> = refused
+        .map(|refusal| format!("Not explained: {}. Needed: {}.", refusal.evidence, refusal.needed))
+        .collect();
+    if is_bogus(explanation) {
         return lines;
     }
-    if explanation.rung > Rung::Nothing {
+    let is_explained = explanation.rung > Rung::Nothing;
+    if is_explained {
         lines.extend(explanation.account.as_ref().map(accounting));
         lines.extend(explanation.identities.iter().map(product));
     }
-    let hidden = explanation.hidden();
+    let hidden: Vec<String> = explanation.hidden().into_iter().map(moved).collect();
     if !hidden.is_empty() {
-        let costs: Vec<String> = hidden.into_iter().map(moved).collect();
-        lines.push(format!(
-            "Hidden regression: the same throughput for more: {}.",
-            costs.join("; ")
-        ));
-    } else if explanation.rung > Rung::Nothing {
-        lines.extend(association(explanation));
+        let costs = hidden.join("; ");
+        lines.push(format!("Hidden regression: the same throughput for more: {costs}."));
+    } else if is_explained {
+        let moves = first(&explanation.moved, moved, "; ");
+        lines.push(match explanation.moved[..] {
+            [] => "In the same runs no other cost moved beyond the margin.".to_owned(),
+            _ => format!("In the same runs, by medians: {moves}."),
+        });
     }
     lines.extend(bounds(&explanation.bounds));
-    if explanation.rung > Rung::Nothing {
+    if is_explained {
         lines.extend(not_tested(explanation));
     }
     lines
@@ -112,68 +103,135 @@ fn accounting(account: &Account) -> String {
     let share = |component: &Component| account.share(&component.us).unwrap_or(0.0);
     let is_named =
         |component: &&Component| component.us.is_apart() && share(component).abs() >= NAMED_SHARE;
-    let phrase = |(at, component): (usize, &Component)| {
-        let verb = if at == 0 { " is" } else { "" };
+    let phrase = |component: &Component| {
         let size = scale.signed(component.us.difference);
-        format!("{}{verb} {size} ({})", component.part.phrase(), percent(share(component)))
+        format!("{} is {size} ({})", component.part.phrase(), percent(share(component)))
     };
-    let named = account.components.iter().filter(is_named).enumerate().map(phrase);
-    let parts: Vec<String> = named.collect();
+    let named: Vec<String> = account.components.iter().filter(is_named).map(phrase).collect();
     let whole = format!("{} {}", scale.signed(account.total.difference), scale.unit);
-    if parts.is_empty() {
-        return format!("Of the {whole} no component alone is a tenth.");
+    match named[..] {
+        [] => format!("Of the {whole} no component alone is a tenth."),
+        _ => format!("Of the {whole}, {}.", named.join(", ")),
     }
-    format!("Of the {whole}, {}.", parts.join(", "))
 }
 
 /// Returns the factors of a product's change.
 fn product(identity: &Identity) -> String {
-    let arrow = |(base, variant): (f64, f64)| {
-        format!("{} \u{2192} {}", figure::digits(base), figure::digits(variant))
-    };
+    let arrow = |base, variant| format!("{} \u{2192} {}", digits(base), digits(variant));
     let factor = |factor: &Factor| {
         let sign = if factor.adds > 0.0 { "+" } else { "" };
-        let values = arrow((factor.base, factor.variant));
-        format!("{} {values} is {sign}{}", factor.name, figure::digits(factor.adds))
+        let values = arrow(factor.base, factor.variant);
+        format!("{} {values} is {sign}{}", factor.name, digits(factor.adds))
     };
     let [first, second] = &identity.factors;
-    let whole = arrow((first.base * second.base, first.variant * second.variant));
+    let whole = arrow(first.base * second.base, first.variant * second.variant);
     format!("{} {whole}: {}, {}.", identity.whole, factor(first), factor(second))
 }
 
-/// Returns the other costs that moved.
-fn association(explanation: &Explanation) -> Option<String> {
-    let mut moves: Vec<String> = explanation.moved.iter().take(MOVED).map(moved).collect();
-    if moves.is_empty() {
-        return Some("In the same runs no other cost moved beyond the margin.".to_owned());
-    }
-    let rest = explanation.moved.len() - moves.len();
-    if rest > 0 {
-        moves.push(format!("and {rest} more (assay compare --costs)"));
-    }
-    Some(format!("In the same runs, by medians: {}.", moves.join("; ")))
+/// Returns the first of these texts and the number of the others.
+fn first<T>(all: &[T], text: fn(&T) -> String, separator: &str) -> String {
+    let mut named: Vec<String> = all.iter().take(NAMED).map(text).collect();
+    let rest = all.len() - named.len();
+    named.extend((rest > 0).then(|| format!("and {rest} more")));
+    named.join(separator)
 }
 
+/// Returns a moved metric: `write_amplification 1.90 -> 3.90`, with an arrow.
+fn moved(one: &Moved) -> String {
+    let unit = metric::find(one.metric).map_or(Unit::Count, |metric| metric.unit);
+    format!("{} {} \u{2192} {}", one.metric, figure(unit, one.base), figure(unit, one.variant))
+}
+
+/// Returns a declared difference: `direct_io = false -> true`, with an arrow.
+fn change(change: &Change) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unset".to_owned());
+    format!("{} = {} \u{2192} {}", change.name, value(&change.base), value(&change.variant))
+}
+
+/// The resources: name of their use, and what it means that they bind.
+const RESOURCES: [(Resource, &str, &str); 3] = [
+    (Resource::Cpus, "CPUs", "is bound by the CPUs"),
+    (Resource::Clients, "clients on a CPU", "is bound by its clients: they are always on a CPU"),
+    (
+        Resource::Device,
+        "device at work",
+        "keeps the device busy, and is bound by it if it serves one request at a time",
+    ),
+];
+
 /// Returns how much of each resource was used, and what binds.
-fn bounds(bounds: &[Bound]) -> Vec<String> {
-    let [base, variant] = bounds else { return Vec::new() };
+fn bounds(bounds: &[Bound]) -> Option<String> {
+    let [base, variant] = bounds else { return None };
     let share = |bound: &Bound, which: Resource| {
-        bound.used.iter().find(|(known, _)| *known == which).map(|(_, share)| *share)
+        bound.used.iter().find(|(known, _)| *known == which).map(|(_, share)| percent(*share))
     };
-    let of = |which: Resource| {
-        let (one, two) = (share(base, which)?, share(variant, which)?);
-        Some(format!("{} {} and {}", used(which), percent(one), percent(two)))
+    let of = |(which, name, _): &(Resource, &str, &str)| {
+        Some(format!("{name} {} and {}", share(base, *which)?, share(variant, *which)?))
     };
-    let uses: Vec<String> =
-        [Resource::Cpus, Resource::Clients, Resource::Device].into_iter().filter_map(of).collect();
-    if uses.is_empty() {
-        return Vec::new();
-    }
-    let binding = |bound: &Bound| bound.binding.map(|which| binds(which, &bound.variant));
-    let mut bound: Vec<String> = [binding(base), binding(variant)].into_iter().flatten().collect();
+    let uses: Vec<String> = RESOURCES.iter().filter_map(of).collect();
+    let binding = |bound: &Bound| {
+        let (_, _, how) = RESOURCES.iter().find(|(which, ..)| bound.binding == Some(*which))?;
+        Some(format!("{} {how}", bound.variant))
+    };
+    let mut bound: Vec<String> = bounds.iter().filter_map(binding).collect();
     if bound.is_empty() {
-        bound.push(format!("By their own use none binds: each is below {}.", percent(BINDS_FROM)));
+        bound.push(format!("By their own use none binds: each is below {}", percent(BINDS_FROM)));
     }
     let names = format!("{} and {}", base.variant, variant.variant);
-    vec![format!("In use by {names}: {}. {}", uses.join(", "), bound.join(" "))]
+    let (uses, bound) = (uses.join(", "), bound.join(". "));
+    (!uses.is_empty()).then(|| format!("In use by {names}: {uses}. {bound}."))
+}
+
+/// Returns the strength of the claim, what is untested, and how to test it.
+fn not_tested(explanation: &Explanation) -> Vec<String> {
+    let declared = &explanation.declared;
+    let mut lines = match (explanation.rung, declared.intervention()) {
+        (Rung::Cause, Some(only)) => vec![format!(
+            "Cause: {} is the only declared difference, and it was set on purpose: it makes the \
+             difference here. By which path is association.",
+            change(only)
+        )],
+        _ => {
+            let untested = untested(declared);
+            vec![format!("This is accounting plus association. Not tested: {untested}.")]
+        }
+    };
+    if explanation.rung == Rung::Cause && !declared.in_force.is_empty() {
+        let reported = first(&declared.in_force, change, ", ");
+        lines.push(format!("With it, the engine reports: {reported}."));
+    }
+    lines.extend(how(explanation).map(|how| format!("To test it: {how}.")));
+    lines
+}
+
+/// Returns the untested differences of the variants.
+fn untested(declared: &Declared) -> String {
+    if declared.is_control {
+        return "anything: both are the same build and options, so any difference is noise".into();
+    }
+    let named = first(&declared.changes, change, ", ");
+    match &declared.changes[..] {
+        [] => "what differs: the experiment declares nothing".to_owned(),
+        [only] if only.kind == ChangeKind::Build => {
+            format!("which code; {named}, and two {}s may differ in everything", only.name)
+        }
+        changes => format!("which of {} declared differences: {named}", changes.len()),
+    }
+}
+
+/// Returns how to test where the largest part of the difference comes from.
+fn how(explanation: &Explanation) -> Option<&'static str> {
+    let account = explanation.account.as_ref()?;
+    let largest = account.components.iter().find(|component| component.us.is_apart())?;
+    Some(match largest.part {
+        Part::EngineCpu | Part::ClientCpu | Part::ServerCpu | Part::Service => {
+            "a profile of each, perf record -g"
+        }
+        Part::KernelCpu => "the system calls of each, strace -f -c",
+        Part::Storage | Part::ServerWait => "a cache that holds the data, --cache SIZE",
+        Part::RunQueue | Part::Sleep if explanation.clients > 1 => "one client, --clients 1",
+        Part::RunQueue => "a host without other work, or fewer background threads",
+        Part::Sleep => "what it waits in, strace -f -c -w",
+        Part::Waiting => "more clients, --clients N",
+    })
 }

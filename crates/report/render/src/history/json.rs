@@ -5,7 +5,7 @@ use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
 
-use super::input::HistoryInput;
+use super::render::HistoryInput;
 use crate::document::json;
 use crate::figure::unit_name;
 

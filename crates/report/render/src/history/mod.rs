@@ -3,11 +3,10 @@
 //! To add a format, add its case to [`render_history`].
 
 mod csv;
-mod input;
 mod json;
 mod render;
 mod sentence;
 mod sparkline;
 
-pub use input::HistoryInput;
-pub use render::{plot_history, render_history};
+pub use render::{HistoryInput, plot_history, render_history};
+pub(crate) use sentence::arrow;

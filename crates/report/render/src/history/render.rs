@@ -2,12 +2,10 @@
 
 use analysis::history::{Gathered, Studied, Study};
 
-use super::input::HistoryInput;
-use super::sentence::{answer, arrow, change, drift, drift_trend, percent, remarks, trend, value};
+use super::sentence::{answer, change, drift, remarks, value};
 use super::sparkline::sparkline;
 use super::{csv, json};
-use crate::document::{Document, Part, Table};
-use crate::figure::limits;
+use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::plot;
 use crate::trust::many;
@@ -15,19 +13,25 @@ use crate::trust::many;
 /// Widest sparkline.
 const SPARKLINE: usize = 60;
 
+/// A study with what the archive left out.
+#[derive(Debug, Clone, Copy)]
+pub struct HistoryInput<'a> {
+    /// The study.
+    pub study: &'a Study,
+    /// What the archive left out; `None` for histories from elsewhere.
+    pub gathered: Option<&'a Gathered>,
+}
+
 /// Returns the changes in `format`; `style` matters to text.
-#[must_use]
 pub fn render_history(input: &HistoryInput<'_>, format: Format, style: Style) -> String {
     match format {
-        Format::Text => lines(input, style.width).render(format, style),
-        Format::Markdown => tables(input.study).render(format, style),
+        Format::Text | Format::Markdown => lines(input, style.width).render(format, style),
         Format::Csv => csv::render(input.study),
         Format::Json => json::render(input),
     }
 }
 
 /// Returns the picture of the histories, as an SVG file.
-#[must_use]
 pub fn plot_history(input: &HistoryInput<'_>) -> String {
     plot::histories(input.study).file()
 }
@@ -86,47 +90,4 @@ fn left_out(gathered: &Gathered) -> Vec<String> {
         lines.push(format!("{short} left out for having fewer than 4 points"));
     }
     lines
-}
-
-/// Returns the answer, one table of changes and drifts, and the remarks on each history.
-fn tables(study: &Study) -> Document {
-    let headings = ["metric", "<at", "<", "before", "after", "change", "95 %", "points", "<is"];
-    let mut table = Table::new(headings);
-    let mut notes = Vec::new();
-    for one in &study.histories {
-        let (history, labels) = (&one.history, &one.history.labels);
-        for classified in &one.changes {
-            let change = &classified.change;
-            table.push([
-                history.name.clone(),
-                labels[change.index].clone(),
-                arrow(change.after > change.before).to_owned(),
-                value(history, change.before),
-                value(history, change.after),
-                percent(change.effect),
-                limits(percent(change.low), percent(change.high)),
-                change.points.to_string(),
-                trend(classified.trend).to_owned(),
-            ]);
-        }
-        for drift in &one.found.drifts {
-            table.push([
-                history.name.clone(),
-                format!("{} to {}", labels[drift.from], labels[drift.to]),
-                "drift".to_owned(),
-                value(history, drift.before),
-                value(history, drift.after),
-                percent(drift.effect),
-                String::new(),
-                (drift.to - drift.from).to_string(),
-                drift_trend(drift, history).to_owned(),
-            ]);
-        }
-        let points = many(history.values.len(), "point");
-        let whose = history.subject.as_ref().map(|of| format!(", {of}")).unwrap_or_default();
-        let notes_of_one = [format!("`{}`{whose}: {points}", history.name)];
-        notes.push(notes_of_one.into_iter().chain(remarks(one)).collect::<Vec<_>>().join("; "));
-    }
-    let parts = vec![Part::Text(answer(study)), Part::Table(table), Part::Items(notes)];
-    Document::from([parts])
 }

@@ -23,7 +23,7 @@ fn signed(share: f64) -> String {
 }
 
 /// Returns the sign of a change: its direction, not whether that is good.
-pub(super) const fn arrow(is_growth: bool) -> &'static str {
+pub(crate) const fn arrow(is_growth: bool) -> &'static str {
     if is_growth { "\u{25b2}" } else { "\u{25bc}" }
 }
 

@@ -6,7 +6,7 @@ use crate::input::{Compared, ReportInput};
 use crate::trust::many;
 
 /// Returns the section; nothing where no difference is established.
-pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
+pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let chosen = chosen(input, compared);
     if chosen.is_empty() {
         return Vec::new();
@@ -18,7 +18,9 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
         compared.comparison.base
     ))];
     for one in chosen {
-        let command = one.command(compared);
+        let id = &compared.meta.id;
+        let command =
+            format!("assay explain {} {} --in {id}", compared.comparison.base, one.variant);
         parts.push(Part::Heading(3, one.variant));
         parts.extend(one.largest.in_report());
         if !one.others.is_empty() {

@@ -5,7 +5,7 @@ use model::Label;
 use crate::document::Part;
 use crate::figure::{declared, percent};
 use crate::input::Compared;
-use crate::method::{self, family, methods, primary_effects};
+use crate::method::{family, methods, pooled, primary_effects};
 use crate::trust::waived;
 
 /// Returns the part; nothing for a single variant.
@@ -51,15 +51,10 @@ fn noise(compared: &Compared<'_>) -> Option<String> {
     let mut covs: Vec<f64> = primary_effects(comparison).map(|effect| effect.run_cov).collect();
     covs.sort_by(f64::total_cmp);
     let (low, high) = (covs.first()?, covs.last()?);
-    let mut origins: Vec<String> = Vec::new();
-    for step in &comparison.steps {
-        let Some(primary) = step.primary else { continue };
-        for cell in &step.cells {
-            let effect = cell.metric(primary).and_then(|measured| measured.versus_base);
-            let origin = effect.map(|it| method::origin(it.method, comparison.noise.get(primary)));
-            origins.extend(origin.filter(|one| !origins.contains(one)));
-        }
-    }
-    let origins = origins.join("; ");
-    Some(format!("coefficient of variation {} to {}, {origins}", percent(*low), percent(*high)))
+    let mut origins: Vec<String> = comparison.noise.values().map(pooled).collect();
+    origins.sort();
+    origins.dedup();
+    let range = format!("coefficient of variation {} to {}", percent(*low), percent(*high));
+    origins.insert(0, range);
+    Some(origins.join("; "))
 }

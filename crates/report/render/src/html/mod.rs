@@ -15,7 +15,7 @@ mod method;
 mod options;
 mod page;
 mod shape;
-mod warnings;
 
+pub(crate) use explained::section as explained;
 pub(crate) use how::command;
 pub use page::render_html;

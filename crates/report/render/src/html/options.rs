@@ -16,10 +16,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     for (engine, variants) in &by_engine(input) {
         let differing = differing(variants);
         parts.push(if variants.len() < 2 {
-            let requested = requested(variants);
-            Part::Strong(format!(
-                "{engine}: one variant, nothing to differ. Requested: {requested}"
-            ))
+            Part::Strong(format!("{engine}: one variant, nothing to differ."))
         } else if differing.is_empty() {
             let count = variants.len();
             Part::Strong(format!("{engine}: nothing differs between its {count} variants."))
@@ -75,7 +72,6 @@ pub(super) fn all(input: &ReportInput<'_>) -> Vec<Part> {
 /// One variant's options.
 struct Variant<'a> {
     name: &'a str,
-    requested: &'a Options,
     effective: &'a Options,
 }
 
@@ -85,11 +81,7 @@ fn by_engine<'a>(input: &ReportInput<'a>) -> BTreeMap<&'a str, Vec<Variant<'a>>>
     for variant in &input.comparison.variants {
         let opened = |run: &&RunRecord| run.cell.variant == variant.name && run.identity.is_some();
         if let Some(run) = input.runs.iter().find(opened) {
-            let own = Variant {
-                name: &run.cell.variant,
-                requested: &run.variant.options,
-                effective: &run.effective_options,
-            };
+            let own = Variant { name: &run.cell.variant, effective: &run.effective_options };
             engines.entry(&run.variant.build.engine).or_default().push(own);
         }
     }
@@ -104,10 +96,4 @@ fn differing<'a>(variants: &[Variant<'a>]) -> BTreeSet<&'a str> {
         values.len() < 2
     };
     names.filter(|name| !is_same(name)).collect()
-}
-
-fn requested(variants: &[Variant<'_>]) -> String {
-    let options = variants.iter().flat_map(|one| one.requested.iter());
-    let texts: Vec<String> = options.map(|(name, value)| format!("{name} = {value}")).collect();
-    if texts.is_empty() { "nothing, its defaults.".to_owned() } else { texts.join(", ") + "." }
 }

@@ -3,7 +3,8 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, explained, fold, how, memory, method, shape, warnings};
+use super::{answer, explained, fold, how, memory, method, shape};
+use crate::comparison::problems;
 use crate::document::{self, Document, Part};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
@@ -14,7 +15,6 @@ use crate::trust::{headline, many};
 const PAGE_STYLE: &str = include_str!("page.css");
 
 /// Returns the report as one self-contained HTML page.
-#[must_use]
 pub fn render_html(input: &ReportInput<'_>) -> String {
     let meta = Meta::of(input.manifest);
     let compared =
@@ -84,10 +84,11 @@ fn sections(
 ) -> [(&'static str, &'static str, Vec<Part>); 11] {
     let pictures = gallery(&Subject::of(*input, compared));
     let figures = |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect();
-    let published = below(published::TITLE, published::document(compared));
-    let published = published.chain(pictures.published.map(Part::Picture)).collect();
+    let published = below(published::TITLE, published::document(compared)).collect();
     let how = how::section(input, compared.meta, method::section(compared));
-    let warnings = below("Warnings", warnings::section(compared)).collect();
+    let none = compared.findings.is_empty();
+    let none = none.then(|| Part::Text("No rule found anything.".to_owned())).into_iter();
+    let warnings = none.chain(below("Warnings", problems(compared, false))).collect();
     [
         ("answer", "The answer", answer::section(compared)),
         ("published", published::TITLE, published),

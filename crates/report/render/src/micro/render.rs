@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::published::{PUBLISHED, SOURCE};
 use crate::document::{Document, Part, Table, csv, json, number};
-use crate::figure::{MISSING, digits, interval, limits, ratio, sign};
+use crate::figure::{MISSING, digits, interval, limits, sign};
 use crate::format::{Format, Style};
 
 /// Columns of the CSV format.
@@ -14,7 +14,6 @@ const CSV: &str = "kernel,block_bytes,implementation,rounds,ns_per_block,ns_low,
                    ratio,ratio_low,ratio_high,verdict";
 
 /// Returns a microbenchmark in `format`.
-#[must_use]
 pub fn render_micro(record: &MicroRecord, format: Format, style: Style) -> String {
     let cells = kernel_cells(record);
     match format {
@@ -72,7 +71,7 @@ fn times(cells: &[KernelCell], block_bytes: u32) -> Table {
             digits(cell.ns_per_block),
             within.unwrap_or_default(),
             digits(cell.mb_per_s),
-            versus.map(|effect| ratio(effect.ratio)).unwrap_or_default(),
+            versus.map(|effect| digits(effect.ratio)).unwrap_or_default(),
             versus.and_then(|effect| effect.interval.as_ref()).map(interval).unwrap_or_default(),
             versus.map_or("", sign).to_owned(),
         ]);

@@ -85,11 +85,6 @@ impl Ratios {
         Self { low: low - free, high: high + free, length }
     }
 
-    /// Returns the length of the axis.
-    pub(crate) const fn length(&self) -> f64 {
-        self.length
-    }
-
     /// Returns how far from the axis' start `value` lies, within the axis.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let log = value.max(f64::MIN_POSITIVE).ln();

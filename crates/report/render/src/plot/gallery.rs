@@ -6,12 +6,10 @@ use model::{OpUnit, metric};
 use super::bars::{Column, bars};
 use super::cpu::cpu;
 use super::picture::{Labels, Picture};
-use super::published::published;
 use super::rates::rates;
 use super::scales::scales;
-use super::seconds::seconds;
+use super::seconds::{responses, seconds};
 use super::subject::Subject;
-use super::timeline::timeline;
 use super::times::times;
 use super::verdicts::verdicts;
 use crate::label::{Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
@@ -33,8 +31,6 @@ const ANSWERS: usize = 3;
 pub(crate) struct Gallery {
     /// They answer the question: [`ANSWERS`] at most.
     pub(crate) answer: Vec<Picture>,
-    /// Published findings next to ours.
-    pub(crate) published: Option<Picture>,
     /// The evidence behind them.
     pub(crate) more: Vec<Picture>,
     /// The costs.
@@ -59,7 +55,8 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     );
     // A step that works on a known number of rows is done as a whole, not second by second.
     let is_timed = |step: &StepComparison| !matches!(step.unit, OpUnit::Rows(_));
-    let closed = subject.only(|step| !subject.compared.has_track(step) && is_timed(step));
+    let timed = subject.only(is_timed);
+    let open = subject.only(|step| subject.compared.has_track(step));
     // Where the server's CPU is the question, its picture is part of the answer.
     let is_about_cpu = subject.steps.iter().any(|step| step.primary == Some(SERVER_CPU));
     let (first, last) = if is_about_cpu { (cpu(subject), None) } else { (None, cpu(subject)) };
@@ -70,44 +67,44 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         scales(subject),
         rates(subject),
         throughput,
-        seconds(&closed).map(Picture::foldable),
+        seconds(&timed).map(Picture::foldable),
+        responses(&open).map(Picture::foldable),
         times(subject).map(Picture::foldable),
-        timeline(subject).map(Picture::foldable),
     ];
-    let written = written(subject);
-    let mut costs = vec![last, written, switches(subject)];
+    let mut costs = vec![last];
+    costs.extend(OF_STEPS.map(|one| cost(subject, one)));
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
     let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
     let more = answer.split_off(ANSWERS.min(answer.len()));
     let costs = costs.into_iter().flatten().map(Picture::foldable).collect();
-    Gallery { answer, published: published(subject), more, costs }
+    Gallery { answer, more, costs }
 }
 
-/// Draws bytes written: by the server where there is one, else to the device.
-fn written(subject: &Subject<'_>) -> Option<Picture> {
-    const SERVER: &str = "server_write_kib_per_op";
-    if subject.has_metric(SERVER) {
-        let caption = "By the server's control group alone; median, range and base's median as \
-                       above.";
-        let labels = Labels::new("written", "Bytes the server wrote per operation", caption);
-        return of_steps(subject, SERVER, labels);
-    }
-    let caption = "To the device of the data, by all processes; median, range and base's median \
-                   as above.";
-    let labels = Labels::new("written", "Bytes written to the device per operation", caption);
-    of_steps(subject, "device_write_kib_per_op", labels)
-}
+/// Costs of a server, and those of worker and device without one: name, metrics, title.
+const OF_STEPS: [(&str, [&str; 2], &str); 2] = [
+    (
+        "written",
+        ["server_write_kib_per_op", "device_write_kib_per_op"],
+        "Bytes written per operation",
+    ),
+    (
+        "switches",
+        ["server_context_switches_per_op", "context_switches_per_op"],
+        "Context switches per operation",
+    ),
+];
 
-/// Draws context switches: of the server where there is one, else of the worker.
-fn switches(subject: &Subject<'_>) -> Option<Picture> {
-    const SERVER: &str = "server_context_switches_per_op";
-    let title = "Context switches per operation";
-    if subject.has_metric(SERVER) {
-        let caption = "Of the server's processes; median, range and base's median as above.";
-        return of_steps(subject, SERVER, Labels::new("switches", title, caption));
-    }
-    let caption = "Of all threads of the worker process; median, range and base's median as above.";
-    of_steps(subject, "context_switches_per_op", Labels::new("switches", title, caption))
+/// Draws a cost of the server where there is one, else of worker or device.
+fn cost(
+    subject: &Subject<'_>,
+    (name, [server, host], title): (&str, [&str; 2], &str),
+) -> Option<Picture> {
+    let (metric, whose) = match subject.has_metric(server) {
+        true => (server, "By the server's control group alone"),
+        false => (host, "Of the worker's threads, or of all processes on the device of the data"),
+    };
+    let caption = format!("{whose}; median, range and base's median as above.");
+    of_steps(subject, metric, Labels::new(name, title, &caption))
 }
 
 /// Draws one metric in every step; `None` when no step knows it.

@@ -1,14 +1,15 @@
 //! Histories: values, fitted levels and changes, a panel each.
 
-use analysis::history::{History, Studied, Study, Trend};
+use analysis::history::{ClassifiedChange, History, Studied, Study, Trend};
 use maud::{Markup, html};
 use model::Unit;
 
 use super::matrix::float;
 use super::palette::{ALARM, INK};
 use super::picture::{Labels, Picture, line, px, text};
-use super::plane::{Stroke, path, round, sample, ticks};
+use super::plane::{path, round, sample, ticks};
 use crate::figure::digits;
+use crate::history::arrow;
 
 const WIDTH: f64 = 860.0;
 const LEFT: f64 = 64.0;
@@ -20,8 +21,6 @@ const BELOW: f64 = 34.0;
 const LEGEND: f64 = 30.0;
 /// Share of the range left free above and below the values.
 const MARGIN: f64 = 0.08;
-/// Width of a label of a change: the next one is written a line higher when it is closer.
-const LABEL: f64 = 60.0;
 /// Colours of an improvement and of what is neither.
 const GOOD: &str = "#0072B2";
 const PLAIN: &str = "#777";
@@ -48,7 +47,7 @@ fn legend() -> Markup {
     html! {
         circle cx="72" cy="8" r="2" fill=(PLAIN) {}
         (text(80.0, 12.0, "", "a value"))
-        (sample(140.0, Stroke::Solid, INK, "level or ramp"))
+        (sample(140.0, "solid", INK, "level or ramp"))
         (line((262.0, 2.0), (262.0, 14.0), "limit"))
         (text(270.0, 12.0, "", "change: \u{25b2} up, \u{25bc} down"))
         (text(WIDTH - RIGHT, 12.0, "axis end", "the axes up do not start at zero"))
@@ -104,7 +103,7 @@ impl Panel {
             @for piece in &one.found.pieces {
                 @let ends = [(piece.from, piece.first), (piece.to, piece.last)];
                 @let ends = ends.map(|(at, value)| (self.x(at), self.y(value)));
-                (path(&ends, Stroke::Solid, INK))
+                (path(&ends, "solid", INK))
             }
             (self.changes(one))
         }
@@ -131,34 +130,23 @@ impl Panel {
     }
 
     fn changes(&self, one: &Studied) -> Markup {
-        let mut last = f64::NEG_INFINITY;
-        let mut is_high = false;
-        let mut places = Vec::new();
-        for classified in &one.changes {
-            let x = self.x(classified.change.index);
-            is_high = x - last < LABEL && !is_high;
-            last = x;
-            places.push((classified, x, self.top - if is_high { 14.0 } else { 3.0 }));
-        }
-        html! {
-            @for (classified, x, y) in places {
-                @let change = &classified.change;
-                @let colour = match classified.trend {
-                    Trend::Better => GOOD,
-                    Trend::Worse => ALARM,
-                    Trend::Neither => INK,
-                };
-                @let (from, to) = (self.x(change.earliest), self.x(change.latest));
-                @let arrow = if change.after > change.before { "\u{25b2}" } else { "\u{25bc}" };
-                @let effect = change.effect.map(|effect| format!(" {} %", digits(100.0 * effect)));
-                rect x=(px(from)) y=(px(self.top)) width=(px(to - from))
-                    height=(px(self.bottom - self.top)) class="found" {}
+        let change = |classified: &ClassifiedChange| {
+            let change = &classified.change;
+            let colour = match classified.trend {
+                Trend::Better => GOOD,
+                Trend::Worse => ALARM,
+                Trend::Neither => INK,
+            };
+            let (x, arrow) = (self.x(change.index), arrow(change.after > change.before));
+            let effect = change.effect.map(|effect| format!(" {} %", digits(100.0 * effect)));
+            html! {
                 line x1=(px(x)) x2=(px(x)) y1=(px(self.top)) y2=(px(self.bottom))
                     stroke=(colour) stroke-width="1.4" stroke-dasharray="7 4" {
                     title { (one.history.labels[change.index]) }
                 }
-                (text(x, y, "mid halo", &format!("{arrow}{}", effect.unwrap_or_default())))
+                (text(x, self.top - 3.0, "mid halo", &format!("{arrow}{}", effect.unwrap_or_default())))
             }
-        }
+        };
+        html! { @for classified in &one.changes { (change(classified)) } }
     }
 }

@@ -67,6 +67,7 @@ impl Matrix<'_> {
         let rows = self.row_height * float(self.rows.len());
         let band_height = head + rows + self.foot;
         let top = self.legend.as_ref().map_or(0.0, |(height, _)| *height);
+        let width = self.panel_width();
         let band = |band: usize| {
             let y = top + band_height * float(band) + head;
             let first = band * self.per_band();
@@ -74,7 +75,8 @@ impl Matrix<'_> {
             html! {
                 (self.names(y))
                 @for column in first..last {
-                    (self.column(&self.area((column, first), y, rows), back, cell))
+                    @let x = self.label_width() + float(column - first) * (width + GAP);
+                    (self.column(&Area { column, x, y, width, height: rows }, back, cell))
                 }
             }
         };
@@ -91,12 +93,6 @@ impl Matrix<'_> {
         }
     }
 
-    fn area(&self, (column, first): (usize, usize), y: f64, height: f64) -> Area {
-        let width = self.panel_width();
-        let x = self.label_width() + float(column - first) * (width + GAP);
-        Area { column, x, y, width, height }
-    }
-
     fn column(
         &self,
         area: &Area,
@@ -111,13 +107,10 @@ impl Matrix<'_> {
             }
             (back(area))
             @for row in 0..self.rows.len() {
-                (cell(&self.cell_of(area, row), row))
+                @let y = area.y + self.row_height * float(row);
+                (cell(&Area { y, height: self.row_height, ..*area }, row))
             }
         }
-    }
-
-    fn cell_of(&self, area: &Area, row: usize) -> Area {
-        Area { y: area.y + self.row_height * float(row), height: self.row_height, ..*area }
     }
 
     fn names(&self, y: f64) -> Markup {

@@ -17,13 +17,11 @@ mod matrix;
 mod palette;
 mod picture;
 mod plane;
-mod published;
 mod rates;
 mod scales;
 mod seconds;
 mod stall;
 mod subject;
-mod timeline;
 mod times;
 mod verdicts;
 

@@ -1,27 +1,85 @@
-//! A panel with two axes, the upright one linear or logarithmic.
+//! Panels with two axes, the upright one linear or logarithmic: one per variant and step.
 
 use maud::{Markup, html};
 use model::Unit;
 
 use super::axis::{Linear, Log};
-use super::matrix::Area;
-use super::picture::{line, px, text};
+use super::matrix::{Area, Matrix, UNNAMED};
+use super::picture::{Labels, Picture, line, px, text};
+use super::subject::Subject;
 use crate::figure::figure;
 
+/// Height of a panel with its axis.
+const ROW: f64 = 214.0;
+/// Room above the axis for points that have no value.
+const ABOVE: f64 = 26.0;
 /// Room for the numbers at the left of a panel.
-pub(crate) const LEFT: f64 = 46.0;
+const LEFT: f64 = 46.0;
 /// Room for the numbers and the name of the axis below a panel.
-pub(crate) const BELOW: f64 = 34.0;
+const BELOW: f64 = 34.0;
 /// Most marks of an axis.
 const TICKS: f64 = 5.0;
-/// Least distance between neighbouring labels.
-const APART: f64 = 11.0;
 
 /// The axis that goes up.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Up {
+enum Up {
     FromZero(Linear),
     Decades(Log),
+}
+
+/// One variant's panel: its curve, if it has one, and the ends of the axes.
+pub(crate) struct Panel<'a, C> {
+    heading: String,
+    colour: &'static str,
+    curve: Option<&'a C>,
+    /// Largest value across.
+    across: f64,
+    /// Lowest and highest value up; the axis is logarithmic unless the lowest is 0.
+    up: (f64, f64),
+}
+
+/// Returns a panel per variant of one step; `curve` finds that of a variant.
+pub(crate) fn panels<'a, C>(
+    subject: &Subject<'_>,
+    heading: &str,
+    (across, up): (f64, (f64, f64)),
+    curve: impl Fn(&str) -> Option<&'a C>,
+) -> Vec<Panel<'a, C>> {
+    let variants = subject.compared.comparison.variants.iter().zip(&subject.rows);
+    let panel = |(variant, row): (&analysis::VariantRuns, &super::matrix::Row)| Panel {
+        heading: format!("{}\n{heading}", row.label),
+        colour: row.colour,
+        curve: curve(&variant.name),
+        across,
+        up,
+    };
+    variants.map(panel).collect()
+}
+
+/// Draws the panels: units and name of the axis across, then `draw` for each curve.
+pub(crate) fn planes<C>(
+    (labels, legend): (Labels, Markup),
+    panels: &[Panel<'_, C>],
+    (units, name): ((Unit, Unit), &str),
+    draw: &dyn Fn(&Plane, &C, &str) -> Markup,
+) -> Picture {
+    let headings: Vec<String> = panels.iter().map(|panel| panel.heading.clone()).collect();
+    let matrix = Matrix {
+        rows: &UNNAMED,
+        columns: &headings,
+        row_height: ROW,
+        foot: 14.0,
+        legend: Some((30.0, legend)),
+    };
+    let cell = |area: &Area, _: usize| {
+        let panel = &panels[area.column];
+        let known = panel.curve.zip(Plane::within(area, panel.across, panel.up));
+        let Some((curve, plane)) = known else {
+            return text(area.x + area.width, area.y + ROW / 2.0, "none end", "not known");
+        };
+        html! { (plane.axes(units, name)) (draw(&plane, curve, panel.colour)) }
+    };
+    matrix.picture(labels, &|_| html! {}, &cell)
 }
 
 /// Where a panel lies, and how values become places in it.
@@ -31,21 +89,25 @@ pub(crate) struct Plane {
     pub(crate) right: f64,
     pub(crate) top: f64,
     pub(crate) bottom: f64,
-    pub(crate) across: Linear,
-    pub(crate) up: Up,
+    across: Linear,
+    up: Up,
 }
 
 impl Plane {
-    /// Returns the plane in `area`, `above` below its top.
-    pub(crate) fn within(area: &Area, above: f64, across: Linear, up: Up) -> Self {
-        Self {
+    fn within(area: &Area, across: f64, (low, high): (f64, f64)) -> Option<Self> {
+        let height = area.height - ABOVE - BELOW;
+        let up = match low > 0.0 {
+            true => Up::Decades(Log::holding([low, high], height)?),
+            false => Up::FromZero(Linear::holding([high], height)),
+        };
+        Some(Self {
             left: area.x + LEFT,
             right: area.x + area.width,
-            top: area.y + above,
+            top: area.y + ABOVE,
             bottom: area.y + area.height - BELOW,
-            across,
+            across: Linear::holding([across], area.width - LEFT),
             up,
-        }
+        })
     }
 
     pub(crate) fn x(&self, value: f64) -> f64 {
@@ -64,23 +126,23 @@ impl Plane {
         (self.x(x), self.y(y))
     }
 
-    /// Draws a value across with its interval, `low` to `high`.
-    pub(crate) fn found(&self, low: f64, value: f64, high: f64) -> Markup {
+    /// Draws a value across with its interval and label.
+    pub(crate) fn found(&self, [low, value, high]: [f64; 3], label: &str) -> Markup {
         let (low, x, high) = (self.x(low), self.x(value), self.x(high));
         html! {
             rect x=(px(low)) y=(px(self.top)) width=(px(high - low))
                 height=(px(self.bottom - self.top)) class="found" {}
             (line((x, self.top), (x, self.bottom), "mark"))
+            (text(x - 5.0, self.bottom - 6.0, "base end halo", label))
         }
     }
 
     /// Returns grid, numbers and the name of the axis across.
-    pub(crate) fn axes(&self, units: (Unit, Unit), name: &str) -> Markup {
+    fn axes(&self, units: (Unit, Unit), name: &str) -> Markup {
         let marks: Vec<f64> = match self.up {
             Up::FromZero(axis) => ticks(axis.max()),
             Up::Decades(axis) => axis.decades().collect(),
         };
-        let of_x = ticks(self.across.max());
         html! {
             @for value in marks {
                 @let y = self.y(value);
@@ -88,7 +150,7 @@ impl Plane {
                 (text(self.left - 5.0, y + 3.5, "axis end", &round(units.1, value)))
             }
             (line((self.left, self.bottom), (self.right, self.bottom), "rule"))
-            @for value in of_x {
+            @for value in ticks(self.across.max()) {
                 @let x = self.x(value);
                 (line((x, self.bottom), (x, self.bottom + 3.0), "rule"))
                 (text(x, self.bottom + 13.0, "axis mid", &round(units.0, value)))
@@ -106,77 +168,39 @@ pub(crate) fn ticks(max: f64) -> Vec<f64> {
     let least = max / TICKS;
     let decade = 10.0_f64.powf(least.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|by| by * decade >= least).unwrap_or(10.0);
-    let step = step * decade;
-    (0_u32..)
-        .map(|index| f64::from(index) * step)
-        .take_while(|value| *value <= max * (1.0 + 1e-9))
-        .collect()
+    let marks = (0_u32..).map(|index| f64::from(index) * step * decade);
+    marks.take_while(|value| *value <= max * (1.0 + 1e-9)).collect()
 }
 
 /// Returns a round value without empty decimals: `10 us` with the Greek letter.
 pub(crate) fn round(unit: Unit, value: f64) -> String {
     let written = figure(unit, value);
     let (number, suffix) = written.split_once(' ').unwrap_or((&written, ""));
-    let number = if number.contains('.') {
-        number.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        number
+    let number = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
     };
-    if suffix.is_empty() { number.to_owned() } else { format!("{number} {suffix}") }
+    format!("{number} {suffix}").trim_end().to_owned()
 }
 
-/// Returns heights moved apart so that labels at them do not touch, in the order given.
-pub(crate) fn apart(heights: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..heights.len()).collect();
-    order.sort_by(|a, b| heights[*b].total_cmp(&heights[*a]));
-    let mut moved = heights.to_vec();
-    let mut last = f64::INFINITY;
-    for index in order {
-        moved[index] = heights[index].min(last - APART);
-        last = moved[index];
+/// Returns a line through places; a lone place is a dot. `class` is `solid`, `dashed`, `dotted`.
+pub(crate) fn path(places: &[(f64, f64)], class: &str, colour: &str) -> Markup {
+    if let [(x, y)] = places {
+        return html! { circle cx=(px(*x)) cy=(px(*y)) r="1.5" fill=(colour) {} };
     }
-    moved
-}
-
-/// How a line is drawn; the same for the same percentile in every picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stroke {
-    Solid,
-    Dashed,
-    Dotted,
-}
-
-impl Stroke {
-    const fn class(self) -> &'static str {
-        match self {
-            Self::Solid => "solid",
-            Self::Dashed => "dashed",
-            Self::Dotted => "dotted",
-        }
-    }
-}
-
-/// Returns a line through places; a lone place is a dot.
-pub(crate) fn path(places: &[(f64, f64)], stroke: Stroke, colour: &str) -> Markup {
-    let [(x, y)] = places else { return polyline(places, stroke.class(), Some(colour)) };
-    html! { circle cx=(px(*x)) cy=(px(*y)) r="1.5" fill=(colour) {} }
-}
-
-/// Returns a line through places; nothing without any.
-pub(crate) fn polyline(places: &[(f64, f64)], class: &str, colour: Option<&str>) -> Markup {
     let places: Vec<String> =
         places.iter().map(|(x, y)| format!("{},{}", px(*x), px(*y))).collect();
     html! {
         @if !places.is_empty() {
-            polyline points=(places.join(" ")) class=(class) stroke=[colour] {}
+            polyline points=(places.join(" ")) class=(class) stroke=(colour) {}
         }
     }
 }
 
 /// Returns a legend's entry: a piece of the line and its name.
-pub(crate) fn sample(x: f64, stroke: Stroke, colour: &str, name: &str) -> Markup {
+pub(crate) fn sample(x: f64, class: &str, colour: &str, name: &str) -> Markup {
     html! {
-        (path(&[(x, 8.0), (x + 24.0, 8.0)], stroke, colour))
+        (path(&[(x, 8.0), (x + 24.0, 8.0)], class, colour))
         (text(x + 30.0, 12.0, "", name))
     }
 }
@@ -203,15 +227,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn labels_never_touch(heights in prop::collection::vec(0.0..200.0_f64, 1..6)) {
-            let mut moved = apart(&heights);
-            moved.sort_by(f64::total_cmp);
-            for pair in moved.windows(2) {
-                prop_assert!(pair[1] - pair[0] >= APART - 1e-9);
-            }
-        }
-
         #[test]
         fn there_are_few_marks_and_the_last_is_within(max in 1e-3..1e9_f64) {
             let marks = ticks(max);

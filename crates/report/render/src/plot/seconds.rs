@@ -1,4 +1,4 @@
-//! Throughput by second, a panel per variant and step.
+//! Steps second by second: throughput, and response times of open loops.
 
 use analysis::interval_operations;
 use maud::{Markup, html};
@@ -10,8 +10,8 @@ use stats::time_profile::StallSpan;
 use super::axis::Linear;
 use super::mark::Mark;
 use super::matrix::{Area, Matrix};
-use super::picture::{Labels, Picture, line, px, text};
-use super::plane::polyline;
+use super::picture::{Labels, Picture, line, text};
+use super::plane::path;
 use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
 use crate::figure::{figure, float};
@@ -23,28 +23,54 @@ const BETWEEN: f64 = 18.0;
 const SCALE: f64 = 40.0;
 /// Intervals shorter than this are the ragged end of a step: their rate is unreliable.
 const SHORTEST_S: f64 = 0.5;
-/// Panels of a step share one time axis unless one of them would use less than this of it.
-const LEAST_SHARE: f64 = 0.5;
 /// A panel reaches at least this far above its median second.
 const HEADROOM: f64 = 1.25;
 
+/// How to read all pictures of seconds.
+const CAPTION: &str = "One thin line per run. Every panel has its own scale from zero, with its \
+    median second dotted and named, and its own time axis from the step's start to the end written \
+    below it; probes of a search follow each other without warm-ups. Shaded: not counted, because \
+    not every run was steady yet or because the client and not the engine was late (invalid). \
+    Orange bars at the foot: stalls. A cross ends a run that did not finish the step.";
+
+/// What is drawn of a second.
+type Value = fn(&Step, &IntervalRecord) -> Option<f64>;
+
 /// One run's seconds in one step.
 struct Trace {
-    /// Middle of the interval since the step's start (s), operations per second.
+    /// Middle of the interval since the step's start (s), value.
     points: Vec<(f64, f64)>,
     /// End of the last interval (s).
     length_s: f64,
     /// Whether the run ended in this step.
     is_unfinished: bool,
     stalls: Vec<StallSpan>,
-    /// What is not counted at the start (s), and why.
-    left_out: Option<(f64, String)>,
+    /// What is not counted: from and to (s), class, and why.
+    shades: Vec<([f64; 2], &'static str, String)>,
 }
 
 /// Draws throughput per second; `None` without stored intervals.
 pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
+    let labels = Labels::new("seconds", "Throughput, second by second", CAPTION);
+    picture(subject, labels, Unit::OpsPerSecond, |step, interval| {
+        let length = interval.length_ns.as_secs_f64();
+        (length >= SHORTEST_S).then(|| float(interval_operations(step, interval)) / length)
+    })
+}
+
+/// Draws the longest response time per second; `None` without stored intervals.
+pub(crate) fn responses(subject: &Subject<'_>) -> Option<Picture> {
+    let title = "Longest response time, second by second";
+    let labels = Labels::new("responses", title, CAPTION);
+    picture(subject, labels, Unit::Nanos, |_, interval| {
+        let times = interval.clients.values().map(|one| &one.response);
+        times.filter(|times| times.count > 0).map(|times| float(times.max_ns)).reduce(f64::max)
+    })
+}
+
+fn picture(subject: &Subject<'_>, labels: Labels, unit: Unit, value: Value) -> Option<Picture> {
     let cells = |column: usize| {
-        (0..subject.rows.len()).map(move |row| traces(subject, column, row)).collect::<Vec<_>>()
+        (0..subject.rows.len()).map(move |row| traces(subject, (column, row), value)).collect()
     };
     let all: Vec<Vec<Vec<Trace>>> = (0..subject.steps.len()).map(cells).collect();
     all.iter().flatten().flatten().find(|trace| !trace.points.is_empty())?;
@@ -55,50 +81,13 @@ pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
         foot: 4.0,
         legend: None,
     };
-    let width = matrix.panel_width() - SCALE;
-    let back = |_: &Area| html! {};
     let cell = |area: &Area, row: usize| {
-        let length_s = length(&all[area.column], row);
-        let across = Linear::holding([length_s], width);
-        let traces = &all[area.column][row];
-        html! {
-            (panel(area, traces, across, subject.rows[row].colour))
-            @if traces.iter().any(|trace| !trace.points.is_empty()) {
-                (ends(area, length_s))
-            }
-        }
+        panel(area, &all[area.column][row], unit, subject.rows[row].colour)
     };
-    let caption = "One thin line per run. Every panel has its own scale from zero, with its median \
-                   second dotted and named: compare heights in the figure above, steadiness here. \
-                   Time runs from the step's start to the end written below each panel. Shaded: \
-                   left out of all figures, because not every run was steady yet. Orange bars at \
-                   the foot: stalls. A cross ends a run that did not finish the step.";
-    let labels = Labels::new("seconds", "Throughput, second by second", caption);
-    Some(matrix.picture(labels, &back, &cell))
+    Some(matrix.picture(labels, &|_| html! {}, &cell))
 }
 
-/// Returns the length of a row's time axis: that of the whole column unless lengths differ much.
-fn length(column: &[Vec<Trace>], row: usize) -> f64 {
-    let longest = |traces: &Vec<Trace>| traces.iter().map(|one| one.length_s).fold(0.0, f64::max);
-    let known: Vec<f64> = column.iter().map(longest).filter(|length| *length > 0.0).collect();
-    let all = known.iter().copied().fold(0.0, f64::max);
-    if known.iter().all(|length| *length >= LEAST_SHARE * all) {
-        all
-    } else {
-        longest(&column[row])
-    }
-}
-
-/// Returns the ends of a panel's time axis.
-fn ends(area: &Area, length_s: f64) -> Markup {
-    let y = area.y + area.height - BETWEEN / 2.0 + 10.0;
-    html! {
-        (text(area.x + SCALE, y, "axis", "0 s"))
-        (text(area.x + area.width, y, "axis end", &figure(Unit::Seconds, length_s)))
-    }
-}
-
-fn traces(subject: &Subject<'_>, column: usize, row: usize) -> Vec<Trace> {
+fn traces(subject: &Subject<'_>, (column, row): (usize, usize), value: Value) -> Vec<Trace> {
     let step = subject.steps[column];
     let variant = &step.cells[row].variant;
     let input = &subject.input;
@@ -108,65 +97,69 @@ fn traces(subject: &Subject<'_>, column: usize, row: usize) -> Vec<Trace> {
     let Some(planned) = input.manifest.plan.experiment.steps.get(step.index as usize) else {
         return Vec::new();
     };
-    own.map(|(run, intervals)| trace(run, intervals, (step.index, planned))).collect()
+    own.map(|(run, intervals)| trace(run, intervals, (step.index, planned), value)).collect()
 }
 
-fn trace(run: &RunRecord, intervals: &[IntervalRecord], (index, planned): (u32, &Step)) -> Trace {
-    let of_step = |interval: &&IntervalRecord| interval.step_index == index && !interval.is_warmup;
-    let mut own = intervals.iter().filter(of_step).peekable();
-    let begun = own.peek().map_or(0.0, |first| first.start_ns.as_secs_f64());
-    let point = |interval: &IntervalRecord| {
-        let length = interval.length_ns.as_secs_f64();
-        let done = interval_operations(planned, interval);
-        let middle = interval.start_ns.as_secs_f64() - begun + length / 2.0;
-        (length >= SHORTEST_S).then(|| (middle, float(done) / length))
-    };
+fn trace(
+    run: &RunRecord,
+    intervals: &[IntervalRecord],
+    (index, planned): (u32, &Step),
+    value: Value,
+) -> Trace {
+    let is_own = |interval: &&IntervalRecord| interval.step_index == index && !interval.is_warmup;
+    let own: Vec<&IntervalRecord> = intervals.iter().filter(is_own).collect();
     let recorded = run.steps.iter().find(|step| step.index == index);
-    let is_unfinished = !matches!(run.end, RunEnd::Complete) && recorded.is_none();
-    let own: Vec<&IntervalRecord> = own.collect();
-    let end =
-        |last: &&IntervalRecord| last.start_ns.as_secs_f64() - begun + last.length_ns.as_secs_f64();
-    let length_s = own.last().map_or(0.0, end);
+    let trim = recorded.and_then(left_out);
+    let mut shades: Vec<_> =
+        trim.map(|(trim_s, why)| ([0.0, trim_s], "trimmed", why)).into_iter().collect();
+    let (mut length_s, mut points) = (0.0, Vec::new());
+    for interval in &own {
+        let end = length_s + interval.length_ns.as_secs_f64();
+        points.extend(value(planned, interval).map(|value| (f64::midpoint(length_s, end), value)));
+        shades.extend(interval.invalid.as_ref().map(|invalid| {
+            let why = format!("invalid: {}: {}", invalid.cause.phrase(), invalid.evidence);
+            ([length_s, end], "invalid", why)
+        }));
+        length_s = end;
+    }
+    let without_probes = recorded.filter(|step| step.search.is_none());
     Trace {
+        points,
         length_s,
-        is_unfinished,
-        stalls: recorded.map(|step| stalls(step, own.iter().copied())).unwrap_or_default(),
-        left_out: recorded.and_then(left_out),
-        points: own.into_iter().filter_map(point).collect(),
+        is_unfinished: !matches!(run.end, RunEnd::Complete) && recorded.is_none(),
+        stalls: without_probes.map(|step| stalls(step, own.into_iter())).unwrap_or_default(),
+        shades,
     }
 }
 
-fn panel(area: &Area, traces: &[Trace], across: Linear, colour: &str) -> Markup {
-    let (left, bottom) = (area.x + SCALE, area.y + area.height - BETWEEN / 2.0);
-    let right = area.x + area.width;
-    let rates: Vec<f64> =
-        traces.iter().flat_map(|trace| trace.points.iter().map(|(_, rate)| *rate)).collect();
-    let Some(typical) = median(&rates) else {
+fn panel(area: &Area, traces: &[Trace], unit: Unit, colour: &str) -> Markup {
+    let (left, right) = (area.x + SCALE, area.x + area.width);
+    let (top, bottom) = (area.y + BETWEEN / 2.0, area.y + area.height - BETWEEN / 2.0);
+    let values: Vec<f64> =
+        traces.iter().flat_map(|trace| trace.points.iter().map(|(_, value)| *value)).collect();
+    let Some(typical) = median(&values) else {
         return text(right, bottom - 14.0, "none end", "not known");
     };
-    let top = rates.iter().copied().chain([typical * HEADROOM]);
-    let up = Linear::holding(top, area.height - BETWEEN);
-    let middle = bottom - up.at(typical);
-    let place = |(second, rate): &(f64, f64)| (left + across.at(*second), bottom - up.at(*rate));
-    let trims = traces.iter().filter_map(|trace| trace.left_out.as_ref());
-    let trim = trims.max_by(|a, b| a.0.total_cmp(&b.0));
+    let across = Linear::holding(traces.iter().map(|trace| trace.length_s), right - left);
+    let up = Linear::holding(values.into_iter().chain([typical * HEADROOM]), bottom - top);
+    let (x, middle) = (|second: f64| left + across.at(second), bottom - up.at(typical));
     html! {
-        @if let Some((warmup_trim_s, why)) = trim {
-            (shade((left, left + across.at(*warmup_trim_s)), (area.y + BETWEEN / 2.0, bottom), why))
+        @for ([from, to], class, why) in traces.iter().flat_map(|trace| &trace.shades) {
+            (shade((x(*from), x(*to)), (top, bottom), class, why))
         }
         (line((left, bottom), (right, bottom), "grid"))
         (line((left, middle), (right, middle), "ref"))
         (text(left - 4.0, bottom + 2.0, "axis end", "0"))
-        (text(left - 4.0, middle + 4.0, "axis end", &figure(Unit::OpsPerSecond, typical)))
+        (text(left - 4.0, middle + 4.0, "axis end", &figure(unit, typical)))
+        (text(left, bottom + 10.0, "axis", "0 s"))
+        (text(right, bottom + 10.0, "axis end", &figure(Unit::Seconds, across.max())))
         @for trace in traces {
-            (marks(&trace.stalls, |second| left + across.at(second), bottom + 1.0))
+            (marks(&trace.stalls, x, bottom + 1.0))
+            @let place = |(second, value): &(f64, f64)| (x(*second), bottom - up.at(*value));
             @let points: Vec<(f64, f64)> = trace.points.iter().map(place).collect();
-            @match points[..] {
-                [(x, y)] => { circle cx=(px(x)) cy=(px(y)) r="2" fill=(colour) {} },
-                _ => { (polyline(&points, "second", Some(colour))) },
-            }
-            @if let Some((x, y)) = points.last().filter(|_| trace.is_unfinished) {
-                (Mark::Cross.draw((*x, *y), colour, None))
+            (path(&points, "second", colour))
+            @if let Some(last) = points.last().filter(|_| trace.is_unfinished) {
+                (Mark::Cross.draw(*last, colour, None))
             }
         }
     }

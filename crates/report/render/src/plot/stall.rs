@@ -56,11 +56,16 @@ pub(super) fn left_out(step: &StepRecord) -> Option<(f64, String)> {
     Some((trim.as_secs_f64(), analysis::warmup_trim_phrase(step)?))
 }
 
-/// Returns the shade over what was left out, from `left` to `right`.
-pub(super) fn shade((left, right): (f64, f64), (top, bottom): (f64, f64), why: &str) -> Markup {
+/// Returns the shade over what is not counted, from `left` to `right`.
+pub(super) fn shade(
+    (left, right): (f64, f64),
+    (top, bottom): (f64, f64),
+    class: &str,
+    why: &str,
+) -> Markup {
     html! {
         rect x=(px(left)) y=(px(top)) width=(px(right - left)) height=(px(bottom - top))
-            class="trimmed" {
+            class=(class) {
             title { (why) }
         }
     }
@@ -135,7 +140,7 @@ mod tests {
         assert_eq!(left_out(&step), None);
         step.warmup_trim_ns = Some(Nanos::from_secs(6));
         let (warmup_trim_s, why) = left_out(&step).unwrap();
-        let drawn = shade((0.0, 10.0 * warmup_trim_s), (0.0, 40.0), &why).0;
+        let drawn = shade((0.0, 10.0 * warmup_trim_s), (0.0, 40.0), "trimmed", &why).0;
         assert!(
             drawn.contains("width=\"60\"") && drawn.contains("measured from 6 s on"),
             "{drawn}"

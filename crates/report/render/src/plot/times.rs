@@ -28,6 +28,13 @@ const ASIDE: f64 = 9.0;
 /// Room at the right for the names of the two lines.
 const NAMES: f64 = 46.0;
 
+/// How to read the picture.
+const CAPTION: &str = "Logarithmic axis, the same for all steps; medians over the runs, also of the \
+    runs' longest. Response time runs from the moment an operation was due, service time from the \
+    moment it was begun: between the two lies what operations waited for others. A closed loop has \
+    service times only: requests that would have arrived during a stall are not in these figures. A \
+    percentile that is missing is withheld or has too few operations beyond it.";
+
 /// Draws the percentiles; `None` when no time is known.
 pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
     let is_open: Vec<bool> =
@@ -77,30 +84,7 @@ pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
             }
         }
     };
-    Some(matrix.picture(labels(has_open), &back, &cell))
-}
-
-fn labels(has_open: bool) -> Labels {
-    let (title, caption) = if has_open {
-        (
-            "Response and service times, p50 to the longest",
-            "Logarithmic axis, the same for all steps; medians over the runs, also of the runs' \
-             longest. Response time runs from the moment an operation was due, service time from \
-             the moment it was begun: between the two lines lies what operations waited for \
-             others. A closed loop has service times only: requests that would have arrived \
-             during a stall are not in these figures. A percentile that is missing is withheld \
-             or has too few operations beyond it.",
-        )
-    } else {
-        (
-            "Service times, p50 to the longest",
-            "Logarithmic axis, the same for all steps; medians over the runs, also of the runs' \
-             longest. Service time only: a closed loop does not measure waiting. The next operation \
-             is sent when the one before has ended, so requests that would have arrived during a \
-             stall are not in these figures.",
-        )
-    };
-    Labels::new("times", title, caption)
+    Some(matrix.picture(Labels::new("times", "Times, p50 to the longest", CAPTION), &back, &cell))
 }
 
 fn decades(area: &Area, axis: Log) -> Markup {

@@ -1,6 +1,5 @@
 //! Ratio, interval and verdict of each variant against the base.
 
-use analysis::StepComparison;
 use maud::{Markup, html};
 use model::Label;
 use stats::Effect;
@@ -9,7 +8,7 @@ use super::axis::Ratios;
 use super::matrix::{Area, Matrix, Row};
 use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;
-use crate::figure::{declared, interval, ratio};
+use crate::figure::{declared, interval};
 use crate::input::Compared;
 use crate::sentence::Claim;
 
@@ -38,8 +37,9 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
     let mut questions: Vec<(Claim, Vec<Option<&Effect>>)> = Vec::new();
     let mut headings = Vec::new();
     for (step, heading) in subject.steps.iter().zip(&subject.headings) {
-        let Some(claim) = Claim::of(step).into_iter().next() else { continue };
-        let effects: Vec<_> = others.iter().map(|row| effect(step, *row, &claim)).collect();
+        let Some(claim) = Claim::of(step) else { continue };
+        let effect = |row: &usize| step.cells[*row].metric(claim.metric)?.versus_base.as_ref();
+        let effects: Vec<Option<&Effect>> = others.iter().map(effect).collect();
         if effects.iter().any(Option::is_some) {
             headings.push(format!("{heading}\n{}", claim.noun));
             questions.push((claim, effects));
@@ -55,8 +55,8 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
         .into_iter()
         .map(|(claim, effects)| {
             let ends = effects.iter().flatten().flat_map(|effect| {
-                let limits = effect.interval.map_or([effect.ratio; 2], |it| [it.low, it.high]);
-                [effect.ratio, limits[0], limits[1]]
+                let limits = effect.interval.map(|it| [it.low, it.high]);
+                limits.into_iter().flatten().chain([effect.ratio])
             });
             let values: Vec<f64> = ends.chain([1.0 + margin, 1.0 / (1.0 + margin)]).collect();
             Column { claim, axis: Ratios::holding(values, length), effects }
@@ -86,55 +86,43 @@ fn labels(compared: &Compared<'_>) -> Labels {
     Labels::new("verdicts", "Verdicts, step by step", &caption)
 }
 
-fn effect<'a>(step: &'a StepComparison, row: usize, claim: &Claim) -> Option<&'a Effect> {
-    step.cells.get(row)?.metric(claim.metric)?.versus_base.as_ref()
-}
-
 impl Column<'_> {
-    /// Returns the margin, the axis and which way is more.
+    /// Draws the margin, the axis and which way is more.
     fn back(&self, area: &Area, margin: f64) -> Markup {
-        let word = |phrase: &'static str| phrase.split(' ').next().unwrap_or(phrase);
-        let ends = [word(self.claim.less), word(self.claim.more)];
-        ratio_axis(self.axis, area.x, (area.y, area.y + area.height), margin, ends)
+        let (top, bottom) = (area.y, area.y + area.height);
+        let x = |value: f64| area.x + self.axis.at(value);
+        let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
+        let Claim { less, more, .. } = self.claim;
+        html! {
+            rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
+                class="margin" {}
+            @for value in self.axis.ticks() {
+                (line((x(value), top), (x(value), bottom + 3.0), "grid"))
+                (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
+            }
+            (line((x(1.0), top), (x(1.0), bottom + 3.0), "mark"))
+            (text(area.x, bottom + 29.0, "axis", &format!("\u{2190} {less}")))
+            (text(x(f64::MAX), bottom + 29.0, "axis end", &format!("{more} \u{2192}")))
+        }
     }
 
+    /// Draws a ratio with its interval; a ring has none.
     fn cell(
         &self,
         (area, compared): (&Area, &Compared<'_>),
         effect: Option<&Effect>,
         colour: &str,
     ) -> Markup {
-        let middle = area.y + area.height / 2.0;
-        let right = area.x + area.width;
+        let (y, right) = (area.y + area.height / 2.0, area.x + area.width);
         let Some(effect) = effect else {
-            return text(right, middle + 4.0, "none end", "not known");
+            return text(right, y + 4.0, "none end", "not known");
         };
         let x = |value: f64| area.x + self.axis.at(value);
         html! {
-            (ratio_mark(effect, middle, &x, colour, ""))
-            (text(right, middle + 4.0, "end", &compared.versus(effect)))
-        }
-    }
-}
-
-/// Draws a ratio at height `y` with its interval; a ring has none.
-pub(crate) fn ratio_mark(
-    effect: &Effect,
-    y: f64,
-    x: &dyn Fn(f64) -> f64,
-    colour: &str,
-    prefix: &str,
-) -> Markup {
-    let value = ratio(effect.ratio);
-    let limits =
-        effect.interval.map_or(", no interval".to_owned(), |of| format!(" {}", interval(&of)));
-    html! {
-        g {
-            title { (prefix) (value) (limits) }
             @if let Some(limits) = effect.interval {
                 @let (low, high) = (x(limits.low), x(limits.high));
                 line x1=(px(low)) y1=(px(y)) x2=(px(high)) y2=(px(y)) stroke=(colour)
-                    stroke-width="2.4" {}
+                    stroke-width="2.4" { title { (interval(&limits)) } }
                 @for end in [low, high] {
                     line x1=(px(end)) y1=(px(y - END)) x2=(px(end)) y2=(px(y + END))
                         stroke=(colour) stroke-width="1.6" {}
@@ -143,30 +131,8 @@ pub(crate) fn ratio_mark(
             } @else {
                 circle cx=(px(x(effect.ratio))) cy=(px(y)) r="3.6" class="run" stroke=(colour) {}
             }
+            (text(right, y + 4.0, "end", &compared.versus(effect)))
         }
-    }
-}
-
-/// Draws the margin and an axis of ratios with the names of its two directions.
-pub(crate) fn ratio_axis(
-    axis: Ratios,
-    left: f64,
-    (top, bottom): (f64, f64),
-    margin: f64,
-    [less, more]: [&str; 2],
-) -> Markup {
-    let x = |value: f64| left + axis.at(value);
-    let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
-    html! {
-        rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
-            class="margin" {}
-        @for value in axis.ticks() {
-            (line((x(value), top), (x(value), bottom + 3.0), "grid"))
-            (text(x(value), bottom + 14.0, "axis mid", &tick(value)))
-        }
-        (line((x(1.0), top), (x(1.0), bottom + 3.0), "mark"))
-        (text(left, bottom + 29.0, "axis", &format!("\u{2190} {less}")))
-        (text(left + axis.length(), bottom + 29.0, "axis end", &format!("{more} \u{2192}")))
     }
 }
 

@@ -16,7 +16,6 @@ const VERDICT: usize = 15;
 /// Returns published findings next to ours, as text.
 ///
 /// `None` where the experiment states none.
-#[must_use]
 pub fn render_published(compared: &Compared<'_>, style: Style) -> Option<String> {
     let document = document(compared);
     document.parts().next().is_some().then(|| document.text(style))

@@ -1,7 +1,6 @@
 //! Published findings next to ours, with the outcome of each.
 //!
-//! Outcomes come from `analysis::published`. Every format shows the same `Publication`s; the
-//! picture is in `plot::published`.
+//! Outcomes come from `analysis::published`. Every format shows the same `Publication`s.
 
 mod csv;
 mod document;
@@ -13,6 +12,5 @@ mod unmeasured;
 pub(crate) use csv::lines;
 pub use document::render_published;
 pub(crate) use document::{TITLE, document};
-pub(crate) use outcome::verdict;
-pub(crate) use publication::{Finding, Publication, publications};
+pub(crate) use publication::{Publication, publications};
 pub use unmeasured::unmeasured;

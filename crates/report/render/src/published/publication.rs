@@ -7,7 +7,7 @@ use stats::Spread;
 
 use super::unmeasured::unmeasured;
 use crate::document::{Tone, known, snake};
-use crate::figure::{figure, interval, ratio};
+use crate::figure::{digits, figure, interval};
 use crate::input::Compared;
 use crate::label::{THROUGHPUT, level_suffix, step_heading};
 
@@ -160,7 +160,7 @@ impl Finding<'_> {
         let write = |value: Option<f64>| value.map(|value| figure(self.unit(), value));
         let There { value, base_value, expected } = self.published;
         let expected = match expected {
-            Expected::Ratio(value) => ratio(value),
+            Expected::Ratio(value) => digits(value),
             Expected::Higher | Expected::Lower | Expected::Same => snake(expected),
         };
         [write(value).unwrap_or_default(), write(base_value).unwrap_or_default(), expected]
@@ -170,7 +170,7 @@ impl Finding<'_> {
     pub(crate) fn here_cells(&self) -> [String; 3] {
         let median =
             |index: usize| self.spreads.map(|both| figure(self.unit(), both[index].median));
-        [median(0), median(1), self.here.map(|here| ratio(here.effect.ratio))].map(known)
+        [median(0), median(1), self.here.map(|here| digits(here.effect.ratio))].map(known)
     }
 
     /// Returns the interval of the ratio here; empty without one.

@@ -36,7 +36,6 @@ fn counted(verdicts: &[Reproduction]) -> String {
         parts => {
             let parts: Vec<String> =
                 parts.iter().map(|(count, predicate)| format!("{count} {predicate}")).collect();
-            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
             format!("Of {all} published findings, {}.", list(&parts))
         }
     }

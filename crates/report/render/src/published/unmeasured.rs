@@ -5,7 +5,6 @@ use model::PublishedFinding;
 use model::units::clients;
 
 /// Returns why a finding was not tried, or will not be.
-#[must_use]
 pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
     match why {
         Unmeasured::NoVariant(name) => format!("there is no variant {name}"),

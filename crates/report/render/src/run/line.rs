@@ -7,7 +7,6 @@
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
-use model::record::OpSummary;
 use model::{Manifest, OpKind, OpUnit, RunRecord, StepRecord};
 
 use crate::figure::{MISSING, float};
@@ -57,7 +56,6 @@ pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
 /// everywhere: [`primary_operations`].
 ///
 /// Source: as this module.
-#[must_use]
 pub fn one_line(
     manifest: &Manifest,
     run: &RunRecord,
@@ -81,22 +79,21 @@ impl Line<'_> {
         let seconds = self.step.duration_ns.as_secs_f64();
         let per = |what: Counted, divisor: f64| ratio(self.counted(what), divisor);
         let end = |name: &str| self.step.gauges_end.get(name).copied();
-        use Counted::{Cpu, ReadBytes, Reads, Switches, WriteBytes, Writes};
         match column {
             "ips" => whole(ratio(Some(rows), seconds)),
             "qps" => whole(ratio(Some(self.queries()), seconds)),
-            "rps" => whole(per(Reads, seconds)),
-            "rmbps" => decimals(1, per(ReadBytes, seconds * MIB)),
-            "wps" => whole(per(Writes, seconds)),
-            "wmbps" => decimals(1, per(WriteBytes, seconds * MIB)),
-            "rpq" => decimals(3, per(Reads, ops)),
-            "rkbpq" => decimals(3, per(ReadBytes, ops * 1024.0)),
-            "wpi" => decimals(3, per(Writes, rows)),
-            "wkbpi" => decimals(3, per(WriteBytes, rows * 1024.0)),
-            "csps" => whole(per(Switches, seconds)),
+            "rps" => whole(per(READS, seconds)),
+            "rmbps" => decimals(1, per(READ_BYTES, seconds * MIB)),
+            "wps" => whole(per(WRITES, seconds)),
+            "wmbps" => decimals(1, per(WRITE_BYTES, seconds * MIB)),
+            "rpq" => decimals(3, per(READS, ops)),
+            "rkbpq" => decimals(3, per(READ_BYTES, ops * 1024.0)),
+            "wpi" => decimals(3, per(WRITES, rows)),
+            "wkbpi" => decimals(3, per(WRITE_BYTES, rows * 1024.0)),
+            "csps" => whole(per(SWITCHES, seconds)),
             "cpups" => decimals(1, self.cpu_percent(seconds)),
-            "cspq" => decimals(3, per(Switches, ops)),
-            "cpupq" => decimals(1, per(Cpu, ops)),
+            "cspq" => decimals(3, per(SWITCHES, ops)),
+            "cpupq" => decimals(1, per(CPU, ops)),
             "dbgb1" => gib(self.database_bytes()),
             "dbgb2" => gib(end("data_dir_bytes")),
             "rss" => decimals(2, self.memory_bytes().map(|it| it / GIB)),
@@ -115,9 +112,8 @@ impl Line<'_> {
     /// Returns a counter of the server (with the client, where the original includes it).
     ///
     /// Without a server that of device or host; nothing for a server Assay did not start.
-    fn counted(&self, what: Counted) -> Option<f64> {
+    fn counted(&self, (server, host): Counted) -> Option<f64> {
         let all = |names: &[&str]| names.iter().map(|name| self.counter(name)).sum::<Option<f64>>();
-        let (server, host) = what.names();
         let of_host = || all(&[host]).filter(|_| !is_of_server(self.step));
         all(server).or_else(of_host)
     }
@@ -151,17 +147,16 @@ impl Line<'_> {
 
     fn cpu_percent(&self, seconds: f64) -> Option<f64> {
         let capacity_us = seconds * 1e6 * f64::from(self.manifest.host.cpus);
-        ratio(self.counted(Counted::Cpu), capacity_us).map(|share| 100.0 * share)
+        ratio(self.counted(CPU), capacity_us).map(|share| 100.0 * share)
     }
 
     /// Returns the longest response time: of an insert where the clients insert, else of any.
     fn longest_s(&self) -> Option<f64> {
         let clients = &self.step.clients;
-        let only = clients.get(&OpKind::Insert).map(std::slice::from_ref);
-        let all: Vec<&OpSummary> =
-            only.map_or_else(|| clients.values().collect(), |only| only.iter().collect());
-        let timed = all.into_iter().filter(|summary| summary.response.count > 0);
-        timed.map(|summary| float(summary.response.max_ns) / 1e9).reduce(f64::max)
+        let has_inserts = clients.contains_key(&OpKind::Insert);
+        let all = clients.iter().filter(|(kind, _)| !has_inserts || **kind == OpKind::Insert);
+        let timed = all.filter(|(_, summary)| summary.response.count > 0);
+        timed.map(|(_, summary)| float(summary.response.max_ns) / 1e9).reduce(f64::max)
     }
 
     fn of_seconds(&self, rate: f64) -> Option<f64> {
@@ -176,45 +171,21 @@ impl Line<'_> {
     }
 }
 
-/// A counter of a server, or of the whole host without one.
-#[derive(Debug, Clone, Copy)]
-enum Counted {
-    Reads,
-    ReadBytes,
-    Writes,
-    WriteBytes,
-    Switches,
-    Cpu,
-}
+/// Counters of a server (with the client's), and that of device or host without one.
+type Counted = (&'static [&'static str], &'static str);
 
-impl Counted {
-    /// Returns the counters of the server (with the client's), and that of device or host.
-    const fn names(self) -> (&'static [&'static str], &'static str) {
-        match self {
-            Self::Reads => (&["server_reads"], "device_reads"),
-            Self::ReadBytes => (&["server_read_bytes"], "device_read_bytes"),
-            Self::Writes => (&["server_writes"], "device_writes"),
-            Self::WriteBytes => (&["server_write_bytes"], "device_write_bytes"),
-            Self::Switches => (
-                &[
-                    "server_context_switches",
-                    "context_switches_voluntary",
-                    "context_switches_involuntary",
-                ],
-                "host_context_switches",
-            ),
-            Self::Cpu => (
-                &[
-                    "server_cpu_user_us",
-                    "server_cpu_kernel_us",
-                    "process_cpu_user_us",
-                    "process_cpu_kernel_us",
-                ],
-                "host_cpu_busy_us",
-            ),
-        }
-    }
-}
+const READS: Counted = (&["server_reads"], "device_reads");
+const READ_BYTES: Counted = (&["server_read_bytes"], "device_read_bytes");
+const WRITES: Counted = (&["server_writes"], "device_writes");
+const WRITE_BYTES: Counted = (&["server_write_bytes"], "device_write_bytes");
+const SWITCHES: Counted = (
+    &["server_context_switches", "context_switches_voluntary", "context_switches_involuntary"],
+    "host_context_switches",
+);
+const CPU: Counted = (
+    &["server_cpu_user_us", "server_cpu_kernel_us", "process_cpu_user_us", "process_cpu_kernel_us"],
+    "host_cpu_busy_us",
+);
 
 /// Returns GiB with the one decimal of the original, or with three where that shows nothing.
 fn gib(bytes: Option<f64>) -> String {

@@ -41,7 +41,6 @@ const SHOWN: &[(&str, &str)] = &[
 const CLOSED: &str = "Closed loops: service time only, a closed loop does not measure waiting.";
 
 /// Returns one run: head, one-line summaries with glossary, times and costs.
-#[must_use]
 pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
     let mut document = Document::from([head(run)]);
     if run.steps.is_empty() {

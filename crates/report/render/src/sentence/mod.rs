@@ -1,30 +1,38 @@
-//! The headline of each step, worded by its verdict.
+//! The headline of each step by its verdicts, and notes that stand once per text.
 //!
-//! Verdicts come with the comparison. Where none may be drawn, the sentence names the rule. Notes
-//! that hold for all steps stand once per text: [`detectable`], [`control`], [`warmup_trims`].
+//! Verdicts come with the comparison. Where none may be drawn, the headline names the rule.
 //!
 //! To add a metric, add its wording to [`claim`].
 
 mod claim;
-mod control;
-mod detectable;
-mod hidden;
-mod levels;
-mod phrase;
-mod several;
-mod single;
+mod note;
 mod step;
-mod warmup_trim;
 
 pub(crate) use claim::Claim;
-pub(crate) use control::control;
-pub(crate) use detectable::detectable;
-pub(crate) use hidden::hidden;
-pub(crate) use levels::levels;
-pub(crate) use phrase::{capital, list};
-pub(crate) use single::Single;
-pub(crate) use step::{step_sentence, step_sentences};
-pub(crate) use warmup_trim::warmup_trims;
+pub(crate) use note::{control, detectable, hidden, warmup_trims};
+pub(crate) use step::{clause, levels, step_sentence, step_sentences};
+
+/// Returns `a`, `a and b`, or `a, b and c`.
+pub(crate) fn list<N: std::borrow::Borrow<str>>(names: &[N]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.borrow().to_owned(),
+        [first @ .., last] => format!("{} and {}", first.join(", "), last.borrow()),
+    }
+}
+
+/// Returns names by what holds for them, in the order given: `more with a and b; fewer with c`.
+pub(crate) fn grouped(named: impl Iterator<Item = (String, String)>) -> String {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for (what, name) in named {
+        match groups.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((what, vec![name])),
+        }
+    }
+    let texts = groups.iter().map(|(what, names)| format!("{what} with {}", list(names)));
+    texts.collect::<Vec<_>>().join("; ")
+}
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,0 +1,166 @@
+//! Notes on a whole comparison: control, detectable differences, hidden regressions, trims.
+
+use analysis::{CellComparison, StepComparison, moment};
+use model::Label;
+use stats::{Effect, Method, Verdict};
+
+use super::claim::Claim;
+use super::list;
+use super::step::plain;
+use crate::figure::{declared, percent};
+use crate::input::Compared;
+use crate::label::{measured_steps, step_heading};
+use crate::trust::many;
+
+/// Returns the differences between the base and its copy; `None` without a control.
+pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
+    let comparison = compared.comparison;
+    let name = comparison.control.as_deref().filter(|name| *name != comparison.base)?;
+    let is = format!("Control: {name} is a copy of {}", comparison.base);
+    if compared.label == Label::Bogus {
+        return Some(is + ".");
+    }
+    let tested = comparison.steps.iter().filter_map(|step| {
+        let cell = step.cells.iter().find(|cell| cell.variant == name)?;
+        Some((step, cell.metric(Claim::of(step)?.metric)?.versus_base?))
+    });
+    let tested: Vec<(&StepComparison, Effect)> = tested.collect();
+    let is_found = |verdict| !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive);
+    let wrong = tested.iter().filter(|(_, effect)| is_found(effect.verdict));
+    let wrong = wrong
+        .map(|(step, effect)| format!("{} ({})", step_heading(comparison, step), plain(effect)));
+    let wrong: Vec<String> = wrong.collect();
+    Some(match wrong[..] {
+        [] => format!("{is}; no difference between the two in {}.", many(tested.len(), "step")),
+        _ => format!(
+            "{is}, and yet a difference was found in {}: one in 20 such tests is wrong by design, \
+             and differences of this size are unreliable here.",
+            list(&wrong)
+        ),
+    })
+}
+
+/// Returns the detectable difference of the steps' inconclusive questions, in one line.
+///
+/// `None` where none is inconclusive.
+///
+/// Source: [Cohen 1988], power of 80 %.
+pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
+    let comparison = compared.comparison;
+    let mut found: Vec<(Effect, String)> = Vec::new();
+    for step in measured_steps(comparison) {
+        let others = step.cells.iter().filter(|cell| !compared.is_control(&cell.variant));
+        let effects = others.filter_map(|cell| cell.metric(step.primary?)?.versus_base);
+        let is_open = |effect: &Effect| {
+            compared.verdict(effect) == Some(Verdict::Inconclusive) && effect.detectable > 0.0
+        };
+        found.extend(effects.filter(is_open).map(|it| (it, step_heading(comparison, step))));
+    }
+    found.sort_by(|one, other| one.0.detectable.total_cmp(&other.0.detectable));
+    let ((low, of_low), (high, of_high)) = (found.first()?, found.last()?);
+    let (low, high) = (percent(low.detectable), percent(high.detectable));
+    let place = match (low == high, of_low == of_high) {
+        (true, true) => format!("{high} in {of_high}"),
+        (true, false) => high,
+        (false, _) => format!("{low} in {of_low} to {high} in {of_high}"),
+    };
+    let assumed = found.iter().find(|(effect, _)| effect.method == Method::None);
+    let assumed = assumed.map(|(effect, _)| {
+        let cov = percent(effect.run_cov);
+        format!("; a run-to-run CoV of {cov} is assumed where none was measured")
+    });
+    Some(format!(
+        "? detectable difference (80 % power): {place}; smaller ones may be missed{}",
+        assumed.unwrap_or_default()
+    ))
+}
+
+/// Costs that may have grown: metric, name, smallest median that matters.
+///
+/// Journals of engine and file system write less than 16 bytes per operation in a read step.
+const COSTS: [(&str, &str, f64); 3] = [
+    ("cpu_us_per_op", "CPU per operation", 0.0),
+    ("rss_peak_bytes", "peak memory", 0.0),
+    ("device_write_kib_per_op", "bytes written per operation", 1.0 / 64.0),
+];
+
+/// Returns a sentence for each variant and step that is as fast as the base and costs more.
+///
+/// As fast: no difference beyond the margin. Costing more: the verdict is above.
+///
+/// Our choice: the same throughput for more resources is a regression too.
+pub(crate) fn hidden(compared: &Compared<'_>) -> Vec<String> {
+    let (comparison, margin) = (compared.comparison, compared.comparison.margin);
+    let sentence = |step: &StepComparison, cell: &CellComparison| {
+        let claim = Claim::of(step).filter(|claim| step.primary == Some(claim.metric))?;
+        let speed = cell.metric(claim.metric)?.versus_base?;
+        compared.verdict(&speed)?;
+        let range = speed.interval90.filter(|_| !compared.is_control(&cell.variant))?;
+        let is_same = range.low > 1.0 / (1.0 + margin) && range.high < 1.0 + margin;
+        let grown = COSTS.iter().filter_map(|(name, label, least)| {
+            let cost = cell.metric(name).filter(|cost| cost.spread.median >= *least)?;
+            let effect = cost.versus_base.filter(|effect| effect.verdict == Verdict::Above)?;
+            Some(format!("{label} {}", plain(&effect)))
+        });
+        let grown: Vec<String> = grown.collect();
+        (is_same && !grown.is_empty()).then(|| {
+            format!(
+                "{}: hidden regression: {} shows no difference in {} beyond {}, and costs more: {}.",
+                step_heading(comparison, step),
+                cell.variant,
+                claim.noun,
+                declared(margin),
+                list(&grown)
+            )
+        })
+    };
+    let of_step = |step| {
+        let step: &StepComparison = step;
+        step.cells.iter().filter_map(move |cell| sentence(step, cell))
+    };
+    comparison.steps.iter().flat_map(of_step).collect()
+}
+
+/// Returns a sentence for each step with a warm-up trim.
+pub(crate) fn warmup_trims(compared: &Compared<'_>) -> Vec<String> {
+    let comparison = compared.comparison;
+    let of_step = |step: &StepComparison| {
+        let records = compared.all_records(step);
+        let trim = records.iter().filter_map(|record| record.warmup_trim_ns).max()?;
+        Some(format!(
+            "{}: measured from {} on in all runs: not every run was steady before (--whole counts \
+             everything).",
+            step_heading(comparison, step),
+            moment(trim)
+        ))
+    };
+    comparison.steps.iter().filter_map(of_step).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sample, effect};
+    use super::*;
+
+    #[test]
+    fn same_speed_for_more_cpu_is_a_hidden_regression() {
+        let with = |speed: Verdict, cpu: Verdict| {
+            let mut sample = Sample::of(&[("new", 3, effect(1.002, 0.991, 1.013, speed))]);
+            let cell = &mut sample.comparison.steps[0].cells[1];
+            let mut cost = cell.metrics["throughput_ops_per_s"];
+            cost.versus_base = effect(1.14, 1.11, 1.17, cpu);
+            cell.metrics.insert("cpu_us_per_op".to_owned(), cost);
+            sample.with(hidden)
+        };
+        let found = with(Verdict::Equivalent, Verdict::Above);
+        insta::assert_snapshot!(found.join("\n"), @r"
+        readrandom: hidden regression: new shows no difference in operations per second beyond 2 %, and costs more: CPU per operation +14 % [+11 %, +17 %].
+        ");
+        assert!(with(Verdict::Equivalent, Verdict::Inconclusive).is_empty());
+        let mut slower = Sample::of(&[("new", 3, effect(0.9, 0.88, 0.92, Verdict::Below))]);
+        let cell = &mut slower.comparison.steps[0].cells[1];
+        let cost = cell.metrics["throughput_ops_per_s"];
+        cell.metrics.insert("cpu_us_per_op".to_owned(), cost);
+        assert!(slower.with(hidden).is_empty());
+    }
+}
