@@ -4,7 +4,8 @@ use model::Waiver;
 use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
-use crate::settings::{CODE, REASON, Setting, Table};
+use crate::preset::PRESETS;
+use crate::settings::{CODE, REASON, Setting, Table, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
 
@@ -31,6 +32,12 @@ pub struct QuickVariants {
 }
 
 impl Overrides {
+    /// Returns whether an application is typed: its steps need not be.
+    pub fn has_application(&self) -> bool {
+        let is_preset = |name| PRESETS.iter().any(|preset| preset.name == name);
+        self.get(WORKLOAD).is_some_and(|name| !is_preset(name))
+    }
+
     /// Returns the text of a setting.
     pub(crate) fn get(&self, setting: &Setting) -> Option<&str> {
         let found = self.settings.iter().rev().find(|(one, _)| one.key == setting.key);

@@ -1,6 +1,8 @@
 //! Experiments typed on the command line: steps and engines.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
 
 use model::StepRole;
 
@@ -10,7 +12,6 @@ use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
-use crate::preset::PRESETS;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
@@ -18,8 +19,8 @@ use crate::syntax::Pairs;
 /// Checks an experiment typed on the command line: steps and engines.
 ///
 /// When the first step needs rows, `filluniquerandom` fills the engine first. The steps of an
-/// application are preceded by those they need. Rows that are neither given nor derived by a preset
-/// are chosen for the machine, and so is then the duration.
+/// application are preceded by those they need; without steps, all of its steps are taken. Rows that
+/// are neither given nor derived by a preset are chosen for the machine, and so is then the duration.
 ///
 /// # Errors
 /// Every independent error, with the remedy.
@@ -37,15 +38,19 @@ pub fn quick(
     let first = steps.first().and_then(|name| known.iter().find(|info| info.name == **name));
     let mut names = steps.to_vec();
     let workload = overrides.get(WORKLOAD);
-    let is_preset = PRESETS.iter().any(|preset| Some(preset.name) == workload);
-    if (workload.is_none() || is_preset) && first.is_some_and(|info| info.role != StepRole::Load) {
+    if !overrides.has_application() && first.is_some_and(|info| info.role != StepRole::Load) {
         names.insert(0, "filluniquerandom".to_owned());
     }
     let mut errors = Errors::default();
     let mut file = File::default();
-    file.experiment.set(NAME, format!("quick-{}", steps.join("-")));
-    file.experiment.set(QUESTION, format!("How do the engines compare on {}?", steps.join(", ")));
-    file.benchmark.tables = Some(names.into_iter().map(Section::step).collect());
+    let whole = workload.filter(|_| steps.is_empty()).map(|name| Path::new(name).file_stem());
+    let whole = whole.flatten().and_then(OsStr::to_str);
+    let subject = |separator| whole.map_or_else(|| steps.join(separator), str::to_owned);
+    file.experiment.set(NAME, format!("quick-{}", subject("-")));
+    file.experiment.set(QUESTION, format!("How do the engines compare on {}?", subject(", ")));
+    if whole.is_none() {
+        file.benchmark.tables = Some(names.into_iter().map(Section::step).collect());
+    }
     let is_server = |engine: &String| {
         let engines = catalog.engines();
         let name = engine.split('@').next().unwrap_or_default();
@@ -54,7 +59,8 @@ pub fn quick(
     let timed = steps
         .iter()
         .filter(|name| known.iter().find(|info| info.name == ***name).is_none_or(chosen::is_timed));
-    let chosen = (!is_preset && overrides.get(ROWS).is_none()).then(|| {
+    let is_derived = workload.is_some() && !overrides.has_application();
+    let chosen = (!is_derived && overrides.get(ROWS).is_none()).then(|| {
         let has_server = variants.engines.iter().any(is_server);
         Chosen::of(machine, overrides, has_server, timed.count())
     });

@@ -108,9 +108,10 @@ impl ExperimentArgs {
             parameters: self.parameter.clone(),
             waivers: self.waive.clone(),
         };
-        if self.inputs.is_empty() {
+        if self.inputs.is_empty() && !overrides.has_application() {
             return Err(miette!(
-                help = "give an experiment file, or steps such as `readrandom --engine lmdb`",
+                help = "give an experiment file, steps such as `readrandom --engine lmdb`, or an \
+                        application: `--workload ibench-current --engine postgres@15.10`",
                 "no experiment given"
             ));
         }

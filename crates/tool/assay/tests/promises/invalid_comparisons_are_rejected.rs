@@ -112,11 +112,7 @@ fn unknown_base_is_rejected_with_known_variants() {
 fn one_run_each_is_inconclusive() {
     let output = RUN.assay(&["compare", "alone", "other"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(
-        output.out.contains("no verdict (one run may be noise)"),
-        "{}",
-        output.out
-    );
+    assert!(output.out.contains("no verdict (one run may be noise)"), "{}", output.out);
     let output = RUN.assay(&["compare", "alone", "other", "--format", "json"]);
     let json: Value = serde_json::from_str(&output.out).expect("JSON");
     let steps = json["comparison"]["steps"].as_array().expect("steps");

@@ -1,0 +1,45 @@
+//! Commands in the documents are accepted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::Workspace;
+
+/// Returns the Markdown pages of a folder and of those below it.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let entries =
+        fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("a file").path());
+    let of_entry = |path: PathBuf| if path.is_dir() { pages(&path) } else { vec![path] };
+    let all = entries.flat_map(of_entry);
+    all.filter(|path| path.extension().is_some_and(|ext| ext == "md")).collect()
+}
+
+/// Returns the commands `assay run STEPS...` of a page, up to the end of their code.
+fn typed(page: &str) -> Vec<Vec<&str>> {
+    let commands = page.match_indices("assay run ").map(|(at, _)| &page[at..]);
+    let code = commands.filter_map(|rest| rest.split(['`', '\n', '#', '\\']).next());
+    let words = code.map(|code| code.split_whitespace().skip(2).collect::<Vec<_>>());
+    // Files of the reader's own, and runs that go on, cannot be planned here.
+    words.filter(|words| words.contains(&"--engine") && !words.iter().any(is_own)).collect()
+}
+
+fn is_own(word: &&str) -> bool {
+    word.contains(['\'', '"', '<']) || word.ends_with(".toml") || *word == "--resume"
+}
+
+#[test]
+fn every_typed_run_can_be_planned() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let workspace = Workspace::new();
+    let mut planned = 0;
+    for page in [vec![root.join("README.md")], pages(&root.join("docs"))].concat() {
+        let text = fs::read_to_string(&page).expect("a page");
+        for mut words in typed(&text) {
+            words.retain(|word| !["--report", "--verbose"].contains(word));
+            let output = workspace.assay(&[&["plan"], &words[..]].concat());
+            assert_eq!(output.code, 0, "{words:?} of {page:?}: {}", output.err);
+            planned += 1;
+        }
+    }
+    assert!(planned >= 10, "{planned} commands");
+}
