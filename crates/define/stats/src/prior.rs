@@ -54,7 +54,7 @@ impl CellVariance {
         Self { variance: if df > 0.0 { squares / df } else { 0.0 }, df }
     }
 
-    /// Returns the squared error of the difference of two samples' means, and its degrees of freedom.
+    /// Returns the squared error of the difference of two means, and its degrees of freedom.
     ///
     /// Source: [Welch 1947].
     pub(crate) fn welch(self, other: Self) -> (f64, f64) {

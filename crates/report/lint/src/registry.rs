@@ -1,11 +1,10 @@
 //! Every rule with its code.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 pub use model::rule_code as code;
 
-use crate::rule::{self, Checks, Rule};
+use crate::rule::{self, Checks, Rule, TEXTS};
 
 /// The checks of every rule, by code.
 static CHECKS: &[&Checks] = &[
@@ -65,13 +64,11 @@ static CHECKS: &[&Checks] = &[
 
 /// Every rule, by code.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let texts: BTreeMap<&str, Rule> =
-        toml::from_str(include_str!("rules.toml")).expect("the texts are tested");
-    let with_checks = |(code, text): (&'static str, Rule)| {
-        let checks = CHECKS.iter().find(|checks| checks.code == code);
-        Rule { code, checks: checks.map_or(Checks::EMPTY, |checks| **checks), ..text }
+    let with_checks = |(code, text): (&&'static str, &Rule)| {
+        let checks = CHECKS.iter().find(|checks| checks.code == *code);
+        Rule { code, checks: checks.map_or(Checks::EMPTY, |checks| **checks), ..text.clone() }
     };
-    texts.into_iter().map(with_checks).collect()
+    TEXTS.iter().map(with_checks).collect()
 });
 
 /// Returns every rule, by code.

@@ -2,9 +2,9 @@
 
 use model::record::Finding;
 
-use super::{Checks, Observation};
+use super::{Checks, Observation, Rule, TEXTS};
 use crate::context::{PlanContext, RunContext};
-use crate::registry::{code, find};
+use crate::registry::code;
 
 pub(crate) static RULE: Checks =
     Checks { code: code::A051, plan: Some(plan), run: Some(run), ..Checks::EMPTY };
@@ -21,6 +21,11 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let all = steps.flat_map(|step| step.findings.iter().map(move |one| (step, one)));
     let foreign = all.filter(|(_, one)| is_foreign(one));
     foreign.map(|(step, one)| passed_on(one).step(&step.step.name)).collect()
+}
+
+/// Returns the texts of the rule of that code, in any case.
+fn find(code: &str) -> Option<&'static Rule> {
+    TEXTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(code)).map(|(_, rule)| rule)
 }
 
 /// Returns whether no rule passes such findings on.

@@ -1,5 +1,8 @@
 //! The definition of a rule: its texts and its checks.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 use model::record::Severity;
 use model::{StepRecord, Variant};
 use serde::Deserialize;
@@ -34,6 +37,10 @@ pub struct Rule {
     #[serde(skip)]
     pub(crate) checks: Checks,
 }
+
+/// Every rule by its code, without the checks.
+pub(crate) static TEXTS: LazyLock<BTreeMap<&'static str, Rule>> =
+    LazyLock::new(|| toml::from_str(include_str!("../rules.toml")).expect("the texts are tested"));
 
 const fn warning() -> Severity {
     Severity::Warning

@@ -58,6 +58,6 @@ pub(crate) mod a058_foreign_server;
 mod define;
 mod observation;
 
-pub(crate) use define::Checks;
 pub use define::Rule;
+pub(crate) use define::{Checks, TEXTS};
 pub(crate) use observation::Observation;
