@@ -22,7 +22,6 @@ mod server_group;
 mod source;
 mod targets;
 mod thread_limits;
-mod topology;
 
 pub use cap::MemoryCap;
 pub use control_group::CgroupDir;

@@ -2,13 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hdrhistogram::Histogram;
-use model::{Nanos, Readings, metric};
+use model::{Nanos, metric};
 
 use super::accounts::IntervalUsage;
 use super::step::Interval;
 use crate::handoff::Delivery;
-use crate::tally::{ClientTally, GroupTally, absorb, absorb_lags, empty_histogram, merge, reset};
+use crate::tally::{ClientTally, absorb, absorb_lags, merge, reset};
 use crate::timeline::Timeline;
 
 /// Closed intervals that wait for a client that is stuck in one operation.
@@ -31,7 +30,8 @@ pub(super) struct Collector {
     last: Option<u64>,
     /// Emitted intervals, for reuse of their memory.
     spare: Vec<Interval>,
-    totals: Totals,
+    /// Sums over the measured intervals emitted so far.
+    totals: Interval,
 }
 
 #[derive(Default)]
@@ -39,14 +39,6 @@ struct Held {
     interval: Interval,
     /// Whether its end has passed and the process's usage is in it.
     is_closed: bool,
-}
-
-/// Sums over the measured intervals emitted so far.
-pub(super) struct Totals {
-    pub(super) clients: GroupTally,
-    pub(super) writers: GroupTally,
-    pub(super) start_lag: Histogram<u64>,
-    pub(super) readings: Readings,
 }
 
 impl Collector {
@@ -59,12 +51,7 @@ impl Collector {
             first: 0,
             last: None,
             spare: Vec::new(),
-            totals: Totals {
-                clients: GroupTally::new(),
-                writers: GroupTally::new(),
-                start_lag: empty_histogram(),
-                readings: Readings::new(),
-            },
+            totals: Interval::default(),
         }
     }
 
@@ -114,11 +101,7 @@ impl Collector {
         self.held(last);
         while self.first + (self.held.len() as u64) > last + 1 {
             let Some(later) = self.held.pop_back() else { break };
-            let interval = &mut self.held(last).interval;
-            merge(&mut interval.clients, &later.interval.clients);
-            merge(&mut interval.writers, &later.interval.writers);
-            add_lags(&mut interval.start_lag, &later.interval.start_lag);
-            interval.readings.merge(&later.interval.readings);
+            add(&mut self.held(last).interval, &later.interval);
         }
         self.close(last, usage);
         let start = self.timeline.start_of(last);
@@ -143,17 +126,14 @@ impl Collector {
             self.first += 1;
             emit(&interval);
             if !interval.is_warmup {
-                merge(&mut self.totals.clients, &interval.clients);
-                merge(&mut self.totals.writers, &interval.writers);
-                add_lags(&mut self.totals.start_lag, &interval.start_lag);
-                self.totals.readings.merge(&interval.readings);
+                add(&mut self.totals, &interval);
             }
             self.spare.push(interval);
         }
     }
 
     /// Returns the sums over all measured intervals.
-    pub(super) fn into_totals(self) -> Totals {
+    pub(super) fn into_totals(self) -> Interval {
         self.totals
     }
 
@@ -179,11 +159,15 @@ impl Collector {
     }
 }
 
-/// Adds start lags to others; where there is none, at no cost.
-fn add_lags(into: &mut Histogram<u64>, from: &Histogram<u64>) {
-    if !from.is_empty() {
-        into.add(from).expect("all histograms have one layout");
+/// Adds an interval's counts, times and usage to a sum.
+fn add(sum: &mut Interval, interval: &Interval) {
+    merge(&mut sum.clients, &interval.clients);
+    merge(&mut sum.writers, &interval.writers);
+    // Where there are none, at no cost.
+    if !interval.start_lag.is_empty() {
+        sum.start_lag.add(&interval.start_lag).expect("all histograms have one layout");
     }
+    sum.readings.merge(&interval.readings);
 }
 
 #[cfg(test)]
@@ -193,7 +177,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tally::Times;
+    use crate::tally::{GroupTally, Times};
     use crate::usage::Usage;
 
     const CLIENTS: usize = 2;

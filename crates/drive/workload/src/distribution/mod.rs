@@ -9,7 +9,6 @@
 //! To add a distribution: one file here that implements [`Picker`] and one line in
 //! `registry::DISTRIBUTIONS`.
 
-mod hotspot;
 mod picker;
 mod plain;
 mod registry;

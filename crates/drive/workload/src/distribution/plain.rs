@@ -1,6 +1,6 @@
-//! Distributions without skew: uniform, sequential, shuffled.
+//! Distributions of rows that are alike: uniform, sequential, shuffled, and a hot spot.
 
-use super::picker::{Picker, Space};
+use super::picker::{Access, Picker, Space};
 use crate::permutation::Permutation;
 use crate::random::{Stream, below};
 
@@ -68,6 +68,43 @@ impl Picker for Shuffled {
     }
 }
 
+/// Picks the first rows equally often and no other, for contention.
+///
+/// Source: [Callaghan 2022-10-19]: with skew 64.512 "point (range) queries only access the first
+/// 64 (512) key-value pairs", with 8.64 the first 8 (64). A range read here starts in the first
+/// rows and may walk out of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hotspot {
+    hot_rows: u64,
+}
+
+impl Hotspot {
+    /// Reads `POINTS.RANGE`: how many first rows point operations and range reads use.
+    ///
+    /// # Errors
+    /// Names the range of both numbers.
+    pub(super) fn parse(text: Option<&str>, space: Space) -> Result<Self, String> {
+        let rows = space.rows;
+        let parse = |text: &str| text.parse().ok().filter(|hot| (1..=rows).contains(hot));
+        let numbers = text.and_then(|text| text.split_once('.'));
+        let numbers = numbers.map(|(points, range)| (parse(points), parse(range)));
+        match numbers {
+            Some((Some(points), Some(range))) => {
+                let hot_rows = if space.access == Access::Point { points } else { range };
+                Ok(Self { hot_rows })
+            }
+            _ => Err(format!("takes two whole numbers from 1 to {rows}, the rows there are")),
+        }
+    }
+}
+
+impl Picker for Hotspot {
+    #[inline]
+    fn pick(&self, stream: Stream, n: u64) -> u64 {
+        below(stream.word(n), self.hot_rows)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +131,19 @@ mod tests {
         let uniform = Uniform::new(space(10));
         let pair = |n: u64| uniform.pick(stream(), 2 * n) * 10 + uniform.pick(stream(), 2 * n + 1);
         assert!(chi_square((0..200_000).map(pair), 100, |_| 0.01) < 161.0);
+    }
+
+    #[test]
+    fn points_and_ranges_have_their_own_spot() {
+        let point = space(10_000);
+        let range = Space { access: Access::Range, ..point };
+        for (space, hot) in [(point, 64), (range, 512)] {
+            let hotspot = Hotspot::parse(Some("64.512"), space).unwrap();
+            let mut found = vec![false; hot];
+            for n in 0..20_000 {
+                found[usize::try_from(hotspot.pick(stream(), n)).unwrap()] = true;
+            }
+            assert!(found.iter().all(|found| *found), "a hot row of {hot} was never picked");
+        }
     }
 }

@@ -1,8 +1,7 @@
 //! The key distributions by name.
 
-use super::hotspot::Hotspot;
 use super::picker::{Access, Space};
-use super::plain::{Sequential, Uniform};
+use super::plain::{Hotspot, Sequential, Uniform};
 use super::zipf::{self, Latest, Zipf};
 use crate::stream::Keys;
 
