@@ -13,9 +13,6 @@ use model::{Bin, Readings, metric};
 use crate::ffi::{append, text};
 use crate::source::Source;
 
-/// Stands for all arenas together: `MALLCTL_ARENAS_ALL`.
-const ALL_ARENAS: u32 = 4096;
-
 /// Takes a piece of the report.
 type Write = extern "C" fn(*mut c_void, *const c_char);
 
@@ -68,7 +65,8 @@ impl Jemalloc {
     /// Returns a size class that shares slabs.
     fn small(&self, at: u32) -> Option<Bin> {
         let class = |what: &str| format!("arenas.bin.{at}.{what}");
-        let all = |what: &str| format!("stats.arenas.{ALL_ARENAS}.bins.{at}.{what}");
+        // 4096 stands for all arenas together: `MALLCTL_ARENAS_ALL`.
+        let all = |what: &str| format!("stats.arenas.4096.bins.{at}.{what}");
         Some(Bin {
             size: self.get(&class("size"))?,
             slab_bytes: self.get(&class("slab_size"))?,
@@ -81,7 +79,7 @@ impl Jemalloc {
     /// Returns a size class whose allocations have an extent each.
     fn large(&self, at: u32) -> Option<Bin> {
         let size = self.get(&format!("arenas.lextent.{at}.size"))?;
-        let extents = self.get(&format!("stats.arenas.{ALL_ARENAS}.lextents.{at}.curlextents"))?;
+        let extents = self.get(&format!("stats.arenas.4096.lextents.{at}.curlextents"))?;
         Some(Bin { size, slab_bytes: size, slab_regions: 1, regions: extents, slabs: extents })
     }
 }
