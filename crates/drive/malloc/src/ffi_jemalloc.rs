@@ -48,7 +48,7 @@ impl Jemalloc {
     }
 
     /// Returns a text; `None` when this build has none of that name.
-    fn word(&self, name: &str) -> Option<String> {
+    fn text_of(&self, name: &str) -> Option<String> {
         let found = self.get::<*const c_char>(name).filter(|text| !text.is_null());
         // SAFETY: jemalloc's texts end with 0 and live as long as the process.
         found.map(|found| unsafe { text(found) })
@@ -86,7 +86,7 @@ impl Jemalloc {
 
 impl Source for Jemalloc {
     fn version(&self) -> String {
-        self.word("version").unwrap_or_default()
+        self.text_of("version").unwrap_or_default()
     }
 
     fn readings(&self) -> Readings {
@@ -107,9 +107,9 @@ impl Source for Jemalloc {
             .map(|name| (name, self.get::<i64>(name).map(|number| number.to_string())));
         let switches = ["background_thread", "opt.retain", "opt.tcache"]
             .map(|name| (name, self.get::<u8>(name).map(|is_on| (is_on != 0).to_string())));
-        let words =
-            ["opt.percpu_arena", "opt.thp", "opt.metadata_thp"].map(|name| (name, self.word(name)));
-        let all = [("opt.narenas", arenas)].into_iter().chain(numbers).chain(switches).chain(words);
+        let texts = ["opt.percpu_arena", "opt.thp", "opt.metadata_thp"]
+            .map(|name| (name, self.text_of(name)));
+        let all = [("opt.narenas", arenas)].into_iter().chain(numbers).chain(switches).chain(texts);
         let own_name = |name: &str| name.trim_start_matches("opt.").to_owned();
         all.filter_map(|(name, value)| Some((own_name(name), value?))).collect()
     }

@@ -21,7 +21,7 @@ const FACTS: [(&str, &str); 3] = [
     ("Compile date ", "compile_date"),
     ("Fast CRC32 supported: ", "fast_crc32"),
 ];
-/// What the LOG says of a block cache.
+/// Parameters of a block cache in the LOG.
 const CACHE_PARAMETERS: [&str; 6] = [
     "block_cache_name",
     "capacity",
