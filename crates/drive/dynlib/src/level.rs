@@ -75,7 +75,18 @@ impl Functions {
     pub unsafe fn take_error(&self, error: *mut c_char) -> EngineError {
         // SAFETY: as this function requires of its caller.
         let text = unsafe { self.take_text(error) };
-        classify(text.unwrap_or_else(|| "unknown error".to_owned()))
+        let text = text.unwrap_or_else(|| "unknown error".to_owned());
+        let starts = |prefix: &str| text.starts_with(prefix);
+        // LevelDB has fewer kinds than RocksDB.
+        if starts("Resource busy") || starts("Operation failed. Try again") {
+            EngineError::Conflict(text)
+        } else if starts("Operation timed out") {
+            EngineError::Timeout(text)
+        } else if starts("Not implemented") {
+            EngineError::Unsupported(text)
+        } else {
+            EngineError::Fatal(text)
+        }
     }
 
     /// Returns a text property; `None` when the library lacks it.
@@ -103,20 +114,6 @@ impl Functions {
         // SAFETY: the library allocated the text for its caller; not used after this.
         unsafe { (self.free)(text.cast()) };
         Some(copy)
-    }
-}
-
-/// Classifies a status text; LevelDB has fewer kinds than RocksDB.
-fn classify(text: String) -> EngineError {
-    let starts = |prefix: &str| text.starts_with(prefix);
-    if starts("Resource busy") || starts("Operation failed. Try again") {
-        EngineError::Conflict(text)
-    } else if starts("Operation timed out") {
-        EngineError::Timeout(text)
-    } else if starts("Not implemented") {
-        EngineError::Unsupported(text)
-    } else {
-        EngineError::Fatal(text)
     }
 }
 

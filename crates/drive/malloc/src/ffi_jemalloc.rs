@@ -13,9 +13,6 @@ use model::{Bin, Readings, metric};
 use crate::ffi::{append, text};
 use crate::source::Source;
 
-/// Stands for all arenas together: `MALLCTL_ARENAS_ALL`.
-const ALL_ARENAS: u32 = 4096;
-
 /// Takes a piece of the report.
 type Write = extern "C" fn(*mut c_void, *const c_char);
 
@@ -51,7 +48,7 @@ impl Jemalloc {
     }
 
     /// Returns a text; `None` when this build has none of that name.
-    fn word(&self, name: &str) -> Option<String> {
+    fn text_of(&self, name: &str) -> Option<String> {
         let found = self.get::<*const c_char>(name).filter(|text| !text.is_null());
         // SAFETY: jemalloc's texts end with 0 and live as long as the process.
         found.map(|found| unsafe { text(found) })
@@ -68,7 +65,8 @@ impl Jemalloc {
     /// Returns a size class that shares slabs.
     fn small(&self, at: u32) -> Option<Bin> {
         let class = |what: &str| format!("arenas.bin.{at}.{what}");
-        let all = |what: &str| format!("stats.arenas.{ALL_ARENAS}.bins.{at}.{what}");
+        // 4096 stands for all arenas together: `MALLCTL_ARENAS_ALL`.
+        let all = |what: &str| format!("stats.arenas.4096.bins.{at}.{what}");
         Some(Bin {
             size: self.get(&class("size"))?,
             slab_bytes: self.get(&class("slab_size"))?,
@@ -81,14 +79,14 @@ impl Jemalloc {
     /// Returns a size class whose allocations have an extent each.
     fn large(&self, at: u32) -> Option<Bin> {
         let size = self.get(&format!("arenas.lextent.{at}.size"))?;
-        let extents = self.get(&format!("stats.arenas.{ALL_ARENAS}.lextents.{at}.curlextents"))?;
+        let extents = self.get(&format!("stats.arenas.4096.lextents.{at}.curlextents"))?;
         Some(Bin { size, slab_bytes: size, slab_regions: 1, regions: extents, slabs: extents })
     }
 }
 
 impl Source for Jemalloc {
     fn version(&self) -> String {
-        self.word("version").unwrap_or_default()
+        self.text_of("version").unwrap_or_default()
     }
 
     fn readings(&self) -> Readings {
@@ -109,9 +107,9 @@ impl Source for Jemalloc {
             .map(|name| (name, self.get::<i64>(name).map(|number| number.to_string())));
         let switches = ["background_thread", "opt.retain", "opt.tcache"]
             .map(|name| (name, self.get::<u8>(name).map(|is_on| (is_on != 0).to_string())));
-        let words =
-            ["opt.percpu_arena", "opt.thp", "opt.metadata_thp"].map(|name| (name, self.word(name)));
-        let all = [("opt.narenas", arenas)].into_iter().chain(numbers).chain(switches).chain(words);
+        let texts = ["opt.percpu_arena", "opt.thp", "opt.metadata_thp"]
+            .map(|name| (name, self.text_of(name)));
+        let all = [("opt.narenas", arenas)].into_iter().chain(numbers).chain(switches).chain(texts);
         let own_name = |name: &str| name.trim_start_matches("opt.").to_owned();
         all.filter_map(|(name, value)| Some((own_name(name), value?))).collect()
     }

@@ -15,8 +15,8 @@ type Output = extern "C" fn(*const c_char, *mut c_void);
 dynlib::functions! {
     /// tcmalloc's extension.
     ///
-    /// Source: gperftools 2.10, `malloc_extension_c.h` and `tcmalloc.h`; the properties are those of
-    /// `GetNumericProperty` in `malloc_extension.h`.
+    /// Source: gperftools 2.10, `malloc_extension_c.h` and `tcmalloc.h`; the properties are those
+    /// of `GetNumericProperty` in `malloc_extension.h`.
     pub(crate) struct Tcmalloc {
         required {
             MallocExtension_GetNumericProperty: fn(*const c_char, *mut usize) -> c_int;

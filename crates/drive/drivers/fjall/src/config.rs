@@ -31,14 +31,11 @@ type Setter = (&'static str, fn(Config, &str, &str) -> Result<Config, EngineErro
 
 /// Declares an option by a setter of a field of [`Config`], and the parser of its value.
 macro_rules! setter {
-    ($option:literal: $field:ident.$setter:ident($parse:expr)) => {
-        ($option, |config, name, value| {
-            let parsed = $parse(name, value)?;
-            Ok(Config { $field: config.$field.$setter(parsed), ..config })
-        })
-    };
     ($field:ident.$setter:ident($parse:expr)) => {
-        (stringify!($setter), |config, name, value| {
+        setter!(stringify!($setter) => $field.$setter($parse))
+    };
+    ($option:expr => $field:ident.$setter:ident($parse:expr)) => {
+        ($option, |config, name, value| {
             let parsed = $parse(name, value)?;
             Ok(Config { $field: config.$field.$setter(parsed), ..config })
         })
@@ -74,9 +71,9 @@ const KEYSPACE_OPTIONS: [Setter; 15] = [
     policy!(filter_block_pinning_policy: PinningPolicy(flag)),
     policy!(index_block_partitioning_policy: PartitioningPolicy(flag)),
     policy!(filter_block_partitioning_policy: PartitioningPolicy(flag)),
-    setter!("l0_threshold": leveled.with_l0_threshold(number)),
-    setter!("table_target_size": leveled.with_table_target_size(any_size)),
-    setter!("level_ratio_policy": leveled.with_level_ratio_policy(
+    setter!("l0_threshold" => leveled.with_l0_threshold(number)),
+    setter!("table_target_size" => leveled.with_table_target_size(any_size)),
+    setter!("level_ratio_policy" => leveled.with_level_ratio_policy(
         |name, value| list(name, value, number)
     )),
 ];
@@ -86,7 +83,7 @@ const SEPARATION_OPTIONS: [Setter; 5] = [
     setter!(separation.file_target_size(any_size)),
     setter!(separation.staleness_threshold(number)),
     setter!(separation.age_cutoff(number)),
-    setter!("blob_compression": separation.compression(compression)),
+    setter!("blob_compression" => separation.compression(compression)),
 ];
 
 /// Everything fjall is opened with.

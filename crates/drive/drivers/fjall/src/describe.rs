@@ -1,6 +1,6 @@
 //! Reads a keyspace's options back under their own names.
 
-use fjall::{CompressionType, KeyspaceCreateOptions};
+use fjall::KeyspaceCreateOptions;
 use model::Options;
 
 use crate::config::SEPARATION;
@@ -8,23 +8,21 @@ use crate::value::{filter_text, list_text};
 
 /// Returns a keyspace's options, as far as fjall returns them.
 pub(crate) fn describe(keyspace: &KeyspaceCreateOptions) -> Options {
-    let flags = |policy: &[bool]| list_text(policy, ToString::to_string);
-    let kinds = |policy: &[CompressionType]| list_text(policy, ToString::to_string);
     let mut options = Options::new();
     let mut set = |name: &str, value: String| options.set(name, value);
-    set("data_block_size_policy", list_text(&keyspace.data_block_size_policy, u32::to_string));
-    set("data_block_compression_policy", kinds(&keyspace.data_block_compression_policy));
-    set("index_block_compression_policy", kinds(&keyspace.index_block_compression_policy));
-    let ratios = list_text(&keyspace.data_block_hash_ratio_policy, f32::to_string);
-    set("data_block_hash_ratio_policy", ratios);
-    let intervals = list_text(&keyspace.data_block_restart_interval_policy, u8::to_string);
+    let filters: Vec<_> = keyspace.filter_policy.iter().map(filter_text).collect();
+    set("data_block_size_policy", list_text(&keyspace.data_block_size_policy));
+    set("data_block_compression_policy", list_text(&keyspace.data_block_compression_policy));
+    set("index_block_compression_policy", list_text(&keyspace.index_block_compression_policy));
+    set("data_block_hash_ratio_policy", list_text(&keyspace.data_block_hash_ratio_policy));
+    let intervals = list_text(&keyspace.data_block_restart_interval_policy);
     set("data_block_restart_interval_policy", intervals);
     set("expect_point_read_hits", keyspace.expect_point_read_hits.to_string());
-    set("filter_policy", list_text(&keyspace.filter_policy, filter_text));
-    set("index_block_pinning_policy", flags(&keyspace.index_block_pinning_policy));
-    set("filter_block_pinning_policy", flags(&keyspace.filter_block_pinning_policy));
-    set("index_block_partitioning_policy", flags(&keyspace.index_block_partitioning_policy));
-    set("filter_block_partitioning_policy", flags(&keyspace.filter_block_partitioning_policy));
+    set("filter_policy", list_text(&filters));
+    set("index_block_pinning_policy", list_text(&keyspace.index_block_pinning_policy));
+    set("filter_block_pinning_policy", list_text(&keyspace.filter_block_pinning_policy));
+    set("index_block_partitioning_policy", list_text(&keyspace.index_block_partitioning_policy));
+    set("filter_block_partitioning_policy", list_text(&keyspace.filter_block_partitioning_policy));
     for (name, value) in keyspace.compaction_strategy.get_config() {
         if let Some((name, text)) = strategy_option(&name, &value) {
             set(name, text);
@@ -51,8 +49,8 @@ fn strategy_option(name: &[u8], value: &[u8]) -> Option<(&'static str, String)> 
         }
         b"leveled_level_ratio_policy" => {
             let (ratios, _rest) = value.get(1..)?.as_chunks::<4>();
-            let text = list_text(ratios, |ratio| f32::from_le_bytes(*ratio).to_string());
-            Some(("level_ratio_policy", text))
+            let ratios: Vec<_> = ratios.iter().copied().map(f32::from_le_bytes).collect();
+            Some(("level_ratio_policy", list_text(&ratios)))
         }
         _ => None,
     }

@@ -4,12 +4,10 @@ use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity};
 
-use crate::config::Config;
+use crate::config::{Config, SEPARATION};
 use crate::instance::FjallEngine;
 use crate::session::KEY_BYTES_MAX;
 
-/// Capability of this driver: key-value separation.
-const KV_SEPARATION: &str = "kv_separation";
 /// Version of the linked crate; a test compares it with the lock file.
 const VERSION: &str = "3.1.13";
 /// Version of the linked `lsm-tree`, on which fjall is built.
@@ -46,7 +44,7 @@ impl Driver for FjallDriver {
                 (CONCURRENT_WRITERS, Feature::Yes),
                 (CACHE_SIZE, Feature::Yes),
                 (COMPRESSION, Feature::Yes),
-                (KV_SEPARATION, Feature::Yes),
+                (SEPARATION, Feature::Yes),
                 (DIRECT_IO, Feature::no("reads and writes through the page cache")),
             ])
         }

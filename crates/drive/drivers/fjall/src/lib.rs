@@ -4,9 +4,9 @@
 //! whose traits it implements. `docs/engines/fjall.md` has what a user needs.
 //!
 //! Whatever the durability class, a clean close syncs, and so does fjall for each memtable it
-//! flushes. fjall stores a keyspace's options at its creation; data reopened with other options than
-//! it was created with is refused, and the driver calls `persist` where the class requires more than
-//! fjall does. A `multi_get` is repeated gets on one snapshot.
+//! flushes. fjall stores a keyspace's options at its creation; data reopened with other options is
+//! refused, and the driver calls `persist` where the class requires more than fjall does. A
+//! `multi_get` is repeated gets on one snapshot.
 //!
 //! fjall's cache and read counters are a compile-time feature that adds shared counters to each
 //! block read; it is off, so hits, misses and block lookups are unknown.

@@ -82,6 +82,6 @@ pub(crate) fn list<T>(
 }
 
 /// Formats a list as [`list`] parses it.
-pub(crate) fn list_text<T>(entries: &[T], text: impl Fn(&T) -> String) -> String {
-    entries.iter().map(text).collect::<Vec<_>>().join(",")
+pub(crate) fn list_text<T: ToString>(entries: &[T]) -> String {
+    entries.iter().map(T::to_string).collect::<Vec<_>>().join(",")
 }

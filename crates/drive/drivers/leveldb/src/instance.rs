@@ -42,11 +42,6 @@ impl LevelEngine {
             sessions: Mutex::new(Vec::new()),
         })
     }
-
-    fn logged_bytes(&self) -> u64 {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.iter().map(|written| written.logged()).sum()
-    }
 }
 
 impl Engine for LevelEngine {
@@ -79,12 +74,14 @@ impl Engine for LevelEngine {
         let statistics = Statistics::parse(&self.db.property("stats"));
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let sample = events.sample().map_err(unreadable)?;
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let logged: u64 = sessions.iter().map(|written| written.logged()).sum();
         let files = self.db.property("num-files-at-level0").parse::<u64>();
         let readings = Readings::from([
             (metric::ENGINE_FLUSH_WRITE_BYTES, Some(sample.flush_write)),
             (metric::ENGINE_COMPACTION_WRITE_BYTES, Some(sample.compaction_write)),
             (metric::ENGINE_COMPACTION_READ_BYTES, Some(statistics.read_bytes)),
-            (metric::ENGINE_WAL_WRITE_BYTES, Some(self.logged_bytes())),
+            (metric::ENGINE_WAL_WRITE_BYTES, Some(logged)),
             (metric::ENGINE_DISK_BYTES, Some(self.db.table_bytes())),
             (metric::ENGINE_BACKGROUND_JOBS, Some(sample.running)),
             (metric::ENGINE_L0_FILES, files.ok()),

@@ -6,20 +6,11 @@ use model::{Options, Settings};
 
 use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, TABLE, engine_bytes};
 
-/// Options of the driver; those of the caches are in `cache`.
-///
-/// | name | values | meaning |
-/// |---|---|---|
-/// | `assay.default_compression` | as in settings | compression where the settings name none |
-/// | `assay.multi_get` | `single`, `batched` | which C function serves `multi_get` |
-/// | `assay.statistics` | `off`, `on` | the engine's tickers; they cost speed |
-/// | `assay.perf_context` | `off`, `on` | counters per operation; they cost speed |
+// Options of the driver, as `docs/engines/rocksdb.md` describes them; those of the caches are in
+// `cache`.
 pub(crate) const DEFAULT_COMPRESSION: &str = "assay.default_compression";
-/// See [`DEFAULT_COMPRESSION`].
 pub(crate) const MULTI_GET: &str = "assay.multi_get";
-/// See [`DEFAULT_COMPRESSION`].
 pub(crate) const STATISTICS: &str = "assay.statistics";
-/// See [`DEFAULT_COMPRESSION`].
 pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
 
 /// Prefix of the driver's options.
@@ -93,11 +84,6 @@ impl Config {
     }
 }
 
-/// Returns one option as an option string.
-pub(crate) fn single(name: &str, value: &str) -> String {
-    render(&[(name, value)])
-}
-
 /// Adds the common settings that no option overrides.
 fn fill_settings(settings: &Settings, default_compression: Option<&str>, wanted: &mut Options) {
     let mut fill = |name: &str, value: &str| {
@@ -152,7 +138,7 @@ fn check_memtable(wanted: &Options) -> Result<(), EngineError> {
 }
 
 /// Returns options as an option string: `a.b = 1, a.c = 2` becomes `a={b=1;c=2;};`.
-fn render(options: &[(&str, &str)]) -> String {
+pub(crate) fn render(options: &[(&str, &str)]) -> String {
     let mut text = String::new();
     let mut done: Vec<&str> = Vec::new();
     for &(name, value) in options {

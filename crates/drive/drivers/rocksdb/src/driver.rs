@@ -7,7 +7,7 @@ use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity};
 
 use crate::cache::BLOCK_CACHE;
-use crate::config::{Config, MULTI_GET, STATISTICS, single};
+use crate::config::{Config, MULTI_GET, STATISTICS, render};
 use crate::feature;
 use crate::ffi::Api;
 use crate::ffi_db::{Db, RawOptions};
@@ -76,7 +76,7 @@ impl Driver for RocksDriver {
 /// The message for all of them together does not always name it.
 fn find_refused(base: &RawOptions, config: &Config, all: EngineError) -> EngineError {
     for (name, value) in config.options.iter() {
-        if let Err(error) = base.with_string(&single(name, value)) {
+        if let Err(error) = base.with_string(&render(&[(name, value)])) {
             return refused(name, error.to_string());
         }
     }

@@ -5,33 +5,31 @@ use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, 
 
 use crate::ffi::Api;
 
-/// Functions and the first release that has them, oldest first.
+/// Functions, the first release that has each, oldest first, and the capability it marks, if any.
 ///
 /// Source: [RocksDB source] `include/rocksdb/c.h`, release tags v5.18.4 to v11.8.1.
-const MARKS: &[(&str, &str)] = &[
-    ("rocksdb_options_set_unordered_write", "6.3"),
-    ("rocksdb_options_set_enable_blob_files", "6.20"),
-    ("rocksdb_flush_wal", "6.22"),
-    ("rocksdb_filterpolicy_create_ribbon", "6.23"),
-    ("rocksdb_options_set_wal_compression", "7.0"),
-    (BATCHED, "7.3"),
-    (BLOB_CACHE, "7.4"),
-    ("rocksdb_suggest_compact_range", "7.5"),
-    (LOW_PRIORITY_MARK, "7.6"),
-    (BLOB_COUNTS_MARK, "7.7"),
-    (HYPER_CLOCK, "8.1"),
-    ("rocksdb_wait_for_compact", "8.7"),
-    (AUTO_HYPER_CLOCK_MARK, "8.9"),
-    ("rocksdb_iter_refresh", "9.4"),
-    ("rocksdb_eventlistener_create", "10.4"),
-    ("rocksdb_get_into_buffer", "10.9"),
-    ("rocksdb_compact_files", "11.8"),
+const MARKS: &[(&str, &str, &str)] = &[
+    ("rocksdb_options_set_unordered_write", "6.3", "unordered_write"),
+    ("rocksdb_options_set_enable_blob_files", "6.20", "blob"),
+    ("rocksdb_flush_wal", "6.22", ""),
+    ("rocksdb_filterpolicy_create_ribbon", "6.23", ""),
+    ("rocksdb_options_set_wal_compression", "7.0", "wal_compression"),
+    ("rocksdb_batched_multi_get_cf", "7.3", "batched_multi_get"),
+    (BLOB_CACHE, "7.4", "blob_cache"),
+    ("rocksdb_suggest_compact_range", "7.5", ""),
+    (LOW_PRIORITY_MARK, "7.6", ""),
+    (BLOB_COUNTS_MARK, "7.7", ""),
+    ("rocksdb_cache_create_hyper_clock_opts", "8.1", "hyper_clock"),
+    ("rocksdb_wait_for_compact", "8.7", "wait_for_compact"),
+    (AUTO_HYPER_CLOCK_MARK, "8.9", ""),
+    ("rocksdb_iter_refresh", "9.4", ""),
+    ("rocksdb_eventlistener_create", "10.4", ""),
+    ("rocksdb_get_into_buffer", "10.9", ""),
+    ("rocksdb_compact_files", "11.8", ""),
 ];
 
 /// The oldest release the driver takes.
 const OLDEST: &str = "5.18";
-const BATCHED: &str = "rocksdb_batched_multi_get_cf";
-const HYPER_CLOCK: &str = "rocksdb_cache_create_hyper_clock_opts";
 /// Marks the auto-sized HyperClock cache, which has no function of its own.
 ///
 /// This function is of the same age or younger.
@@ -45,26 +43,14 @@ pub(crate) const BLOB_COUNTS_MARK: &str = "rocksdb_block_based_options_set_check
 /// The LRU constructor of the official libraries' Java part.
 pub(crate) const JAVA_LRU: &str = "Java_org_rocksdb_LRUCache_newLRUCache";
 
-/// Capabilities specific to this driver, and the function that marks each.
-const DRIVER_CAPABILITIES: &[(&str, &str)] = &[
-    ("batched_multi_get", BATCHED),
-    ("blob", "rocksdb_options_set_enable_blob_files"),
-    ("blob_cache", BLOB_CACHE),
-    ("hyper_clock", HYPER_CLOCK),
-    ("unordered_write", "rocksdb_options_set_unordered_write"),
-    ("wait_for_compact", "rocksdb_wait_for_compact"),
-    ("wal_compression", "rocksdb_options_set_wal_compression"),
-];
-
 /// Returns the capabilities of a library.
 pub(crate) fn capabilities(api: &Api) -> Capabilities {
     let common = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO];
     let mut capabilities = Capabilities::whole(common.map(|name| (name, Feature::Yes)));
-    for &(name, symbol) in DRIVER_CAPABILITIES {
-        let since = MARKS.iter().find(|(mark, _)| *mark == symbol).map_or(OLDEST, |mark| mark.1);
+    for (symbol, since, name) in MARKS.iter().filter(|(.., name)| !name.is_empty()) {
         let capability =
             if api.has(symbol) { Feature::Yes } else { Feature::No(format!("needs {since}")) };
-        capabilities.features.insert(name.to_owned(), capability);
+        capabilities.features.insert((*name).to_owned(), capability);
     }
     capabilities
 }
@@ -73,10 +59,10 @@ pub(crate) fn capabilities(api: &Api) -> Capabilities {
 ///
 /// Only an open database reports the exact one.
 pub(crate) fn version_range(has: impl Fn(&str) -> bool) -> String {
-    let newest = MARKS.iter().rposition(|(symbol, _)| has(symbol));
+    let newest = MARKS.iter().rposition(|(symbol, ..)| has(symbol));
     let low = newest.map_or(OLDEST, |index| MARKS[index].1);
     match MARKS.get(newest.map_or(0, |index| index + 1)) {
-        Some((_, high)) => format!(">={low} <{high}"),
+        Some((_, high, _)) => format!(">={low} <{high}"),
         None => format!(">={low}"),
     }
 }
@@ -106,12 +92,5 @@ mod tests {
     fn defect_of_old_iterators_is_reported() {
         assert!(known_defect("5.18.4").is_some() && known_defect("6.4.6").is_some());
         assert!(known_defect("6.29.5").is_none() && known_defect("user-1a2b").is_none());
-    }
-
-    #[test]
-    fn every_capability_has_its_first_release() {
-        for (name, symbol) in DRIVER_CAPABILITIES {
-            assert!(MARKS.iter().any(|(mark, _)| mark == symbol), "{name}");
-        }
     }
 }

@@ -17,8 +17,7 @@ use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::perf::Counted;
 use crate::provenance::{LogHead, log_head, options_file};
-use crate::state::Work;
-use crate::statistics;
+use crate::statistics::{self, Work};
 
 /// The trigger that `CompactLevel0` lowers.
 const TRIGGER: &str = "level0_file_num_compaction_trigger";

@@ -54,8 +54,8 @@ impl Counted {
 
 /// Returns metrics of blocks, and the counters under the engine's names, of all sessions.
 ///
-/// The release counts those of numbers below `end`. Where it does not count blobs and there are some
-/// (`has_blobs`), the metrics are omitted: they would be too small.
+/// The release counts those of numbers below `end`. Where it does not count blobs and there are
+/// some (`has_blobs`), the metrics are omitted: they would be too small.
 pub(crate) fn report<'a>(
     sessions: impl Iterator<Item = &'a Counted>,
     end: i32,

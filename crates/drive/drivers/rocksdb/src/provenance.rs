@@ -21,7 +21,7 @@ const FACTS: [(&str, &str); 3] = [
     ("Compile date ", "compile_date"),
     ("Fast CRC32 supported: ", "fast_crc32"),
 ];
-/// What the LOG says of a block cache.
+/// Parameters of a block cache in the LOG.
 const CACHE_PARAMETERS: [&str; 6] = [
     "block_cache_name",
     "capacity",
@@ -95,7 +95,12 @@ pub(crate) type OptionsFile = (Option<String>, Options);
 
 /// Reads the newest OPTIONS file in `dir`.
 pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
-    let Some(path) = newest_options_file(dir)? else {
+    let number = |path: &PathBuf| -> Option<u64> {
+        path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
+    };
+    let paths = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
+    let paths = paths.collect::<io::Result<Vec<_>>>()?.into_iter();
+    let Some(path) = paths.filter(|path| number(path).is_some()).max_by_key(number) else {
         let text = format!("no OPTIONS file in `{}`", dir.display());
         return Err(io::Error::new(io::ErrorKind::NotFound, text));
     };
@@ -112,15 +117,6 @@ fn clear_data_path(options: &mut Options, dir: &Path) {
     let is_place = |value: &str| value.trim_end_matches('/') == dir.to_string_lossy();
     let clear = |value| if is_place(value) { "" } else { value };
     *options = options.iter().map(|(name, value)| (name, clear(value))).collect();
-}
-
-fn newest_options_file(dir: &Path) -> io::Result<Option<PathBuf>> {
-    let paths = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
-    let number = |path: &PathBuf| -> Option<u64> {
-        path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
-    };
-    let paths = paths.collect::<io::Result<Vec<_>>>()?;
-    Ok(paths.into_iter().filter(|path| number(path).is_some()).max_by_key(number))
 }
 
 fn parse_options(text: &str) -> OptionsFile {

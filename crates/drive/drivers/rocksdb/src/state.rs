@@ -8,18 +8,8 @@ use model::{Durability, EngineState, Readings, metric};
 use crate::events::Totals;
 use crate::feature;
 use crate::instance::RocksEngine;
+use crate::statistics::Work;
 use crate::{perf, statistics};
-
-/// Background work as the engine reports it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Work {
-    /// Flushes and compactions that run.
-    pub(crate) running: u64,
-    /// Those that wait.
-    pub(crate) waiting: u64,
-    /// Pending compaction bytes.
-    debt: u64,
-}
 
 impl RocksEngine {
     fn number(&self, property: &str) -> Option<u64> {

@@ -7,6 +7,17 @@ use std::collections::BTreeMap;
 use model::Readings;
 use model::state::LevelShape;
 
+/// Background work as the engine reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Work {
+    /// Flushes and compactions that run.
+    pub(crate) running: u64,
+    /// Those that wait.
+    pub(crate) waiting: u64,
+    /// Pending compaction bytes.
+    pub(crate) debt: u64,
+}
+
 /// Parses the levels of `rocksdb.cfstats`; `None` without a table of levels.
 ///
 /// Sizes are printed with three digits or more.

@@ -26,12 +26,6 @@ const DISK_PER_LIVE_BYTE: u64 = 6;
 const DISK_SPARE: u64 = 4 << 30;
 /// The disk is rounded up to this, a multiple of the engine's extents of 128 KiB.
 const DISK_UNIT: u64 = 1 << 20;
-/// Children of a node; the engine's default in every build.
-const FANOUT: u64 = 8;
-/// Queue length, in percent of the background threads, above which clients help.
-///
-/// The engine's header documents this default, but does not set it.
-const QUEUE_SCALE_PERCENT: u64 = 100;
 
 const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
 const NORMAL_THREADS: &str = "num_normal_bg_threads";
@@ -47,9 +41,11 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, En
     let live_bytes = spec.data.live_bytes().0;
     set("disk_size", live_bytes.saturating_mul(DISK_PER_LIVE_BYTE).saturating_add(DISK_SPARE));
     set("memtable_capacity", MEMTABLE_BYTES);
-    set("fanout", FANOUT);
+    // The engine's default in every build.
+    set("fanout", 8);
     if known.contains(&"queue_scale_percent") {
-        set("queue_scale_percent", QUEUE_SCALE_PERCENT);
+        // The engine's header documents this default, but does not set it.
+        set("queue_scale_percent", 100);
     }
     if let Some(jobs) = spec.settings.background_jobs {
         if !known.contains(&NORMAL_THREADS) {

@@ -13,8 +13,8 @@
 //! refused: scans lose the key of all 0xff. Iterators go both ways since July 2023, but lose rows
 //! where they turn at the border of a page, until April 2026.
 //!
-//! A shim compiled against headers a few commits older than the library may pass the smoke test: the
-//! configuration is followed by zeros, so that fields the headers lack have defaults.
+//! A shim compiled against headers a few commits older than the library may pass the smoke test:
+//! the configuration is followed by zeros, so that fields the headers lack have defaults.
 //! `docs/engines/splinterdb.md` has what a user needs.
 //!
 //! To add an option, add the field to the table in `shim/splinterdb.c`: the shim reports the names.

@@ -78,19 +78,18 @@ impl Connection {
     pub(crate) fn take_counter(&self, counter: c_int) -> Option<u64> {
         let handle = self.handle.as_ptr();
         if let Some(db_status64) = self.api.sqlite3_db_status64 {
-            let (mut current, mut highest) = (0, 0);
+            let mut found = [0; 2];
+            let [now, highest] = found.each_mut().map(|one| &raw mut *one);
             // SAFETY: the handle is open and both results are locals.
-            let code =
-                unsafe { db_status64(handle, counter, &raw mut current, &raw mut highest, 1) };
-            return u64::try_from(current).ok().filter(|_| code == sys::SQLITE_OK);
+            let code = unsafe { db_status64(handle, counter, now, highest, 1) };
+            return u64::try_from(found[0]).ok().filter(|_| code == sys::SQLITE_OK);
         }
-        let (mut current, mut highest) = (0, 0);
+        let mut found = [0; 2];
+        let [now, highest] = found.each_mut().map(|one| &raw mut *one);
         // SAFETY: as above.
-        let code = unsafe {
-            (self.api.sqlite3_db_status)(handle, counter, &raw mut current, &raw mut highest, 1)
-        };
+        let code = unsafe { (self.api.sqlite3_db_status)(handle, counter, now, highest, 1) };
         // A cache of 2 GiB and more is reported as a negative number.
-        Some(u64::from(current.cast_unsigned())).filter(|_| code == sys::SQLITE_OK)
+        Some(u64::from(found[0].cast_unsigned())).filter(|_| code == sys::SQLITE_OK)
     }
 
     #[cold]

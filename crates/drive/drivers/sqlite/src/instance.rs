@@ -71,11 +71,10 @@ impl SqliteEngine {
         }
         let is_busy = connection::first(connection, "PRAGMA wal_checkpoint(TRUNCATE)")?;
         if is_busy.as_deref() == Some("0") {
-            Ok(true)
-        } else {
-            let text = "sqlite: clients used the WAL for longer than `busy_timeout`";
-            Err(EngineError::Timeout(text.to_owned()))
+            return Ok(true);
         }
+        let text = "sqlite: clients used the WAL for longer than `busy_timeout`";
+        Err(EngineError::Timeout(text.to_owned()))
     }
 }
 
@@ -104,7 +103,6 @@ impl Engine for SqliteEngine {
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
         // A separate connection, so that `state` is not blocked.
         match work {
-            Maintenance::Flush if !self.config.has_wal() => Ok(false),
             Maintenance::Flush => self.checkpoint(&self.connect()?),
             Maintenance::CompactLevel0 | Maintenance::Clean => Ok(false),
             Maintenance::CompactAll => {

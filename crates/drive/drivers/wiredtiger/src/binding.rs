@@ -9,11 +9,6 @@ use shim::{Binding, Recipe};
 
 use crate::config::{LSM, translate};
 
-/// Longest key and value: 4 GiB less 1 KiB.
-///
-/// Source: [WiredTiger source] `src/include/btree.h`, `WT_BTREE_MAX_OBJECT_SIZE`.
-const OBJECT_BYTES_MAX: u32 = u32::MAX - 1024;
-
 /// WiredTiger behind its shim.
 static BINDING: Binding = Binding {
     engine: "wiredtiger",
@@ -49,7 +44,8 @@ fn capabilities(identity: &Identity) -> Capabilities {
         _ => Feature::no(lack),
     };
     Capabilities {
-        value_bytes_max: Some(OBJECT_BYTES_MAX),
+        // Source: [WiredTiger source] `src/include/btree.h`, `WT_BTREE_MAX_OBJECT_SIZE`.
+        value_bytes_max: Some(u32::MAX - 1024),
         ..Capabilities::whole([
             (CONCURRENT_WRITERS, Feature::Yes),
             (CACHE_SIZE, Feature::Yes),

@@ -30,9 +30,9 @@ const FIXED: &[(&str, &str)] = &[
     ("exclusive", DIR),
     ("readonly", DIR),
     ("in_memory", "a clean close would lose the data, which every durability class guarantees"),
-    ("config_base", "each open passes its whole configuration"),
-    ("use_environment", "each open passes its whole configuration"),
-    ("use_environment_priv", "each open passes its whole configuration"),
+    ("config_base", WHOLE),
+    ("use_environment", WHOLE),
+    ("use_environment_priv", WHOLE),
     ("log", CLASS),
     ("log.enabled", CLASS),
     ("table.log", CLASS),
@@ -41,6 +41,7 @@ const FIXED: &[(&str, &str)] = &[
     ("transaction_sync.enabled", CLASS),
 ];
 const KEYS: &str = "the table holds raw keys and values";
+const WHOLE: &str = "each open passes its whole configuration";
 const DIR: &str = "the run decides the data directory";
 const CLASS: &str = "the durability class decides it: use another class";
 
