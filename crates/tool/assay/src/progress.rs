@@ -125,15 +125,11 @@ impl Screen {
     fn second(&mut self, step: &Step, probe: Option<ProbeBegins>, interval: &IntervalRecord) {
         self.done += step.unit.done(&interval.clients);
         let at = interval.start_ns.after(interval.length_ns);
-        let all = match (probe, step.stop) {
-            (Some(probe), _) => Some(probe.length),
-            (None, StopRule::Duration(span)) => Some(span.after(step.warmup)),
-            (None, StopRule::Operations(_)) => None,
-        };
-        let share = match (all, step.stop) {
-            (Some(all), _) => at.as_secs_f64() / all.as_secs_f64().max(1e-9),
+        let of = |span: Nanos| at.as_secs_f64() / span.as_secs_f64().max(1e-9);
+        let share = match (probe, step.stop) {
+            (Some(probe), _) => of(probe.length),
+            (None, StopRule::Duration(span)) => of(span.after(step.warmup)),
             (None, StopRule::Operations(all)) => self.done as f64 / all.max(1) as f64,
-            (None, StopRule::Duration(_)) => 0.0,
         };
         self.live(step, share, &second_text(step.unit, probe, interval));
     }

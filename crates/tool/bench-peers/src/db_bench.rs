@@ -145,7 +145,7 @@ pub(crate) fn args(benchmark: &str, dir: &Path, more: &[(&str, u64)]) -> Vec<Str
 /// # Errors
 /// When it printed none, or did not find every key.
 fn parse(printed: &str) -> Result<Done> {
-    let line = printed.lines().find(|line| line.contains("ops/sec"));
+    let line = printed.lines().find(|line| line.contains("micros/op"));
     let line = line.ok_or_else(|| format!("{PROGRAM} printed no result: {printed}"))?;
     let tokens: Vec<&str> = line.split_whitespace().collect();
     let before = |name: &str| tokens.windows(2).find(|pair| pair[1] == name).map(|pair| pair[0]);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn rate_is_parsed_and_a_missing_key_is_an_error() {
-        let line = "readrandom   :       1.538 micros/op 650128 ops/sec 0.461 seconds \
+        let line = "Read rate:  0 ops/second\nreadrandom   :       1.538 micros/op 650128 ops/sec 0.461 seconds \
                     300000 operations;   74.4 MB/s (300000 of 300000 found)";
         let done = Done { operations: 300_000, per_s: 650_128.0 };
         assert_eq!(parse(line).unwrap(), done);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use load::{Clock, SteadyClock};
-use model::{Nanos, RunRecord, StepRecord};
+use model::{IntervalRecord, Nanos, RunRecord, StepRecord};
 
 use crate::ours::{KEY_BYTES, ROWS, VALUE_BYTES};
 use crate::process::{self, Result};
@@ -72,8 +72,9 @@ fn wait_for_worker(dir: &Path, parent: u32) -> Result<u32> {
 
 fn measured_seconds(dir: &Path) -> usize {
     let text = run_file(dir, "intervals.jsonl").unwrap_or_default();
-    let is_measured = |line: &&str| line.contains(STEP) && line.contains(r#""is_warmup":false"#);
-    text.lines().filter(is_measured).count()
+    let intervals =
+        text.lines().filter_map(|line| serde_json::from_str::<IntervalRecord>(line).ok());
+    intervals.filter(|interval| interval.step == STEP && !interval.is_warmup).count()
 }
 
 /// Reads a file of the only run below `dir`: `results/EXPERIMENT/ID/runs/RUN/NAME`.
