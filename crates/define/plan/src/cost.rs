@@ -4,7 +4,7 @@
 
 use model::sql::{CallMix, TrafficSpec};
 use model::{
-    Application, Bytes, Dialect, Experiment, Load, Nanos, OpKind, Step, StopRule, Variant,
+    Application, Bytes, Dialect, Experiment, Load, Nanos, OpKind, Step, StopRule, Variant, whole,
 };
 
 use crate::catalog::Catalog;
@@ -123,8 +123,6 @@ fn rows_of(traffic_spec: &TrafficSpec, loaded: u64) -> u64 {
 }
 
 /// Returns the most rows in the tables, without deletes.
-#[expect(clippy::cast_possible_truncation, reason = "an estimate; the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "rates are positive")]
 fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
     let inserts = |call_mix: &CallMix| {
         let kinds = call_mix.positions().filter_map(|at| Some(application.procedure(at)?.kind));
@@ -137,7 +135,7 @@ fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
         let own = if own { rows_of(traffic_spec, experiment.data.rows) } else { 0 };
         let StopRule::Duration(span) = step.stop else { return own };
         let rate = traffic_spec.background.as_ref().map_or(0.0, |background| background.rows_per_s);
-        own.saturating_add((rate * f64::from(step.clients) * span.as_secs_f64()) as u64)
+        own.saturating_add(whole(rate * f64::from(step.clients) * span.as_secs_f64()))
     };
     experiment.steps_for(clients).into_iter().map(rows).fold(0, u64::saturating_add)
 }

@@ -8,7 +8,7 @@ use super::layout::{Layout, Slot};
 use super::names::Names;
 use super::token::{Token, TokenError, collapsed, tokenize};
 use crate::error::PlanError;
-use crate::syntax::Node;
+use crate::syntax::{Fields, Node};
 
 /// Most values of one statement: both protocols count them in 16 bits.
 ///
@@ -35,7 +35,7 @@ impl<'a> Names<'a> {
             return Ok(PerDialect { postgres: both.clone(), mysql: both });
         }
         let dialects = ["postgres", "mysql"];
-        let fields = self.fields(node, "SQL that differs by dialect", &dialects)?;
+        let fields = Fields::of(self.source, node, "SQL that differs by dialect", &dialects)?;
         let [postgres, mysql] = dialects.map(|dialect| fields.get(dialect));
         if postgres.is_none() && mysql.is_none() {
             return Err(self
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
     /// Returns one statement as written: a text, or a table with repetitions.
     pub(super) fn sql_text(&self, node: &'a Node<'a>) -> Result<SqlText<'a>, PlanError> {
         let (text, times) = if node.get_ref().is_table() {
-            let fields = self.fields(node, "a statement", &["sql", "times"])?;
+            let fields = Fields::of(self.source, node, "a statement", &["sql", "times"])?;
             (fields.text("sql")?, self.number(fields.required("times")?, 1, "times")?)
         } else {
             (self.text(node)?, 1)

@@ -51,7 +51,7 @@ impl<'a> Names<'a> {
         }
         let kinds = KINDS.iter().flat_map(|(kind, own)| [*kind].into_iter().chain(own.to_vec()));
         let keys: Vec<_> = kinds.chain(["count", "apart", "once"]).collect();
-        let fields = self.fields(node, "a value", &keys)?;
+        let fields = Fields::of(self.source, node, "a value", &keys)?;
         let draw = self.draw(&fields)?;
         let count = fields.get("count");
         let count = count.map_or(Ok(1), |node| self.number(node, 1, "the count of values"))?;
