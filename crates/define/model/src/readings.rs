@@ -113,6 +113,15 @@ impl<N: AsRef<str>, C: MaybeCount, const K: usize> From<[(N, C); K]> for Reading
     }
 }
 
+impl IntoIterator for Readings {
+    type Item = (String, f64);
+    type IntoIter = btree_map::IntoIter<String, f64>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl<'a> IntoIterator for &'a Readings {
     type Item = (&'a String, &'a f64);
     type IntoIter = btree_map::Iter<'a, String, f64>;

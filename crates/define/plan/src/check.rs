@@ -81,9 +81,6 @@ pub(crate) fn check(
     resolver.check(&file, (&written, is_distribution_typed), is_known, errors)
 }
 
-/// The rows of a benchmark, and the sizes that its preset derives.
-type Sizes = (DataShape, Option<Derived>);
-
 impl Resolver<'_> {
     /// Checks everything but the workload; `written` is the file before the command line's values.
     fn check(
@@ -158,7 +155,11 @@ impl Resolver<'_> {
     }
 
     /// Checks the shape of the rows, and derives their number from a preset.
-    fn data(&self, benchmark: &Section, machine: Machine) -> Result<Sizes, PlanError> {
+    fn data(
+        &self,
+        benchmark: &Section,
+        machine: Machine,
+    ) -> Result<(DataShape, Option<Derived>), PlanError> {
         if let Some(loaded) = self.application {
             return Ok((workload::shape(loaded), None));
         }

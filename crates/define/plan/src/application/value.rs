@@ -108,12 +108,12 @@ impl<'a> Names<'a> {
         let mut given = KINDS.iter().filter_map(|(kind, _)| Some((*kind, fields.get(kind)?)));
         let Some(first) = given.next() else {
             return Err(self
-                .refuse(fields.place(), "the value has no generator")
+                .refuse(fields.node.span(), "the value has no generator")
                 .remedy("give one of integer, real, payload, pattern, moment, or draw = \"id\""));
         };
         if let Some((second, _)) = given.next() {
             let why = format!("a value has one generator, not `{}` and `{second}`", first.0);
-            return Err(self.refuse(fields.place(), why));
+            return Err(self.refuse(fields.node.span(), why));
         }
         for (owner, own) in KINDS.iter().filter(|(kind, _)| *kind != first.0) {
             for word in *own {
