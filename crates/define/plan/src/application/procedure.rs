@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::OpKind;
 use model::sql::{Draw, Part, Procedure, Statement, Table};
 
-use super::layout::Layout;
 use super::names::Names;
+use super::statement::Layout;
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word, word};

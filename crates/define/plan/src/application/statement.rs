@@ -1,10 +1,10 @@
 //! Statements with resolved placeholders: values, table names, expressions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::sql::{Part, PerDialect, Statement};
+use model::sql::{Draw, Part, PerDialect, Statement};
 
-use super::layout::{Layout, Slot};
 use super::names::Names;
 use super::token::{Token, TokenError, collapsed, tokenize};
 use crate::error::PlanError;
@@ -26,6 +26,27 @@ pub(super) struct SqlText<'a> {
 
 /// The statements by dialect, in order; empty when unsupported.
 pub(super) type SqlTexts<'a> = PerDialect<Vec<SqlText<'a>>>;
+
+/// Positions of a value among those drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// Whether it is drawn for each row; else per call.
+    pub(super) in_row: bool,
+    /// The first position.
+    pub(super) base: u16,
+    /// Number of values, comma-separated.
+    pub(super) width: u16,
+    /// Repetitions of the statement that have values of their own.
+    pub(super) copies: u16,
+}
+
+/// Positions of the values of one procedure.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub(super) slots: BTreeMap<String, Slot>,
+    pub(super) once: Vec<Draw>,
+    pub(super) row: Vec<Draw>,
+}
 
 impl<'a> Names<'a> {
     /// Returns the statements as written, by dialect.

@@ -2,8 +2,8 @@
 
 use model::sql::{Copies, Table};
 
-use super::layout::Layout;
 use super::names::Names;
+use super::statement::Layout;
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
