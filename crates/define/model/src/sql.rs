@@ -195,11 +195,12 @@ impl Application {
             let all: f64 = called.iter().map(|(procedure, weight)| weight * rows(procedure)).sum();
             (all > 0.0).then_some(all / calls)
         };
-        let of_kind = |procedure: &Procedure, is_wanted: bool| {
-            if is_wanted { f64::from(procedure.rows) } else { 0.0 }
+        let rows = |procedure: &Procedure| f64::from(procedure.rows);
+        let inserted = |procedure: &Procedure| {
+            if procedure.kind == OpKind::Insert { rows(procedure) } else { 0.0 }
         };
-        rows_of(&|procedure| of_kind(procedure, procedure.kind == OpKind::Insert))
-            .or_else(|| rows_of(&|procedure| of_kind(procedure, true)))
+        rows_of(&inserted)
+            .or_else(|| rows_of(&rows))
             .or_else(|| rows_of(&|procedure| procedure.rows_expected.unwrap_or(0.0)))
             .unwrap_or(1.0)
     }

@@ -10,13 +10,13 @@ use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::Overrides;
-use crate::preset::{Derived, Preset};
+use crate::preset::Derived;
 use crate::profile;
-use crate::published::{AsWritten, FindingContext};
+use crate::published::FindingContext;
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, COMPRESSIBLE_TO, COMPRESSION, CONTROL, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE,
-    QUESTION, REPETITIONS, ROWS, SEED, VALUE_BYTES, of_engines,
+    BASE, COMPRESSIBLE_TO, COMPRESSION, CONTROL, DISTRIBUTION, KEY_BYTES, MARGIN, MEMORY, NAME,
+    PROFILE, QUESTION, REPETITIONS, ROWS, SEED, VALUE_BYTES, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -36,11 +36,6 @@ const VALUE_BYTES_MAX: u32 = 1 << 20;
 /// Stands for rows that are invalid.
 const NO_DATA: DataShape =
     DataShape { rows: 0, key_bytes: 8, value_bytes: 0, compressible_to: 1.0 };
-
-/// Parses a seed.
-fn parse_seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
-}
 
 /// Reads and checks an experiment file.
 ///
@@ -67,84 +62,82 @@ pub(crate) fn check(
 ) -> Result<Checked, PlanError> {
     let mut file = file;
     let mut errors = Errors::default();
-    let written = AsWritten::of(&file, overrides);
+    let written = file.clone();
     errors.ok(overrides.apply(&mut file));
-    let resolver = Resolver { source, catalog, application: None };
+    let resolver = Resolver { source, catalog, machine, application: None, preset: None };
     let workload = errors.ok(resolver.workload(&file.benchmark));
     let application = workload.as_ref().and_then(|workload| {
         errors.ok(resolver.application_of(workload.as_ref(), &file.benchmark))
     });
-    let resolver =
-        Resolver { application: application.as_ref().and_then(Option::as_ref), ..resolver };
-    let preset = match workload {
-        Some(Some(Workload::Preset(preset))) => Some(preset),
-        Some(Some(Workload::Application(_)) | None) | None => None,
+    let preset = match workload.flatten() {
+        Some(Workload::Preset(preset)) => Some(preset),
+        Some(Workload::Application(_)) | None => None,
     };
     // Without a valid workload, it is unknown which steps and sizes there are.
     let is_known = application.is_some();
-    Checker { resolver, machine, preset, is_known }.check(&file, &written, errors)
+    let application = application.as_ref().and_then(Option::as_ref);
+    let is_distribution_typed = overrides.get(DISTRIBUTION).is_some();
+    let resolver = Resolver { application, preset, ..resolver };
+    resolver.check(&file, (&written, is_distribution_typed), is_known, errors)
 }
 
-/// Shared context of the checks of one file.
-struct Checker<'a> {
-    resolver: Resolver<'a>,
-    machine: Machine,
-    preset: Option<&'static Preset>,
-    /// Whether the workload is valid.
-    is_known: bool,
-}
-
-/// The rows of a benchmark, and the sizes that its preset derives.
-type Sizes = (DataShape, Option<Derived>);
-
-impl Checker<'_> {
+impl Resolver<'_> {
+    /// Checks everything but the workload; `written` is the file before the command line's values.
     fn check(
         &self,
         file: &File,
-        written: &AsWritten,
+        (written, is_distribution_typed): (&File, bool),
+        is_known: bool,
         mut errors: Errors,
     ) -> Result<Checked, PlanError> {
-        let (resolver, benchmark) = (&self.resolver, &file.benchmark);
-        let memory_bytes = errors.or_default(resolver.value(&[benchmark], MEMORY, parse_size));
+        let benchmark = &file.benchmark;
+        let memory_bytes = errors.or_default(self.value(&[benchmark], MEMORY, parse_size));
         let machine = Machine {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine
         };
-        let sizes = self.is_known.then(|| errors.ok(self.data(benchmark, machine)));
+        let sizes = is_known.then(|| errors.ok(self.data(benchmark, machine)));
         let (data, derived) = sizes.flatten().unzip();
-        let factor = errors.or_default(resolver.clients_factor(&file.factors, self.machine));
-        let steps = self
-            .is_known
-            .then(|| errors.or_default(resolver.steps(benchmark, data.as_ref(), &factor)));
+        let factor = errors.or_default(self.clients_factor(&file.factors));
+        let steps =
+            is_known.then(|| errors.or_default(self.steps(benchmark, data.as_ref(), &factor)));
         let (steps, loads) = steps.unwrap_or_default();
         let mut variants = errors.or_default(self.variants(file, derived.flatten()));
         let base = errors.ok(self.base(file));
         if file.experiment.text(CONTROL) == "true"
             && let Some(base) = base.as_ref().filter(|_| !variants.is_empty())
         {
-            errors.ok(resolver.add_control(&mut variants, base, file));
+            errors.ok(self.add_control(&mut variants, base, file));
         }
         // Findings refer to steps and variants, which must be valid.
-        let context =
-            FindingContext { written, variants: &variants, steps: &steps, levels: &factor.levels };
+        let context = FindingContext {
+            written,
+            is_distribution_typed,
+            variants: &variants,
+            steps: &steps,
+            levels: &factor.levels,
+        };
         let is_valid = errors.len() == 0;
         let published =
-            is_valid.then(|| errors.or_default(resolver.published(&file.published, &context)));
+            is_valid.then(|| errors.or_default(self.published(&file.published, &context)));
         let (experiment, of) = (&file.experiment, [&file.experiment]);
+        let seed = |text: &str| {
+            text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
+        };
         let repetitions = (REPETITIONS, "repetitions");
-        let repetitions = resolver.amount(&[&file.factors], repetitions, parse_whole);
+        let repetitions = self.amount(&[&file.factors], repetitions, parse_whole);
         let checked = Experiment {
-            application: resolver.application.map(|loaded| loaded.application.clone()),
-            placement: errors.or_default(resolver.placement(benchmark, &file.variants)),
+            application: self.application.map(|loaded| loaded.application.clone()),
+            placement: errors.or_default(self.placement(benchmark, &file.variants)),
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
-            margin: errors.or(resolver.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
-            waivers: errors.or_default(resolver.waivers(&file.waivers)),
+            margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
+            waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),
             memory_bytes,
-            seed: errors.or(resolver.value(&of, SEED, parse_seed), SEED_DEFAULT),
+            seed: errors.or(self.value(&of, SEED, seed), SEED_DEFAULT),
             clients: factor.levels,
             repetitions: errors.or(repetitions, 1),
             steps,
@@ -154,7 +147,7 @@ impl Checker<'_> {
         errors.result(Checked {
             experiment: checked,
             chosen: None,
-            source: resolver.source.clone(),
+            source: self.source.clone(),
             file: file.clone(),
             loads,
             clients: factor.place,
@@ -162,9 +155,12 @@ impl Checker<'_> {
     }
 
     /// Checks the shape of the rows, and derives their number from a preset.
-    fn data(&self, benchmark: &Section, machine: Machine) -> Result<Sizes, PlanError> {
-        let resolver = &self.resolver;
-        if let Some(loaded) = resolver.application {
+    fn data(
+        &self,
+        benchmark: &Section,
+        machine: Machine,
+    ) -> Result<(DataShape, Option<Derived>), PlanError> {
+        if let Some(loaded) = self.application {
             return Ok((workload::shape(loaded), None));
         }
         let mut errors = Errors::default();
@@ -187,15 +183,14 @@ impl Checker<'_> {
         let of = [benchmark];
         let mut data = DataShape {
             rows: 0,
-            key_bytes: errors.or(resolver.value(&of, KEY_BYTES, key_bytes), KEY_BYTES_DEFAULT),
-            value_bytes: errors
-                .or(resolver.value(&of, VALUE_BYTES, value_bytes), VALUE_BYTES_DEFAULT),
+            key_bytes: errors.or(self.value(&of, KEY_BYTES, key_bytes), KEY_BYTES_DEFAULT),
+            value_bytes: errors.or(self.value(&of, VALUE_BYTES, value_bytes), VALUE_BYTES_DEFAULT),
             compressible_to: errors
-                .or(resolver.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
+                .or(self.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
         };
         let compression = benchmark.get(COMPRESSION).map(|text| text.get_ref().as_str());
         let derived = self.preset.map(|preset| preset.derive(machine, &data, compression));
-        let rows = resolver.amount(&of, (ROWS, "the number of rows"), parse_count);
+        let rows = self.amount(&of, (ROWS, "the number of rows"), parse_count);
         match (errors.ok(rows), &derived) {
             (Some(Some(rows)), _) => data.rows = rows,
             (Some(None), Some(derived)) => data.rows = derived.rows,
@@ -218,7 +213,7 @@ impl Checker<'_> {
             let name = table.text(NAME);
             if file.variants[..index].iter().any(|other| other.text(NAME) == name) {
                 let error = PlanError::new(format!("two variants are named `{name}`"));
-                errors.push(error.at(self.resolver.source, table.place_of(NAME), "the second"));
+                errors.push(error.at(self.source, table.place_of(NAME), "the second"));
             }
         }
         if file.variants.is_empty() {
@@ -237,12 +232,11 @@ impl Checker<'_> {
         benchmark: &Section,
         derived: Option<Derived>,
     ) -> Result<Variant, PlanError> {
-        let resolver = &self.resolver;
         let mut errors = Errors::default();
-        let engine = errors.ok(resolver.engine(table));
+        let engine = errors.ok(self.engine(table));
         let dsn = engine.as_ref().and_then(|(_, info)| {
-            errors.ok(resolver.check_dialect(table, info));
-            errors.or_default(resolver.dsn(table, benchmark, info))
+            errors.ok(self.check_dialect(table, info));
+            errors.or_default(self.dsn(table, benchmark, info))
         });
         // A preset's sizes apply to engines that Assay configures.
         let (preset, derived) = if dsn.is_some() { (None, None) } else { (self.preset, derived) };
@@ -264,7 +258,7 @@ impl Checker<'_> {
         for setting in of_engines() {
             if let Some(text) = table.get(setting).or(benchmark.get(setting)) {
                 let set = settings.set(setting.key, text.get_ref());
-                errors.ok(set.map_err(|why| resolver.invalid(setting, text, why)));
+                errors.ok(set.map_err(|why| self.invalid(setting, text, why)));
             }
         }
         errors.ok(self.file_name(table, "a variant's name"));
@@ -282,7 +276,7 @@ impl Checker<'_> {
     }
 
     fn profile(&self, name: &Spanned<String>, build: &BuildRef) -> Result<Options, PlanError> {
-        let catalog = self.resolver.catalog;
+        let catalog = self.catalog;
         let version = build.version.as_deref();
         profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
@@ -291,7 +285,7 @@ impl Checker<'_> {
                 [] => format!("{} has no profile: leave it out", build.engine),
                 own => format!("profiles of {}: {}", build.engine, own.join(", ")),
             };
-            self.resolver.refuse(name.span(), why).meant(name.get_ref(), others, otherwise)
+            self.refuse(name.span(), why).meant(name.get_ref(), others, otherwise)
         })
     }
 
@@ -304,7 +298,7 @@ impl Checker<'_> {
             return Ok(base.get_ref().clone());
         }
         Err(PlanError::new(format!("the base case `{}` is not a variant", base.get_ref()))
-            .at(self.resolver.source, base.span(), "no such variant")
+            .at(self.source, base.span(), "no such variant")
             .remedy(format!("variants: {}", names.join(", "))))
     }
 
@@ -317,7 +311,6 @@ impl Checker<'_> {
             return Ok(text.to_owned());
         }
         Err(self
-            .resolver
             .refuse(table.place_of(NAME), format!("`{text}` cannot be {what}"))
             .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
     }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::catalog::Machine;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
@@ -57,20 +56,16 @@ pub(crate) fn listed_levels(text: &str) -> Option<Vec<u32>> {
 
 impl Resolver<'_> {
     /// Checks the factor; one client by default.
-    pub(crate) fn clients_factor(
-        &self,
-        factors: &Section,
-        machine: Machine,
-    ) -> Result<ClientsFactor, PlanError> {
+    pub(crate) fn clients_factor(&self, factors: &Section) -> Result<ClientsFactor, PlanError> {
         let Some(text) = factors.get(CLIENTS) else {
             return Ok(ClientsFactor { levels: vec![1], ..ClientsFactor::default() });
         };
         let place = text.span();
         let (levels, is_adaptive) = match (listed_levels(text.get_ref()), text.get_ref().trim()) {
             (Some(levels), _) => (self.levels(&levels, &place)?, false),
-            (None, "sweep") => (sweep(machine.cpus), false),
+            (None, "sweep") => (sweep(self.machine.cpus), false),
             (None, "adaptive") => {
-                let most = machine.cpus.saturating_mul(CLIENTS_PER_CPU);
+                let most = self.machine.cpus.saturating_mul(CLIENTS_PER_CPU);
                 (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
             }
             (None, word) => {

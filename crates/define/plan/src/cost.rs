@@ -2,9 +2,9 @@
 //!
 //! The figures are for estimates only; no result depends on them.
 
-use model::sql::{CallMix, TrafficSpec};
+use model::sql::CallMix;
 use model::{
-    Application, Bytes, Dialect, Experiment, Load, Nanos, OpKind, Step, StopRule, Variant,
+    Application, Bytes, Dialect, Experiment, Load, Nanos, OpKind, Step, StopRule, Variant, whole,
 };
 
 use crate::catalog::Catalog;
@@ -109,7 +109,7 @@ impl Cost {
             Some(traffic_spec) => {
                 let is_whole = traffic_spec.clients.as_ref().is_some_and(CallMix::is_once);
                 let rows_per_s = if is_whole { TABLE_ROWS_PER_S } else { SERVER_ROWS_PER_S };
-                (rows_of(traffic_spec, experiment.data.rows), rows_per_s)
+                (traffic_spec.rows.map_or(0, |rows| rows.of(experiment.data.rows)), rows_per_s)
             }
             None if self.dialect.is_some() => (operations, SERVER_ROWS_PER_S),
             None => (operations, ROWS_PER_S),
@@ -117,14 +117,7 @@ impl Cost {
     }
 }
 
-/// Returns the rows that a step works on, 0 when it does not end by rows.
-fn rows_of(traffic_spec: &TrafficSpec, loaded: u64) -> u64 {
-    traffic_spec.rows.map_or(0, |rows| rows.of(loaded))
-}
-
 /// Returns the most rows in the tables, without deletes.
-#[expect(clippy::cast_possible_truncation, reason = "an estimate; the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "rates are positive")]
 fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
     let inserts = |call_mix: &CallMix| {
         let kinds = call_mix.positions().filter_map(|at| Some(application.procedure(at)?.kind));
@@ -134,10 +127,10 @@ fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
     let rows = |step: Step| {
         let Some(traffic_spec) = application.step(&step.name) else { return 0 };
         let own = traffic_spec.clients.as_ref().is_some_and(inserts);
-        let own = if own { rows_of(traffic_spec, experiment.data.rows) } else { 0 };
+        let own = traffic_spec.rows.filter(|_| own).map_or(0, |rows| rows.of(experiment.data.rows));
         let StopRule::Duration(span) = step.stop else { return own };
         let rate = traffic_spec.background.as_ref().map_or(0.0, |background| background.rows_per_s);
-        own.saturating_add((rate * f64::from(step.clients) * span.as_secs_f64()) as u64)
+        own.saturating_add(whole(rate * f64::from(step.clients) * span.as_secs_f64()))
     };
     experiment.steps_for(clients).into_iter().map(rows).fold(0, u64::saturating_add)
 }

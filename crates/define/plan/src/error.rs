@@ -68,9 +68,7 @@ impl PlanError {
         self.remedy = Some(masked(&remedy.into()).into());
         self
     }
-}
 
-impl PlanError {
     /// Returns whether two errors would be displayed alike.
     fn is_same(&self, other: &Self) -> bool {
         let shown = |error: &Self| {

@@ -5,8 +5,7 @@ use model::{Bytes, Cell, Experiment, Nanos, Plan, Variant};
 use crate::catalog::Catalog;
 use crate::cost::Cost;
 use crate::error::PlanError;
-use crate::layout::{orders, phrase};
-use crate::random::mix;
+use crate::layout::{mix, orders, phrase};
 
 /// Default floor of free space, below which runs are rejected.
 pub const DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30);
@@ -61,8 +60,7 @@ pub fn expand(
         let position = experiment.variants.iter().position(|known| known.name == cell.variant);
         costs[position.unwrap_or(0)].time(&experiment, cell.clients).0
     };
-    let estimated_ns = cells.iter().map(time).fold(0, u64::saturating_add);
-    let estimated_ns = Nanos(estimated_ns);
+    let estimated_ns = Nanos(cells.iter().map(time).fold(0, u64::saturating_add));
     Ok(Plan {
         experiment,
         cells,

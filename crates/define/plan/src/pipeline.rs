@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::Procedure;
+use model::sql::PerDialect;
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
 
 use crate::error::PlanError;
@@ -62,18 +62,15 @@ impl Resolver<'_> {
         }
         let application = &self.application?.application;
         let called = call_mix.positions().filter_map(|at| application.procedure(at));
-        let mut several = called.filter(|procedure| has_several(procedure));
+        let mut several = called.filter(|procedure| {
+            let PerDialect { postgres, mysql } = &procedure.statements;
+            procedure.is_transaction || postgres.len() > 1 || mysql.len() > 1
+        });
         several.next().map(|procedure| match procedure.is_transaction {
             true => format!("it calls `{}`, a transaction", procedure.name),
             false => format!("it calls `{}`, which is several statements", procedure.name),
         })
     }
-}
-
-/// Returns whether a procedure is more than one statement.
-fn has_several(procedure: &Procedure) -> bool {
-    let statements = &procedure.statements;
-    procedure.is_transaction || statements.postgres.len() > 1 || statements.mysql.len() > 1
 }
 
 #[cfg(test)]

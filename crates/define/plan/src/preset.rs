@@ -3,7 +3,7 @@
 //! Source: [Callaghan 2022-08-18] for the four workloads. Our choice: the shares below, which lie
 //! inside the range of the sizes used there.
 
-use model::{Bytes, DataShape};
+use model::{Bytes, DataShape, float, whole};
 
 use crate::catalog::Machine;
 
@@ -49,23 +49,20 @@ pub(crate) struct Derived {
 
 impl Preset {
     /// Derives the sizes for a machine or a memory cap; `compression` overrides the preset's.
-    #[expect(clippy::cast_precision_loss, reason = "sizes are rounded to whole rows anyway")]
-    #[expect(clippy::cast_possible_truncation, reason = "shares of memory fit u64")]
-    #[expect(clippy::cast_sign_loss, reason = "all factors are positive")]
     pub(crate) fn derive(
         &self,
         machine: Machine,
         shape: &DataShape,
         compression: Option<&str>,
     ) -> Derived {
-        let memory = machine.memory_bytes.0 as f64;
+        let memory = float(machine.memory_bytes);
         let stored_row = match compression.unwrap_or(self.compression) {
-            "none" => shape.row_bytes() as f64,
-            _ => shape.row_bytes() as f64 * shape.compressible_to,
+            "none" => float(shape.row_bytes()),
+            _ => float(shape.row_bytes()) * shape.compressible_to,
         };
         Derived {
-            rows: ((memory * self.stored_share / stored_row.max(1.0)) as u64).max(1),
-            cache_bytes: Bytes((memory * self.cache_share) as u64),
+            rows: whole(memory * self.stored_share / stored_row.max(1.0)).max(1),
+            cache_bytes: Bytes(whole(memory * self.cache_share)),
             background_jobs: (machine.cpus / 2).clamp(2, 12),
         }
     }

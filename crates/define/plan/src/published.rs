@@ -7,7 +7,6 @@ use toml::Spanned;
 
 use crate::clients::listed_levels;
 use crate::error::PlanError;
-use crate::overrides::Overrides;
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, RATIO, REASONS, SCALED, SETUP,
@@ -22,40 +21,20 @@ const METRIC_DEFAULT: &str = "throughput_ops_per_s";
 const EXPECTED: [(&str, Expected); 3] =
     [("higher", Expected::Higher), ("lower", Expected::Lower), ("same", Expected::Same)];
 
-/// The file's own values, before the command line's overrides.
+/// The experiment that findings are checked against.
 ///
 /// A finding refers to the experiment as written; one that the command line excludes is not
 /// measured.
-#[derive(Debug, Clone)]
-pub(crate) struct AsWritten {
-    base: Option<Spanned<String>>,
-    clients: Option<String>,
-    /// Whether the command line names the key distribution.
-    is_distribution_typed: bool,
-}
-
-impl AsWritten {
-    /// Copies the values that findings need, before overrides.
-    pub(crate) fn of(file: &File, overrides: &Overrides) -> Self {
-        Self {
-            base: file.experiment.get(BASE).cloned(),
-            clients: file.factors.get(CLIENTS).map(|levels| levels.get_ref().clone()),
-            is_distribution_typed: overrides.get(DISTRIBUTION).is_some(),
-        }
-    }
-}
-
-/// The experiment that findings are checked against.
 pub(crate) struct FindingContext<'a> {
-    pub(crate) written: &'a AsWritten,
+    /// The file before the command line's values.
+    pub(crate) written: &'a File,
+    /// Whether the command line names the key distribution.
+    pub(crate) is_distribution_typed: bool,
     pub(crate) variants: &'a [Variant],
     pub(crate) steps: &'a [Step],
     /// The levels that will be run.
     pub(crate) levels: &'a [u32],
 }
-
-/// Published values of the variant and of its base, if stated, and their relation.
-type Stated = (Option<f64>, Option<f64>, Expected);
 
 impl Resolver<'_> {
     /// Checks all publications.
@@ -113,7 +92,7 @@ impl Resolver<'_> {
     ) -> Result<PublishedFinding, PlanError> {
         let names: Vec<_> = context.variants.iter().map(|one| one.name.as_str()).collect();
         let variant = self.one_of(table.get(VARIANT), "variant", &names)?;
-        let base = match table.get(BASE).or(context.written.base.as_ref()) {
+        let base = match table.get(BASE).or(context.written.experiment.get(BASE)) {
             base @ Some(_) => self.one_of(base, "variant", &names)?,
             None => context.variants[0].name.clone(),
         };
@@ -172,7 +151,7 @@ impl Resolver<'_> {
         match (known.iter().filter(is_meant).count(), named) {
             (1, _) => Ok(name),
             // The command line's distribution may be in none of them.
-            (0, _) if context.written.is_distribution_typed => Ok(name),
+            (0, _) if context.is_distribution_typed => Ok(name),
             (0, Some(word)) => {
                 Err(PlanError::new(format!("no step `{name}` has the distribution `{word}`"))
                     .at(self.source, table.place_of(DISTRIBUTION), "no such step")
@@ -190,7 +169,7 @@ impl Resolver<'_> {
         table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<Option<u32>, PlanError> {
-        let written = context.written.clients.as_deref();
+        let written = context.written.factors.get(CLIENTS).map(|levels| levels.get_ref().as_str());
         let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
         let levels = listed.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let Some(level) = self.value(&[table], STEP_CLIENTS, parse_whole)? else {
@@ -231,7 +210,7 @@ impl Resolver<'_> {
     }
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
-    fn expected(&self, table: &Section) -> Result<Stated, PlanError> {
+    fn expected(&self, table: &Section) -> Result<(Option<f64>, Option<f64>, Expected), PlanError> {
         let value = self.above_zero(table, VALUE, "a value")?;
         let base = self.above_zero(table, BASE_VALUE, "a value")?;
         let ratio = self.above_zero(table, RATIO, "a ratio")?;
@@ -285,6 +264,7 @@ impl Resolver<'_> {
 mod tests {
     use super::*;
     use crate::check::load;
+    use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 
     /// A second variant, and a publication with one finding; `FINDING` stands for its words.

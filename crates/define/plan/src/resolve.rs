@@ -5,12 +5,13 @@ use std::ops::Range;
 use model::setting::parse_whole;
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
-use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule};
+use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
 use toml::Spanned;
 
 use crate::application::Described;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Machine};
 use crate::error::{Errors, PlanError, Source};
+use crate::preset::Preset;
 use crate::settings::{
     BATCH_KEYS, DISTRIBUTION, DURATION, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,
     STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
@@ -41,6 +42,9 @@ const BATCH_KEYS_DEFAULT: u32 = 10;
 pub(crate) struct Resolver<'a> {
     pub(crate) source: &'a Source,
     pub(crate) catalog: &'a dyn Catalog,
+    pub(crate) machine: Machine,
+    /// The preset of sizes, if the workload is one.
+    pub(crate) preset: Option<&'static Preset>,
     /// The SQL application; `None` for key-value workloads.
     pub(crate) application: Option<&'a Described>,
 }
@@ -248,11 +252,8 @@ impl Resolver<'_> {
 }
 
 /// Returns `share` of `rows`, at least one.
-#[expect(clippy::cast_precision_loss, reason = "a share is approximate anyway")]
-#[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
-#[expect(clippy::cast_sign_loss, reason = "shares are positive")]
 fn share_of(rows: u64, share: f64) -> u64 {
-    if (share - 1.0).abs() < f64::EPSILON { rows } else { ((rows as f64 * share) as u64).max(1) }
+    whole(float(rows) * share).max(1)
 }
 
 #[cfg(test)]

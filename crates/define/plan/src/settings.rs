@@ -6,24 +6,15 @@ use Table::{Benchmark, Experiment, Factors, Finding, Load, Published, Step, Vari
 
 /// A table of experiment files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// `[experiment]`.
+pub(crate) enum Table {
     Experiment,
-    /// `[benchmark]`.
     Benchmark,
-    /// `[factors]`.
     Factors,
-    /// `[[variant]]`.
     Variant,
-    /// A step's table.
     Step,
-    /// A load's table.
     Load,
-    /// `[[waive]]`.
     Waiver,
-    /// `[[published]]`.
     Published,
-    /// `[[published.finding]]`.
     Finding,
 }
 
@@ -34,7 +25,7 @@ model::names!(Table, "a table":
 
 /// The form of a setting's value.
 #[derive(Debug, Clone, Copy)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A quantity: text or a bare number.
     Amount,
     /// Text.
@@ -61,7 +52,7 @@ pub enum Kind {
 
 /// The experiments that take a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// All of them.
     Any,
     /// Key-value workloads; applications define their own rows.
@@ -76,11 +67,11 @@ pub struct Setting {
     /// Key in experiment files; with hyphens, the command-line flag.
     pub key: &'static str,
     /// The tables that may have it.
-    pub tables: &'static [Table],
+    pub(crate) tables: &'static [Table],
     /// The form of its value.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// The experiments that take it.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// Name of the value in the flag's help; `None` without a flag.
     pub value_name: Option<&'static str>,
     /// Help text of the flag.

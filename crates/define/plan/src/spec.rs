@@ -169,15 +169,15 @@ impl Reader<'_> {
                 self.errors.push(error.at(self.source, key.span(), "no such key"));
                 continue;
             };
-            match setting.kind {
-                Kind::Tables(of) => section.tables = Some(self.sections(of, node)),
-                Kind::Load => section.load = Some(Box::new(self.section(Table::Load, node))),
-                Kind::Pairs => section.pairs = self.errors.or_default(scalars(self.source, node)),
-                kind => {
-                    if let Some(text) = self.errors.ok(value(self.source, kind, node)) {
-                        section.values.insert(setting.key, Spanned::new(node.span(), text));
-                    }
-                }
+            let kind = setting.kind;
+            if let Kind::Tables(of) = kind {
+                section.tables = Some(self.sections(of, node));
+            } else if matches!(kind, Kind::Load) {
+                section.load = Some(Box::new(self.section(Table::Load, node)));
+            } else if matches!(kind, Kind::Pairs) {
+                section.pairs = self.errors.or_default(scalars(self.source, node));
+            } else if let Some(text) = self.errors.ok(value(self.source, kind, node)) {
+                section.values.insert(setting.key, Spanned::new(node.span(), text));
             }
         }
         // A mistyped key may be the missing one.

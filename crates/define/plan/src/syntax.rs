@@ -20,7 +20,7 @@ pub(crate) type Pairs = Vec<(Spanned<String>, Spanned<String>)>;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a> {
     source: &'a Source,
-    node: &'a Node<'a>,
+    pub(crate) node: &'a Node<'a>,
     table: &'a DeTable<'a>,
 }
 
@@ -42,11 +42,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the place of the table.
-    pub(crate) fn place(&self) -> Range<usize> {
-        self.node.span()
-    }
-
     /// Returns a field, if the table has it.
     pub(crate) fn get(&self, key: &str) -> Option<&'a Node<'a>> {
         self.table.get(key)
@@ -54,7 +49,7 @@ impl<'a> Fields<'a> {
 
     /// Returns a field that the table must have.
     pub(crate) fn required(&self, key: &str) -> Result<&'a Node<'a>, PlanError> {
-        self.get(key).ok_or_else(|| missing(self.source, key, self.place()))
+        self.get(key).ok_or_else(|| missing(self.source, key, self.node.span()))
     }
 
     /// Returns a text that the table must have.

@@ -1,7 +1,7 @@
 //! Checks whether a measured span is long enough.
 
 use model::units::{per_second, thousands};
-use model::{Limit, Load, Nanos, Rate, StopRule};
+use model::{Limit, Load, Nanos, Rate, StopRule, float, whole};
 
 /// Upper bound on any engine's operations per second; a search that needs more cannot end.
 const FASTEST_OPS_PER_S: f64 = 10_000_000.0;
@@ -23,42 +23,36 @@ pub(crate) struct TooShort {
 /// How many are needed and how many there will be.
 pub(crate) fn check(limit: &Limit, load: &Load, stop: StopRule) -> Result<(), TooShort> {
     let needed = limit.operations_needed();
-    let rate = match load {
-        Load::Open(open) => open.rate.clone(),
-        Load::Closed | Load::Pipelined(_) | Load::FindRate(_) | Load::FindClients => {
-            Rate::constant(FASTEST_OPS_PER_S)
-        }
+    let rate = if let Load::Open(open) = load {
+        open.rate.clone()
+    } else {
+        Rate::constant(FASTEST_OPS_PER_S)
     };
-    let have = match stop {
-        StopRule::Operations(operations) => operations,
+    let (have, source, longer) = match stop {
+        StopRule::Operations(operations) => {
+            (operations, "there are".to_owned(), format!("set operations to {needed}"))
+        }
         StopRule::Duration(span) if limit.within >= span => {
             return Err(TooShort {
                 why: format!("{} cannot be exceeded in the {span} that are measured", limit.within),
                 remedy: "use a shorter limit, or measure for longer".to_owned(),
             });
         }
-        StopRule::Duration(span) => whole(rate.arrivals_within(span)),
-    };
-    if have >= needed {
-        return Ok(());
-    }
-    let (source, longer) = match stop {
-        StopRule::Operations(_) => ("there".to_owned(), format!("set operations to {needed}")),
         StopRule::Duration(span) => {
             let seconds = span_of(&rate, needed).0.div_ceil(1_000_000_000);
             let even = if matches!(load, Load::Open(_)) { "" } else { "even " };
             let of = if rate.changes_for() == Nanos(0) { "at" } else { "of" };
-            let source = format!("{span} {even}{of} {rate}");
-            (source, format!("measure for at least {seconds} s"))
+            let source = format!("{span} {even}{of} {rate} have");
+            // Half a millionth of an operation is rounding.
+            let have = whole((rate.arrivals_within(span) + 5e-7).floor());
+            (have, source, format!("measure for at least {seconds} s"))
         }
     };
-    let verb = if matches!(stop, StopRule::Operations(_)) { "are" } else { "have" };
-    let why = format!(
-        "{} needs {} operations; {source} {verb} {}",
-        limit.percentile(),
-        thousands(needed),
-        thousands(have)
-    );
+    if have >= needed {
+        return Ok(());
+    }
+    let (percentile, all) = (limit.percentile(), thousands(needed));
+    let why = format!("{percentile} needs {all} operations; {source} {}", thousands(have));
     let nearer = PERCENTILES.map(|share| Limit { share, ..*limit });
     let nearer = nearer.iter().find(|nearer| nearer.operations_needed() <= have);
     let remedy = match nearer {
@@ -85,22 +79,12 @@ pub(crate) fn check_rate(rate: &Rate, stop: StopRule) -> Result<(), TooShort> {
 
 /// Returns the shortest time in which a rate has that many arrivals, on average.
 pub(crate) fn span_of(rate: &Rate, arrivals: u64) -> Nanos {
-    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^53")]
-    let wanted = arrivals as f64;
     // Bit by bit from the highest: arrivals only grow with time.
     let too_short = (0..SPAN_BITS).rev().fold(0_u64, |span, bit| {
         let longer = span | (1 << bit);
-        if rate.arrivals_within(Nanos(longer)) < wanted { longer } else { span }
+        if rate.arrivals_within(Nanos(longer)) < float(arrivals) { longer } else { span }
     });
     Nanos(too_short.saturating_add(1))
-}
-
-/// Returns the whole operations among a fractional number of them.
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "arrivals are counted from zero up")]
-fn whole(arrivals: f64) -> u64 {
-    // Half a millionth of an operation is rounding.
-    (arrivals + 5e-7).floor() as u64
 }
 
 #[cfg(test)]

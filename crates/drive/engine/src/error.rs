@@ -68,14 +68,12 @@ impl EngineError {
 
     /// Returns the refused option's name, if an option is the cause.
     pub fn refused_option(&self) -> Option<&str> {
-        if let Self::Refused(
-            Refusal::Option { name, .. } | Refusal::Capability { option: name, .. },
-        ) = self
-        {
-            Some(name)
-        } else {
-            None
-        }
+        let Self::Refused(Refusal::Option { name, .. } | Refusal::Capability { option: name, .. }) =
+            self
+        else {
+            return None;
+        };
+        Some(name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Evaluates numeric expressions over parameters.
 
 use model::units::{parse_count, parse_share};
+use model::{float, whole};
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
@@ -127,11 +128,8 @@ fn value_of(text: &str, loaded: u64) -> Result<i64, String> {
 }
 
 /// Returns a share of a count, rounded.
-#[expect(clippy::cast_precision_loss, reason = "a share is approximate anyway")]
-#[expect(clippy::cast_possible_truncation, reason = "a share of a u64 fits a u64")]
-#[expect(clippy::cast_sign_loss, reason = "shares are positive")]
 pub(super) fn share_of(count: u64, share: f64) -> u64 {
-    (count as f64 * share).round() as u64
+    whole((float(count) * share).round())
 }
 
 /// Returns whether a text is a valid identifier.

@@ -7,32 +7,11 @@ use model::sql::Draw;
 use toml::Spanned;
 
 use super::names::Names;
-use super::statement::{SqlText, SqlTexts};
+use super::statement::{Layout, Slot, SqlText, SqlTexts};
 use super::token::Token;
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::Word;
-
-/// Positions of a value among those drawn.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
-    /// Whether it is drawn for each row; else per call.
-    pub(super) in_row: bool,
-    /// The first position.
-    pub(super) base: u16,
-    /// Number of values, comma-separated.
-    pub(super) width: u16,
-    /// Repetitions of the statement that have values of their own.
-    pub(super) copies: u16,
-}
-
-/// Positions of the values of one procedure.
-#[derive(Debug, Default)]
-pub(super) struct Layout {
-    pub(super) slots: BTreeMap<String, Slot>,
-    pub(super) once: Vec<Draw>,
-    pub(super) row: Vec<Draw>,
-}
 
 /// How a value is used in a procedure.
 #[derive(Debug, Clone)]

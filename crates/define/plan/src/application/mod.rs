@@ -20,5 +20,5 @@ mod tests;
 mod token;
 mod value;
 
-pub use read::Described;
+pub use read::{Described, describe};
 pub(crate) use read::{find, read, step_infos};

@@ -8,7 +8,7 @@ use super::expression::{Variables, is_name};
 use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::syntax::{Fields, Node, Word, list, plain, scalar, text, word, wrong_type};
+use crate::syntax::{Node, Word, list, plain, scalar, text, word, wrong_type};
 
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {
@@ -56,16 +56,6 @@ impl<'a> Names<'a> {
         PlanError::new(format!("unknown {what} `{}`", name.get_ref()))
             .at(self.source, name.span(), format!("no such {what}"))
             .meant(name.get_ref(), known, otherwise)
-    }
-
-    /// Returns a table that has only these keys.
-    pub(super) fn fields(
-        &self,
-        node: &'a Node<'a>,
-        what: &str,
-        keys: &[&str],
-    ) -> Result<Fields<'a>, PlanError> {
-        Fields::of(self.source, node, what, keys)
     }
 
     /// Returns the entries of a table of names.

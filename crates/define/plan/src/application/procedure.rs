@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::OpKind;
 use model::sql::{Draw, Part, Procedure, Statement, Table};
 
-use super::layout::Layout;
 use super::names::Names;
+use super::statement::Layout;
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word, word};
@@ -63,7 +63,7 @@ impl<'a> Names<'a> {
 
     /// Returns a procedure with those it extends.
     fn written(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Written<'a>, PlanError> {
-        let mut chain = vec![self.fields(node, "a procedure", &KEYS)?];
+        let mut chain = vec![Fields::of(self.source, node, "a procedure", &KEYS)?];
         while let Some(base) = chain.last().and_then(|last| last.get("extends")) {
             let base = self.text(base)?;
             if chain.len() == EXTENDS_MAX {
@@ -71,7 +71,7 @@ impl<'a> Names<'a> {
             }
             self.procedure(&base)?;
             let Some(node) = self.procedures.get(*base.get_ref()) else { break };
-            chain.push(self.fields(node, "a procedure", &KEYS)?);
+            chain.push(Fields::of(self.source, node, "a procedure", &KEYS)?);
         }
         Ok(Written { name, chain })
     }

@@ -27,6 +27,9 @@ const KEYS: [&str; 10] = [
     "step",
 ];
 
+/// Rows assumed for a description.
+const ROWS: u64 = 1_000_000;
+
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
@@ -106,6 +109,21 @@ pub(crate) fn read(
     let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
     let (parameters, text) = (parameters.collect(), source.text.clone());
     Ok(Described { application, published_by, parameters, text, needs, rows })
+}
+
+/// Returns the application of that name or file, for a million rows.
+///
+/// # Errors
+/// When there is none, or its file is invalid.
+pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanError> {
+    let found = find(name, Path::new(""), catalog).map_err(PlanError::new)?;
+    let names = catalog.application_names();
+    let source = found.ok_or_else(|| {
+        let otherwise = format!("applications: {}", names.join(", "));
+        let error = PlanError::new(format!("no application is named `{name}`"));
+        error.meant(name, names.iter().map(String::as_str), otherwise)
+    })?;
+    read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)
 }
 
 /// Returns the descriptions of the application's steps.

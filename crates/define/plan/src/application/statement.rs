@@ -1,14 +1,14 @@
 //! Statements with resolved placeholders: values, table names, expressions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::sql::{Part, PerDialect, Statement};
+use model::sql::{Draw, Part, PerDialect, Statement};
 
-use super::layout::{Layout, Slot};
 use super::names::Names;
 use super::token::{Token, TokenError, collapsed, tokenize};
 use crate::error::PlanError;
-use crate::syntax::Node;
+use crate::syntax::{Fields, Node};
 
 /// Most values of one statement: both protocols count them in 16 bits.
 ///
@@ -27,6 +27,27 @@ pub(super) struct SqlText<'a> {
 /// The statements by dialect, in order; empty when unsupported.
 pub(super) type SqlTexts<'a> = PerDialect<Vec<SqlText<'a>>>;
 
+/// Positions of a value among those drawn.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// Whether it is drawn for each row; else per call.
+    pub(super) in_row: bool,
+    /// The first position.
+    pub(super) base: u16,
+    /// Number of values, comma-separated.
+    pub(super) width: u16,
+    /// Repetitions of the statement that have values of their own.
+    pub(super) copies: u16,
+}
+
+/// Positions of the values of one procedure.
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    pub(super) slots: BTreeMap<String, Slot>,
+    pub(super) once: Vec<Draw>,
+    pub(super) row: Vec<Draw>,
+}
+
 impl<'a> Names<'a> {
     /// Returns the statements as written, by dialect.
     pub(super) fn sql_texts(&self, node: &'a Node<'a>) -> Result<SqlTexts<'a>, PlanError> {
@@ -35,7 +56,7 @@ impl<'a> Names<'a> {
             return Ok(PerDialect { postgres: both.clone(), mysql: both });
         }
         let dialects = ["postgres", "mysql"];
-        let fields = self.fields(node, "SQL that differs by dialect", &dialects)?;
+        let fields = Fields::of(self.source, node, "SQL that differs by dialect", &dialects)?;
         let [postgres, mysql] = dialects.map(|dialect| fields.get(dialect));
         if postgres.is_none() && mysql.is_none() {
             return Err(self
@@ -59,7 +80,7 @@ impl<'a> Names<'a> {
     /// Returns one statement as written: a text, or a table with repetitions.
     pub(super) fn sql_text(&self, node: &'a Node<'a>) -> Result<SqlText<'a>, PlanError> {
         let (text, times) = if node.get_ref().is_table() {
-            let fields = self.fields(node, "a statement", &["sql", "times"])?;
+            let fields = Fields::of(self.source, node, "a statement", &["sql", "times"])?;
             (fields.text("sql")?, self.number(fields.required("times")?, 1, "times")?)
         } else {
             (self.text(node)?, 1)

@@ -36,7 +36,7 @@ impl<'a> Names<'a> {
         written: &'a [Node<'a>],
         procedures: &[Procedure],
     ) -> Result<Steps, PlanError> {
-        let fields = written.iter().map(|node| self.fields(node, "[[step]]", &KEYS));
+        let fields = written.iter().map(|node| Fields::of(self.source, node, "[[step]]", &KEYS));
         let fields = fields.collect::<Result<Vec<_>, _>>()?;
         let names =
             fields.iter().map(|fields| fields.text("name")).collect::<Result<Vec<_>, _>>()?;
@@ -124,7 +124,7 @@ impl<'a> Names<'a> {
         node: &'a Node<'a>,
         procedures: &[Procedure],
     ) -> Result<Background, PlanError> {
-        let fields = self.fields(node, "a background", &["procedures", "rows_per_s"])?;
+        let fields = Fields::of(self.source, node, "a background", &["procedures", "rows_per_s"])?;
         let called = fields.required("procedures")?;
         let call_mix = self.call_mix(called)?;
         let rate: u32 = self.number(fields.required("rows_per_s")?, 1, "rows_per_s")?;

@@ -2,11 +2,11 @@
 
 use model::sql::{Copies, Table};
 
-use super::layout::Layout;
 use super::names::Names;
+use super::statement::Layout;
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
-use crate::syntax::Node;
+use crate::syntax::{Fields, Node};
 
 /// Keyword for one table per client.
 const PER_CLIENT: &str = "per client";
@@ -32,7 +32,8 @@ impl<'a> Names<'a> {
     }
 
     fn one_table(&self, node: &'a Node<'a>) -> Result<Table, PlanError> {
-        let fields = self.fields(node, "[[table]]", &["name", "copies", "id", "create"])?;
+        let fields =
+            Fields::of(self.source, node, "[[table]]", &["name", "copies", "id", "create"])?;
         let written = fields.text("name")?;
         let name = (*written.get_ref()).to_owned();
         self.own_name(&written, "a table")?;

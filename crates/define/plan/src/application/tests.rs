@@ -4,7 +4,7 @@ use miette::Diagnostic as _;
 use model::sql::{CallMix, Draw, Part, Procedure, Statement, Table};
 use model::{Application, Dialect};
 
-use super::read::{Described, read};
+use super::read::{Described, describe, read};
 use crate::error::{PlanError, Source};
 use crate::tests::sample::{SHIPPED, TestCatalog};
 
@@ -379,4 +379,16 @@ fn a_procedure_with_two_tables_must_name_one() {
     );
     let error = loaded("small", &two, 1000).unwrap_err();
     assert_eq!(error.to_string(), "procedure open names no table");
+}
+
+#[test]
+fn an_application_is_found_by_name_and_a_typo_gets_a_suggestion() {
+    let known = TestCatalog::default();
+    let sysbench = describe("sysbench", &known).unwrap();
+    assert_eq!(sysbench.parameters[0], ("tables".to_owned(), "1".to_owned()));
+    assert!(sysbench.published_by.is_some() && sysbench.application.steps.len() > 20);
+    let slip = describe("sysbenhc", &known).unwrap_err();
+    assert_eq!(slip.to_string(), "no application is named `sysbenhc`");
+    let lost = describe("lost.toml", &known).unwrap_err();
+    assert_eq!(lost.to_string(), "cannot read the application lost.toml: no such file");
 }

@@ -51,7 +51,7 @@ impl<'a> Names<'a> {
         }
         let kinds = KINDS.iter().flat_map(|(kind, own)| [*kind].into_iter().chain(own.to_vec()));
         let keys: Vec<_> = kinds.chain(["count", "apart", "once"]).collect();
-        let fields = self.fields(node, "a value", &keys)?;
+        let fields = Fields::of(self.source, node, "a value", &keys)?;
         let draw = self.draw(&fields)?;
         let count = fields.get("count");
         let count = count.map_or(Ok(1), |node| self.number(node, 1, "the count of values"))?;
@@ -108,12 +108,12 @@ impl<'a> Names<'a> {
         let mut given = KINDS.iter().filter_map(|(kind, _)| Some((*kind, fields.get(kind)?)));
         let Some(first) = given.next() else {
             return Err(self
-                .refuse(fields.place(), "the value has no generator")
+                .refuse(fields.node.span(), "the value has no generator")
                 .remedy("give one of integer, real, payload, pattern, moment, or draw = \"id\""));
         };
         if let Some((second, _)) = given.next() {
             let why = format!("a value has one generator, not `{}` and `{second}`", first.0);
-            return Err(self.refuse(fields.place(), why));
+            return Err(self.refuse(fields.node.span(), why));
         }
         for (owner, own) in KINDS.iter().filter(|(kind, _)| *kind != first.0) {
             for word in *own {

@@ -24,26 +24,18 @@ const FILE: &str = "file rates.csv";
 /// # Errors
 /// Names what is missing or out of range, with an example.
 pub(crate) fn parse(text: &str) -> Result<WrittenRate, String> {
-    if let Some(path) = text.trim().strip_prefix("file").filter(|path| begins_apart(path)) {
-        return match path.trim() {
-            "" => Err(format!("no rate file is named: write {FILE}")),
-            path => Ok(WrittenRate::InFile(path.to_owned())),
-        };
-    }
+    let (shape, path) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (shape, rest) = text.split_once(' ').unwrap_or((&text, ""));
-    let rate = match shape {
-        "ramp" => ramp(rest).map_err(|why| format!("ramp: {why}")),
-        "steps" => steps(rest).map_err(|why| format!("steps: {why}")),
-        "sine" => sine(rest).map_err(|why| format!("sine: {why}")),
+    let rest = text.strip_prefix(shape).unwrap_or("").trim_start();
+    let rate = match (shape, path.trim()) {
+        ("file", "") => return Err(format!("no rate file is named: write {FILE}")),
+        ("file", path) => return Ok(WrittenRate::InFile(path.to_owned())),
+        ("ramp", _) => ramp(rest).map_err(|why| format!("ramp: {why}")),
+        ("steps", _) => steps(rest).map_err(|why| format!("steps: {why}")),
+        ("sine", _) => sine(rest).map_err(|why| format!("sine: {why}")),
         _ => constant(&text, shape),
     };
     rate.map(WrittenRate::Known)
-}
-
-/// Returns whether a word ends here.
-fn begins_apart(rest: &str) -> bool {
-    rest.is_empty() || rest.starts_with(char::is_whitespace)
 }
 
 fn constant(text: &str, shape: &str) -> Result<Rate, String> {

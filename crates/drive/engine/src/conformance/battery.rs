@@ -39,28 +39,16 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
 /// # Panics
 /// At the first failure, with engine, check, seed and operation.
 pub fn battery(driver: &dyn Driver, settings: &Settings, options: &Options) {
-    if let Err(failure) = first_failure(driver, settings, options) {
-        panic!("{failure}");
+    let subject = Subject::new(driver, settings, options);
+    for check in CHECKS {
+        if let Err(failure) = run(check, &subject) {
+            panic!("{failure}");
+        }
     }
 }
 
-/// Returns the first failure of the battery as text.
-fn first_failure(
-    driver: &dyn Driver,
-    settings: &Settings,
-    options: &Options,
-) -> Result<(), String> {
-    let subject = Subject::new(driver, settings, options);
-    CHECKS.iter().try_for_each(|(name, _)| run(name, &subject))
-}
-
-/// Runs the check of that name.
-///
-/// # Panics
-/// When there is no such check.
-pub(super) fn run(name: &str, subject: &Subject<'_>) -> Result<(), String> {
-    let found = CHECKS.iter().find(|(known, _)| *known == name);
-    let (_, check) = found.expect("the name is one of CHECKS");
+/// Runs one check; a failure names engine, check and seed.
+pub(super) fn run((name, check): &(&str, Check), subject: &Subject<'_>) -> Result<(), String> {
     check(subject).map_err(|reason| {
         let engine = subject.driver.identity().engine;
         format!("{engine} fails the conformance check `{name}` (seed {SEED:#x}): {reason}")

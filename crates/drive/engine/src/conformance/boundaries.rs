@@ -103,9 +103,6 @@ fn too_long_value_is_not_truncated(
     client.expect(&Op::Get { key: b"value" }, &[(b"value", stored)])
 }
 
-/// A key and its value.
-type Pair<'a> = (&'a [u8], &'a [u8]);
-
 /// Reads of absent keys find nothing; deletes of them succeed; a deleted key is gone.
 pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
     let dir = fresh_dir()?;
@@ -122,7 +119,7 @@ pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
     client.put(b"other", b"2")?;
     if subject.can(OpKind::MultiGet) {
         let keys: &[&[u8]] = &[b"other", b"absent", b"first", b"other", b"z", b"other"];
-        let (other, first): (Pair<'_>, Pair<'_>) = ((b"other", b"2"), (b"first", b"1"));
+        let (other, first) = ((&b"other"[..], &b"2"[..]), (&b"first"[..], &b"1"[..]));
         client.expect(&Op::MultiGet { keys }, &[other, first, other, other])?;
     }
     if subject.can(OpKind::Delete) {

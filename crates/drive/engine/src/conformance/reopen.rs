@@ -20,9 +20,7 @@ pub(super) fn reopen_preserves_rows(subject: &Subject<'_>) -> Result<(), String>
 }
 
 fn reopen_with(subject: &Subject<'_>, durability: Durability) -> Result<(), String> {
-    let mut settings = subject.settings.clone();
-    settings.durability = durability;
-    let mut subject = Subject::new(subject.driver, &settings, subject.options);
+    let mut subject = Subject::new(subject.driver, &subject.settings, subject.options);
     subject.settings.durability = durability;
     let writes: Vec<OpKind> = kinds(&subject).into_iter().filter(|kind| kind.is_write()).collect();
     let (dir, oracle_dir) = (fresh_dir()?, fresh_dir()?);

@@ -11,7 +11,7 @@ use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome, me
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::lie::{Lie, Row, push_rows, read};
+use super::lie::{Lie, Row, read};
 use super::script::{self, Action, Fault};
 use super::server::Server;
 use super::server_options;
@@ -299,7 +299,8 @@ impl FaultySession<'_> {
                 fault.restore();
             }
         }
-        Ok(push_rows(&answer, rows))
+        answer.iter().for_each(|(key, value)| rows.push(key, value));
+        Ok(rows.outcome())
     }
 
     /// Acknowledges a write with the first pending lie.

@@ -1,6 +1,6 @@
 //! Plausible wrong answers, injected as faults.
 
-use model::{Direction, Op, Outcome};
+use model::{Direction, Op};
 
 use crate::error::EngineError;
 use crate::rows::Rows;
@@ -77,12 +77,4 @@ pub(super) fn read(session: &mut dyn Session, op: &Op<'_>) -> Result<Vec<Row>, E
     rows.clear(true);
     session.execute(op, &mut rows)?;
     Ok(rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
-}
-
-/// Adds the rows of `answer` to `rows` and returns the outcome.
-pub(super) fn push_rows(answer: &[Row], rows: &mut Rows) -> Outcome {
-    for (key, value) in answer {
-        rows.push(key, value);
-    }
-    if answer.is_empty() { Outcome::NotFound } else { Outcome::Done }
 }

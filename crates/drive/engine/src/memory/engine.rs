@@ -145,7 +145,7 @@ impl Session for MemorySession<'_> {
                 return Ok(Outcome::Done);
             }
         }
-        Ok(if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done })
+        Ok(rows.outcome())
     }
 }
 
