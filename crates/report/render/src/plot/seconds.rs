@@ -25,13 +25,17 @@ const SCALE: f64 = 40.0;
 const SHORTEST_S: f64 = 0.5;
 /// A panel reaches at least this far above its median second.
 const HEADROOM: f64 = 1.25;
+/// A peak beyond this multiple of the median second is named.
+const NAMED: f64 = 2.0;
+/// Least distance of two labels, one above the other.
+const APART: f64 = 12.0;
 
-/// How to read all pictures of seconds.
 const CAPTION: &str = "One thin line per run. Every panel has its own scale from zero, with its \
-    median second dotted and named, and its own time axis from the step's start to the end written \
-    below it; probes of a search follow each other without warm-ups. Shaded: not counted, because \
-    not every run was steady yet or because the client and not the engine was late (invalid). \
-    Orange bars at the foot: stalls. A cross ends a run that did not finish the step.";
+    median second dotted and named, as is a peak of twice that, and its own time axis from the \
+    step's start to the end written below it; probes of a search follow each other without \
+    warm-ups. Shaded: not counted, because not every run was steady yet or because the client and \
+    not the engine was late (invalid). Orange bars at the foot: stalls. A cross ends a run that did \
+    not finish the step.";
 
 /// What is drawn of a second.
 type Value = fn(&Step, &IntervalRecord) -> Option<f64>;
@@ -61,7 +65,8 @@ pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
 /// Draws the longest response time per second; `None` without stored intervals.
 pub(crate) fn responses(subject: &Subject<'_>) -> Option<Picture> {
     let title = "Longest response time, second by second";
-    let labels = Labels::new("responses", title, CAPTION);
+    let caption = "Of each second of open loops and searches, drawn like the throughput by second.";
+    let labels = Labels::new("responses", title, caption);
     picture(subject, labels, Unit::Nanos, |_, interval| {
         let times = interval.clients.values().map(|one| &one.response);
         times.filter(|times| times.count > 0).map(|times| float(times.max_ns)).reduce(f64::max)
@@ -149,7 +154,10 @@ fn panel(area: &Area, traces: &[Trace], unit: Unit, colour: &str) -> Markup {
         }
         (line((left, bottom), (right, bottom), "grid"))
         (line((left, middle), (right, middle), "ref"))
-        (text(left - 4.0, bottom + 2.0, "axis end", "0"))
+        @if bottom - middle > APART { (text(left - 4.0, bottom + 2.0, "axis end", "0")) }
+        @if up.max() > NAMED * typical {
+            (text(right, top + 4.0, "axis end halo", &figure(unit, up.max())))
+        }
         (text(left - 4.0, middle + 4.0, "axis end", &figure(unit, typical)))
         (text(left, bottom + 10.0, "axis", "0 s"))
         (text(right, bottom + 10.0, "axis end", &figure(Unit::Seconds, across.max())))
