@@ -39,7 +39,7 @@ pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
     let observe = |rule: &Rule| {
         let mut observations = in_plan(rule, &plan);
         observations.extend(in_runs(rule, context));
-        observations.extend(rule.checks.comparison.map(|check| check(context)).unwrap_or_default());
+        observations.extend(rule.comparison.map(|check| check(context)).unwrap_or_default());
         observations
     };
     apply_waivers(findings(PlaceDetail::All, observe), &context.experiment.waivers)
@@ -47,9 +47,9 @@ pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
 
 /// Returns the observations of one rule in a plan.
 fn in_plan(rule: &Rule, context: &PlanContext<'_>) -> Vec<Observation> {
-    let check = |one: &Variant| Some(rule.checks.variant?(context, one)?.variant(&one.name));
+    let check = |one: &Variant| Some(rule.variant?(context, one)?.variant(&one.name));
     let of_variants = context.experiment.variants.iter().filter_map(check);
-    let of_plan = rule.checks.plan.map(|check| check(context)).unwrap_or_default();
+    let of_plan = rule.plan.map(|check| check(context)).unwrap_or_default();
     of_variants.chain(of_plan).collect()
 }
 
@@ -78,11 +78,10 @@ fn in_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Observation>
 
 /// Returns the observations of a rule in a run, and those the runner recorded under its code.
 fn in_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Observation> {
-    let checks = &rule.checks;
-    let mut observations = checks.run.map(|check| check(context)).unwrap_or_default();
+    let mut observations = rule.run.map(|check| check(context)).unwrap_or_default();
     for step in &context.run.steps {
-        let measured = checks.measured.iter().filter(|_| operations(step).is_some());
-        let found = checks.steps.iter().chain(measured).filter_map(|check| check(context, step));
+        let measured = rule.measured.iter().filter(|_| operations(step).is_some());
+        let found = rule.steps.iter().chain(measured).filter_map(|check| check(context, step));
         observations.extend(found.map(|one| one.step(&step.step.name)));
     }
     let is_recorded = context.run.invalid.is_none() && rule.is_recorded;

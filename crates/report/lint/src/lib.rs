@@ -7,8 +7,7 @@
 //! same findings in the same order. Only a waiver of the experiment sets a finding aside, and a
 //! waived finding stays in the list.
 //!
-//! To add a rule, add its texts to `rules.toml`, a file under `rule/`, its `mod` line and its line
-//! in [`registry`].
+//! To add a rule, add a file under `rule/`, its `mod` line and its line in [`registry`].
 
 pub mod check;
 pub mod context;

@@ -1,13 +1,11 @@
 //! Every rule with its code.
 
-use std::sync::LazyLock;
-
 pub use model::rule_code as code;
 
-use crate::rule::{self, Checks, Rule, TEXTS};
+use crate::rule::{self, Rule};
 
-/// The checks of every rule, by code.
-static CHECKS: &[&Checks] = &[
+/// Every rule, by code.
+static RULES: &[&Rule] = &[
     &rule::a001_durability::RULE,
     &rule::a002_no_durability::RULE,
     &rule::a003_inherited_debt::RULE,
@@ -44,6 +42,7 @@ static CHECKS: &[&Checks] = &[
     &rule::a037_outlier::RULE,
     &rule::a038_platform::RULE,
     &rule::a039_one_run::RULE,
+    &rule::a041_found_nothing::RULE,
     &rule::a042_lower_limit::RULE,
     &rule::a043_stalls::RULE,
     &rule::a044_runs_missing::RULE,
@@ -55,6 +54,7 @@ static CHECKS: &[&Checks] = &[
     &rule::a050_known_defect::RULE,
     &rule::a051_unknown_code::RULE,
     &rule::a052_allocator::RULE,
+    &rule::a053_rows_per_query::RULE,
     &rule::a054_client_cost::RULE,
     &rule::a055_protocol::RULE,
     &rule::a056_free_placement::RULE,
@@ -62,23 +62,14 @@ static CHECKS: &[&Checks] = &[
     &rule::a058_foreign_server::RULE,
 ];
 
-/// Every rule, by code.
-static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let with_checks = |(code, text): (&&'static str, &Rule)| {
-        let checks = CHECKS.iter().find(|checks| checks.code == *code);
-        Rule { code, checks: checks.map_or(Checks::EMPTY, |checks| **checks), ..text.clone() }
-    };
-    TEXTS.iter().map(with_checks).collect()
-});
-
 /// Returns every rule, by code.
-pub fn rules() -> &'static [Rule] {
-    &RULES
+pub fn rules() -> &'static [&'static Rule] {
+    RULES
 }
 
 /// Returns the rule of that code, in any case.
 pub fn find(code: &str) -> Option<&'static Rule> {
-    rules().iter().find(|rule| rule.code.eq_ignore_ascii_case(code))
+    rules().iter().copied().find(|rule| rule.code.eq_ignore_ascii_case(code))
 }
 
 #[cfg(test)]
@@ -113,9 +104,8 @@ mod tests {
         let names = names.map(|name| name.into_string().unwrap());
         let named: BTreeSet<String> =
             names.filter_map(|name| Some(name.split_once('_')?.0.to_uppercase())).collect();
-        let registered = CHECKS.iter().map(|checks| checks.code.to_owned()).collect();
+        let registered = rules().iter().map(|rule| rule.code.to_owned()).collect();
         assert_eq!(named, registered);
-        assert!(CHECKS.iter().all(|checks| find(checks.code).is_some()), "texts are missing");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use model::{
     Options, RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
-use crate::rule::Checks;
+use crate::rule::Rule;
 use crate::{ComparisonContext, PlanContext, check_comparison, check_plan};
 
 /// A machine of four CPUs and 16 GiB.
@@ -110,7 +110,7 @@ pub(crate) fn runs(variants: &[&str]) -> Vec<RunRecord> {
 }
 
 /// Severity and evidence of the findings of one rule in a plan.
-pub(crate) fn in_plan(rule: &Checks, experiment: &Experiment) -> Vec<(Severity, String)> {
+pub(crate) fn in_plan(rule: &Rule, experiment: &Experiment) -> Vec<(Severity, String)> {
     let cells = [run("a", 1).cell];
     let host = host();
     let found = check_plan(&PlanContext { experiment, cells: &cells, host: Some(&host) });
@@ -120,7 +120,7 @@ pub(crate) fn in_plan(rule: &Checks, experiment: &Experiment) -> Vec<(Severity, 
 
 /// Severity and evidence of the findings of one rule in a comparison.
 pub(crate) fn in_runs(
-    rule: &Checks,
+    rule: &Rule,
     experiment: &Experiment,
     runs: &[RunRecord],
 ) -> Vec<(Severity, String)> {
@@ -129,7 +129,7 @@ pub(crate) fn in_runs(
 
 /// The same for runs of several hosts.
 pub(crate) fn on_hosts(
-    rule: &Checks,
+    rule: &Rule,
     experiment: &Experiment,
     runs: &[RunRecord],
     hosts: &[&Host],
@@ -142,7 +142,7 @@ pub(crate) fn on_hosts(
 }
 
 /// Findings of one rule in runs of `a` and `b`, each step of `b` changed.
-pub(crate) fn when(rule: &Checks, change: impl Fn(&mut StepRecord)) -> Vec<(Severity, String)> {
+pub(crate) fn when(rule: &Rule, change: impl Fn(&mut StepRecord)) -> Vec<(Severity, String)> {
     let mut runs = runs(&["a", "b"]);
     let of_b = runs.iter_mut().filter(|run| run.cell.variant == "b");
     of_b.flat_map(|run| &mut run.steps).for_each(change);

@@ -86,7 +86,7 @@ pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
 }
 
 /// Returns every rule in a line.
-pub fn render_rules(rules: &[Rule]) -> String {
+pub fn render_rules(rules: &[&Rule]) -> String {
     let mut table = Table::new(["", "<", "<", "<"]);
     for rule in rules {
         let (severity, moments) = (severity_name(rule.severity), rule.moments().join(", "));

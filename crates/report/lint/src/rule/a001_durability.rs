@@ -1,17 +1,31 @@
 //! A001: durability differs between variants.
 
 use analysis::per_op;
+use model::record::Severity;
 use std::collections::BTreeSet;
 
 use model::{Durability, RunRecord, StepRecord, metric};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, PlanContext};
 use crate::facts::measured;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A001, plan: Some(plan), comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A001,
+    name: "durability mismatch",
+    severity: Severity::Blocking,
+    trigger: "the variants' durability classes differ; or all are of class sync, one client \
+              writes, and one variant syncs less than half as often as another and less than once \
+              in two operations (a warning where each syncs at least that often)",
+    why: "A variant that may lose acknowledged writes skips work that another does: the difference \
+          measured is that of the guarantees.",
+    remedy: "give all variants one durability class, or waive A001 when the class is the question",
+    source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2",
+    plan: Some(plan),
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Quotient of syncs per operation beyond which two variants of one class are unlike.
 /// Our choice.

@@ -3,12 +3,23 @@
 use model::record::Severity;
 use model::{Durability, StepRecord, Variant, metric};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A002, variant: Some(lax), measured: &[uncounted], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A002,
+    name: "no durability",
+    trigger: "writes of class none; blocking when a step of class sync wrote and the engine \
+              counted no sync at all",
+    why: "Writes that need not survive are cheaper than those that applications use: write \
+          amplification is understated and throughput overstated.",
+    remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",
+    source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
+    variant: Some(lax),
+    measured: &[uncounted],
+    ..Rule::EMPTY
+};
 
 fn lax(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let experiment = context.experiment;

@@ -2,13 +2,27 @@
 
 use model::{Experiment, Metric, StepRecord, StepRole, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::bytes;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A003, steps: &[capped, inherited, paid, dirty, garbage], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A003,
+    name: "inherited debt",
+    trigger: "deferred work above 5 % of the data when a step begins, or halved while a step only \
+              reads; before queries of a server, garbage above 5 % of the rows, or changed pages \
+              above 5 % of the data of which the step wrote half; a settle that reached its cap; a \
+              search whose rates depend on their order",
+    why: "The step pays for the one before it: how much is left to pay is chance, and differs \
+          between engines and repetitions.",
+    remedy: "put `settle` before the step; raise `settle_cap` where it was reached",
+    source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of \
+             the data",
+    is_recorded: true,
+    steps: &[capped, inherited, paid, dirty, garbage],
+    ..Rule::EMPTY
+};
 
 /// The gauge of deferred work.
 const DEBT: Metric = metric::ENGINE_DEBT_BYTES;

@@ -3,11 +3,25 @@
 use model::record::Severity;
 use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A004, steps: &[unsteady], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A004,
+    name: "not steady",
+    trigger: "throughput drifts over the whole step, or no part of it that is long enough is \
+              steady (a note for steps that end by count); a warm-up or slow-down was counted, \
+              because little would be left without it or --whole was given; an open loop that was \
+              overloaded",
+    why: "The mean of a step that is still changing depends on when it was stopped: it is no \
+          property of the engine.",
+    remedy: "measure for longer, warm up for longer, or read it as a trend",
+    source: "[Callaghan 2022-08-23] (throughput over time)",
+    is_recorded: true,
+    steps: &[unsteady],
+    ..Rule::EMPTY
+};
 
 fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let time_profile = step.time_profile.as_ref()?;

@@ -2,11 +2,23 @@
 
 use model::{StepRecord, metric};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A005, measured: &[moved], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A005,
+    name: "cache carried over",
+    trigger: "over the steady part of a step the share of look-ups in the engine's cache that hit \
+              moved by more than 5 points, beyond three standard errors of its slope",
+    why: "The cache then still holds what the step before left there, or is not full yet: how much \
+          the figures owe to it depends on how long was measured.",
+    remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
+    source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache); our \
+             choice: 5 points",
+    measured: &[moved],
+    ..Rule::EMPTY
+};
 
 /// Points by which the share may move. Our choice.
 const POINTS: f64 = 0.05;

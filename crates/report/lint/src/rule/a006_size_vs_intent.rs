@@ -1,15 +1,29 @@
 //! A006: data of another size than the workload is about.
 
 use analysis::per_op;
+use model::record::Severity;
 use model::{Experiment, StepRecord, StepRole, Variant, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::{bytes, memory};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A006, variant: Some(misfit), measured: &[read], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A006,
+    name: "size against intent",
+    severity: Severity::Blocking,
+    trigger: "a cached workload (byrx, byos) whose rows do not fit its cache, or whose reads need \
+              more than 0.01 device reads each; an IO-bound one (iobuf, iodir) whose rows fit \
+              memory (a warning below twice the memory), or whose reads need less than 0.05",
+    why: "It would measure memory under the name of storage, or storage under the name of memory.",
+    remedy: "leave `rows` and `cache` to the preset, or name another preset",
+    source: "[Callaghan 2022-08-18] (byrx, byos, iobuf, iodir); [Callaghan 2023-01-02] (the \
+             database was larger than memory by mistake); our choice: thresholds",
+    variant: Some(misfit),
+    measured: &[read],
+    ..Rule::EMPTY
+};
 
 /// Share of the cache that rows of a cached workload may fill. Our choice.
 const CACHED_SHARE: f64 = 0.9;

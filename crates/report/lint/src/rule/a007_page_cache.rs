@@ -1,10 +1,20 @@
 //! A007: some variants bypass the page cache, and others do not.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A007, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A007,
+    name: "page cache on one side",
+    trigger: "some variants use direct IO and others do not",
+    why: "The page cache is a second cache, of all the memory that is left: reading through it \
+          reads storage less often.",
+    remedy: "use direct IO in all variants or in none, or waive A007 when that is the question",
+    source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache)",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let variants = &context.experiment.variants;

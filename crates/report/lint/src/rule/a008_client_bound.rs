@@ -1,14 +1,28 @@
 //! A008: the client is a large part of what is measured.
 
+use model::record::Severity;
 use model::{Load, StepRecord, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::facts::requests;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A008, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A008,
+    name: "client-bound",
+    severity: Severity::Blocking,
+    trigger: "the client, and not the engine, failed to keep up with an open loop; or in a closed \
+              loop an operation of the `null` engine takes more than 10 % of the step's time per \
+              operation",
+    why: "What the client costs is the same for every engine: it hides their differences, and \
+          where the client is late the engine is idle.",
+    remedy: "make operations larger (batches, ranges), or lower the rate, or give the client CPUs",
+    source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: a tenth",
+    is_recorded: true,
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Share of an operation's time that may be the client's. Our choice.
 const SHARE: f64 = 0.1;

@@ -3,12 +3,23 @@
 use model::Variant;
 use model::record::Severity;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A009, variant: Some(crowded), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A009,
+    name: "too many busy threads",
+    trigger: "more runnable threads than CPUs, or clients that wait for a CPU for more than 5 % of \
+              their time; in a plan, as a note, more clients and background jobs than CPUs",
+    why: "Clients then wait for a CPU and not for the engine, and the variance of everything \
+          grows.",
+    remedy: "use fewer clients or background threads, or read it as a test of a saturated machine",
+    source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",
+    is_recorded: true,
+    variant: Some(crowded),
+    ..Rule::EMPTY
+};
 
 fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let cpus = context.host.filter(|_| context.is_before_runs())?.cpus;

@@ -1,13 +1,26 @@
 //! A010: operations that a closed loop omits.
 
+use model::record::Severity;
 use model::{Load, Nanos, StepRecord};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::requests;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A010, steps: &[omitted], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A010,
+    name: "coordinated omission",
+    severity: Severity::Note,
+    trigger: "during the longest operation of a closed loop its client would have sent 10 more",
+    why: "A client that waits omits the operations that were due meanwhile: its percentiles are \
+          those of the operations sent, not of the ones due.",
+    remedy: "response times are those of clients that wait; an open loop (--rate) counts every \
+             operation that was due",
+    source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2015]",
+    steps: &[omitted],
+    ..Rule::EMPTY
+};
 
 /// Omitted operations from which a step is reported. Our choice.
 const OMITTED: f64 = 10.0;

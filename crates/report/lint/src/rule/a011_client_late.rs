@@ -1,10 +1,24 @@
 //! A011: intervals and runs in which the client was late.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
+use model::record::Severity;
 
-pub(crate) static RULE: Checks = Checks { code: code::A011, run: Some(run), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A011,
+    name: "client late",
+    severity: Severity::Blocking,
+    trigger: "intervals are invalid because the client was delayed; blocking when a run has so \
+              many of them that it is invalid, and fewer than 2 runs of its variant are left",
+    why: "Where the client could not do its part, late answers are not the engine's: such \
+          intervals are left out, and too many of them leave no evidence for the step.",
+    remedy: "find out what delayed the client, then run the cell again",
+    source: "our choice: a late client makes late responses that are not the engine's",
+    is_recorded: true,
+    run: Some(run),
+    ..Rule::EMPTY
+};
 
 /// Runs that count from which a variant can do without those that do not.
 const ENOUGH: usize = 2;

@@ -1,12 +1,26 @@
 //! A012: steps of another length or count than requested.
 
+use model::record::Severity;
 use model::{Load, StepRecord, StopRule, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A012, measured: &[misfit], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A012,
+    name: "durations differ",
+    severity: Severity::Blocking,
+    trigger: "a step that ends by time was measured for more than 10 % and a second longer or \
+              shorter than requested (a warning above 1 %), or one that ends by count did 1 % less",
+    why: "Windows of different lengths hold different parts of a trend, and leave data of \
+          different sizes to the steps that follow.",
+    remedy: "find out what held the clients at the end of the step, then run the cell again",
+    source: "[Callaghan 2022-12-02] (1200 seconds for one engine, 1800 for the other: were I to \
+             repeat this I would use the same duration); our choice: 1 %",
+    measured: &[misfit],
+    ..Rule::EMPTY
+};
 
 /// Share by which windows or counts may differ. Our choice.
 const SHARE: f64 = 0.01;

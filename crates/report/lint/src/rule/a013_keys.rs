@@ -4,12 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::record::Severity;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A013, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A013,
+    name: "other keys",
+    severity: Severity::Blocking,
+    trigger: "one step has different key distributions, ranges or batches in different runs; a \
+              warning when runs of one repetition have different seeds",
+    why: "Another distribution is another question. Another seed is another sample of the same: \
+          its luck is in the difference between the variants.",
+    remedy: "run all variants in one experiment, which gives the runs of a block the same seed",
+    source: "[Callaghan 2022-12-02] (whether both see the same key sequence)",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Distribution, rows of a range, keys of a batch.
 type KeySpec<'a> = (&'a str, u32, u32);

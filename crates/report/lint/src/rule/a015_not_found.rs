@@ -1,16 +1,32 @@
 //! A015: reads that find nothing.
 
+use model::record::Severity;
 use model::sql::CallMix;
 use model::step::name;
 use model::{Experiment, StepRecord, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A015, measured: &[lost], comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A015,
+    name: "reading nothing",
+    severity: Severity::Blocking,
+    trigger: "more than half of a step's reads found nothing (a warning above 0.1 %), or the share \
+              differs between variants by more than one point; `readmissing` is meant to find \
+              nothing, rows may be missing after `deleterandom`, and of an application only those \
+              steps count whose statements are to return rows",
+    why: "Not finding a row is other work than reading it: filters answer it without touching \
+          data.",
+    remedy: "load with `fillseq` or `filluniquerandom`, so that every row is there",
+    source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: 0.1 \
+             %",
+    measured: &[lost],
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Share of reads that may find nothing. Our choice.
 const SHARE: f64 = 0.001;

@@ -1,10 +1,20 @@
 //! A018: a CPU frequency that may change.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A018, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A018,
+    name: "CPU frequency",
+    trigger: "the CPU frequency governor is known and not `performance`, or turbo boost is on",
+    why: "The clock then follows load and heat: a run later, or next to more threads, is slower.",
+    remedy: "set the governor to `performance` and switch boost off: echo 0 > \
+             /sys/devices/system/cpu/cpufreq/boost",
+    source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance)",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let Some(host) = context.host else { return Vec::new() };

@@ -5,12 +5,24 @@ use std::collections::BTreeSet;
 use model::record::Severity;
 use model::{StepRecord, metric};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A019, measured: &[shared], comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A019,
+    name: "shared cores",
+    trigger: "SMT is on and the worker used more CPUs over a step than there are physical cores; \
+              blocking when SMT is on for some of the runs compared and off for others",
+    why: "Threads that share a core are slower than alone, by how much depends on what the other \
+          one does: CPU per operation then grows with the load alone.",
+    remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
+             /sys/devices/system/cpu/smt/control",
+    source: "[Callaghan 2022-10-24] (hyper-threads disabled, kernel option `nosmt`)",
+    measured: &[shared],
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let host = context.host;

@@ -2,12 +2,24 @@
 
 use model::record::{ClockRecord, Severity};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A020, plan: Some(plan), run: Some(run), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A020,
+    name: "clock",
+    trigger: "the kernel's clock source is neither that of the CPU nor a virtual one of the same \
+              kind; blocking when the clock of the operations drifted from the kernel's by more \
+              than 0.1 %, or was not sound",
+    why: "Times of operations are differences of stamps: a clock that needs a system call costs \
+          more than an operation, and one that drifts falsifies every rate.",
+    remedy: "boot with the tsc clock source where the CPU has a constant one",
+    source: "our choice: 0.1 %",
+    plan: Some(plan),
+    run: Some(run),
+    ..Rule::EMPTY
+};
 
 /// Clock sources that are read without a system call.
 ///

@@ -2,13 +2,25 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::span_us;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A021, measured: &[stolen, foreign], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A021,
+    name: "steal and neighbours",
+    trigger: "another guest took more than 0.5 % of the host's CPU time over a step, other \
+              processes of the host more than 2 % of one CPU, or they disturbed a closed loop in \
+              many of its seconds",
+    why: "What others do is no property of the engine, and changes from run to run.",
+    remedy: "stop the other processes of the host, or repeat on one whose CPUs are not shared",
+    source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
+             thresholds",
+    is_recorded: true,
+    measured: &[stolen, foreign],
+    ..Rule::EMPTY
+};
 
 /// Share of the host's CPU time that other guests may take. Our choice.
 const STEAL: f64 = 0.005;

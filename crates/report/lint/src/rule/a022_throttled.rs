@@ -1,14 +1,25 @@
 //! A022: throttling by a CPU cap.
 
+use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::span_us;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A022, measured: &[throttled], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A022,
+    name: "throttling",
+    severity: Severity::Blocking,
+    trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
+              for less)",
+    why: "What is measured is the cap: the engine waited for CPU.",
+    remedy: "raise the CPU cap of the control group assay runs in",
+    source: "our choice: 0.5 %, as for invalid intervals",
+    measured: &[throttled],
+    ..Rule::EMPTY
+};
 
 /// Share of a step from which it blocks a verdict: that of invalid intervals.
 const SHARE: f64 = 0.005;

@@ -3,13 +3,25 @@
 use analysis::per_op;
 use model::{StepRecord, StepRole, metric};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::{bytes, span_us};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A023, measured: &[swapped, stalled, faulted], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A023,
+    name: "swap and reclaim",
+    trigger: "the host moved more than 1 MiB to or from swap in a step, blocking when more than 1 \
+              MiB of the worker was in swap then; tasks of the host had to free memory themselves \
+              more than once a second; more than 0.01 page faults per operation read from storage \
+              in a step that only reads, of a cached workload (byrx, byos)",
+    why: "A page that must come back from swap costs a read of storage that no engine requested: \
+          memory is measured that was not there.",
+    remedy: "stop what else needs memory, switch swap off (swapoff -a), or give smaller caches",
+    source: "[Callaghan 2022-08-23] (watch RSS, it might lead to OOM); proc_vmstat(5)",
+    measured: &[swapped, stalled, faulted],
+    ..Rule::EMPTY
+};
 
 /// Bytes below which swapping is not reported: an idle daemon's pages that move once.
 const TRICKLE: f64 = 1_048_576.0;

@@ -2,13 +2,26 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::{bytes, memory};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A024, measured: &[grows, beyond_cache, nearly_all], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A024,
+    name: "memory growth",
+    trigger: "resident memory grows by more than 1 % an hour, significant over a minute or more, \
+              and is beyond what fills the cache; or is more than 1.15 times the cache and 10 %, \
+              beyond memtables and 64 MiB, where the engine reports its cache; or more than 90 % \
+              of the memory",
+    why: "What grows ends in a kill for memory; what is held besides the cache is memory that \
+          other engines were not given.",
+    remedy: "measure for longer to see where it ends, and compare at equal memory (memory = ...)",
+    source: "[Callaghan 2022-09-19], [Callaghan 2022-08-23] (watch RSS, it might lead to OOM); our \
+             choice: thresholds",
+    measured: &[grows, beyond_cache, nearly_all],
+    ..Rule::EMPTY
+};
 
 /// Growth an hour. Our choice.
 const PER_HOUR: f64 = 0.01;

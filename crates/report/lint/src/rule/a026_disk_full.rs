@@ -2,13 +2,25 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::bytes;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A026, steps: &[nearly_full], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A026,
+    name: "disk nearly full",
+    trigger: "less than 10 % of the file system of the data is free, blocking below 5 %; of \
+              records without its size, less than that share of what is free and the run's own \
+              data together",
+    why: "A file system and an SSD that are nearly full write slower, and an engine that needs \
+          space for compaction ends in an error.",
+    remedy: "free space, or put the data elsewhere (--data-dir)",
+    source: "[Callaghan 2022-12-02] (unexpected disk full errors); [Callaghan 2022-08-23] (SSD \
+             GC); our choice: thresholds",
+    steps: &[nearly_full],
+    ..Rule::EMPTY
+};
 
 /// Free share below which it is reported. Our choice.
 const SHARE: f64 = 0.1;

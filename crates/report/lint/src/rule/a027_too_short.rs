@@ -4,16 +4,25 @@ use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::requests;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks {
+pub(crate) static RULE: Rule = Rule {
     code: code::A027,
+    name: "too short",
+    trigger: "a step measures for less than its rate takes to change; its steady part is worth \
+              less than 30 independent seconds, holds less than 3 of its cycles, or leaves less \
+              than 100 operations beyond the percentile of its limit (a note for steps that end by \
+              count and for windows below 60 s)",
+    why: "Few correlated seconds fix the mean poorly, and the tail worse; a rate that was never \
+          offered was not tested.",
+    remedy: "measure for longer (--duration 60s); let a rate that varies change faster",
+    source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
     steps: &[short, tail, undecided],
-    ..Checks::EMPTY
+    ..Rule::EMPTY
 };
 
 /// Window below which it is reported. Our choice.

@@ -3,13 +3,24 @@
 use model::percent;
 use stats::Variation;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A028, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A028,
+    name: "noisy set-up",
+    trigger: "the coefficient of variation of a step's own metric over at least 3 runs is above 3 \
+              %",
+    why: "Noise hides differences: at 3 % and three runs, a difference below 10 % is seldom \
+          detected.",
+    remedy: "measure for longer, quiet the host, or run more repetitions; assay show marks the run \
+             that is apart",
+    source: "[Callaghan 2023-01-02] (a good result is a coefficient of variation of at most .03)",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Coefficient of variation above which it is reported. Source: [Callaghan 2023-01-02].
 const COV: f64 = 0.03;

@@ -3,11 +3,22 @@
 use model::step::name;
 use model::{Step, StepRole};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A029, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A029,
+    name: "key-order load",
+    trigger: "a step only reads, and all that was written before it is `fillseq`",
+    why: "After a load in key order files do not overlap and pages are full: queries are cheaper \
+          than on data that was updated.",
+    remedy: "load with `filluniquerandom`, or put `overwritesome` and `settle` before the reads",
+    source: "[Callaghan 2022-08-23] (if the load is done in key order ... which hides some of the \
+             overhead), [Callaghan 2022-08-18] (fragment the LSM tree)",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let steps = &context.experiment.steps;

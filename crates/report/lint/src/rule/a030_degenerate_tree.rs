@@ -4,11 +4,23 @@ use model::record::Severity;
 use model::step::name;
 use model::{RunRecord, StepRecord, StepRole};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A030, measured: &[shape], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A030,
+    name: "degenerate tree",
+    trigger: "a step only reads an LSM tree that a `compact` left with one level or one file; a \
+              note for fewer than 3 levels with files",
+    why: "After a full compaction there is one level: reads find everything at once, which is no \
+          steady state. A small tree shows little of what levels cost.",
+    remedy: "use `settle` in place of `compact`; load more rows, or make files and levels smaller",
+    source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one SST); \
+             our choice: 3 levels",
+    measured: &[shape],
+    ..Rule::EMPTY
+};
 
 /// Levels with files that a tree should have. Our choice.
 const LEVELS: usize = 3;

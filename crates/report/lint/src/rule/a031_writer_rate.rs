@@ -4,12 +4,25 @@ use analysis::RATE_SUSTAINED;
 use model::load::SERVED_SHARE;
 use model::{Readings, StepRecord, metric, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A031, steps: &[missed, failed], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A031,
+    name: "writer not sustained",
+    trigger: "the background writer reached less than 99 % of its rate; blocking when it is that \
+              of the base and reached less than 95 %; next to the queries of an application, \
+              background writers that together reached less than 95 %",
+    why: "Readers next to a writer that does less were measured under a lighter load than the \
+          others: their figures flatter them. Where they are the base, every ratio is to the \
+          lighter load. Tables mark the step, whose rate of queries is not comparable.",
+    remedy: "lower the writer's rate, or read the step as overloaded",
+    source: "[Callaghan 2023-01-05] (read+write and target insert rate); the 95 % rule of the \
+             insert benchmark",
+    steps: &[missed, failed],
+    ..Rule::EMPTY
+};
 
 /// Reports an application's writers that did not sustain their rate.
 ///

@@ -2,11 +2,22 @@
 
 use model::percent;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A032, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A032,
+    name: "constant values",
+    trigger: "values compress to less than 10 % of their size, and a variant does not rule \
+              compression out",
+    why: "Constant values all but vanish in blocks, caches and on storage: sizes and IO then are \
+          not those of real rows.",
+    remedy: "set `compressible_to` to 0.5, which is what db_bench has, or what your rows have",
+    source: "db_bench, --compression_ratio",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 /// Share of their size below which values are next to constant.
 const CONSTANT: f64 = 0.1;

@@ -1,10 +1,23 @@
 //! A033: memory is nearer to some CPUs than to others.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
+use model::record::Severity;
 
-pub(crate) static RULE: Checks = Checks { code: code::A033, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A033,
+    name: "NUMA",
+    severity: Severity::Note,
+    trigger: "the machine has more than one NUMA node; whether runs were bound to one is not \
+              recorded",
+    why: "Where the kernel puts a run's threads and its cache is chance: memory of another node \
+          takes longer to reach, and that differs from run to run.",
+    remedy: "bind all runs alike: put numactl --cpunodebind=0 --membind=0 before assay run",
+    source: "Linux, Documentation/admin-guide/mm/numa_memory_policy.rst",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let nodes = context.host.and_then(|host| host.numa_nodes).filter(|nodes| *nodes > 1);

@@ -5,13 +5,26 @@ use std::collections::BTreeMap;
 use model::Identity;
 use model::record::Severity;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Config, differences};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A034, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A034,
+    name: "build",
+    severity: Severity::Blocking,
+    trigger: "a build reports debugging code; a warning when builds of one engine are of different \
+              makers (Maven, distribution, a file), or differ in hardware checksums or in \
+              compressions, or when releases were compiled with different compilers or flags",
+    why: "Compiler, flags and libraries move results as much as releases do: the difference may be \
+          that of the makers.",
+    remedy: "take all builds from one source, or compile them alike (assay engine add)",
+    source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
+    run: Some(run),
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Parts of a build's facts that name debugging code: SQLite's compile options.
 const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertions"];

@@ -5,13 +5,27 @@ use std::collections::BTreeMap;
 use model::record::Severity;
 use model::{Options, RunRecord};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Config, Difference, differences};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A035, run: Some(run), comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A035,
+    name: "config drift",
+    severity: Severity::Blocking,
+    trigger: "an option in force is another number than requested; options in force differ between \
+              runs of one variant, or between variants of one build with the same request (a note \
+              where the requests or the releases differ)",
+    why: "The run measures what was in force, not what was written down: a value that the engine \
+          changed is another experiment.",
+    remedy: "request a value that the engine takes, or name the option in every variant",
+    source: "[Callaghan 2022-08-18] (configuration by scripts); [Callaghan 2022-10-31] (version \
+             tested, configuration details)",
+    run: Some(run),
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Options named before "and N more".
 const NAMED: usize = 3;

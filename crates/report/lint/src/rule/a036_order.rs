@@ -2,12 +2,22 @@
 
 use model::RunRecord;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A036, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A036,
+    name: "order confounded",
+    trigger: "at least 2 runs of a variant and of the base, and all runs of one began before all \
+              runs of the other",
+    why: "Whatever changed on the machine meanwhile (heat, the fill of the SSD, neighbours) is in \
+          the difference between the two.",
+    remedy: "run both in one experiment: it interleaves them in random blocks",
+    source: "[Callaghan 2022-08-23] (stable platform)",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let span = |name: &str| {

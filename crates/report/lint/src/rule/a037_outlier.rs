@@ -2,13 +2,25 @@
 
 use stats::median;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::facts::{Sample, samples};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A037, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A037,
+    name: "outlier run",
+    trigger: "of at least 5 runs one is further from the median than 10 robust standard deviations \
+              and 3 %, or they fall into two groups whose gap is above 3 % and 4 times the spread \
+              within them",
+    why: "A mean over two states describes neither: which of them a run falls into is a property \
+          that is not under control.",
+    remedy: "find what is different in that run (assay show); it is counted all the same",
+    source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); our \
+             choice: thresholds",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Runs from which it is reported. Our choice.
 const RUNS: usize = 5;

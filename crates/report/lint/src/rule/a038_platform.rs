@@ -4,12 +4,24 @@ use model::{RunRecord, percent};
 use stats::family::benjamini_hochberg;
 use stats::{Design, Effect, classify_difference};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A038, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A038,
+    name: "platform shifted",
+    trigger: "the client's loop on an engine that does nothing, timed before every run, differs by \
+              more than 3 % between a variant and the base, or between the first and the last \
+              third of at least 6 runs, and by more than chance (adjusted for all of these, at \
+              most 1 %)",
+    why: "No engine touches that loop: what changed it (clock speed, heat, neighbours, another \
+          build of Assay) changed the measured steps too.",
+    remedy: "quiet the machine and pin the CPU's frequency, then run again in one experiment",
+    source: "[Callaghan 2022-08-23] (stable platform)",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Ratio beyond which it is reported; a quiet machine stays within.
 ///

@@ -1,10 +1,20 @@
 //! A039: too few repetitions to estimate the noise.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A039, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A039,
+    name: "too few repetitions",
+    trigger: "fewer than 3 repetitions",
+    why: "The unit of analysis is a run. With one run each a difference cannot be distinguished \
+          from noise, with two the noise itself is hardly known.",
+    remedy: "set `repetitions` to 3 or more (--repetitions 3)",
+    source: "our choice: two runs leave one degree of freedom for the noise",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let evidence = match context.experiment.repetitions {

@@ -2,11 +2,20 @@
 
 use model::{Load, StepRecord};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A042, steps: &[unlimited], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A042,
+    name: "lower limit only",
+    trigger: "a search found a rate, and no rate above it failed",
+    why: "The engine could do more: what ended the search was the client or its ceiling.",
+    remedy: "read the rate as \"at least\": what ended the search was not the engine",
+    source: "our choice: a maximum needs a failing rate above it",
+    steps: &[unlimited],
+    ..Rule::EMPTY
+};
 
 fn unlimited(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_rate = matches!(step.step.load, Load::FindRate(_));

@@ -2,11 +2,20 @@
 
 use model::StepRecord;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A043, steps: &[stalled], ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A043,
+    name: "stalls",
+    trigger: "a whole second of a step in which no operation ended",
+    why: "A mean hides it, and every operation due in that second waited.",
+    remedy: "read the throughput second by second (assay show)",
+    source: "[Callaghan 2022-08-23] (define your goals: stalls show in throughput over time)",
+    steps: &[stalled],
+    ..Rule::EMPTY
+};
 
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;

@@ -2,12 +2,21 @@
 
 use analysis::VariantRuns;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A044, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A044,
+    name: "runs missing",
+    trigger: "a variant has fewer records than the plan has runs of it",
+    why: "Variants with fewer runs are known less well, and the blocks that cancel drift have \
+          holes.",
+    remedy: "resume the experiment to execute the rest (assay run --resume)",
+    source: "our choice: a comparison needs the planned runs",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let lacking = |runs: &VariantRuns| {

@@ -1,10 +1,20 @@
 //! A045: a run that did not execute every step.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A045, run: Some(run), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A045,
+    name: "incomplete run",
+    trigger: "a run was interrupted, failed, crashed, hung, or was stopped for memory or disk",
+    why: "Only the steps it finished are counted; that an engine did not reach the end is a result \
+          by itself.",
+    remedy: "read the engine's log of the run, then resume the experiment (assay run --resume)",
+    source: "[Callaghan 2022-08-23] (make the DBMS unhappy)",
+    run: Some(run),
+    ..Rule::EMPTY
+};
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let end = &context.run.end;

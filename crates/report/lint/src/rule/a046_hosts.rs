@@ -3,13 +3,23 @@
 use model::Host;
 use model::record::Severity;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, differences};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A046, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A046,
+    name: "hosts differ",
+    severity: Severity::Blocking,
+    trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; \
+              a warning where only kernel release, governor or huge pages differ",
+    why: "The difference between two machines is larger than that between most engines.",
+    remedy: "run all variants in one experiment on one machine",
+    source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let configs: Vec<Config<'_>> = context.hosts.iter().map(|host| config(host)).collect();

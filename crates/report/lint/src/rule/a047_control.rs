@@ -2,12 +2,24 @@
 
 use stats::Verdict;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::registry::code;
+use model::record::Severity;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A047, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A047,
+    name: "control differs",
+    severity: Severity::Blocking,
+    trigger: "a step's own metric of the control variant has a verdict other than equal, with a \
+              chance below 1 % over all steps; a warning below 5 % in one step",
+    why: "The control is the base under another name: what is found between the two is the \
+          machine, and every other difference is uncertain by as much.",
+    remedy: "find out what changes from run to run on this machine, then run all of it again",
+    source: "[Callaghan 2023-01-02] (false positives); our choice: 1 %",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 /// Chance of one such verdict, over all steps, that blocks the others.
 const CHANCE: f64 = 0.01;

@@ -2,13 +2,23 @@
 
 use model::{Variant, percent};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::facts::memory;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A049, variant: Some(too_large), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A049,
+    name: "cache against memory",
+    trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
+              where there is none; blocking when it is larger",
+    why: "The engine needs memory besides its cache: it is killed, or the kernel swaps.",
+    remedy: "leave at least a third of the memory besides the cache, as the presets do",
+    source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our choice: \
+             90 %",
+    variant: Some(too_large),
+    ..Rule::EMPTY
+};
 
 /// Share of the memory that a cache may take.
 const SHARE: f64 = 0.9;

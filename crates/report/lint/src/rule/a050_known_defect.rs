@@ -1,10 +1,20 @@
 //! A050: a build with a defect that is known.
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::RunContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A050, run: Some(run), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A050,
+    name: "known defect",
+    trigger: "the driver reports a defect of the build that changes what is measured",
+    why: "The defect, and not the design, may be what is measured.",
+    remedy: "take a release in which it is fixed, or read the result as that of the defect",
+    source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of issue \
+             10533)",
+    run: Some(run),
+    ..Rule::EMPTY
+};
 
 /// The fact in which a driver reports it.
 const FACT: &str = "known_defect";

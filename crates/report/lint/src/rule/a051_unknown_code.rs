@@ -1,13 +1,25 @@
 //! A051: a code that no rule has.
 
 use model::record::Finding;
+use model::record::Severity;
 
-use super::{Checks, Observation, Rule, TEXTS};
+use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::registry::code;
+use crate::registry::{code, find};
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A051, plan: Some(plan), run: Some(run), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A051,
+    name: "unknown code",
+    severity: Severity::Note,
+    trigger: "a waiver, or a finding in a record, has a code that no rule of this version has",
+    why: "A waiver of nothing sets nothing aside; a finding of another version is passed on as it \
+          was written.",
+    remedy: "find the code in the list of rules (assay lint --rules)",
+    source: "our choice: records outlive the program that wrote them",
+    plan: Some(plan),
+    run: Some(run),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let waivers = context.experiment.waivers.iter().filter(|waiver| find(&waiver.code).is_none());
@@ -21,11 +33,6 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let all = steps.flat_map(|step| step.findings.iter().map(move |one| (step, one)));
     let foreign = all.filter(|(_, one)| is_foreign(one));
     foreign.map(|(step, one)| passed_on(one).step(&step.step.name)).collect()
-}
-
-/// Returns the texts of the rule of that code, in any case.
-fn find(code: &str) -> Option<&'static Rule> {
-    TEXTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(code)).map(|(_, rule)| rule)
 }
 
 /// Returns whether no rule passes such findings on.

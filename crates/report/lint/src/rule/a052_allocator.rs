@@ -4,13 +4,23 @@ use std::collections::BTreeMap;
 
 use model::{Allocator, MallocRecord, RunRecord};
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, differences};
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A052, comparison: Some(comparison), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A052,
+    name: "allocator tuned",
+    trigger: "among runs on one allocator its version differs, or a setting in force, such as the \
+              arenas, decay times or parts of the environment (MALLOC_CONF)",
+    why: "Arenas and decay times move memory by tens of percent and throughput with it; the \
+          experiment does not declare them as what is compared.",
+    remedy: "make all runs under one environment, and complete none under another",
+    source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut first: BTreeMap<Allocator, (&RunRecord, &MallocRecord)> = BTreeMap::new();

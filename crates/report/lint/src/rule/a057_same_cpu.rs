@@ -1,13 +1,27 @@
 //! A057: throughput where client and server share one CPU.
 
 use model::Placement;
+use model::record::Severity;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::facts::is_server;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks = Checks { code: code::A057, plan: Some(plan), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A057,
+    name: "one CPU for both",
+    severity: Severity::Note,
+    trigger: "servers are measured with placement = \"same-cpu\"",
+    why: "On one CPU the client's work and the server's background threads take turns with the \
+          server's answers: throughput is that of all of them on one CPU. CPU per operation is \
+          what the placement is for.",
+    remedy: "compare CPU per operation (assay compare --costs); for throughput measure with \
+             placement = \"split\" and more clients",
+    source: "our choice: one CPU serialises client, server and background threads",
+    plan: Some(plan),
+    ..Rule::EMPTY
+};
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;

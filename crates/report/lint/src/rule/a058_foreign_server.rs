@@ -2,12 +2,22 @@
 
 use model::Variant;
 
-use super::{Checks, Observation};
+use super::{Observation, Rule};
 use crate::context::PlanContext;
 use crate::registry::code;
 
-pub(crate) static RULE: Checks =
-    Checks { code: code::A058, variant: Some(foreign), ..Checks::EMPTY };
+pub(crate) static RULE: Rule = Rule {
+    code: code::A058,
+    name: "foreign server",
+    trigger: "a variant is given by a `dsn`: Assay did not start its server",
+    why: "Its machine, its options, its other users and what was done to it before are not in the \
+          record; nor are its CPU, memory and storage.",
+    remedy: "keep its configuration with the results; compare with the same server before and \
+             after a change, not with servers that Assay starts",
+    source: "our choice: a record without the server's configuration cannot be reproduced",
+    variant: Some(foreign),
+    ..Rule::EMPTY
+};
 
 fn foreign(_: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let address = &variant.dsn.as_ref()?.address;

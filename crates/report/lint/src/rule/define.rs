@@ -1,26 +1,22 @@
 //! The definition of a rule: its texts and its checks.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
-
 use model::record::Severity;
 use model::{StepRecord, Variant};
-use serde::Deserialize;
 
 use super::Observation;
 use crate::context::{ComparisonContext, PlanContext, RunContext};
 
+/// What a rule observes in a step of a run.
+type StepCheck = fn(&RunContext<'_>, &StepRecord) -> Option<Observation>;
+
 /// One rule.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// Stable code (`A021`).
-    #[serde(skip)]
     pub code: &'static str,
     /// Short name, lower case (`inherited debt`).
     pub name: &'static str,
     /// Severity of its findings, unless an observation has its own.
-    #[serde(default = "warning")]
     pub severity: Severity,
     /// When it fires, with its thresholds.
     pub trigger: &'static str,
@@ -31,29 +27,7 @@ pub struct Rule {
     /// Keys of the references, or the reason of our own choice.
     pub source: &'static str,
     /// Whether the runner records its findings, which only the runner can observe.
-    #[serde(default)]
     pub is_recorded: bool,
-    /// What it observes.
-    #[serde(skip)]
-    pub(crate) checks: Checks,
-}
-
-/// Every rule by its code, without the checks.
-pub(crate) static TEXTS: LazyLock<BTreeMap<&'static str, Rule>> =
-    LazyLock::new(|| toml::from_str(include_str!("../rules.toml")).expect("the texts are tested"));
-
-const fn warning() -> Severity {
-    Severity::Warning
-}
-
-/// What a rule observes in a step of a run.
-type StepCheck = fn(&RunContext<'_>, &StepRecord) -> Option<Observation>;
-
-/// What a rule observes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Checks {
-    /// The code of the rule.
-    pub(crate) code: &'static str,
     /// Observations in a plan.
     pub(crate) plan: Option<fn(&PlanContext<'_>) -> Vec<Observation>>,
     /// The observation about each variant of a plan; its place is added.
@@ -68,10 +42,17 @@ pub(crate) struct Checks {
     pub(crate) comparison: Option<fn(&ComparisonContext<'_>) -> Vec<Observation>>,
 }
 
-impl Checks {
+impl Rule {
     /// The defaults of the fields.
     pub(crate) const EMPTY: Self = Self {
         code: "",
+        name: "",
+        severity: Severity::Warning,
+        trigger: "",
+        why: "",
+        remedy: "",
+        source: "",
+        is_recorded: false,
         plan: None,
         variant: None,
         run: None,
@@ -80,20 +61,13 @@ impl Checks {
         comparison: None,
     };
 
-    /// Returns whether plans, runs and comparisons are checked.
-    pub(crate) const fn moments(&self) -> [bool; 3] {
-        let has_steps = !self.steps.is_empty() || !self.measured.is_empty();
-        let has_plan = self.plan.is_some() || self.variant.is_some();
-        [has_plan, self.run.is_some() || has_steps, self.comparison.is_some()]
-    }
-}
-
-impl Rule {
     /// Returns what it checks: plans, runs, comparisons.
     pub fn moments(&self) -> Vec<&'static str> {
-        let [plans, runs, comparisons] = self.checks.moments();
+        let has_plan = self.plan.is_some() || self.variant.is_some();
+        let has_steps = !self.steps.is_empty() || !self.measured.is_empty();
+        let has_run = self.run.is_some() || has_steps || self.is_recorded;
         let moments =
-            [(plans, "plans"), (runs || self.is_recorded, "runs"), (comparisons, "comparisons")];
+            [(has_plan, "plans"), (has_run, "runs"), (self.comparison.is_some(), "comparisons")];
         moments.iter().filter(|(is_checked, _)| *is_checked).map(|(_, name)| *name).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! The rules: a file each, named after code and subject.
 //!
-//! Codes are stable: a rule that goes leaves a gap. To add a rule, add its texts to `rules.toml`,
-//! its file, its `mod` line here and its line in [`crate::registry`].
+//! Codes are stable: a rule that goes leaves a gap. To add a rule, add its file, its `mod` line
+//! here and its line in [`crate::registry`].
 
 pub(crate) mod a001_durability;
 pub(crate) mod a002_no_durability;
@@ -39,6 +39,7 @@ pub(crate) mod a036_order;
 pub(crate) mod a037_outlier;
 pub(crate) mod a038_platform;
 pub(crate) mod a039_one_run;
+pub(crate) mod a041_found_nothing;
 pub(crate) mod a042_lower_limit;
 pub(crate) mod a043_stalls;
 pub(crate) mod a044_runs_missing;
@@ -50,6 +51,7 @@ pub(crate) mod a049_cache_size;
 pub(crate) mod a050_known_defect;
 pub(crate) mod a051_unknown_code;
 pub(crate) mod a052_allocator;
+pub(crate) mod a053_rows_per_query;
 pub(crate) mod a054_client_cost;
 pub(crate) mod a055_protocol;
 pub(crate) mod a056_free_placement;
@@ -59,5 +61,4 @@ mod define;
 mod observation;
 
 pub use define::Rule;
-pub(crate) use define::{Checks, TEXTS};
 pub(crate) use observation::Observation;

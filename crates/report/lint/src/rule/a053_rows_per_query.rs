@@ -1,0 +1,44 @@
+//! A053: queries returned another number of rows than they should.
+
+use super::Rule;
+use crate::registry::code;
+
+/// Rows per query differ from what the application expects.
+pub(crate) static RULE: Rule = Rule {
+    code: code::A053,
+    name: "rows per query",
+    trigger: "a procedure returns another number of rows on average than its application expects \
+              of it",
+    why: "A query that finds less than it should is cheaper than the intended one: the table \
+          has gaps, or is not the one that was loaded.",
+    remedy: "read the rows of the step in `assay show`; where deletes leave gaps, fewer rows are \
+             found by design, and the step compares only with steps of as many",
+    source: "our choice: the insert benchmark prints rows per query and does not check them",
+    is_recorded: true,
+    ..Rule::EMPTY
+};
+
+#[cfg(test)]
+mod tests {
+    use model::record::{Finding, Severity};
+
+    use super::*;
+    use crate::testing::when;
+
+    #[test]
+    fn findings_of_the_runner_are_reported() {
+        let with = |code: &str| {
+            when(&RULE, |step| {
+                step.findings.push(Finding {
+                    code: code.to_owned(),
+                    severity: Severity::Warning,
+                    evidence: "9.1 rows per query in place of 10".to_owned(),
+                    remedy: "find".to_owned(),
+                });
+            })
+        };
+        assert_eq!(with("A014"), []);
+        let evidence = "readrandom of b: 9.1 rows per query in place of 10 (3 runs)";
+        assert_eq!(with("A053"), [(Severity::Warning, evidence.to_owned())]);
+    }
+}
