@@ -1,6 +1,11 @@
-//! Known RocksDB releases, and the order of versions.
+//! Known releases, the order of versions, and the error for an unknown one.
 
+use model::BuildRef;
+
+use crate::compile::compilable;
 use crate::error::SupplyError;
+use crate::source::{no_server, no_source};
+use crate::store::Store;
 
 /// RocksDB releases known to work, oldest first.
 ///
@@ -27,14 +32,6 @@ pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
     (count >= 2).then_some(parts)
 }
 
-/// Returns the known release nearest to `version`.
-///
-/// The newest when `version` is not numeric.
-#[must_use]
-pub fn nearest_release(version: &str) -> &'static str {
-    nearest(version, KNOWN_ROCKSDB)
-}
-
 /// Returns the version in `known`, oldest first, nearest to `version`.
 ///
 /// The newest when `version` is not numeric.
@@ -49,11 +46,61 @@ pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
 }
 
 /// Checks that a release is not older than the driver supports.
-pub(crate) fn check_age(build: &str, version: [u32; 3]) -> Result<(), SupplyError> {
-    if (version[0], version[1]) < OLDEST {
-        return Err(SupplyError::TooOld { build: build.to_owned(), oldest: KNOWN_ROCKSDB[0] });
+pub(crate) fn check_age(build: &BuildRef, version: [u32; 3]) -> Result<(), SupplyError> {
+    if (version[0], version[1]) >= OLDEST {
+        return Ok(());
     }
-    Ok(())
+    Err(SupplyError::NotOffered(format!(
+        "{build} is too old: the oldest supported release is rocksdb@{}",
+        KNOWN_ROCKSDB[0]
+    )))
+}
+
+impl Store {
+    /// Returns an example version of the build's engine per source.
+    pub fn examples(&self, build: &BuildRef) -> Vec<&'static str> {
+        let version = build.version.as_deref().unwrap_or_default();
+        let known = self.sources.iter().map(|source| source.known(&build.engine));
+        known.filter(|known| !known.is_empty()).map(|known| nearest(version, known)).collect()
+    }
+
+    /// Returns the error for a build no source has, with alternatives.
+    pub(crate) fn no_source(&self, build: &BuildRef) -> SupplyError {
+        let engine = &build.engine;
+        if self.server(engine).is_some() {
+            return no_server(build, &self.known(engine));
+        }
+        let tries: Vec<_> =
+            self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
+        let mut ways = Vec::new();
+        if !tries.is_empty() {
+            ways.push(format!("try {}", tries.join(" or ")));
+        }
+        if compilable().any(|(known, _)| known == engine) {
+            ways.push(format!("compile one with `assay engine build {engine}@VERSION`"));
+        }
+        ways.push(format!("add your own with `assay engine add {engine} PATH`"));
+        no_source(build, &ways.join(", or "))
+    }
+
+    /// Returns the releases of an engine known to work, oldest first.
+    pub fn known(&self, engine: &str) -> Vec<&'static str> {
+        let known = self.sources.iter().flat_map(|source| source.known(engine)).copied();
+        let mut known: Vec<_> = known.filter(|version| parse(version).is_some()).collect();
+        known.sort_by_key(|version| parse(version));
+        known
+    }
+
+    /// Returns the command that restores a damaged build.
+    pub(crate) fn remedy(&self, build: &BuildRef) -> String {
+        match self.source_of(build) {
+            Some(_) => format!("`assay engine get {build}`"),
+            None if self.server(&build.engine).is_some() => {
+                format!("`assay engine add {build} DIR` with your own installation")
+            }
+            None => format!("`assay engine add {} PATH` with your own library", build.engine),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -66,21 +113,23 @@ mod tests {
     fn known_releases_are_sorted_and_supported() {
         let parsed: Vec<_> = KNOWN_ROCKSDB.iter().map(|known| parse(known).unwrap()).collect();
         assert!(parsed.is_sorted_by(|a, b| a < b));
-        assert!(parsed.iter().all(|known| check_age("", *known).is_ok()));
+        let build = "rocksdb@0".parse().unwrap();
+        assert!(parsed.iter().all(|known| check_age(&build, *known).is_ok()));
     }
 
     #[test]
     fn nearest_release_is_suggested() {
-        assert_eq!(nearest_release("9.10"), "9.10.0");
-        assert_eq!(nearest_release("9.10.1"), "9.10.0");
-        assert_eq!(nearest_release("5.17.2"), "5.18.4");
-        assert_eq!(nearest_release("latest"), "11.8.1");
-        assert_eq!(nearest_release("99.0.0"), "11.8.1");
+        assert_eq!(nearest("9.10", KNOWN_ROCKSDB), "9.10.0");
+        assert_eq!(nearest("9.10.1", KNOWN_ROCKSDB), "9.10.0");
+        assert_eq!(nearest("5.17.2", KNOWN_ROCKSDB), "5.18.4");
+        assert_eq!(nearest("latest", KNOWN_ROCKSDB), "11.8.1");
+        assert_eq!(nearest("99.0.0", KNOWN_ROCKSDB), "11.8.1");
     }
 
     #[test]
     fn releases_before_5_18_are_rejected() {
-        let error = check_age("rocksdb@5.17.2", parse("5.17.2").unwrap()).unwrap_err();
+        let error =
+            check_age(&"rocksdb@5.17.2".parse().unwrap(), parse("5.17.2").unwrap()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "rocksdb@5.17.2 is too old: the oldest supported release is rocksdb@5.18.4"

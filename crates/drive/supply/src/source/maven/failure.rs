@@ -1,31 +1,27 @@
 //! Classifies failures of the Maven client by its output.
 
-use super::request::Request;
+use super::client::Request;
 use crate::error::SupplyError;
-
-/// Longest excerpt of Maven's output in an error.
-const SUMMARY_CHARS: usize = 300;
+use crate::program::{first_error, without_addresses};
 
 /// Returns the error for Maven's output.
 pub(super) fn classify_failure(request: &Request<'_>, text: &str) -> SupplyError {
     let text = without_escapes(text);
-    let line = error_line(&text);
+    let line = first_error(&text, "[ERROR]");
     let not_found = ["Could not find artifact ", "was not found in "];
     // A missing plugin means an incomplete repository, not a wrong version.
-    if request.names_artifact(line) && not_found.iter().any(|text| line.contains(text)) {
+    let is_own = request.artifact.split(':').nth(1).is_some_and(|name| line.contains(name));
+    if is_own && not_found.iter().any(|text| line.contains(text)) {
         return request.unpublished();
     }
     match network_reason(line) {
-        Some(reason) => SupplyError::Unreachable { build: request.build.to_string(), reason },
-        None => request.failed(without_addresses(line)),
+        Some(reason) => SupplyError::Unreachable(format!(
+            "{} could not be fetched, Maven did not reach its repository ({reason}): check the \
+             network and Maven's proxy settings and repeat; builds already cached keep working",
+            request.build
+        )),
+        None => request.failed(&without_addresses(line)),
     }
-}
-
-/// Returns the first error line, or the first non-empty line.
-fn error_line(text: &str) -> &str {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.clone().next().unwrap_or("nothing");
-    lines.find_map(|line| line.strip_prefix("[ERROR]")).unwrap_or(first).trim()
 }
 
 /// Returns the network failure, or `None` for any other error.
@@ -68,28 +64,6 @@ fn without_escapes(text: &str) -> String {
     clean
 }
 
-/// Returns the line without addresses and host names, truncated.
-pub(in crate::source) fn without_addresses(line: &str) -> String {
-    let is_end = |c: char| c.is_whitespace() || matches!(c, ')' | ',' | '"' | '\'' | ']');
-    let mut clean = line.to_owned();
-    while let Some(scheme) = clean.find("://") {
-        let start =
-            clean[..scheme].rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |i| i + 1);
-        let rest = &clean[scheme + 3..];
-        let end = scheme + 3 + rest.find(is_end).unwrap_or(rest.len());
-        let host: String =
-            rest.chars().take_while(|&c| !is_end(c) && !matches!(c, '/' | ':')).collect();
-        clean.replace_range(start..end, "(address)");
-        if !host.is_empty() {
-            clean = clean.replace(&host, "(host)");
-        }
-    }
-    match clean.char_indices().nth(SUMMARY_CHARS) {
-        Some((end, _)) => format!("{}...", &clean[..end]),
-        None => clean,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use model::BuildRef;
@@ -98,6 +72,7 @@ mod tests {
 
     fn request(build: &BuildRef) -> Request<'_> {
         Request {
+            command: &[],
             build,
             artifact: "org.rocksdb:rocksdbjni:9.10.1",
             known: &["9.9.9", "9.10.0"],
@@ -176,11 +151,5 @@ mod tests {
         let text = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
         let text = classify_failure(&request, text).to_string();
         assert!(text.contains("JAVA_HOME environment variable is not defined"), "{text}");
-    }
-
-    #[test]
-    fn long_line_is_truncated() {
-        let long = without_addresses(&"x".repeat(10 * SUMMARY_CHARS));
-        assert_eq!(long.len(), SUMMARY_CHARS + 3);
     }
 }
