@@ -18,7 +18,6 @@ const KILLED_WAITS: u64 = 1_000;
 /// A process, by id and start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct ProcessIdentity {
-    /// Its process id.
     pub(crate) pid: u32,
     /// Start time, clock ticks since boot.
     pub(crate) started: u64,
@@ -31,7 +30,6 @@ impl ProcessIdentity {
         (!stat.has_ended).then_some(Self { pid, started: stat.started })
     }
 
-    /// Returns this process.
     pub(crate) fn own() -> Self {
         Self::of(std::process::id()).unwrap_or(Self { pid: std::process::id(), started: 0 })
     }

@@ -8,7 +8,6 @@ use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{EngineState, Identity, Options};
 
 use crate::config::check_foreign;
-use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
 use crate::kind::Flavour;
 use crate::wire::{Connection, Failure};
 use crate::{maintenance, state};
@@ -29,6 +28,28 @@ const FACTS: [&str; 10] = [
 ];
 /// Room for the SQL text, key and quotes besides the value.
 const STATEMENT_BYTES: u64 = 4096;
+
+/// A server with the tables of a run.
+pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
+
+pub(crate) struct MysqlDatabase {
+    pub(crate) flavour: Flavour,
+    pub(crate) version: String,
+    /// InnoDB variables to restore once it is idle.
+    pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
+    pub(crate) storage_engine: StorageEngine,
+}
+
+/// Storage engine of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StorageEngine {
+    Innodb,
+    Myrocks,
+    Other,
+}
+
+/// Earlier values of variables, in the order of restoring.
+pub(crate) type SavedVariables = Vec<(String, String)>;
 
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(
@@ -62,10 +83,6 @@ impl Database for MysqlDatabase {
         let variables = engine.with_control(variables).unwrap_or_default();
         let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
         let facts = FACTS.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
-        let clock =
-            |connection: &mut Connection| connection.first("SELECT UNIX_TIMESTAMP(SYSDATE(6))");
-        let clock = engine.with_control(clock).ok().flatten();
-        let facts = facts.chain(server::clock_fact(clock.as_deref()));
         Identity {
             engine: flavour.name().to_owned(),
             version: value("version").unwrap_or_else(|| version.clone()),
@@ -96,7 +113,9 @@ impl Database for MysqlDatabase {
     fn state(engine: &MysqlEngine) -> Result<EngineState, EngineError> {
         let storage_engine = engine.database.storage_engine;
         let state = engine.with_control(|connection| state::sample(connection, storage_engine))?;
-        maintenance::restore_when_idle(engine, &state)?;
+        if state.is_idle == Some(true) {
+            maintenance::restore(engine)?;
+        }
         Ok(state)
     }
 
@@ -110,7 +129,6 @@ impl Database for MysqlDatabase {
     }
 }
 
-/// Returns the storage engine of a table.
 fn storage_engine(connection: &mut Connection, table: &str) -> Result<StorageEngine, Failure> {
     let status = connection.rows(&format!("SHOW TABLE STATUS LIKE '{table}'"))?;
     let engine = status.first().and_then(|row| row.get(1)).map(|name| name.to_ascii_lowercase());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use driver_sql::{Connection as _, PROTOCOL, Protocol, server_options};
 use model::{Address, Endpoint, Identity, Options};
 
-use crate::config::NAME;
+use crate::driver::NAME;
 use crate::wire::{Connection, Failure};
 
 /// Settings that are facts of the build or of the data directory.
@@ -56,8 +56,6 @@ pub(crate) fn identity(
     }
     // Denied to a login without rights, and absent in compatible systems.
     facts.extend(connection.pairs(BUILD).unwrap_or_default());
-    let clock = connection.first("SELECT extract(epoch FROM clock_timestamp())")?;
-    facts.extend(server::clock_fact(clock.as_deref()));
     let version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
     let origin = match &endpoint.address {
         Address::Socket(_) => "a server on a unix socket".to_owned(),

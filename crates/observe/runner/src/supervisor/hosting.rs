@@ -99,7 +99,7 @@ impl Host {
         match self {
             Self::Worker => None,
             Self::Foreign(endpoint) => Some(endpoint.clone()),
-            Self::OwnServer(own) => Some(own.running.endpoint().clone()),
+            Self::OwnServer(own) => Some(own.running.endpoint.clone()),
         }
     }
 
@@ -128,7 +128,7 @@ impl Host {
             Self::Worker | Self::Foreign(_) => None,
             Self::OwnServer(own) => {
                 let kind = own.kind;
-                Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
+                Some((own.running.site.data.clone(), Arc::new(move |path| kind.is_log(path))))
             }
         }
     }

@@ -62,7 +62,7 @@ impl Host {
 
     /// Returns where it listens.
     pub(super) fn endpoint(&self) -> &Endpoint {
-        self.running.endpoint()
+        &self.running.endpoint
     }
 
     /// Returns its CPU time, us.

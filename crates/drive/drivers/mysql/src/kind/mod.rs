@@ -6,8 +6,6 @@
 
 mod bootstrap;
 mod configuration;
-mod layout;
-mod release;
 mod server;
 mod settings;
 mod startup_error;
@@ -15,4 +13,4 @@ mod startup_error;
 pub use server::{KIND_MARIADB, KIND_MYSQL};
 
 pub(crate) use configuration::canonical;
-pub(crate) use release::Flavour;
+pub(crate) use settings::Flavour;

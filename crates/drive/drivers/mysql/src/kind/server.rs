@@ -8,10 +8,8 @@ use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
-use super::configuration::{Configuration, SOCKET, canonical};
-use super::layout::Layout;
-use super::release::{Flavour, Release};
-use super::settings::{Server, reject_weaker_durability};
+use super::configuration::{Configuration, Layout, SOCKET, canonical};
+use super::settings::{Flavour, Release, Server, reject_weaker_durability};
 use super::startup_error;
 use crate::wire::Connection;
 
