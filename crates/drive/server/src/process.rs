@@ -59,7 +59,7 @@ impl ProcessIdentity {
     pub(crate) fn wait(&self, waits: u64, mut is_cancelled: impl FnMut() -> bool) -> bool {
         for _ in 0..waits {
             let Some(handle) = self.handle() else { return true };
-            pause(Some(&handle));
+            pause(&handle);
             if is_cancelled() {
                 break;
             }
@@ -69,13 +69,11 @@ impl ProcessIdentity {
 }
 
 /// Waits a moment, less when the process of `handle` ends.
-pub(crate) fn pause(handle: Option<&OwnedFd>) {
-    let mut fds: Vec<PollFd<'_>> =
-        handle.map(|handle| PollFd::new(handle, PollFlags::IN)).into_iter().collect();
+fn pause(handle: &OwnedFd) {
     #[expect(clippy::cast_possible_wrap, reason = "a constant of a few milliseconds")]
     let wait = Timespec { tv_sec: 0, tv_nsec: (WAIT_MS * 1_000_000) as i64 };
     // A signal may shorten the wait.
-    poll(&mut fds, Some(&wait)).ok();
+    poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&wait)).ok();
 }
 
 /// Kills processes and waits for their ends.

@@ -28,17 +28,9 @@ pub enum SupplyError {
     /// A library or a shim does not compile.
     #[error("{0}")]
     NotCompiled(String),
-    /// The library or server does not fit: another machine, engine or build.
+    /// The library or server does not run here, or is of another engine or build.
     #[error("{0}")]
     NotWorking(String),
-    /// The program of a server does not run on this machine.
-    #[error("{program} does not run here: {reason}")]
-    DoesNotRun {
-        /// The program.
-        program: String,
-        /// Why, and what would help.
-        reason: String,
-    },
     /// The cached build changed since it was stored.
     #[error("{0}")]
     Damaged(String),

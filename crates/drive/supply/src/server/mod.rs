@@ -77,12 +77,11 @@ impl Store {
         let Fetched { origin, facts, copied: at } = fetched;
         let ready = entry.work("ready")?;
         let (found, files) = match &at {
-            Some(root) => (self.examine(server, root)?, None),
+            Some(root) => (self.examine(server, root, None)?, None),
             None => {
                 let tree = entry.place(true);
                 open_to_all(&tree)?;
-                let found = self.examine(server, &tree);
-                let found = found.map_err(|error| of_build(error, &entry.build, &tree))?;
+                let found = self.examine(server, &tree, Some(&entry.build))?;
                 let files = survey(&tree)?;
                 fs::rename(&tree, ready.join(TREE_DIR)).map_err(SupplyError::io("move", &tree))?;
                 (found, Some(files))
@@ -99,7 +98,7 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
         let root = installation(own.library, server)?;
-        let found = self.examine(server, &root)?;
+        let found = self.examine(server, &root, None)?;
         let is_same = |cached: &Artifact| {
             cached.sha256 == found.sha256 && cached.tree.as_ref().is_some_and(|it| it.root == root)
         };
@@ -113,7 +112,14 @@ impl Store {
     }
 
     /// Finds the server's program below `root` and checks its version output.
-    fn examine(&self, server: &ServerProgram, root: &Path) -> Result<Found, SupplyError> {
+    ///
+    /// The path of a fetched tree is temporary: errors name the program by its `build` instead.
+    fn examine(
+        &self,
+        server: &ServerProgram,
+        root: &Path,
+        build: Option<&BuildRef>,
+    ) -> Result<Found, SupplyError> {
         let others = &self.engines.servers;
         let Some(program) = server.find(root) else {
             let other = others.iter().find(|other| other.find(root).is_some());
@@ -128,7 +134,11 @@ impl Store {
             )));
         };
         let path = root.join(&program);
-        let output = version_of(&path, root)?;
+        let shown = match build {
+            Some(build) => format!("{} of {build}", program.display()),
+            None => path.display().to_string(),
+        };
+        let output = version_of(&path, root, &shown)?;
         let Some(version) = output.lines().find(|line| server.matches(line)) else {
             let first = output.lines().next().unwrap_or("nothing");
             let other = others.iter().find(|other| other.matches(&output));
@@ -166,16 +176,6 @@ fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyE
         given.display(),
         of_program.unwrap_or(Path::new("DIR")).display()
     )))
-}
-
-/// Returns an error that names a program by its build: the path of a fetched tree is temporary.
-fn of_build(error: SupplyError, build: &BuildRef, tree: &Path) -> SupplyError {
-    if let SupplyError::DoesNotRun { program, reason } = error {
-        let program = Path::new(&program);
-        let program = program.strip_prefix(tree).unwrap_or(program).display();
-        return SupplyError::DoesNotRun { program: format!("{program} of {build}"), reason };
-    }
-    error
 }
 
 impl TreeMetadata {

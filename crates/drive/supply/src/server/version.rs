@@ -63,9 +63,11 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the version output of a program below `root`, its own path left out.
-pub(crate) fn version_of(program: &Path, root: &Path) -> Result<String, SupplyError> {
+///
+/// Errors name it as `shown`.
+pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
     let failure =
-        |reason| SupplyError::DoesNotRun { program: program.display().to_string(), reason };
+        |reason: String| SupplyError::NotWorking(format!("{shown} does not run here: {reason}"));
     let output = output_of(command_with_libraries(program, root).arg("--version"));
     let (status, output) = output.map_err(|error| {
         let is_late = error.kind() == io::ErrorKind::TimedOut;
@@ -186,7 +188,8 @@ mod tests {
 
     fn reported_version(script: &str) -> Result<String, String> {
         let dir = tree(script);
-        let result = version_of(&dir.path().join("bin/server"), dir.path());
+        let program = dir.path().join("bin/server");
+        let result = version_of(&program, dir.path(), &program.display().to_string());
         result.map_err(|error| error.to_string().replace(&dir.path().display().to_string(), "ROOT"))
     }
 
