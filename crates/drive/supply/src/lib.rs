@@ -21,6 +21,7 @@ mod engines;
 mod entry;
 mod error;
 mod library;
+mod offer;
 mod program;
 mod release;
 mod server;

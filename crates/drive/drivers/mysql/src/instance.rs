@@ -8,6 +8,7 @@ use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{EngineState, Identity, Options};
 
 use crate::config::check_foreign;
+use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
 use crate::kind::Flavour;
 use crate::wire::{Connection, Failure};
 use crate::{maintenance, state};
@@ -28,28 +29,6 @@ const FACTS: [&str; 10] = [
 ];
 /// Room for the SQL text, key and quotes besides the value.
 const STATEMENT_BYTES: u64 = 4096;
-
-/// A server with the tables of a run.
-pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
-
-pub(crate) struct MysqlDatabase {
-    pub(crate) flavour: Flavour,
-    pub(crate) version: String,
-    /// InnoDB variables to restore once it is idle.
-    pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
-    pub(crate) storage_engine: StorageEngine,
-}
-
-/// Storage engine of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StorageEngine {
-    Innodb,
-    Myrocks,
-    Other,
-}
-
-/// Earlier values of variables, in the order of restoring.
-pub(crate) type SavedVariables = Vec<(String, String)>;
 
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(

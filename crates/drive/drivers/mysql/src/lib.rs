@@ -9,6 +9,7 @@
 //! To add a counter: a line of `state/counters.rs`. To add a setting: `kind/settings.rs`.
 
 mod config;
+mod database;
 mod driver;
 mod instance;
 mod kind;

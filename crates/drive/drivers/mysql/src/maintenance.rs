@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use driver_sql::Connection as _;
 use engine::{EngineError, Maintenance};
 
-use crate::instance::{MysqlEngine, SavedVariables, StorageEngine};
+use crate::database::{MysqlEngine, SavedVariables, StorageEngine};
 use crate::wire::number;
 
 /// Variables that make `InnoDB` flush dirty pages and purge at once; absent ones are left out.

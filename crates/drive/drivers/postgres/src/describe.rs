@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use driver_sql::{Connection as _, PROTOCOL, Protocol, server_options};
 use model::{Address, Endpoint, Identity, Options};
 
-use crate::driver::NAME;
+use crate::config::NAME;
 use crate::wire::{Connection, Failure};
 
 /// Settings that are facts of the build or of the data directory.

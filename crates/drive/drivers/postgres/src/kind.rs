@@ -8,7 +8,8 @@ use engine::{EngineError, Setting};
 use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
-use crate::driver::{NAME, capabilities, reject_weaker_durability, synchronous_commit};
+use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
+use crate::driver::capabilities;
 use crate::startup_error;
 use crate::wire::{Connection, Session};
 

@@ -9,15 +9,10 @@ mod debian;
 mod distribution;
 mod maven;
 mod npm;
+mod registry;
+mod source_trait;
 mod unpack;
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-
-use model::BuildRef;
-
-use crate::artifact::Artifact;
-use crate::error::SupplyError;
 pub(crate) use apt::with_missing_libraries;
 pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
@@ -25,115 +20,8 @@ pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
-
-/// Returns every source, in order of precedence.
-pub(crate) fn registry() -> Vec<Box<dyn Source>> {
-    vec![
-        Box::new(Distribution::default()),
-        Box::new(Maven::default()),
-        Box::new(Npm::default()),
-        Box::new(Debian),
-    ]
-}
-
-/// Receives progress messages, one short line each.
-pub type Progress<'a> = &'a mut dyn FnMut(&str);
-
-/// The result of a fetch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetched {
-    /// Where the library came from.
-    pub origin: String,
-    /// Compiler, flags and other facts by name; empty when unknown.
-    pub facts: BTreeMap<String, String>,
-    /// Origin of a copied library, or a server's installation used in place.
-    ///
-    /// `None` when the files were created in the cache. Headers are searched near the library.
-    pub copied: Option<PathBuf>,
-}
-
-impl Fetched {
-    /// Returns a result that came from `origin`, without facts.
-    pub fn of(origin: String) -> Self {
-        Self { origin, facts: BTreeMap::new(), copied: None }
-    }
-
-    /// Returns a copy of the library at `path`.
-    pub fn copy_of(path: PathBuf, origin: String) -> Self {
-        Self { copied: Some(path), ..Self::of(origin) }
-    }
-}
-
-/// A source of engine builds.
-pub trait Source: Send + Sync {
-    /// Returns whether this source may have `build`, by its name.
-    fn offers(&self, build: &BuildRef) -> bool;
-
-    /// Returns the versions of an engine known to work, oldest first; empty without builds of it.
-    fn known(&self, engine: &str) -> &'static [&'static str];
-
-    /// Puts the library of `build` at the path `place`, whose directory is empty.
-    ///
-    /// Of a server, `place` becomes the directory of its files. Scratch files may be written next
-    /// to `place`; they are removed.
-    ///
-    /// # Errors
-    /// When the build does not exist there, has no library for this machine, or is unreachable.
-    fn fetch(
-        &self,
-        build: &BuildRef,
-        place: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError>;
-
-    /// Returns whether the cached artifact is up to date.
-    ///
-    /// Releases never change; distribution packages do. Must work without network.
-    ///
-    /// # Errors
-    /// When the source's own library cannot be read.
-    fn is_current(&self, _cached: &Artifact) -> Result<bool, SupplyError> {
-        Ok(true)
-    }
-}
-
-/// Returns the command that adds a user's own server installation.
-pub(crate) fn add_call(build: &BuildRef) -> String {
-    format!("assay engine add {}@NAME DIR", build.engine)
-}
-
-pub(crate) fn no_source(build: &BuildRef, hint: &str) -> SupplyError {
-    SupplyError::NotOffered(format!("no source offers {build}: {hint}"))
-}
-
-pub(crate) fn no_server(build: &BuildRef, known: &[&str]) -> SupplyError {
-    let known: Vec<_> = known.iter().map(|it| format!("{}@{it}", build.engine)).collect();
-    let (known, add) = (known.join(", "), add_call(build));
-    no_source(build, &format!("known are {known}; or add your own installation with `{add}`"))
-}
-
-/// Returns the error for a server that is not published for this machine.
-pub(crate) fn not_for_machine(build: &BuildRef) -> SupplyError {
-    SupplyError::NotOffered(format!(
-        "{build} is not published for {}: add your own installation with `{}`",
-        std::env::consts::ARCH,
-        add_call(build)
-    ))
-}
-
-/// Returns the text of the error for a missing program that obtains packages.
-pub(crate) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
-    format!(
-        "no `{command}` on this machine, which obtains {build}: install it (Debian: apt install \
-         {package}), or add your own installation with `{}`",
-        add_call(build)
-    )
-}
-
-/// Returns the error for a failed program that obtains packages.
-pub(crate) fn client_failed(build: &BuildRef, command: &str, summary: &str) -> SupplyError {
-    SupplyError::ClientFailed(format!(
-        "{build} could not be fetched, {command} reports: {summary}; check the network and repeat; \
-         builds already cached keep working"
-    ))
-}
+pub(crate) use registry::registry;
+pub use source_trait::{Fetched, Progress, Source};
+pub(crate) use source_trait::{
+    add_call, client_failed, no_client, no_server, no_source, not_for_machine,
+};

@@ -6,7 +6,8 @@ use engine::EngineError;
 use server::{ServerSpec, Task};
 
 use super::configuration::{Configuration, Layout};
-use super::settings::{Flavour, Release, Server};
+use super::release::{Flavour, Release};
+use super::settings::Server;
 
 /// Options that shape the data directory: bootstrap and server must agree.
 #[rustfmt::skip]

@@ -7,7 +7,7 @@ use engine::settings_check::refused;
 use model::Options;
 use server::ServerSpec;
 
-use super::settings::Flavour;
+use super::release::Flavour;
 
 /// Name of the socket in its directory.
 pub(super) const SOCKET: &str = "mysql.sock";

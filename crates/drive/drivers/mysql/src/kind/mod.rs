@@ -6,6 +6,7 @@
 
 mod bootstrap;
 mod configuration;
+mod release;
 mod server;
 mod settings;
 mod startup_error;
@@ -13,4 +14,4 @@ mod startup_error;
 pub use server::{KIND_MARIADB, KIND_MYSQL};
 
 pub(crate) use configuration::canonical;
-pub(crate) use settings::Flavour;
+pub(crate) use release::Flavour;

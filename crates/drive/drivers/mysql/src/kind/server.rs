@@ -9,7 +9,8 @@ use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
 use super::configuration::{Configuration, Layout, SOCKET, canonical};
-use super::settings::{Flavour, Release, Server, reject_weaker_durability};
+use super::release::{Flavour, Release};
+use super::settings::{Server, reject_weaker_durability};
 use super::startup_error;
 use crate::wire::Connection;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use super::compilable::{Compilable, Release};
 use super::compression::snappy;
-use super::{Compilable, Release};
 use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
 use crate::error::SupplyError;
 use crate::source::Packages;

@@ -3,103 +3,14 @@
 //! A release is a line of its engine's file, added only after the release was compiled or its list
 //! of files checked.
 
+mod compilable;
 mod compression;
 mod leveldb;
 mod lmdb;
+mod registry;
 mod rocksdb;
 mod sqlite;
 
-use model::BuildRef;
-
-use crate::compile::recipe::Recipe;
-use crate::error::SupplyError;
-use crate::release::{nearest, parse};
-use crate::source::{Packages, WantedCrate};
-
-static ENGINES: &[Compilable] =
-    &[rocksdb::COMPILABLE, leveldb::COMPILABLE, sqlite::COMPILABLE, lmdb::COMPILABLE];
-
-/// One release of an engine, and the crate that carries its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Release {
-    pub(crate) version: &'static str,
-    pub(crate) source: WantedCrate<'static>,
-}
-
-impl Release {
-    /// Returns the release that the crate `name` carries at `crate_version`.
-    const fn of(version: &'static str, name: &'static str, crate_version: &'static str) -> Self {
-        Self { version, source: WantedCrate { name, version: crate_version, features: &[] } }
-    }
-}
-
-/// An engine that can be compiled.
-pub(crate) struct Compilable {
-    pub(crate) engine: &'static str,
-    pub(crate) releases: &'static [Release],
-    /// Returns the build recipe of a release, from the folders of its crates.
-    pub(crate) recipe: fn(&Release, &Packages) -> Result<Recipe, SupplyError>,
-}
-
-impl Compilable {
-    fn versions(&self) -> Vec<&'static str> {
-        self.releases.iter().map(|release| release.version).collect()
-    }
-}
-
-/// Returns the compilable engines with their versions, oldest first.
-pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-    ENGINES.iter().map(|engine| (engine.engine, engine.versions()))
-}
-
-/// Returns the engine and release that a build names.
-pub(crate) fn find(
-    build: &BuildRef,
-) -> Result<(&'static Compilable, &'static Release), SupplyError> {
-    let none = |hint: String| {
-        SupplyError::NotOffered(format!("no crate carries the source of {build}: {hint}"))
-    };
-    let engine = ENGINES.iter().find(|engine| engine.engine == build.engine).ok_or_else(|| {
-        let names: Vec<_> = ENGINES.iter().map(|engine| engine.engine).collect();
-        none(format!("engines that can be compiled: {}", names.join(", ")))
-    })?;
-    let version = build.version.as_deref().unwrap_or_default();
-    let release = engine.releases.iter().find(|release| release.version == version);
-    let release = release.ok_or_else(|| {
-        let near = nearest(version, &engine.versions());
-        none(match parse(version) {
-            Some(_) => format!("the nearest that can be compiled is {}@{near}", build.engine),
-            None => format!("give a version, as in {}@{near}", build.engine),
-        })
-    })?;
-    Ok((engine, release))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error_text(build: &str) -> String {
-        find(&build.parse().unwrap()).map(drop).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn releases_are_sorted_versions() {
-        for engine in ENGINES {
-            let versions: Vec<_> =
-                engine.releases.iter().map(|release| parse(release.version).unwrap()).collect();
-            assert!(versions.is_sorted_by(|a, b| a < b), "{}", engine.engine);
-        }
-    }
-
-    #[test]
-    fn unknown_release_error_names_the_nearest() {
-        assert_eq!(
-            error_text("rocksdb@10.4.3"),
-            "no crate carries the source of rocksdb@10.4.3: the nearest that can be compiled is \
-             rocksdb@10.4.2"
-        );
-        assert!(error_text("lmdb").ends_with(": give a version, as in lmdb@0.9.70"));
-        assert!(error_text("redb@1.0").ends_with("compiled: rocksdb, leveldb, sqlite, lmdb"));
-    }
-}
+pub(crate) use compilable::{Compilable, Release};
+pub use registry::compilable;
+pub(crate) use registry::find;

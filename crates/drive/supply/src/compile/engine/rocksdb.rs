@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::compilable::{Compilable, Release};
 use super::compression::{lz4, snappy, zstd};
-use super::{Compilable, Release};
 use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
 use crate::error::SupplyError;
 use crate::release::parse;

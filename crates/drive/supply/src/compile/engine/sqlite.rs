@@ -1,6 +1,6 @@
 //! SQLite: the amalgamation, one file of C.
 
-use super::{Compilable, Release};
+use super::compilable::{Compilable, Release};
 use crate::compile::recipe::Recipe;
 use crate::error::SupplyError;
 use crate::source::Packages;

@@ -1,13 +1,12 @@
-//! The Maven client: copies one artifact into a directory.
+//! The Maven client: copies one artifact into a directory, and classifies its failures.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::BuildRef;
 
-use super::failure::classify_failure;
 use crate::error::SupplyError;
-use crate::program::{files_in, run, text};
+use crate::program::{files_in, first_error, run, text, without_addresses};
 use crate::release::nearest;
 
 /// The goal that copies one artifact; its version is pinned, the default one is of 2013.
@@ -91,5 +90,155 @@ impl Request<'_> {
              -Dartifact={}",
             self.build, self.artifact
         ))
+    }
+}
+
+/// Returns the error for Maven's output.
+fn classify_failure(request: &Request<'_>, text: &str) -> SupplyError {
+    let text = without_escapes(text);
+    let line = first_error(&text, "[ERROR]");
+    let not_found = ["Could not find artifact ", "was not found in "];
+    // A missing plugin means an incomplete repository, not a wrong version.
+    let is_own = request.artifact.split(':').nth(1).is_some_and(|name| line.contains(name));
+    if is_own && not_found.iter().any(|text| line.contains(text)) {
+        return request.unpublished();
+    }
+    match network_reason(line) {
+        Some(reason) => SupplyError::Unreachable(format!(
+            "{} could not be fetched, Maven did not reach its repository ({reason}): check the \
+             network and Maven's proxy settings and repeat; builds already cached keep working",
+            request.build
+        )),
+        None => request.failed(&without_addresses(line)),
+    }
+}
+
+/// Returns the network failure, or `None` for any other error.
+fn network_reason(line: &str) -> Option<String> {
+    const REASONS: &[(&str, &str)] = &[
+        ("offline mode", "Maven is in offline mode"),
+        ("Unknown host", "its host name was not resolved"),
+        ("Name or service not known", "its host name was not resolved"),
+        ("name resolution", "its host name was not resolved"),
+        ("Connection refused", "connection refused"),
+        ("Network is unreachable", "the network is unreachable"),
+        ("No route to host", "no route to it"),
+        ("PKIX", "its certificate is not trusted"),
+        ("imed out", "timed out"),
+        ("Connection reset", "the connection was reset"),
+        ("status code", "the server returned an error"),
+        ("Could not transfer", "the transfer failed"),
+    ];
+    let (_, reason) = REASONS.iter().find(|(text, _)| line.contains(text))?;
+    let status = line.split_once("status code: ").map(|(_, rest)| rest);
+    let digits = status.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect());
+    match digits {
+        Some::<String>(code) if !code.is_empty() => Some(format!("{reason}, HTTP status {code}")),
+        _ => Some((*reason).to_owned()),
+    }
+}
+
+/// Returns the text without terminal escape sequences.
+fn without_escapes(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\x1b' {
+            clean.push(c);
+        } else if chars.next() == Some('[') {
+            // The sequence ends with its first letter.
+            chars.by_ref().find(|c| ('@'..='~').contains(c));
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use model::BuildRef;
+
+    use super::*;
+
+    fn request(build: &BuildRef) -> Request<'_> {
+        Request {
+            command: &[],
+            build,
+            artifact: "org.rocksdb:rocksdbjni:9.10.1",
+            known: &["9.9.9", "9.10.0"],
+            own: String::new(),
+        }
+    }
+
+    /// Returns the text of the error for an error line, as Maven 3.8 decorates it.
+    fn error_for(line: &str) -> String {
+        let build = "rocksdb@9.10.1".parse().unwrap();
+        let request = request(&build);
+        let text = format!(
+            "\x1b[0m\x1b[0m[\x1b[1;31mERROR\x1b[m] {line} -> [Help 1]\n[ERROR] \n[ERROR] To see \
+             the full stack trace of the errors, re-run Maven with the -e switch.\n"
+        );
+        classify_failure(&request, &text).to_string()
+    }
+
+    const GOAL_FAILED: &str = "Failed to execute goal \
+                               org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+                               (default-cli) on project standalone-pom: Unable to find/resolve \
+                               artifact. ";
+    const NO_PLUGIN: &str = "Plugin org.apache.maven.plugins:maven-dependency-plugin:3.6.1 or one \
+                             of its dependencies could not be resolved: Failed to read artifact \
+                             descriptor for \
+                             org.apache.maven.plugins:maven-dependency-plugin:jar:3.6.1: Could not \
+                             transfer artifact \
+                             org.apache.maven.plugins:maven-dependency-plugin:pom:3.6.1 from/to r \
+                             (https://repo.example/x): transfer failed for \
+                             https://repo.example/x/p.pom: ";
+
+    #[test]
+    fn unpublished_version_error_names_the_nearest() {
+        for text in [
+            "Could not find artifact org.rocksdb:rocksdbjni:jar:9.10.1 in r (https://repo.example)",
+            "org.rocksdb:rocksdbjni:jar:9.10.1 was not found in https://repo.example during a \
+             previous attempt.",
+        ] {
+            assert_eq!(
+                error_for(&format!("{GOAL_FAILED}{text}")),
+                "rocksdb@9.10.1 does not exist: the nearest known release is rocksdb@9.10.0"
+            );
+        }
+    }
+
+    #[test]
+    fn network_errors_omit_host_names() {
+        for (text, reason) in [
+            ("Unknown host repo.example: Name or service not known", "its host name was not"),
+            ("Connect to repo.example:443 [/192.0.2.1] failed: Connection refused", "refused"),
+            ("Connect to repo.example:443 failed: connect timed out", "timed out"),
+            ("status code: 503, reason phrase: Service Unavailable (503)", "HTTP status 503"),
+        ] {
+            let text = error_for(&format!("{NO_PLUGIN}{text}"));
+            assert!(text.contains(reason), "{text}");
+            assert!(text.contains("proxy") && !text.contains("example"), "{text}");
+        }
+        let offline = "Cannot access r (https://repo.example) in offline mode and the artifact \
+                       org.rocksdb:rocksdbjni:jar:9.10.1 has not been downloaded from it before.";
+        assert!(error_for(&format!("{GOAL_FAILED}{offline}")).contains("offline mode"));
+    }
+
+    #[test]
+    fn other_failures_quote_maven_without_addresses() {
+        let text = error_for(
+            "Error resolving version at https://repo.example:8443/x (repo.example refused)",
+        );
+        assert!(text.contains("Error resolving version at (address) ((host) refused)"), "{text}");
+        assert!(text.contains("mvn org.apache.maven.plugins"), "{text}");
+    }
+
+    #[test]
+    fn launcher_failure_is_quoted() {
+        let build = "rocksdb@9.10.0".parse().unwrap();
+        let request = request(&build);
+        let text = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
+        let text = classify_failure(&request, text).to_string();
+        assert!(text.contains("JAVA_HOME environment variable is not defined"), "{text}");
     }
 }

@@ -1,0 +1,195 @@
+//! Turns a fetched or user-installed server into a cache entry.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::BuildRef;
+
+use super::facts::facts;
+use super::program::ServerProgram;
+use super::tree::{Files, TREE_DIR, TreeMetadata, is_open_to_all, open_to_all, survey};
+use super::version::version_of;
+use crate::artifact::{Artifact, ArtifactMetadata};
+use crate::entry::Entry;
+use crate::error::SupplyError;
+use crate::library::digest;
+use crate::program::listed;
+use crate::source::{Fetched, Progress};
+use crate::store::{Store, UserBuild};
+
+/// Fact: the version line of a server's program.
+const VERSION: &str = "version_string";
+
+/// A server's program, found and tested.
+struct Found {
+    /// Its path in the tree.
+    program: PathBuf,
+    sha256: String,
+    bytes: u64,
+    facts: BTreeMap<String, String>,
+}
+
+impl Found {
+    /// Returns the metadata of an entry: location or list of files, and further facts.
+    fn metadata(
+        self,
+        entry: &Entry,
+        origin: String,
+        (at, files): (Option<PathBuf>, Option<Files>),
+        more: BTreeMap<String, String>,
+    ) -> ArtifactMetadata {
+        ArtifactMetadata {
+            build: entry.build.clone(),
+            sha256: self.sha256,
+            origin,
+            bytes: self.bytes,
+            facts: self.facts.into_iter().chain(more).collect(),
+            shim: None,
+            tree: Some(TreeMetadata { program: self.program, at, files }),
+        }
+    }
+}
+
+impl Store {
+    /// Returns the server program of an engine; `None` for a library.
+    pub(crate) fn server(&self, engine: &str) -> Option<ServerProgram> {
+        self.engines.servers.iter().find(|server| server.engine == engine).copied()
+    }
+
+    /// Commits the tree in the entry's work directory, or a reference to an installation.
+    pub(crate) fn commit_server(
+        &self,
+        entry: &Entry,
+        fetched: Fetched,
+        server: &ServerProgram,
+    ) -> Result<Artifact, SupplyError> {
+        let Fetched { origin, facts, copied: at } = fetched;
+        let ready = entry.work("ready")?;
+        let (found, files) = match &at {
+            Some(root) => (self.examine(server, root, None)?, None),
+            None => {
+                let tree = entry.place(true);
+                open_to_all(&tree)?;
+                let found = self.examine(server, &tree, Some(&entry.build))?;
+                let files = survey(&tree)?;
+                fs::rename(&tree, ready.join(TREE_DIR)).map_err(SupplyError::io("move", &tree))?;
+                (found, Some(files))
+            }
+        };
+        entry.commit(&ready, found.metadata(entry, origin, (at, files), facts))
+    }
+
+    /// Adds the user's installation by reference, without a copy.
+    pub(crate) fn add_server(
+        &self,
+        own: &UserBuild<'_>,
+        server: &ServerProgram,
+        progress: Progress<'_>,
+    ) -> Result<Artifact, SupplyError> {
+        let root = installation(own.library, server)?;
+        let found = self.examine(server, &root, None)?;
+        let is_same = |cached: &Artifact| {
+            cached.sha256 == found.sha256 && cached.tree.as_ref().is_some_and(|it| it.root == root)
+        };
+        let entry = match self.lock_own(own, &found.sha256, is_same, progress)? {
+            Ok(entry) => entry,
+            Err(cached) => return Ok(cached),
+        };
+        let origin = format!("installation in {}", root.display());
+        let ready = entry.work("ready")?;
+        entry.commit(&ready, found.metadata(&entry, origin, (Some(root), None), BTreeMap::new()))
+    }
+
+    /// Finds the server's program below `root` and checks its version output.
+    ///
+    /// The path of a fetched tree is temporary: errors name the program by its `build` instead.
+    fn examine(
+        &self,
+        server: &ServerProgram,
+        root: &Path,
+        build: Option<&BuildRef>,
+    ) -> Result<Found, SupplyError> {
+        let others = &self.engines.servers;
+        let Some(program) = server.find(root) else {
+            let other = others.iter().find(|other| other.find(root).is_some());
+            let hint = other.map_or_else(String::new, |ServerProgram { engine, .. }| {
+                format!("; it has the program of {engine}: is it {engine}@NAME?")
+            });
+            return Err(SupplyError::NotWorking(format!(
+                "no program of {} in {} (searched: {}){hint}",
+                server.engine,
+                root.display(),
+                listed(server.candidates())
+            )));
+        };
+        let path = root.join(&program);
+        let shown = match build {
+            Some(build) => format!("{} of {build}", program.display()),
+            None => path.display().to_string(),
+        };
+        let output = version_of(&path, root, &shown)?;
+        let Some(version) = output.lines().find(|line| server.matches(line)) else {
+            let first = output.lines().next().unwrap_or("nothing");
+            let other = others.iter().find(|other| other.matches(&output));
+            let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
+            return Err(SupplyError::NotWorking(format!(
+                "{} is not {}: its `--version` prints: {first}{hint}",
+                path.display(),
+                server.engine
+            )));
+        };
+        if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
+            return Err(SupplyError::NotWorking(format!(
+                "{} is closed to other users, but a server that root starts runs as another: \
+                 chmod -R a+rX {}",
+                path.display(),
+                root.display()
+            )));
+        }
+        let (sha256, bytes) = digest(&path)?;
+        let mut facts = facts(&path, root);
+        facts.insert(VERSION.to_owned(), version.trim().to_owned());
+        Ok(Found { program, sha256, bytes, facts })
+    }
+}
+
+/// Returns the directory of an installation, links followed.
+fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyError> {
+    let path = given.canonicalize().map_err(SupplyError::io("read", given))?;
+    if path.is_dir() {
+        return Ok(path);
+    }
+    let of_program = path.ancestors().skip(1).find(|dir| server.find(dir).is_some());
+    Err(SupplyError::Invalid(format!(
+        "{} is no directory: give the one the server is installed in, as in {}",
+        given.display(),
+        of_program.unwrap_or(Path::new("DIR")).display()
+    )))
+}
+
+impl TreeMetadata {
+    /// Checks that program and files are unchanged, or returns what changed.
+    ///
+    /// Reads the program, and the names and sizes of the other files.
+    pub(crate) fn check(&self, dir: &Path, sha256: &str) -> Result<(), String> {
+        let root = self.root(dir);
+        let program = root.join(&self.program);
+        let (is, _) = digest(&program).map_err(|error| error.to_string())?;
+        if is != sha256 {
+            return Err(match self.at {
+                Some(_) => format!("{} changed since it was added", program.display()),
+                None => format!("the sha256 of {} changed", self.program.display()),
+            });
+        }
+        let Some(was) = &self.files else { return Ok(()) };
+        let is = survey(&root).map_err(|error| error.to_string())?;
+        if is == *was {
+            return Ok(());
+        }
+        Err(format!(
+            "its files changed: {} of {} bytes in all, recorded were {} of {}",
+            is.count, is.bytes, was.count, was.bytes
+        ))
+    }
+}

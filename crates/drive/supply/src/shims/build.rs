@@ -1,0 +1,295 @@
+//! Compiles one shim for one engine build.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use sha2::{Digest as _, Sha256};
+use shim::Recipe;
+
+use super::headers::{copy_headers, parse_make_rule};
+use crate::artifact::{ArtifactMetadata, HEADERS_DIR, ShimMetadata, library_name};
+use crate::compile::compiler_errors;
+use crate::error::SupplyError;
+use crate::library::{digest, hex, soname};
+use crate::program::{self, text};
+
+/// Warnings of C that mean a header does not fit the source.
+const STRICT: [&str; 3] = [
+    "-Werror=implicit-function-declaration",
+    "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+];
+
+/// Functions listed when a library lacks many.
+const NAMED: usize = 3;
+
+/// Returns the SHA-256 of a shim's sources and probes, in hex.
+pub(crate) fn fingerprint(recipe: &Recipe) -> String {
+    let mut hasher = Sha256::new();
+    let probes = recipe.probes.iter().flat_map(|(name, text)| [*name, *text]);
+    for text in [shim::HEADER, recipe.source, recipe.header].into_iter().chain(probes) {
+        hasher.update(text);
+        hasher.update([0]);
+    }
+    hex(&hasher.finalize())
+}
+
+pub(crate) struct CompiledShim {
+    /// Identifies the shim that was compiled, and its recipe.
+    pub(crate) metadata: ShimMetadata,
+    /// Facts by name: compiler, headers, probes that compiled.
+    pub(crate) facts: BTreeMap<String, String>,
+}
+
+/// The compilation of a shim.
+pub(crate) struct ShimBuild<'a> {
+    pub(crate) engine: &'a str,
+    /// What the driver brings.
+    pub(crate) recipe: &'a Recipe,
+    /// The C compiler's command.
+    pub(crate) compiler: &'a str,
+    /// The build's directory, with the library.
+    pub(crate) dir: &'a Path,
+    /// An empty scratch directory.
+    pub(crate) work: &'a Path,
+}
+
+impl ShimBuild<'_> {
+    /// Compiles the shim against the headers in `include` and copies them.
+    ///
+    /// # Errors
+    /// When there is no compiler, it fails, or the library lacks functions of its headers.
+    pub(crate) fn compile_first(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
+        self.write_sources()?;
+        let macros = self.probe(include)?;
+        let headers = self.dir.join(HEADERS_DIR);
+        fs::create_dir(&headers).map_err(SupplyError::io("create", &headers))?;
+        let sources = (0..self.recipe.probes.len())
+            .filter(|index| macros.contains(&self.recipe.probes[*index].0))
+            .map(probe_name)
+            .chain([self.source_name()]);
+        for source in sources {
+            let needed = self.needs(include, &source, &macros)?;
+            copy_headers(include, self.recipe.header, &needed, &headers)?;
+        }
+        self.name_library()?;
+        let mut build = self.compile(&headers, include, &macros)?;
+        build.facts.insert("shim_headers".to_owned(), include.display().to_string());
+        Ok(build)
+    }
+
+    /// Recompiles the shim against the copied headers.
+    pub(crate) fn recompile(&self) -> Result<CompiledShim, SupplyError> {
+        self.write_sources()?;
+        let headers = self.dir.join(HEADERS_DIR);
+        let macros = self.probe(&headers)?;
+        self.compile(&headers, &headers, &macros)
+    }
+
+    /// Runs the C compiler, which may have arguments of its own: `ccache gcc`.
+    fn cc(&self, arguments: &[OsString]) -> Result<Output, SupplyError> {
+        let mut args = self.compiler.split_whitespace();
+        let program = args.next().unwrap_or_default();
+        let mut command = Command::new(program);
+        // Its messages are parsed, so they must be untranslated.
+        command.args(args).args(arguments).current_dir(self.work).env("LC_ALL", "C");
+        program::run(&mut command, || {
+            format!(
+                "no C compiler (`{program}`) on this machine: install one (Debian: apt install gcc \
+                 libc6-dev), or name yours in the variable CC"
+            )
+        })
+    }
+
+    fn source_name(&self) -> String {
+        format!("assay-{}.c", self.engine)
+    }
+
+    fn write_sources(&self) -> Result<(), SupplyError> {
+        let write = |name: &str, text: &str| {
+            let path = self.work.join(name);
+            fs::write(&path, text).map_err(SupplyError::io("write", &path))
+        };
+        write("assay_engine.h", shim::HEADER)?;
+        write(&self.source_name(), self.recipe.source)?;
+        let mut probes = self.recipe.probes.iter().enumerate();
+        probes.try_for_each(|(index, (_, text))| write(&probe_name(index), text))
+    }
+
+    /// Returns the include arguments.
+    fn includes(include: &Path) -> [OsString; 4] {
+        ["-I".into(), ".".into(), "-I".into(), include.into()]
+    }
+
+    /// Returns the macros of the probes that compile.
+    fn probe(&self, include: &Path) -> Result<Vec<&'static str>, SupplyError> {
+        let mut found = Vec::new();
+        for (index, (name, _)) in self.recipe.probes.iter().enumerate() {
+            let mut arguments: Vec<OsString> = vec!["-fsyntax-only".into()];
+            arguments.extend(STRICT.map(Into::into));
+            arguments.extend(Self::includes(include));
+            arguments.push(probe_name(index).into());
+            if self.cc(&arguments)?.status.success() {
+                found.push(*name);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the files that compiling a source reads.
+    fn needs(
+        &self,
+        include: &Path,
+        source: &str,
+        macros: &[&str],
+    ) -> Result<Vec<PathBuf>, SupplyError> {
+        let mut arguments: Vec<OsString> = vec!["-M".into()];
+        arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
+        arguments.extend(Self::includes(include));
+        arguments.push(source.into());
+        let output = self.cc(&arguments)?;
+        if !output.status.success() {
+            return Err(self.compile_error(include, &output));
+        }
+        Ok(parse_make_rule(&text(&output.stdout)))
+    }
+
+    /// Links the library's soname to its file.
+    ///
+    /// Otherwise the loader would find the system's build of the engine.
+    fn name_library(&self) -> Result<(), SupplyError> {
+        let file = library_name(self.engine);
+        let Some(name) = soname(&self.dir.join(&file))? else { return Ok(()) };
+        let link = self.dir.join(&name);
+        if name == file || name.contains('/') {
+            return Ok(());
+        }
+        std::os::unix::fs::symlink(&file, &link).map_err(SupplyError::io("create", &link))
+    }
+
+    /// Compiles, links and installs the shim; errors show `named_headers`.
+    fn compile(
+        &self,
+        include: &Path,
+        named_headers: &Path,
+        macros: &[&str],
+    ) -> Result<CompiledShim, SupplyError> {
+        let object = format!("assay-{}.o", self.engine);
+        let mut arguments: Vec<OsString> =
+            ["-O2", "-fPIC", "-c", "-o", &object].map(Into::into).into();
+        arguments.extend(STRICT.map(Into::into));
+        arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
+        arguments.extend(Self::includes(include));
+        arguments.push(self.source_name().into());
+        let output = self.cc(&arguments)?;
+        if !output.status.success() {
+            return Err(self.compile_error(named_headers, &output));
+        }
+        let shim = shim::file_name(self.engine);
+        let mut arguments: Vec<OsString> = ["-shared", "-o", &shim, &object].map(Into::into).into();
+        // RPATH takes precedence over LD_LIBRARY_PATH: the build's own library is loaded.
+        let linked = ["-Wl,--no-undefined", "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN", "-L"];
+        arguments.extend(linked.map(Into::into));
+        arguments.push(self.dir.into());
+        arguments.push(format!("-l:{}", library_name(self.engine)).into());
+        let output = self.cc(&arguments)?;
+        if !output.status.success() {
+            return Err(self.link_error(named_headers, &output));
+        }
+        let made = self.work.join(&shim);
+        let (sha256, _) = digest(&made)?;
+        let place = self.dir.join(&shim);
+        fs::rename(&made, &place).map_err(SupplyError::io("create", &place))?;
+        let version = text(&self.cc(&["--version".into()])?.stdout);
+        let version = version.lines().next().unwrap_or_default().trim().to_owned();
+        let mut facts = BTreeMap::from([("shim_compiler".to_owned(), version)]);
+        if !macros.is_empty() {
+            facts.insert("shim_probes".to_owned(), macros.join(" "));
+        }
+        Ok(CompiledShim {
+            metadata: ShimMetadata { recipe_sha256: fingerprint(self.recipe), sha256 },
+            facts,
+        })
+    }
+
+    fn compile_error(&self, include: &Path, output: &Output) -> SupplyError {
+        SupplyError::NotCompiled(format!(
+            "the shim of {} does not compile against the headers in {}, the compiler reports:\n{}",
+            self.engine,
+            include.display(),
+            compiler_errors(output)
+        ))
+    }
+
+    fn link_error(&self, include: &Path, output: &Output) -> SupplyError {
+        let missing = missing_functions(&text(&output.stderr));
+        if missing.is_empty() {
+            return self.compile_error(include, output);
+        }
+        let named: Vec<_> = missing.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
+        let more = match missing.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        header_mismatch(include, &format!("it lacks {}{more}", named.join(", ")))
+    }
+}
+
+/// Returns the error for a library and headers of different builds.
+pub(crate) fn header_mismatch(headers: &Path, reason: &str) -> SupplyError {
+    SupplyError::NotWorking(format!(
+        "the headers in {} do not fit this library: {reason}; give the headers of this very build \
+         with --headers DIR",
+        headers.display()
+    ))
+}
+
+fn probe_name(index: usize) -> String {
+    format!("probe-{index}.c")
+}
+
+/// Returns whether the shim of a build must be recompiled.
+pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path) -> bool {
+    let Some(shim) = &metadata.shim else { return true };
+    let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
+    shim.recipe_sha256 != fingerprint(recipe)
+        || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
+}
+
+/// Returns the functions a linker reports as undefined, without duplicates.
+///
+/// GNU ld and gold print "undefined reference to `f'", lld "undefined symbol: f".
+fn missing_functions(errors: &str) -> Vec<String> {
+    let mut missing: Vec<String> = Vec::new();
+    for line in errors.lines() {
+        let found = ["undefined reference to ", "undefined symbol: "]
+            .iter()
+            .find_map(|output| line.split_once(output));
+        let Some((_, rest)) = found else { continue };
+        let name =
+            rest.trim_matches(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        if !missing.iter().any(|known| known == name) {
+            missing.push(name.to_owned());
+        }
+    }
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_functions_are_listed_once() {
+        let gnu = "/usr/bin/ld: a.o: in function `x':\na.c:(.text+0x3): undefined reference to \
+                   `f'\na.c:(.text+0x9): undefined reference to `f'\nb.c: undefined reference to \
+                   'g_2'\n";
+        assert_eq!(missing_functions(gnu), ["f", "g_2"]);
+        let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by a.c\n";
+        assert_eq!(missing_functions(lld), ["f"]);
+        assert!(missing_functions("cannot find -lx").is_empty());
+    }
+}
