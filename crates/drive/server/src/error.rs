@@ -20,16 +20,9 @@ pub enum ServerError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// A helper program that starts servers is missing.
-    #[error("cannot start {}: {source}; it is part of {package}", program.display())]
-    Spawn {
-        /// The program.
-        program: PathBuf,
-        /// The operating system's reason.
-        source: io::Error,
-        /// The package that has it.
-        package: &'static str,
-    },
+    /// The helper program that starts servers is missing.
+    #[error("cannot start setpriv: {0}; it is part of util-linux")]
+    Spawn(io::Error),
     /// There is no such user.
     #[error(
         "there is no user `{0}` for servers to run as: name another in ASSAY_SERVER_USER, or make \
@@ -39,33 +32,15 @@ pub enum ServerError {
     /// The user is root, which servers refuse to run as.
     #[error("servers do not run as root: name an unprivileged user in ASSAY_SERVER_USER")]
     Root,
-    /// The server's user cannot reach a directory.
-    #[error(
-        "user `{user}`, which runs the server, cannot enter {0}: allow it with `chmod o+x {0}`, \
-         or move {what}", dir.display()
-    )]
-    Unreachable {
-        /// The user.
-        user: String,
-        /// The directory.
-        dir: PathBuf,
-        /// What lies below it, where to, and the option that moves it.
-        what: &'static str,
-    },
-    /// The server did not answer in time.
-    #[error("the server did not answer within {seconds} s; last log line: {last_log_lines}")]
-    NotReady {
-        /// How long was waited.
-        seconds: u64,
-        /// Last line of its log, and the last probe's error.
-        last_log_lines: String,
-    },
-    /// The server did not end within the stop timeout.
-    #[error("the server did not stop within {seconds} s and was killed")]
-    NotStopped {
-        /// How long was waited.
-        seconds: u64,
-    },
+    /// The server's user cannot enter a directory.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The server did not answer within so many seconds; its last log line and the last probe.
+    #[error("the server did not answer within {0} s; last log line: {1}")]
+    NotReady(u64, String),
+    /// The server did not end within so many seconds.
+    #[error("the server did not stop within {0} s and was killed")]
+    NotStopped(u64),
     /// The server ended before it was stopped.
     #[error("the server died: {0}")]
     Died(String),

@@ -10,7 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use crate::error::ServerError;
 use crate::kind::Task;
 use crate::process::ProcessIdentity;
-use crate::user::{User, command, spawn_error};
+use crate::user::{User, command};
 
 /// Variables that a server does not inherit: preloads are for the worker.
 const NOT_INHERITED: &[&str] = &["LD_PRELOAD", "MALLOC_CONF", "LD_BIND_NOW"];
@@ -79,7 +79,7 @@ pub(crate) fn launch(
     inherit(&mut command);
     let input = if task.input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(input).stdout(file).stderr(again).process_group(0);
-    let mut child = command.spawn().map_err(spawn_error)?;
+    let mut child = command.spawn().map_err(ServerError::Spawn)?;
     if let Some(mut input) = child.stdin.take() {
         // A program that does not read to the end reports why when it ends.
         input.write_all(task.input.as_bytes()).ok();

@@ -8,12 +8,10 @@
 //! unprivileged user; it dies with the process that started it; only processes that this crate
 //! has started are ever ended, and only directories that it has made are removed.
 //!
-//! What the clients of all servers share is here too: [`write_and_take`] for pipelining, and
-//! [`clock_fact`].
+//! What the clients of all servers share is here too: [`write_and_take`] for pipelining.
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
-mod clock;
 mod duplex;
 pub mod error;
 pub mod kind;
@@ -26,7 +24,6 @@ mod site;
 pub mod testing;
 pub mod user;
 
-pub use clock::clock_fact;
 pub use duplex::write_and_take;
 pub use error::ServerError;
 pub use kind::{Kind, ServerSpec, Site, Stop, Task};

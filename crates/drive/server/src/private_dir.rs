@@ -59,7 +59,7 @@ impl PrivateDir {
             server: None,
             dir: dir.to_owned(),
             groups: groups.to_vec(),
-            uid: user.uid(),
+            uid: user.uid,
             shared: Vec::new(),
         };
         let private_dir = Self { dir: made, note };
@@ -72,7 +72,6 @@ impl PrivateDir {
         Ok(private_dir)
     }
 
-    /// Returns the socket directory.
     pub(crate) fn socket(&self) -> PathBuf {
         self.dir.path().join(SOCKET)
     }

@@ -18,7 +18,6 @@ const KILLED_WAITS: u64 = 1_000;
 /// A process, by id and start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct ProcessIdentity {
-    /// Its process id.
     pub(crate) pid: u32,
     /// Start time, clock ticks since boot.
     pub(crate) started: u64,
@@ -31,7 +30,6 @@ impl ProcessIdentity {
         (!stat.has_ended).then_some(Self { pid, started: stat.started })
     }
 
-    /// Returns this process.
     pub(crate) fn own() -> Self {
         Self::of(std::process::id()).unwrap_or(Self { pid: std::process::id(), started: 0 })
     }
@@ -61,7 +59,7 @@ impl ProcessIdentity {
     pub(crate) fn wait(&self, waits: u64, mut is_cancelled: impl FnMut() -> bool) -> bool {
         for _ in 0..waits {
             let Some(handle) = self.handle() else { return true };
-            pause(Some(&handle));
+            pause(&handle);
             if is_cancelled() {
                 break;
             }
@@ -71,13 +69,11 @@ impl ProcessIdentity {
 }
 
 /// Waits a moment, less when the process of `handle` ends.
-pub(crate) fn pause(handle: Option<&OwnedFd>) {
-    let mut fds: Vec<PollFd<'_>> =
-        handle.map(|handle| PollFd::new(handle, PollFlags::IN)).into_iter().collect();
+fn pause(handle: &OwnedFd) {
     #[expect(clippy::cast_possible_wrap, reason = "a constant of a few milliseconds")]
     let wait = Timespec { tv_sec: 0, tv_nsec: (WAIT_MS * 1_000_000) as i64 };
     // A signal may shorten the wait.
-    poll(&mut fds, Some(&wait)).ok();
+    poll(&mut [PollFd::new(handle, PollFlags::IN)], Some(&wait)).ok();
 }
 
 /// Kills processes and waits for their ends.

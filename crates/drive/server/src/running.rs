@@ -84,10 +84,13 @@ impl fmt::Display for Death {
 pub struct Running {
     kind: &'static dyn Kind,
     program: PathBuf,
-    site: Site,
+    /// Its directories.
+    pub site: Site,
     user: User,
-    version: String,
-    endpoint: Endpoint,
+    /// First line of its program's `--version`.
+    pub version: String,
+    /// Where it listens.
+    pub endpoint: Endpoint,
     files: Vec<PathBuf>,
     child: Child,
     /// Its end, once observed.
@@ -102,7 +105,6 @@ impl Running {
     ///
     /// The server dies with the thread that calls this. `is_cancelled` is polled for an interrupt.
     ///
-    /// # Errors
     /// # Errors
     /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
     pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
@@ -156,32 +158,12 @@ impl Running {
         Ok(running)
     }
 
-    /// Returns where it listens.
-    #[must_use]
-    pub const fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
-
-    /// Returns its directories.
-    #[must_use]
-    pub const fn site(&self) -> &Site {
-        &self.site
-    }
-
-    /// Returns the first line of its program's `--version`.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// Returns the id of its first process.
-    #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Returns its log and the configuration files written for it.
-    #[must_use]
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.site.log.clone()];
         files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
@@ -190,9 +172,8 @@ impl Running {
     }
 
     /// Returns the facts of its start, by name.
-    #[must_use]
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let user = match self.user.capability() {
+        let user = match self.user.capability {
             Some(capability) => format!("{} with the capability {capability}", self.user.name),
             None => self.user.name.clone(),
         };
@@ -248,26 +229,23 @@ impl Running {
             Stop::Terminate => Signal::TERM,
             Stop::Interrupt => Signal::INT,
         };
-        let has_stopped = self.request_stop(signal, waits(within));
+        let server = ProcessIdentity::of(self.child.id());
+        let has_stopped = server.is_none_or(|server| {
+            server.signal(signal);
+            server.wait(waits(within), || false)
+        });
         self.kill();
-        if has_stopped {
-            Ok(())
-        } else {
-            Err(ServerError::NotStopped { seconds: within.as_secs() })
-        }
+        if has_stopped { Ok(()) } else { Err(ServerError::NotStopped(within.as_secs())) }
     }
 
     /// Kills every process of it.
     pub fn kill(&mut self) {
         if self.ended.is_none() {
-            let first: Vec<ProcessIdentity> =
-                ProcessIdentity::of(self.child.id()).into_iter().collect();
             // A server that ended at once is not in the note.
-            let is_noted = self.private_dir.note.server.is_some();
-            if is_noted {
-                self.private_dir.note.end()
-            } else {
-                kill_all(&first)
+            if self.private_dir.note.server.is_some() {
+                self.private_dir.note.end();
+            } else if let Some(server) = ProcessIdentity::of(self.child.id()) {
+                kill_all(&[server]);
             }
             let status = self.child.wait().ok();
             self.note_end(status);
@@ -275,12 +253,6 @@ impl Running {
         // Processes that outlive the server are found by control group and directory; its segments
         // can be matched once its process id is free.
         self.private_dir.note.end();
-    }
-
-    fn request_stop(&self, signal: Signal, waits: u64) -> bool {
-        let Some(server) = ProcessIdentity::of(self.child.id()) else { return true };
-        server.signal(signal);
-        server.wait(waits, || false)
     }
 
     fn note_end(&mut self, status: Option<ExitStatus>) {
@@ -309,9 +281,9 @@ impl Running {
                 server.wait(1, || false);
             }
         }
-        let last_log_lines =
-            format!("{}; last probe: {probe_error}", site::last_log_lines(&self.site.log));
-        Err(ServerError::NotReady { seconds: within.as_secs(), last_log_lines })
+        let last = site::last_log_lines(&self.site.log);
+        let last = format!("{last}; last probe: {probe_error}");
+        Err(ServerError::NotReady(within.as_secs(), last))
     }
 }
 
@@ -321,7 +293,6 @@ impl Drop for Running {
     }
 }
 
-/// Returns the directories of a server.
 fn site_of(start: &Start<'_>, private_dir: &PrivateDir, user: &User) -> Site {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let (first, count) = PORTS;

@@ -1,6 +1,7 @@
 //! Server directories: creation, templates, end of the log.
 
 use std::fs::{self, File, Permissions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,10 @@ impl Template {
             key = key.replace(&*dir.to_string_lossy(), "<>");
         }
         key = key.replace(&site.port.to_string(), "<port>");
-        Self { dir: root.join(format!("{TEMPLATE}{:016x}", fnv(key.as_bytes()))), key }
+        // It only names a directory: the key is compared whole.
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        Self { dir: root.join(format!("{TEMPLATE}{:016x}", hasher.finish())), key }
     }
 
     /// Copies the template to the data directory; returns `false` without one.
@@ -97,15 +101,6 @@ impl Template {
     fn is_stored(&self) -> bool {
         fs::read_to_string(self.dir.join("key")).is_ok_and(|known| known == self.key)
     }
-}
-
-/// Returns the 64-bit FNV-1a hash of some bytes.
-///
-/// Source: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm", RFC 9923. It only names
-/// a directory: the key is compared whole.
-fn fnv(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Copies a directory's content to another, owned by the user.

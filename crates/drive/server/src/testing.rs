@@ -60,7 +60,7 @@ impl<D: Driver> Served<D> {
     }
 
     fn connect(&self, running: Running, spec: &OpenSpec) -> Result<Opened, EngineError> {
-        let endpoint = Some(running.endpoint().clone());
+        let endpoint = Some(running.endpoint.clone());
         let engine = self.driver.open(&OpenSpec { endpoint, ..spec.clone() })?;
         Ok(Opened { engine, running: Mutex::new(running) })
     }

@@ -22,12 +22,12 @@ const CAPABILITIES: &[&str] = &["dac_read_search", "dac_override"];
 pub struct User {
     /// The name.
     pub name: String,
-    uid: u32,
+    pub(crate) uid: u32,
     gid: u32,
     /// Whether it is the user of this process.
     is_self: bool,
     /// The capability it needs to reach its directories.
-    capability: Option<&'static str>,
+    pub(crate) capability: Option<&'static str>,
 }
 
 impl User {
@@ -43,37 +43,19 @@ impl User {
             None if !own.is_root() => nix::unistd::User::from_uid(own),
             named => nix::unistd::User::from_name(named.unwrap_or(UNPRIVILEGED)),
         };
-        let wanted = name.map_or_else(|| UNPRIVILEGED.to_owned(), str::to_owned);
-        let Some(user) = found.ok().flatten() else {
-            if name.is_none() && !own.is_root() {
-                // A container may run under an id without a name.
-                let (uid, gid) = (own.as_raw(), nix::unistd::getegid().as_raw());
-                return Ok(Self {
-                    name: uid.to_string(),
-                    uid,
-                    gid,
-                    is_self: true,
-                    capability: None,
-                });
+        let (name, uid, gid) = match found.ok().flatten() {
+            Some(user) => (user.name, user.uid, user.gid),
+            // A container may run under an id without a name.
+            None if name.is_none() && !own.is_root() => {
+                (own.to_string(), own, nix::unistd::getegid())
             }
-            return Err(ServerError::NoUser(wanted));
+            None => return Err(ServerError::NoUser(name.unwrap_or(UNPRIVILEGED).to_owned())),
         };
-        if user.uid.is_root() {
+        if uid.is_root() {
             return Err(ServerError::Root);
         }
-        let (uid, gid) = (user.uid.as_raw(), user.gid.as_raw());
-        Ok(Self { name: user.name, uid, gid, is_self: user.uid == own, capability: None })
-    }
-
-    /// Returns the capability the user needs to reach its directories.
-    #[must_use]
-    pub const fn capability(&self) -> Option<&'static str> {
-        self.capability
-    }
-
-    /// Returns the user id.
-    pub(crate) const fn uid(&self) -> u32 {
-        self.uid
+        let is_self = uid == own;
+        Ok(Self { name, uid: uid.as_raw(), gid: gid.as_raw(), is_self, capability: None })
     }
 
     /// Gives a file or directory to the user.
@@ -119,7 +101,11 @@ impl User {
                 }
             }
         }
-        Err(ServerError::Unreachable { user: self.name.clone(), dir, what })
+        let (user, dir) = (&self.name, dir.display());
+        Err(ServerError::Unreachable(format!(
+            "user `{user}`, which runs the server, cannot enter {dir}: allow it with `chmod o+x \
+             {dir}`, or move {what}"
+        )))
     }
 
     /// Returns the first directory that the user cannot enter, checked as that user.
@@ -134,11 +120,10 @@ impl User {
             let mut args = self.args();
             args.extend(["sh", "-c", script, "sh"].map(OsString::from));
             args.extend(dirs.iter().map(|dir| dir.as_os_str().to_owned()));
-            let output = command(&args).output().map_err(spawn_error)?;
+            let output = command(&args).output().map_err(ServerError::Spawn)?;
             if !output.status.success() {
                 let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                let source = io::Error::other(stderr);
-                return Err(spawn_error(source));
+                return Err(ServerError::Spawn(io::Error::other(stderr)));
             }
             if !output.stdout.is_empty() {
                 let dir = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -155,11 +140,6 @@ pub(crate) fn command(args: &[OsString]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir("/").stdin(Stdio::null());
     command
-}
-
-/// Returns the error of a missing `setpriv`.
-pub(crate) fn spawn_error(source: io::Error) -> ServerError {
-    ServerError::Spawn { program: "setpriv".into(), source, package: "util-linux" }
 }
 
 #[cfg(test)]

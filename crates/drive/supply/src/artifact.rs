@@ -47,11 +47,9 @@ pub struct Tree {
 /// The metadata file of a cached build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ArtifactMetadata {
-    /// The build's name.
     pub(crate) build: BuildRef,
     /// SHA-256 of the library or of the server's program, in hex.
     pub(crate) sha256: String,
-    /// Where it came from.
     pub(crate) origin: String,
     /// Size of the library or of the server's program.
     pub(crate) bytes: u64,

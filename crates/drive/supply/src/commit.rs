@@ -10,7 +10,8 @@ use shim::Recipe;
 use crate::artifact::{Artifact, ArtifactMetadata, library_name};
 use crate::entry::Entry;
 use crate::error::SupplyError;
-use crate::library::digest;
+use crate::library::{check_exports, digest};
+use crate::program::listed;
 use crate::shims::{self, ShimBuild};
 use crate::source::{Fetched, Progress, headers_package};
 use crate::store::{CommitOptions, Store};
@@ -37,9 +38,9 @@ impl Store {
         let source_path = copied.unwrap_or_else(|| library.clone());
         let mut shim = None;
         if let Some(recipe) = self.recipe(&entry.build) {
-            shims::check_exports(&source_path, &entry.build.engine)?;
+            check_exports(&source_path, &entry.build.engine)?;
             let include = shims::find(recipe.header, options.headers, &source_path)
-                .map_err(|searched| missing_header(&entry.build, recipe.header, &searched))?;
+                .map_err(|searched| missing_header(&entry.build, recipe.header, searched))?;
             progress(&format!("compiling its shim against the headers in {}", include.display()));
             let work = entry.work("shim")?;
             let compiled =
@@ -100,38 +101,32 @@ impl Store {
         };
         Err(match (failure, headers) {
             (SmokeTestFailure::Died(reason) | SmokeTestFailure::Wrong(reason), Some(headers)) => {
-                SupplyError::HeaderMismatch {
-                    headers: headers.into(),
-                    reason: with_source_path(reason),
-                }
+                shims::header_mismatch(Path::new(headers), &with_source_path(reason))
             }
             (
                 SmokeTestFailure::NotLoaded(reason)
                 | SmokeTestFailure::Died(reason)
                 | SmokeTestFailure::Wrong(reason),
                 _,
-            ) => SupplyError::NotWorking {
-                build: build.to_string(),
-                reason: with_source_path(reason),
-            },
+            ) => {
+                let reason = with_source_path(reason);
+                SupplyError::NotWorking(format!("{build} is not cached: {reason}"))
+            }
         })
     }
 }
 
-/// Returns the error for missing headers.
-fn missing_header(build: &BuildRef, header: &str, searched: &[PathBuf]) -> SupplyError {
-    let searched: Vec<_> = searched.iter().map(|dir| dir.display().to_string()).collect();
-    SupplyError::NoHeader {
-        build: build.to_string(),
-        header: header.to_owned(),
-        searched: searched.join(", "),
-        remedy: match headers_package(&build.engine) {
-            Some(package) => format!(
-                "install the distribution's (Debian: apt install {package}) for {}@system, or \
-                 name their directory with `assay engine add {} PATH --headers DIR`",
-                build.engine, build.engine
-            ),
-            None => "name their directory with --headers DIR".to_owned(),
-        },
-    }
+fn missing_header(build: &BuildRef, header: &str, searched: Vec<PathBuf>) -> SupplyError {
+    let remedy = match headers_package(&build.engine) {
+        Some(package) => format!(
+            "install the distribution's (Debian: apt install {package}) for {0}@system, or name \
+             their directory with `assay engine add {0} PATH --headers DIR`",
+            build.engine
+        ),
+        None => "name their directory with --headers DIR".to_owned(),
+    };
+    SupplyError::NotCompiled(format!(
+        "no header `{header}` for {build} (searched: {}): {remedy}",
+        listed(searched)
+    ))
 }

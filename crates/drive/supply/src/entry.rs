@@ -14,7 +14,6 @@ use crate::source::Progress;
 
 /// One cache entry, locked by this process.
 pub(crate) struct Entry {
-    /// Its build.
     pub(crate) build: BuildRef,
     /// Its directory; it exists exactly when the entry does.
     pub(crate) dir: PathBuf,
@@ -114,7 +113,6 @@ impl Entry {
 }
 
 impl Drop for Entry {
-    /// Removes the work directory.
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.partial));
     }

@@ -22,6 +22,7 @@ mod entry;
 mod error;
 mod library;
 mod offer;
+mod program;
 mod release;
 mod server;
 mod shims;
@@ -33,9 +34,7 @@ pub use artifact::{Artifact, Tree};
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{Engines, SmokeTest};
 pub use error::SupplyError;
-pub use release::{KNOWN_ROCKSDB, nearest_release};
+pub use release::KNOWN_ROCKSDB;
 pub use server::{MARIADB, MYSQL, POSTGRES, ServerProgram};
-pub use source::{
-    Debian, Distribution, Fetched, Installed, Maven, MavenServers, Npm, Progress, Source,
-};
+pub use source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
 pub use store::{Store, UserBuild, default_cache_dir};

@@ -1,9 +1,12 @@
-//! Hash and architecture of a library, read without loading it.
+//! Hash, architecture, soname and exports of a library, read without loading it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use object::elf::DT_SONAME;
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object as _, ObjectSymbol as _};
 use sha2::{Digest, Sha256};
 
 use crate::error::SupplyError;
@@ -20,12 +23,11 @@ pub(crate) fn digest(path: &Path) -> Result<(String, u64), SupplyError> {
     loop {
         let count = file.read(&mut buffer).map_err(SupplyError::io("read", path))?;
         if count == 0 {
-            break;
+            return Ok((hex(&hasher.finalize()), bytes));
         }
         hasher.update(&buffer[..count]);
         bytes += count as u64;
     }
-    Ok((hex(&hasher.finalize()), bytes))
 }
 
 /// Returns bytes as lower-case hex digits.
@@ -37,7 +39,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 pub(crate) fn check_loadable(path: &Path) -> Result<(), SupplyError> {
     let mut file = File::open(path).map_err(SupplyError::io("read", path))?;
     let mut header = [0; HEADER_BYTES];
-    let wrong = |reason: String| SupplyError::WrongLibrary { path: path.to_owned(), reason };
+    let wrong = |reason: String| unloadable(path, &reason);
     match file.read_exact(&mut header) {
         Ok(()) => check_header(&header, std::env::consts::ARCH).map_err(wrong),
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
@@ -45,6 +47,11 @@ pub(crate) fn check_loadable(path: &Path) -> Result<(), SupplyError> {
         }
         Err(error) => Err(SupplyError::io("read", path)(error)),
     }
+}
+
+/// Returns the error for a file that this machine cannot load as a library.
+fn unloadable(path: &Path, reason: &str) -> SupplyError {
+    SupplyError::NotWorking(format!("{} cannot be loaded here: {reason}", path.display()))
 }
 
 /// Checks the first bytes of an ELF file against an architecture as Rust names it.
@@ -76,6 +83,44 @@ fn check_header(header: &[u8; HEADER_BYTES], arch: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("it was built for {machine}, this program for {arch}"))
+}
+
+/// Returns the soname of the library.
+///
+/// `None` when it has none: the loader then uses its file name.
+pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
+    let image = std::fs::read(library).map_err(SupplyError::io("read", library))?;
+    let elf = parse(library, &image)?;
+    let table = elf.elf_dynamic_table().map_err(wrong(library))?;
+    let Some(entry) = table.iter().find(|entry| entry.tag == DT_SONAME) else { return Ok(None) };
+    let name = table.string(entry).map_err(wrong(library))?;
+    Ok(Some(String::from_utf8_lossy(name).into_owned()))
+}
+
+/// Checks that the library exports functions named after the engine.
+pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<(), SupplyError> {
+    let image = std::fs::read(library).map_err(SupplyError::io("read", library))?;
+    let elf = parse(library, &image)?;
+    let prefix = format!("{engine}_");
+    let mut exported = elf.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    if exported.any(|symbol| symbol.name().is_ok_and(|name| name.starts_with(&prefix))) {
+        return Ok(());
+    }
+    Err(SupplyError::NotWorking(format!(
+        "{} is not {engine}: it has no function whose name begins with `{prefix}`",
+        library.display()
+    )))
+}
+
+fn parse<'i>(
+    library: &Path,
+    image: &'i [u8],
+) -> Result<ElfFile64<'i, Endianness, &'i [u8]>, SupplyError> {
+    ElfFile64::parse(image).map_err(wrong(library))
+}
+
+fn wrong(library: &Path) -> impl Fn(object::read::Error) -> SupplyError {
+    |error| unloadable(library, &error.to_string())
 }
 
 #[cfg(test)]

@@ -4,55 +4,42 @@ use model::BuildRef;
 
 use crate::compile::compilable;
 use crate::error::SupplyError;
-use crate::release;
+use crate::release::{nearest, parse};
+use crate::source::{no_server, no_source};
 use crate::store::Store;
 
 impl Store {
     /// Returns an example version of the build's engine per source.
-    #[must_use]
     pub fn examples(&self, build: &BuildRef) -> Vec<&'static str> {
-        self.sources.iter().filter_map(|source| source.example(build)).collect()
+        let version = build.version.as_deref().unwrap_or_default();
+        let known = self.sources.iter().map(|source| source.known(&build.engine));
+        known.filter(|known| !known.is_empty()).map(|known| nearest(version, known)).collect()
     }
 
     /// Returns the error for a build no source has, with alternatives.
     pub(crate) fn no_source(&self, build: &BuildRef) -> SupplyError {
         let engine = &build.engine;
-        let mut ways: Vec<_> =
-            self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
         if self.server(engine).is_some() {
-            return self.no_server(build);
+            return no_server(build, &self.known(engine));
         }
-        if !ways.is_empty() {
-            ways = vec![format!("try {}", ways.join(" or "))];
+        let tries: Vec<_> =
+            self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
+        let mut ways = Vec::new();
+        if !tries.is_empty() {
+            ways.push(format!("try {}", tries.join(" or ")));
         }
         if compilable().any(|(known, _)| known == engine) {
             ways.push(format!("compile one with `assay engine build {engine}@VERSION`"));
         }
         ways.push(format!("add your own with `assay engine add {engine} PATH`"));
-        SupplyError::NoSource { build: build.to_string(), hint: ways.join(", or ") }
+        no_source(build, &ways.join(", or "))
     }
 
-    /// Returns the error for a build of a server that no source has.
-    fn no_server(&self, build: &BuildRef) -> SupplyError {
-        let engine = &build.engine;
-        let known = self.known(engine);
-        let known: Vec<_> = known.iter().map(|it| format!("{engine}@{it}")).collect();
-        SupplyError::NoSource {
-            build: build.to_string(),
-            hint: format!(
-                "known are {}; or add your own installation with `assay engine add {engine}@NAME \
-                 DIR`",
-                known.join(", ")
-            ),
-        }
-    }
-
-    /// Returns the versions of an engine known to work, oldest first.
-    #[must_use]
+    /// Returns the releases of an engine known to work, oldest first.
     pub fn known(&self, engine: &str) -> Vec<&'static str> {
-        let mut known: Vec<_> =
-            self.sources.iter().flat_map(|source| source.known(engine)).copied().collect();
-        known.sort_by_key(|version| release::parse(version));
+        let known = self.sources.iter().flat_map(|source| source.known(engine)).copied();
+        let mut known: Vec<_> = known.filter(|version| parse(version).is_some()).collect();
+        known.sort_by_key(|version| parse(version));
         known
     }
 

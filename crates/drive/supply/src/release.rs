@@ -1,5 +1,7 @@
 //! Known RocksDB releases, and the order of versions.
 
+use model::BuildRef;
+
 use crate::error::SupplyError;
 
 /// RocksDB releases known to work, oldest first.
@@ -27,14 +29,6 @@ pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
     (count >= 2).then_some(parts)
 }
 
-/// Returns the known release nearest to `version`.
-///
-/// The newest when `version` is not numeric.
-#[must_use]
-pub fn nearest_release(version: &str) -> &'static str {
-    nearest(version, KNOWN_ROCKSDB)
-}
-
 /// Returns the version in `known`, oldest first, nearest to `version`.
 ///
 /// The newest when `version` is not numeric.
@@ -49,11 +43,14 @@ pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
 }
 
 /// Checks that a release is not older than the driver supports.
-pub(crate) fn check_age(build: &str, version: [u32; 3]) -> Result<(), SupplyError> {
-    if (version[0], version[1]) < OLDEST {
-        return Err(SupplyError::TooOld { build: build.to_owned(), oldest: KNOWN_ROCKSDB[0] });
+pub(crate) fn check_age(build: &BuildRef, version: [u32; 3]) -> Result<(), SupplyError> {
+    if (version[0], version[1]) >= OLDEST {
+        return Ok(());
     }
-    Ok(())
+    Err(SupplyError::NotOffered(format!(
+        "{build} is too old: the oldest supported release is rocksdb@{}",
+        KNOWN_ROCKSDB[0]
+    )))
 }
 
 #[cfg(test)]
@@ -66,21 +63,23 @@ mod tests {
     fn known_releases_are_sorted_and_supported() {
         let parsed: Vec<_> = KNOWN_ROCKSDB.iter().map(|known| parse(known).unwrap()).collect();
         assert!(parsed.is_sorted_by(|a, b| a < b));
-        assert!(parsed.iter().all(|known| check_age("", *known).is_ok()));
+        let build = "rocksdb@0".parse().unwrap();
+        assert!(parsed.iter().all(|known| check_age(&build, *known).is_ok()));
     }
 
     #[test]
     fn nearest_release_is_suggested() {
-        assert_eq!(nearest_release("9.10"), "9.10.0");
-        assert_eq!(nearest_release("9.10.1"), "9.10.0");
-        assert_eq!(nearest_release("5.17.2"), "5.18.4");
-        assert_eq!(nearest_release("latest"), "11.8.1");
-        assert_eq!(nearest_release("99.0.0"), "11.8.1");
+        assert_eq!(nearest("9.10", KNOWN_ROCKSDB), "9.10.0");
+        assert_eq!(nearest("9.10.1", KNOWN_ROCKSDB), "9.10.0");
+        assert_eq!(nearest("5.17.2", KNOWN_ROCKSDB), "5.18.4");
+        assert_eq!(nearest("latest", KNOWN_ROCKSDB), "11.8.1");
+        assert_eq!(nearest("99.0.0", KNOWN_ROCKSDB), "11.8.1");
     }
 
     #[test]
     fn releases_before_5_18_are_rejected() {
-        let error = check_age("rocksdb@5.17.2", parse("5.17.2").unwrap()).unwrap_err();
+        let error =
+            check_age(&"rocksdb@5.17.2".parse().unwrap(), parse("5.17.2").unwrap()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "rocksdb@5.17.2 is too old: the oldest supported release is rocksdb@5.18.4"

@@ -28,13 +28,12 @@ use crate::shims;
 use crate::source::{Fetched, Progress, Source, registry};
 
 /// Hex digits of the hash that names an unnamed library.
-pub(crate) const NAME_DIGITS: usize = 12;
+const NAME_DIGITS: usize = 12;
 
 /// The cache of engine builds, and the sources it is filled from.
 pub struct Store {
     root: PathBuf,
     pub(crate) sources: Vec<Box<dyn Source>>,
-    /// Descriptions of engines.
     pub(crate) engines: Engines,
 }
 
@@ -63,7 +62,6 @@ pub struct UserBuild<'a> {
 ///
 /// Source: freedesktop.org, 2021, XDG Base Directory Specification 0.8 (relative paths are
 /// invalid).
-#[must_use]
 pub fn default_cache_dir(home: Option<&str>, xdg_cache_home: Option<&str>) -> Option<PathBuf> {
     let absolute = |text: &str| Some(PathBuf::from(text)).filter(|path| path.is_absolute());
     let cache = xdg_cache_home.and_then(absolute);
@@ -95,7 +93,6 @@ impl Store {
     }
 
     /// Sets the engine descriptions: shims, servers, smoke test.
-    #[must_use]
     pub fn with_engines(mut self, engines: Engines) -> Self {
         self.engines = engines;
         self
@@ -118,22 +115,11 @@ impl Store {
         self.fill(build, progress, smoke_test_needed, fetch)
     }
 
-    /// Returns the cached build, or lets `make` create it.
+    /// Runs `make` unless another process filled the entry meanwhile.
     ///
     /// # Errors
-    /// Those of `make`; when a source has builds of that name, or the cached one is damaged.
-    pub(crate) fn make(
-        &self,
-        build: &BuildRef,
-        progress: Progress<'_>,
-        make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
-    ) -> Result<Artifact, SupplyError> {
-        self.check_own_name(build)?;
-        self.fill(build, progress, true, make)
-    }
-
-    /// Runs `make` unless another process filled the entry meanwhile.
-    fn fill(
+    /// Those of `make`, or when the cached build is damaged.
+    pub(crate) fn fill(
         &self,
         build: &BuildRef,
         progress: Progress<'_>,
@@ -146,12 +132,8 @@ impl Store {
         }
         let place = entry.place(self.server(&build.engine).is_some());
         let fetched = make(&place, progress)?;
-        let artifact = self.commit(
-            &entry,
-            fetched,
-            &CommitOptions { headers: None, smoke_test_needed },
-            progress,
-        )?;
+        let options = CommitOptions { headers: None, smoke_test_needed };
+        let artifact = self.commit(&entry, fetched, &options, progress)?;
         progress(&format!("cached in {}", entry.dir.display()));
         Ok(artifact)
     }
@@ -164,7 +146,7 @@ impl Store {
     /// Checks that the name is not that of an official build.
     pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
         if self.source_of(checked(build)?).is_some() {
-            return Err(SupplyError::BadName(format!(
+            return Err(SupplyError::Invalid(format!(
                 "{build} is the name of an official build: choose another, as in {build}-mine"
             )));
         }
@@ -206,11 +188,13 @@ impl Store {
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
         }
-        let damaged = |reason: String| SupplyError::Damaged {
-            build: build.to_string(),
-            dir: dir.clone(),
-            reason,
-            remedy: self.remedy(build),
+        let damaged = |reason: String| {
+            SupplyError::Damaged(format!(
+                "the cached {build} in {} is damaged ({reason}): run `assay engine remove \
+                 {build}`, then {}",
+                dir.display(),
+                self.remedy(build)
+            ))
         };
         let metadata = read_metadata(&dir, build).map_err(damaged)?;
         if let Some(tree) = &metadata.tree {
@@ -271,6 +255,28 @@ impl Store {
         }
         check_loadable(own.library)?;
         let (sha256, _) = digest(own.library)?;
+        let is_same = |cached: &Artifact| cached.sha256 == sha256;
+        let entry = match self.lock_own(own, &sha256, is_same, progress)? {
+            Ok(entry) => entry,
+            Err(cached) => return Ok(cached),
+        };
+        fs::copy(own.library, entry.place(false)).map_err(SupplyError::io("copy", own.library))?;
+        let path = own.library.canonicalize().unwrap_or_else(|_unreadable| own.library.to_owned());
+        let origin = format!("added from {}", path.display());
+        let options = CommitOptions { headers: own.headers, smoke_test_needed: true };
+        self.commit(&entry, Fetched::copy_of(path, origin), &options, progress)
+    }
+
+    /// Locks the entry of a user's build, named by its hash unless by the user.
+    ///
+    /// Returns the cached build instead if it is the same.
+    pub(crate) fn lock_own(
+        &self,
+        own: &UserBuild<'_>,
+        sha256: &str,
+        is_same: impl Fn(&Artifact) -> bool,
+        progress: Progress<'_>,
+    ) -> Result<Result<Entry, Artifact>, SupplyError> {
         let version = match own.version {
             Some(version) => version.to_owned(),
             None => format!("user-{}", &sha256[..NAME_DIGITS]),
@@ -278,17 +284,13 @@ impl Store {
         let build = BuildRef { engine: own.engine.to_owned(), version: Some(version) };
         self.check_own_name(&build)?;
         let entry = self.lock(&build, progress)?;
-        if let Some(cached) = self.find_with(&build, Some(&entry))? {
-            if cached.sha256 == sha256 {
-                return Ok(cached);
+        match self.find_with(&build, Some(&entry))? {
+            None => Ok(Ok(entry)),
+            Some(cached) if is_same(&cached) => Ok(Err(cached)),
+            Some(Artifact { origin, .. }) => {
+                Err(SupplyError::Exists { build: build.to_string(), origin })
             }
-            return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
         }
-        fs::copy(own.library, entry.place(false)).map_err(SupplyError::io("copy", own.library))?;
-        let path = own.library.canonicalize().unwrap_or_else(|_unreadable| own.library.to_owned());
-        let origin = format!("added from {}", path.display());
-        let options = CommitOptions { headers: own.headers, smoke_test_needed: true };
-        self.commit(&entry, Fetched::copy_of(path, origin), &options, progress)
     }
 
     /// Removes the build from the cache, intact or not.
@@ -298,7 +300,7 @@ impl Store {
     pub fn remove(&self, build: &BuildRef) -> Result<(), SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
-            return Err(SupplyError::NotCached { build: build.to_string() });
+            return Err(SupplyError::NotCached(build.to_string()));
         }
         self.lock(build, &mut |_| ())?.clear()
     }
@@ -307,7 +309,6 @@ impl Store {
     ///
     /// Hashes are not compared; entries without readable metadata are reported by
     /// [`Store::damaged`].
-    #[must_use]
     pub fn list(&self) -> Vec<Artifact> {
         let builds = self.builds();
         let read = |build: &BuildRef| {
@@ -318,7 +319,6 @@ impl Store {
     }
 
     /// Returns an error for each damaged entry; reads every library.
-    #[must_use]
     pub fn damaged(&self) -> Vec<SupplyError> {
         self.builds().iter().filter_map(|build| self.intact(build).err()).collect()
     }
@@ -370,8 +370,8 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
     let text = build.to_string();
     match text.parse::<BuildRef>() {
         Ok(parsed) if parsed == *build && build.version.is_some() => Ok(build),
-        Ok(_) => Err(SupplyError::BadName(format!("{build} names no version"))),
-        Err(reason) => Err(SupplyError::BadName(reason)),
+        Ok(_) => Err(SupplyError::Invalid(format!("{build} names no version"))),
+        Err(reason) => Err(SupplyError::Invalid(reason)),
     }
 }
 

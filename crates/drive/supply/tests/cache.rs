@@ -70,8 +70,8 @@ impl Bench {
     fn store(&self) -> Store {
         let script = self.path("mvn.sh").display().to_string();
         let sources: Vec<Box<dyn Source>> = vec![
-            Box::new(Distribution::new(vec![self.path("lib")])),
-            Box::new(Maven::new(vec!["sh".to_owned(), script])),
+            Box::new(Distribution::new(self.path("system"))),
+            Box::new(Maven { command: vec!["sh".to_owned(), script] }),
         ];
         Store::with_sources(self.path("cache"), sources).expect("a cache")
     }
@@ -167,7 +167,7 @@ fn natives_of_other_machines_are_listed() {
         &[("librocksdbjni-win64.dll", b"w"), ("librocksdbjni-osx.jnilib", b"m")];
     bench.publish("rocksdbjni-9.10.0.jar", others);
     let error = get(&bench.store(), "rocksdb@9.10.0").unwrap_err();
-    assert!(matches!(error, SupplyError::NoNativeLibrary { .. }), "{error}");
+    assert!(matches!(error, SupplyError::NotOffered(_)), "{error}");
     assert!(error.to_string().contains("it has: osx, win64"), "{error}");
 }
 
@@ -177,7 +177,7 @@ fn native_for_another_machine_is_not_cached() {
     bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), b"MZ, not a library of ours at all")]);
     let store = bench.store();
     let error = get(&store, "rocksdb@9.10.0").unwrap_err();
-    assert!(matches!(error, SupplyError::WrongLibrary { .. }), "{error}");
+    assert!(matches!(error, SupplyError::NotWorking(_)), "{error}");
     assert!(store.find(&build("rocksdb@9.10.0")).unwrap().is_none());
 }
 
@@ -194,7 +194,7 @@ fn offline_fetch_uses_the_local_maven_repository() {
     fs::write(bench.path("down"), "").unwrap();
     let store = bench.store();
     let error = get(&store, "rocksdb@9.10.0").unwrap_err();
-    assert!(matches!(error, SupplyError::Unreachable { .. }), "{error}");
+    assert!(matches!(error, SupplyError::Unreachable(_)), "{error}");
     assert!(!error.to_string().contains("repo.example"), "{error}");
     bench.publish("rocksdbjni-9.10.0.jar", &[(&member(), &library("nine"))]);
     get(&store, "rocksdb@9.10.0").unwrap();
@@ -204,10 +204,10 @@ fn offline_fetch_uses_the_local_maven_repository() {
 fn missing_maven_error_has_two_remedies() {
     let bench = Bench::new();
     let absent = vec!["mvn-that-is-not-installed".to_owned()];
-    let sources: Vec<Box<dyn Source>> = vec![Box::new(Maven::new(absent))];
+    let sources: Vec<Box<dyn Source>> = vec![Box::new(Maven { command: absent })];
     let store = Store::with_sources(bench.path("cache"), sources).unwrap();
     let error = get(&store, "rocksdb@9.10.0").unwrap_err();
-    assert!(matches!(error, SupplyError::NoMaven { .. }), "{error}");
+    assert!(matches!(error, SupplyError::NoProgram(_)), "{error}");
     let text = error.to_string();
     assert!(text.contains("apt install maven") && text.contains("engine add rocksdb"), "{text}");
 }
@@ -226,7 +226,7 @@ fn unknown_build_is_rejected_before_any_request() {
     assert!(refusal("rocksdb@system").contains("apt install librocksdb7.8"));
     let climbing = BuildRef { engine: "rocksdb".to_owned(), version: Some("../../x".to_owned()) };
     let error = store.get(&climbing, &mut |_| ()).unwrap_err();
-    assert!(matches!(error, SupplyError::BadName(_)), "{error}");
+    assert!(matches!(error, SupplyError::Invalid(_)), "{error}");
     assert!(bench.requests().is_empty());
 }
 
@@ -320,7 +320,7 @@ fn duplicate_and_official_names_are_rejected() {
     let error = add(&store, &own, Some("9.10.0")).unwrap_err().to_string();
     assert!(error.contains("official build") && error.contains("9.10.0-mine"), "{error}");
     let error = add(&store, &own, Some("../up")).unwrap_err();
-    assert!(matches!(error, SupplyError::BadName(_)), "{error}");
+    assert!(matches!(error, SupplyError::Invalid(_)), "{error}");
     fs::write(&own, "#!/bin/sh, which is no library").unwrap();
     let error = add(&store, &own, None).unwrap_err();
     assert!(error.to_string().contains("not an ELF shared library"), "{error}");
@@ -343,15 +343,15 @@ fn list_is_sorted_by_version_and_removal_shortens_it() {
     store.remove(&build("rocksdb@9.10.0")).unwrap();
     assert_eq!(names(), ["rocksdb@9.9.3", "rocksdb@10.0.1", "rocksdb@mine"]);
     let error = store.remove(&build("rocksdb@9.10.0")).unwrap_err();
-    assert!(matches!(error, SupplyError::NotCached { .. }), "{error}");
+    assert!(matches!(error, SupplyError::NotCached(_)), "{error}");
 }
 
 #[test]
 fn system_library_follows_the_package_until_uninstalled() {
     let bench = Bench::new();
     let store = bench.store();
-    fs::create_dir(bench.path("lib")).unwrap();
-    let installed = bench.path("lib/librocksdb.so.7.8.3");
+    fs::create_dir_all(bench.path("system/usr/lib")).unwrap();
+    let installed = bench.path("system/usr/lib/librocksdb.so.7.8.3");
     fs::write(&installed, library("old")).unwrap();
     let first = get(&store, "rocksdb@system").unwrap();
     assert_eq!(first.origin, format!("distribution library {}", installed.display()));
@@ -385,7 +385,7 @@ fn oldest_release_is_fetched_from_the_real_repository() {
             let symbol = b"rocksdb_open\0";
             assert!(image.windows(symbol.len()).any(|window| window == symbol));
         }
-        Err(error @ (SupplyError::NoMaven { .. } | SupplyError::Unreachable { .. })) => {
+        Err(error @ (SupplyError::NoProgram(_) | SupplyError::Unreachable(_))) => {
             println!("skipped: {error}");
         }
         Err(error) => panic!("{error}"),

@@ -9,13 +9,11 @@ use crate::kind::Flavour;
 /// A server with the tables of a run.
 pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
 
-/// A MySQL or MariaDB database.
 pub(crate) struct MysqlDatabase {
     pub(crate) flavour: Flavour,
     pub(crate) version: String,
     /// InnoDB variables to restore once it is idle.
     pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
-    /// Storage engine of the tables.
     pub(crate) storage_engine: StorageEngine,
 }
 

@@ -1,23 +1,20 @@
 //! The MySQL and MariaDB drivers: identity, capabilities, open.
 
-use driver_sql::{Config, Connection as _};
+use driver_sql::Config;
 use engine::settings_check::check_settings;
-use engine::{Driver, Engine, EngineError, OpenSpec, PIPELINING};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
-use model::{Capabilities, Identity, OpKind};
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::{Capabilities, Identity};
 
 use crate::instance;
 use crate::kind::Flavour;
 use crate::wire::Connection;
 
 /// Returns the driver of MySQL.
-#[must_use]
 pub fn driver() -> Box<dyn Driver> {
     Box::new(MysqlDriver(Flavour::Mysql))
 }
 
 /// Returns the driver of MariaDB, the same under another name.
-#[must_use]
 pub fn mariadb() -> Box<dyn Driver> {
     Box::new(MysqlDriver(Flavour::Mariadb))
 }
@@ -35,26 +32,9 @@ impl Driver for MysqlDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let bytes = |most: usize| u32::try_from(most).ok();
-        let (key_bytes_max, value_bytes_max) = Connection::SQL.row_bytes_max;
-        Capabilities {
-            operations: OpKind::ALL.into(),
-            key_bytes_max: bytes(key_bytes_max),
-            value_bytes_max: bytes(value_bytes_max),
-            ..Capabilities::whole([
-                (CACHE_SIZE, Feature::Yes),
-                (DIRECT_IO, Feature::Yes),
-                (CONCURRENT_WRITERS, Feature::Yes),
-                (PIPELINING, Feature::Yes),
-                (
-                    COMPRESSION,
-                    Feature::no(
-                        "named for each table (InnoDB: ROW_FORMAT=COMPRESSED) or in \
-                         rocksdb_default_cf_options",
-                    ),
-                ),
-            ])
-        }
+        driver_sql::capabilities::<Connection>(
+            "named for each table (InnoDB: ROW_FORMAT=COMPRESSED) or in rocksdb_default_cf_options",
+        )
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
@@ -66,6 +46,8 @@ impl Driver for MysqlDriver {
 
 #[cfg(test)]
 mod tests {
+    use model::OpKind;
+
     use super::*;
 
     #[test]

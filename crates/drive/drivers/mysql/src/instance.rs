@@ -62,10 +62,6 @@ impl Database for MysqlDatabase {
         let variables = engine.with_control(variables).unwrap_or_default();
         let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
         let facts = FACTS.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
-        let clock =
-            |connection: &mut Connection| connection.first("SELECT UNIX_TIMESTAMP(SYSDATE(6))");
-        let clock = engine.with_control(clock).ok().flatten();
-        let facts = facts.chain(server::clock_fact(clock.as_deref()));
         Identity {
             engine: flavour.name().to_owned(),
             version: value("version").unwrap_or_else(|| version.clone()),
@@ -96,7 +92,9 @@ impl Database for MysqlDatabase {
     fn state(engine: &MysqlEngine) -> Result<EngineState, EngineError> {
         let storage_engine = engine.database.storage_engine;
         let state = engine.with_control(|connection| state::sample(connection, storage_engine))?;
-        maintenance::restore_when_idle(engine, &state)?;
+        if state.is_idle == Some(true) {
+            maintenance::restore(engine)?;
+        }
         Ok(state)
     }
 
@@ -110,7 +108,6 @@ impl Database for MysqlDatabase {
     }
 }
 
-/// Returns the storage engine of a table.
 fn storage_engine(connection: &mut Connection, table: &str) -> Result<StorageEngine, Failure> {
     let status = connection.rows(&format!("SHOW TABLE STATUS LIKE '{table}'"))?;
     let engine = status.first().and_then(|row| row.get(1)).map(|name| name.to_ascii_lowercase());

@@ -4,7 +4,6 @@ use std::sync::PoisonError;
 
 use driver_sql::Connection as _;
 use engine::{EngineError, Maintenance};
-use model::EngineState;
 
 use crate::database::{MysqlEngine, SavedVariables, StorageEngine};
 use crate::wire::number;
@@ -26,7 +25,7 @@ pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, 
         (Maintenance::Flush | Maintenance::Clean, StorageEngine::Innodb) => {
             start_flushing(engine)?;
             if work == Maintenance::Clean {
-                analyze(engine)?;
+                for_each_table(engine, "ANALYZE TABLE")?;
             }
             Ok(true)
         }
@@ -39,7 +38,9 @@ pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, 
         (Maintenance::CompactAll, StorageEngine::Myrocks) => {
             set(engine, "rocksdb_compact_cf", "'default'")
         }
-        (Maintenance::Clean, StorageEngine::Myrocks) => analyze(engine).map(|()| true),
+        (Maintenance::Clean, StorageEngine::Myrocks) => {
+            for_each_table(engine, "ANALYZE TABLE").map(|()| true)
+        }
         (Maintenance::CompactAll, StorageEngine::Innodb) => {
             for_each_table(engine, "OPTIMIZE TABLE").map(|()| true)
         }
@@ -47,7 +48,7 @@ pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, 
     }
 }
 
-/// Makes `InnoDB` flush and purge until [`restore_when_idle`] finds it idle.
+/// Makes `InnoDB` flush and purge until [`restore`].
 fn start_flushing(engine: &MysqlEngine) -> Result<(), EngineError> {
     let mut saved_variables =
         engine.database.saved_variables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +57,8 @@ fn start_flushing(engine: &MysqlEngine) -> Result<(), EngineError> {
     }
     let mut before = SavedVariables::new();
     for (name, value) in FLUSH_VARIABLES {
-        let found = engine.with_control(|connection| connection.rows(&like(name)))?;
+        let sql = format!("SHOW GLOBAL VARIABLES LIKE '{name}'");
+        let found = engine.with_control(|connection| connection.rows(&sql))?;
         let Some([_, was]) = found.first().map(Vec::as_slice) else { continue };
         let was = was.clone();
         if set(engine, name, value)? {
@@ -65,18 +67,6 @@ fn start_flushing(engine: &MysqlEngine) -> Result<(), EngineError> {
     }
     *saved_variables = Some(before);
     Ok(())
-}
-
-fn like(name: &str) -> String {
-    format!("SHOW GLOBAL VARIABLES LIKE '{name}'")
-}
-
-/// Restores the variables of [`start_flushing`] once the server is idle.
-pub(crate) fn restore_when_idle(
-    engine: &MysqlEngine,
-    state: &EngineState,
-) -> Result<(), EngineError> {
-    if state.is_idle == Some(true) { restore(engine) } else { Ok(()) }
 }
 
 /// Restores the variables of [`start_flushing`].
@@ -97,10 +87,6 @@ fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineErro
         Err(failure) if matches!(number(&failure), Some(1193 | 1227)) => Ok(false),
         done => done.map(|()| true),
     })
-}
-
-fn analyze(engine: &MysqlEngine) -> Result<(), EngineError> {
-    for_each_table(engine, "ANALYZE TABLE")
 }
 
 /// Runs a statement for each table.

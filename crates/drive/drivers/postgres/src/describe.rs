@@ -56,8 +56,6 @@ pub(crate) fn identity(
     }
     // Denied to a login without rights, and absent in compatible systems.
     facts.extend(connection.pairs(BUILD).unwrap_or_default());
-    let clock = connection.first("SELECT extract(epoch FROM clock_timestamp())")?;
-    facts.extend(server::clock_fact(clock.as_deref()));
     let version = connection.parameter("server_version").unwrap_or("unknown").to_owned();
     let origin = match &endpoint.address {
         Address::Socket(_) => "a server on a unix socket".to_owned(),

@@ -11,7 +11,6 @@ use crate::{describe, state};
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
 
-/// A Postgres database.
 pub(crate) struct PostgresDatabase {
     identity: Identity,
     /// For the state, once a second: control queries may take long.

@@ -11,13 +11,7 @@
 //! | `os` | `synchronous_commit=on`, `fsync=off` | the WAL is written to the file, never synced |
 //! | `sync` | `synchronous_commit=on`, `fsync=on` | the same, then the WAL is synced |
 //!
-//! Class `none` leaves `fsync=on`, so its WAL writer and checkpoints do sync: published results
-//! call this "commit not synced". Class `os` syncs nothing at all, as SQLite's does. A foreign
-//! server has its own `fsync`, so `os` may be stronger there.
-//!
-//! Keys and values are the table `assay_kv(k bytea PRIMARY KEY, v bytea)`; each operation is an
-//! autocommitted statement. Values beyond 2 kB go to the table's TOAST relation, compressed unless
-//! `compression = "none"`.
+//! A foreign server has its own `fsync`, so `os` may be stronger there.
 //!
 //! Invariant: options that begin with `assay` never reach a server.
 //!
@@ -28,6 +22,7 @@ mod describe;
 mod driver;
 mod instance;
 mod kind;
+mod startup_error;
 mod state;
 mod wire;
 

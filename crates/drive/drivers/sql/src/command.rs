@@ -2,8 +2,7 @@
 
 use crate::config::Protocol;
 use crate::connection::{Connection, Reply};
-use crate::template::Template;
-use crate::value::Value;
+use crate::template::{Template, Value};
 
 /// A statement; prepared when it is first executed.
 pub(crate) enum Command<C: Connection> {
@@ -34,7 +33,6 @@ impl<C: Connection> Command<C> {
         &mut self,
         connection: &mut C,
         value: impl Fn(usize) -> Value<'v> + Copy,
-        needs_kind: bool,
         on_row: impl FnMut(C::Column, &[u8]),
     ) -> Reply<(u64, u64), C> {
         if let Self::Unprepared(template) = self {
@@ -46,7 +44,7 @@ impl<C: Connection> Command<C> {
                 (connection.write_text(template, value)?, None)
             }
         };
-        Ok((connection.exchange(prepared, needs_kind, on_row)?, bytes))
+        Ok((connection.exchange(prepared, on_row)?, bytes))
     }
 
     /// Queues the command with its values; `None` when not prepared yet or too long.

@@ -1,8 +1,9 @@
 //! Connection options: endpoint, protocol, Assay's own options.
 
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec};
-use model::{Endpoint, Options};
+use engine::{EngineError, OpenSpec, PIPELINING};
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Endpoint, OpKind, Options};
 
 use crate::connection::{Connection, Reply};
 
@@ -22,7 +23,6 @@ pub enum Protocol {
 
 impl Protocol {
     /// Returns the option's value.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Prepared => "prepared",
@@ -52,6 +52,23 @@ impl Protocol {
 /// Iterates over the options without Assay's own.
 pub fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
     options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
+}
+
+/// Returns the capabilities of a server; `compression` is the reason why it is no setting.
+pub fn capabilities<C: Connection>(compression: &'static str) -> Capabilities {
+    let (key_bytes, value_bytes) = C::SQL.row_bytes_max;
+    Capabilities {
+        operations: OpKind::ALL.into(),
+        key_bytes_max: u32::try_from(key_bytes).ok(),
+        value_bytes_max: u32::try_from(value_bytes).ok(),
+        ..Capabilities::whole([
+            (CACHE_SIZE, Feature::Yes),
+            (COMPRESSION, Feature::no(compression)),
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (DIRECT_IO, Feature::Yes),
+            (PIPELINING, Feature::Yes),
+        ])
+    }
 }
 
 /// How the server is used; `S` is the configuration of a session.

@@ -6,8 +6,7 @@ use model::Endpoint;
 use model::sql::Dialect;
 
 use crate::failure::{ErrorResponse, Failure};
-use crate::template::Template;
-use crate::value::Value;
+use crate::template::{Template, Value};
 
 /// The result of an exchange on a connection `C`.
 pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
@@ -105,12 +104,10 @@ pub trait Connection: Send + Sized {
 
     /// Sends the request written last and reads its answer; returns the affected rows.
     ///
-    /// The statement was sent as text without `prepared`; `needs_kind` is set when `on_row` calls
-    /// [`Connection::first_as_text`].
+    /// The statement was sent as text without `prepared`.
     fn exchange(
         &mut self,
         prepared: Option<&Self::Prepared>,
-        needs_kind: bool,
         on_row: impl FnMut(Self::Column, &[u8]),
     ) -> Reply<u64, Self>;
 

@@ -1,13 +1,13 @@
 //! An open database: tables, control connection, row counts.
 
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
 
 use engine::{ApplicationSetup, EngineError, Maintenance, OpenSpec};
 use model::{EngineState, Identity, Options};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
-use crate::control::Control;
 use crate::failure::{ErrorResponse, Failure};
 use crate::tables;
 
@@ -121,5 +121,41 @@ fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Resul
         // A server without such locks is not shared.
         Ok(true) | Err(Failure::Refused(_)) => Ok(()),
         Err(failure) => Err(failure.into()),
+    }
+}
+
+/// A shared connection, opened on first use and after a loss.
+#[derive(Debug)]
+pub struct Control<C>(Mutex<Option<C>>);
+
+impl<C> Default for Control<C> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<C: Connection> Control<C> {
+    /// Returns the control connection over an open one.
+    pub(crate) fn new(connection: C) -> Self {
+        Self(Mutex::new(Some(connection)))
+    }
+
+    /// Runs a query, once more over a new connection after a loss.
+    ///
+    /// # Errors
+    /// When the server refuses it, or cannot be reached again.
+    pub fn run<T>(
+        &self,
+        open: impl Fn() -> Result<C, EngineError>,
+        mut query: impl FnMut(&mut C) -> Reply<T, C>,
+    ) -> Result<T, EngineError> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = slot.as_mut() {
+            match query(connection) {
+                Err(failure) if failure.is_loss() => *slot = None,
+                answer => return Ok(answer?),
+            }
+        }
+        Ok(query(slot.insert(open()?))?)
     }
 }

@@ -1,6 +1,6 @@
 //! Failures of an exchange with a server.
 
-use std::fmt::{self, Debug, Display};
+use std::fmt::{Debug, Display};
 use std::io;
 
 use engine::EngineError;
@@ -25,13 +25,16 @@ pub trait ErrorResponse: Debug + Display {
 }
 
 /// A failed exchange.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure<E> {
     /// The server answered with an error; the connection is good.
+    #[error("{0}")]
     Refused(E),
     /// The connection is lost, or its data malformed.
+    #[error("connection lost: {0}")]
     Lost(String),
     /// The request cannot be sent, or the login is impossible.
+    #[error("{0}")]
     Rejected(String),
 }
 
@@ -50,16 +53,6 @@ impl<E> From<io::Error> for Failure<E> {
     #[cold]
     fn from(error: io::Error) -> Self {
         Self::Lost(error.to_string())
-    }
-}
-
-impl<E: Display> Display for Failure<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(response) => Display::fmt(response, f),
-            Self::Lost(reason) => write!(f, "connection lost: {reason}"),
-            Self::Rejected(reason) => f.write_str(reason),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use model::{Direction, Op, Outcome};
 use crate::command::Command;
 use crate::config::Protocol;
 use crate::connection::{Connection, Reply};
-use crate::value::Value;
+use crate::template::Value;
 
 /// A statement in flight.
 #[derive(Debug, Clone, Copy)]
@@ -18,12 +18,10 @@ pub(crate) struct InFlight {
     pub(crate) is_text: bool,
 }
 
-/// The expected result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ExpectedResult {
     /// The value of one key, or nothing.
     Get,
-    /// Keys and values.
     Scan,
     /// Confirmation of a write or delete.
     Write,
@@ -91,7 +89,7 @@ impl<C: Connection> KeyValue<C> {
         if let Op::MultiGet { keys } = *op {
             self.multi_get(connection, keys, rows)?;
         } else if let Some((command, scratch, (expected, key, second))) = self.command(op) {
-            command.run(connection, values(key, second), false, |column, row| {
+            command.run(connection, values(key, second), |column, row| {
                 push::<C>(expected, key, (column, row), scratch, rows);
             })?;
             return Ok(expected.outcome(rows));
@@ -178,7 +176,7 @@ impl<C: Connection> KeyValue<C> {
             let value = |position: usize| {
                 if C::SQL.has_arrays { Value::Keys(keys) } else { Value::Bytes(keys[position]) }
             };
-            several[values - 1].run(connection, value, false, |column, row| {
+            several[values - 1].run(connection, value, |column, row| {
                 let (key, value) = C::columns(column, row, scratch);
                 found.add(key, value);
             })?;
@@ -193,7 +191,6 @@ impl<C: Connection> KeyValue<C> {
     }
 }
 
-/// Returns the command of a scan.
 fn scan<C: Connection>(direction: Direction, limit: &str, protocol: Protocol) -> Command<C> {
     let (compared, order) = match direction {
         Direction::Forward => (">=", "k"),

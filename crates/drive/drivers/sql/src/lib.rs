@@ -12,7 +12,6 @@
 mod command;
 mod config;
 mod connection;
-mod control;
 mod database;
 mod engine;
 mod failure;
@@ -25,15 +24,12 @@ mod session;
 mod socket;
 mod tables;
 mod template;
-mod value;
 
-pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, server_options};
+pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, capabilities, server_options};
 pub use connection::{Connection, Reply, Sql};
-pub use control::Control;
-pub use database::{Database, SqlEngine};
+pub use database::{Control, Database, SqlEngine};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::Socket;
-pub use template::{Part, Template};
-pub use value::Value;
+pub use template::{Part, Template, Value};

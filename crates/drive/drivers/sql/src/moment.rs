@@ -18,7 +18,6 @@ impl Moment {
     ///
     /// Source: Howard Hinnant 2013, "chrono-Compatible Low-Level Date Algorithms",
     /// `civil_from_days`.
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 100")]
     pub fn of(seconds: i64) -> Self {
         let second = seconds.rem_euclid(SECONDS_PER_DAY);
@@ -36,7 +35,6 @@ impl Moment {
     }
 
     /// Converts seconds since 1970, clamped to the years 0 to 9999.
-    #[must_use]
     pub fn clamped(seconds: i64) -> Self {
         Self::of(seconds.clamp(-719_528 * SECONDS_PER_DAY, 2_932_897 * SECONDS_PER_DAY - 1))
     }

@@ -4,52 +4,42 @@ use std::collections::VecDeque;
 
 use engine::EngineError;
 
-/// Statements in flight, oldest first; those of a lost connection fail.
+/// Statements in flight, oldest first; `None` was lost with its connection.
 ///
 /// `F` describes how an answer is read. No allocation once the queue has been at its longest.
 #[derive(Debug)]
-pub(crate) struct PipelineQueue<F> {
-    in_flight: VecDeque<F>,
-    lost: usize,
-}
+pub(crate) struct PipelineQueue<F>(VecDeque<Option<F>>);
 
 impl<F> Default for PipelineQueue<F> {
     fn default() -> Self {
-        Self { in_flight: VecDeque::new(), lost: 0 }
+        Self(VecDeque::new())
     }
 }
 
 impl<F> PipelineQueue<F> {
-    /// Appends a statement.
     #[inline]
     pub(crate) fn push(&mut self, statement: F) {
-        self.in_flight.push_back(statement);
+        self.0.push_back(Some(statement));
     }
 
-    /// Removes the oldest, whose answer comes next.
-    ///
-    /// # Errors
-    /// When it was lost with its connection, or nothing is in flight.
+    /// Removes the oldest, whose answer comes next; fails when it was lost or there is none.
     #[inline]
     pub(crate) fn oldest(&mut self) -> Result<F, EngineError> {
-        if self.lost > 0 {
-            self.lost -= 1;
-            return Err(EngineError::Timeout("lost with its connection".to_owned()));
-        }
-        let none = || EngineError::Fatal("no statement is in flight".to_owned());
-        self.in_flight.pop_front().ok_or_else(none)
+        let oldest = self.0.pop_front();
+        let oldest =
+            oldest.ok_or_else(|| EngineError::Fatal("no statement is in flight".to_owned()))?;
+        oldest.ok_or_else(|| EngineError::Timeout("lost with its connection".to_owned()))
     }
 
     /// Marks every statement in flight as lost with its connection.
     pub(crate) fn lose_all(&mut self) {
-        self.lost += self.in_flight.len();
-        self.in_flight.clear();
+        self.0.iter_mut().for_each(|statement| *statement = None);
     }
 
     /// Returns whether the oldest was lost: no answer will come.
     #[inline]
-    pub(crate) const fn has_lost(&self) -> bool {
-        self.lost > 0
+    pub(crate) fn has_lost(&self) -> bool {
+        matches!(self.0.front(), Some(None))
     }
 }
 

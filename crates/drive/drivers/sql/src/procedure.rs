@@ -10,8 +10,7 @@ use crate::connection::{Connection, Reply};
 use crate::failure::Failure;
 use crate::key_value::{ExpectedResult, InFlight, outcome};
 use crate::tables;
-use crate::template::Template;
-use crate::value::Value;
+use crate::template::{Template, Value};
 
 /// The procedures of an application per table copy, rendered on first call.
 pub(crate) struct Calls<C: Connection> {
@@ -74,13 +73,13 @@ impl<C: Connection> Calls<C> {
         check_arguments(call, rendered.arguments)?;
         let mut run = || {
             if rendered.is_transaction {
-                begin.run(connection, |_| Value::Integer(0), false, |_, _| {})?;
+                begin.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
             for command in &mut rendered.commands {
                 execute(command, connection, call, first, rows)?;
             }
             if rendered.is_transaction {
-                commit.run(connection, |_| Value::Integer(0), false, |_, _| {})?;
+                commit.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
             Ok(())
         };
@@ -133,7 +132,7 @@ fn execute<C: Connection>(
 ) -> Reply<(), C> {
     let is_storing = rows.is_storing();
     let value = |position| Value::of(call, position);
-    let (affected, bytes) = command.run(connection, value, is_storing, |column, row| {
+    let (affected, bytes) = command.run(connection, value, |column, row| {
         if is_storing {
             first.clear();
             C::first_as_text(column, row, first);

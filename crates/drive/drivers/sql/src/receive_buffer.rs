@@ -12,20 +12,17 @@ pub struct ReceiveBuffer {
 
 impl ReceiveBuffer {
     /// Returns an empty buffer of `bytes`, a power of two.
-    #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self { buffer: vec![0; bytes], start: 0, end: 0 }
     }
 
     /// Returns whether no bytes are unread.
-    #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.start == self.end
     }
 
     /// Returns the unread bytes.
-    #[must_use]
     #[inline]
     pub fn unread(&self) -> &[u8] {
         &self.buffer[self.start..self.end]

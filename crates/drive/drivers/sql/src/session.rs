@@ -48,7 +48,6 @@ pub(crate) struct SqlSession<'e, D: Database> {
 type Error<D> = <<D as Database>::Connection as Connection>::Error;
 
 impl<'e, D: Database> SqlSession<'e, D> {
-    /// Connects.
     pub(crate) fn new(engine: &'e SqlEngine<D>) -> Result<Self, EngineError> {
         let link = Link::open(&engine.config, engine.setup.as_ref())?;
         let queue = PipelineQueue::default();

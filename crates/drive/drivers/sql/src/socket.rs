@@ -47,7 +47,6 @@ impl Socket {
     }
 
     /// Returns whether only root can read the traffic.
-    #[must_use]
     pub const fn is_secure(&self) -> bool {
         matches!(self, Self::Unix(_))
     }

@@ -31,9 +31,7 @@ struct TableSpec {
 }
 
 /// Creates the tables of `spec`, or finds those of this data set again; returns their names.
-///
-/// # Errors
-/// When a foreign table has the name, or the user lacks rights.
+/// Fails when a foreign table has the name, or the user lacks rights.
 pub(crate) fn ensure<C: Connection>(
     connection: &mut C,
     spec: &OpenSpec,
@@ -75,7 +73,6 @@ pub(crate) fn ensure<C: Connection>(
     Ok(wanted.into_iter().map(|table| table.name).collect())
 }
 
-/// Returns the tables of `spec`.
 fn specs<C: Connection>(spec: &OpenSpec, session: &C::Session) -> Vec<TableSpec> {
     let Some(setup) = &spec.application else {
         let create = C::create_key_value(session);
@@ -98,7 +95,6 @@ pub(crate) fn name(base: &str, number: u32) -> String {
     format!("{base}{}", u64::from(number) + 1)
 }
 
-/// Returns the SQL text of a statement on one table.
 fn sql_text(statement: &Statement, table: &str) -> String {
     let pieces = statement.parts.iter().map(|part| match part {
         Part::Text(text) => text.as_str(),

@@ -1,11 +1,13 @@
-//! SQL text with the positions of its values.
+//! SQL text with the positions of its values, and those values.
 
 use model::sql::{Piece, Procedure, Statement};
+use model::{Argument, Call};
 
 /// Text of a statement with the positions of its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    parts: Vec<Part>,
+    /// Text and values, in order.
+    pub parts: Vec<Part>,
 }
 
 /// SQL text, or the position of a value.
@@ -47,12 +49,6 @@ impl Template {
         Self { parts }
     }
 
-    /// Returns the parts, in order.
-    #[must_use]
-    pub fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
     /// Returns the number of arguments needed for the values.
     pub(crate) fn arguments(&self) -> usize {
         let needed = self.parts.iter().map(|part| match part {
@@ -86,6 +82,37 @@ impl Template {
             }
         }
         (sql, arguments)
+    }
+}
+
+/// A value of a statement.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'v> {
+    /// An integer.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// Seconds since 1970.
+    Moment(i64),
+    /// Text in the connection's character set.
+    Text(&'v [u8]),
+    /// Bytes.
+    Bytes(&'v [u8]),
+    /// An array of keys, where [`crate::Sql::has_arrays`].
+    Keys(&'v [&'v [u8]]),
+}
+
+impl<'v> Value<'v> {
+    /// Returns the value of a call's argument; an absent one is empty.
+    #[inline]
+    pub(crate) fn of(call: &'v Call<'_>, position: usize) -> Self {
+        match call.arguments.get(position) {
+            Some(&Argument::Integer(value)) => Self::Integer(value),
+            Some(&Argument::Real(value)) => Self::Real(value),
+            Some(&Argument::Moment(seconds)) => Self::Moment(seconds),
+            Some(&text @ Argument::Text { .. }) => Self::Text(call.text(text)),
+            None => Self::Text(&[]),
+        }
     }
 }
 
@@ -127,7 +154,7 @@ mod tests {
         };
         let template = Template::render(&statement, &procedure(2), "pi7");
         let merged = Part::Text(" FROM pi7 WHERE id IN (".to_owned());
-        assert_eq!((template.arguments(), &template.parts()[2]), (3, &merged));
+        assert_eq!((template.arguments(), &template.parts[2]), (3, &merged));
         let numbered = |is_shared| template.with_placeholders(is_shared, |at| format!("${at}"));
         let (sql, arguments) = numbered(true);
         assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $1");
@@ -141,6 +168,6 @@ mod tests {
     fn placeholders_are_numbered_in_order() {
         let text = |text: &str| Part::Text(text.to_owned());
         let parts = [text("a "), Part::Value(0), text(" b "), Part::Value(1), text("")];
-        assert_eq!(Template::parse("a ? b ?").parts(), parts);
+        assert_eq!(Template::parse("a ? b ?").parts, parts);
     }
 }

@@ -114,7 +114,7 @@ pub(crate) fn start_with(
 
 /// Returns the process that a running fake has started.
 pub(crate) fn child_pid(running: &Running) -> u32 {
-    let Address::Socket(path) = &running.endpoint().address else { unreachable!() };
+    let Address::Socket(path) = &running.endpoint.address else { unreachable!() };
     let text = fs::read_to_string(path).expect("it is ready");
     text.trim().parse().expect("a process id")
 }

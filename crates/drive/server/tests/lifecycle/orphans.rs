@@ -18,7 +18,7 @@ const DIR: &str = "ASSAY_TEST_SERVER_DIR";
 fn killed_parent_is_cleaned_up_by_the_next_run() {
     if let Some(dir) = env::var_os(DIR) {
         let running = start(Path::new(&dir), "none", Duration::from_secs(60)).unwrap();
-        let private = running.site().socket.parent().unwrap();
+        let private = running.site.socket.parent().unwrap();
         println!("ready {} {} {}", running.pid(), child_pid(&running), private.display());
         loop {
             std::thread::park();

@@ -92,9 +92,9 @@ fn real_server_starts_and_leaves_nothing() {
         ready_within: Duration::from_secs(60),
     };
     let mut running = Running::start(&start, &|| false).unwrap();
-    assert!(running.version().contains("PostgreSQL"), "{}", running.version());
+    assert!(running.version.contains("PostgreSQL"), "{}", running.version);
     running.stop(Duration::from_secs(60)).unwrap();
-    let log = std::fs::read_to_string(&running.site().log).unwrap();
+    let log = std::fs::read_to_string(&running.site.log).unwrap();
     assert!(log.contains("database system is shut down"), "{log}");
 
     let mut running = Running::start(&start, &|| false).unwrap();

@@ -21,7 +21,7 @@ fn server_is_set_up_once_and_keeps_its_data() {
     let names: Vec<_> =
         running.files().iter().map(|file| file.file_name().unwrap().to_owned()).collect();
     assert_eq!(names, ["server.log", "fake.conf"]);
-    let private: PathBuf = running.site().socket.parent().unwrap().into();
+    let private: PathBuf = running.site.socket.parent().unwrap().into();
     running.stop(SOON).unwrap();
     drop(running);
     assert!(!is_alive(pid) && !is_alive(child) && !private.exists());

@@ -8,26 +8,15 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 
 use super::engine::{Compilable, Release, find};
-use super::name::version;
 use super::objects::{Objects, clear};
-use super::recipe::Language;
 use super::toolchain::Toolchain;
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 use crate::source::{Fetched, obtain};
 use crate::store::Store;
 
-/// Fact: the compiler.
-const COMPILER: &str = "compiler";
-
-/// Fact: the compiler's flags.
-const FLAGS: &str = "compiler_flags";
-
-/// Fact: the crate with the source.
-const SOURCE: &str = "source_crate";
-
-/// Fact: bundled crates.
-const BUNDLED: &str = "bundled";
+/// Longest version name: it is used in directory names.
+const NAME_CHARS: usize = 100;
 
 /// Options of compiling a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,12 +75,14 @@ impl Store {
             }
             return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
         }
-        toolchain.check(Language::C)?;
+        toolchain.check(false)?;
+        self.check_own_name(&build)?;
         let on_event = RefCell::new(on_event);
         let mut objects = None;
-        let artifact = self.make(
+        let artifact = self.fill(
             &build,
             &mut |line| on_event.borrow_mut()(CompileEvent::Stage(line)),
+            true,
             |library, _| {
                 let mut on_event = on_event.borrow_mut();
                 let toolchain = &toolchain;
@@ -100,9 +91,17 @@ impl Store {
                 objects = Some(dir);
                 let mut facts = facts;
                 if !bundled.is_empty() {
-                    facts.insert(BUNDLED.to_owned(), bundled);
+                    facts.insert("bundled".to_owned(), bundled);
                 }
-                Ok(Fetched { facts, ..Fetched::of(origin(release, toolchain)) })
+                let source = release.source;
+                let origin = format!(
+                    "compiled from {} {} by {} with {}",
+                    source.name,
+                    source.version,
+                    toolchain.label(),
+                    toolchain.flags_text()
+                );
+                Ok(Fetched { facts, ..Fetched::of(origin) })
             },
         )?;
         // Only now: if the smoke test fails, the objects are needed to link again.
@@ -141,7 +140,7 @@ impl Work<'_> {
         let parent = store.cache_dir().join("build").join(name);
         let objects = Objects::prepare(&parent, toolchain, &recipe)?;
         if objects.has_cxx() {
-            toolchain.check(Language::Cxx)?;
+            toolchain.check(true)?;
         }
         let (total, mut done) = objects.done();
         if done > 0 {
@@ -155,7 +154,7 @@ impl Work<'_> {
         })?;
         on_event(CompileEvent::Stage("linking"));
         objects.link(library, jobs)?;
-        Ok((recipe.bundled.join(", "), objects.into_dir()))
+        Ok((recipe.bundled.join(", "), objects.dir))
     }
 }
 
@@ -176,22 +175,78 @@ fn name_of(
 fn facts_of(release: &Release, toolchain: &Toolchain) -> BTreeMap<String, String> {
     let source = release.source;
     [
-        (COMPILER, toolchain.version_line.clone()),
-        (FLAGS, toolchain.flags_text()),
-        (SOURCE, format!("{} {}", source.name, source.version)),
+        ("compiler", toolchain.version_line.clone()),
+        ("compiler_flags", toolchain.flags_text()),
+        ("source_crate", format!("{} {}", source.name, source.version)),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
 }
 
-/// Describes where the library came from.
-fn origin(release: &Release, toolchain: &Toolchain) -> String {
-    let source = release.source;
-    format!(
-        "compiled from {} {} by {} with {}",
-        source.name,
-        source.version,
-        toolchain.label(),
-        toolchain.flags_text()
-    )
+/// Returns the version name of a build: `10.4.2-gcc12-O3-march-native-lto`.
+///
+/// It begins with the release's version and a dash, so that version checks can parse it.
+fn version(
+    release: &str,
+    compiler: &str,
+    flags: &[String],
+    is_lto: bool,
+) -> Result<String, SupplyError> {
+    let mut parts = vec![release.to_owned(), compiler.to_owned()];
+    parts.extend(flags.iter().map(|flag| name_part(flag)).filter(|part| !part.is_empty()));
+    if is_lto {
+        parts.push("lto".to_owned());
+    }
+    let name = parts.join("-");
+    if name.len() > NAME_CHARS {
+        return Err(SupplyError::Invalid(format!(
+            "the flags make the name too long ({} characters): give one with --name",
+            name.len()
+        )));
+    }
+    Ok(name)
+}
+
+/// Returns a flag as part of a name: `-march=native` is `march-native`.
+fn name_part(flag: &str) -> String {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    flag.split(|c| !is_allowed(c)).filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn named(flags: &[&str], is_lto: bool) -> String {
+        let flags: Vec<_> = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        version("10.4.2", "gcc12", &flags, is_lto).unwrap()
+    }
+
+    #[test]
+    fn name_contains_compiler_and_flags() {
+        assert_eq!(named(&["-O3", "-march=native"], true), "10.4.2-gcc12-O3-march-native-lto");
+        assert_eq!(named(&["-O2"], false), "10.4.2-gcc12-O2");
+        assert_eq!(
+            named(&["-mtune=x86-64-v3", "--param=a=b"], false),
+            "10.4.2-gcc12-mtune-x86-64-v3-param-a-b"
+        );
+        assert_eq!(named(&["--", "-O1"], false), "10.4.2-gcc12-O1");
+    }
+
+    #[test]
+    fn too_long_name_requests_an_explicit_one() {
+        let flags = vec!["-fno-semantic-interposition".to_owned(); 5];
+        let error = version("10.4.2", "gcc12", &flags, false).unwrap_err();
+        assert!(error.to_string().ends_with("give one with --name"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_parses_as_a_build(flags in prop::collection::vec("-[ -~]{0,20}", 0..4)) {
+            let Ok(name) = version("1.2.3", "clang14", &flags, false) else { return Ok(()) };
+            prop_assert!(format!("rocksdb@{name}").parse::<BuildRef>().is_ok(), "{}", name);
+        }
+    }
 }

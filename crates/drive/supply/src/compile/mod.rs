@@ -1,15 +1,14 @@
 //! Compiles engines from source in Rust crates, with any compiler and flags.
 //!
 //! `engine/` lists for each engine its releases and the files of its library; `recipe` is that
-//! list; `toolchain` is the compiler with its flags; `name` names the build; `objects` compiles
-//! file by file and can be resumed; `make` combines them.
+//! list; `toolchain` is the compiler with its flags; `objects` compiles file by file and can be
+//! resumed; `make` names the build and combines them.
 //!
 //! To add an engine, write one file under `engine/` and add its line to `engine::registry`. To add
 //! a release of one, add a line to its file.
 
 mod engine;
 mod make;
-mod name;
 mod objects;
 mod recipe;
 mod toolchain;

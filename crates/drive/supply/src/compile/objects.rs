@@ -11,9 +11,11 @@ use std::thread;
 
 use sha2::{Digest, Sha256};
 
-use super::recipe::{HEADERS_DIR, Language, Recipe, Unit};
+use super::recipe::{HEADERS_DIR, Recipe, Unit};
 use super::toolchain::{Toolchain, compiler_errors, run};
 use crate::error::SupplyError;
+use crate::library::hex;
+use crate::program::text;
 
 /// Hex digits of the hash in the name of a directory of objects.
 const HASH_DIGITS: usize = 12;
@@ -34,16 +36,13 @@ pub(crate) struct Objects<'a> {
     toolchain: &'a Toolchain,
     recipe: &'a Recipe,
     /// Their directory; the compiler runs there.
-    dir: PathBuf,
+    pub(crate) dir: PathBuf,
 }
 
 impl<'a> Objects<'a> {
     /// Prepares the directory of a build's objects below `parent`.
     ///
     /// Its name is a hash of everything that changes an object: compiler, flags, files.
-    ///
-    /// # Errors
-    /// When it cannot be written, or the disk has too little space.
     pub(crate) fn prepare(
         parent: &Path,
         toolchain: &'a Toolchain,
@@ -128,12 +127,8 @@ impl<'a> Objects<'a> {
     }
 
     /// Links the objects to a library at `library`, an absolute path.
-    ///
-    /// # Errors
-    /// When the linker fails, with its errors.
     pub(crate) fn link(&self, library: &Path, jobs: usize) -> Result<(), SupplyError> {
-        let language = if self.has_cxx() { Language::Cxx } else { Language::C };
-        let mut command = self.toolchain.link(language, jobs);
+        let mut command = self.toolchain.link(self.has_cxx(), jobs);
         let name = library.file_name().unwrap_or_default().to_string_lossy();
         command.push(format!("-Wl,-soname,{name}"));
         command.extend(["-o".to_owned(), library.display().to_string()]);
@@ -142,40 +137,28 @@ impl<'a> Objects<'a> {
         self.execute(&command, "link", &name)
     }
 
-    /// Returns the directory of the objects.
-    pub(crate) fn into_dir(self) -> PathBuf {
-        self.dir
-    }
-
     /// Returns whether any file is C++.
     pub(crate) fn has_cxx(&self) -> bool {
-        self.recipe.units.iter().any(|unit| unit.language == Language::Cxx)
+        self.recipe.units.iter().any(Unit::is_cxx)
     }
 
     /// Runs a command in the object directory; logs its output when it fails.
-    fn execute(
-        &self,
-        command: &[String],
-        action: &'static str,
-        file: &str,
-    ) -> Result<(), SupplyError> {
+    fn execute(&self, command: &[String], action: &str, file: &str) -> Result<(), SupplyError> {
         let (program, arguments) =
             command.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
-        let output = run(Command::new(program).args(arguments).current_dir(&self.dir), program)?;
+        let output = run(Command::new(program).args(arguments).current_dir(&self.dir))?;
         if output.status.success() {
             return Ok(());
         }
         let log = self.dir.join(LOG_FILE);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        let line = command.join(" ");
-        fs::write(&log, format!("{line}\n\n{stderr}")).map_err(SupplyError::io("write", &log))?;
-        Err(SupplyError::CompileFailed {
-            action,
-            file: file.to_owned(),
-            program: program.to_owned(),
-            output: compiler_errors(&stderr, output.status),
-            log,
-        })
+        let all = format!("{}\n\n{}", command.join(" "), text(&output.stderr));
+        fs::write(&log, all).map_err(SupplyError::io("write", &log))?;
+        Err(SupplyError::NotCompiled(format!(
+            "{program} did not {action} {file}:\n{}\nfull output and command: {}; finished \
+             objects are stored, the same call continues from there",
+            compiler_errors(&output),
+            log.display()
+        )))
     }
 
     /// Returns the name of a file's object.
@@ -191,34 +174,29 @@ impl<'a> Objects<'a> {
         let free = stat.f_bavail.saturating_mul(stat.f_frsize);
         let (total, done) = self.done();
         let needed = OBJECT_BYTES.saturating_mul((total - done) as u64) + LIBRARY_BYTES;
-        if free < needed {
-            return Err(SupplyError::NoRoom {
-                dir: self.dir.clone(),
-                needed: model::Bytes(needed),
-                free: model::Bytes(free),
-            });
+        if free >= needed {
+            return Ok(());
         }
-        Ok(())
+        Err(SupplyError::NotCompiled(format!(
+            "{} has {} free, compiling needs {}: free some space, or choose another cache with \
+             --cache-dir DIR",
+            self.dir.display(),
+            model::Bytes(free),
+            model::Bytes(needed)
+        )))
     }
 }
 
 /// Removes the objects of a finished build.
-///
-/// # Errors
-/// When they cannot be removed.
 pub(crate) fn clear(dir: &Path) -> Result<(), SupplyError> {
     fs::remove_dir_all(dir).map_err(SupplyError::io("remove", dir))?;
-    if let Some(parent) = dir.parent()
-        && fs::remove_dir(parent).is_err()
-    {
-        // It holds objects of other builds of the release.
-    }
-    Ok(())
+    // It fails when the parent holds objects of other builds of the release.
+    dir.parent().map(fs::remove_dir).map_or(Ok(()), |_removed| Ok(()))
 }
 
 /// Returns the command that compiles a file, without the object's name.
 fn command_of(toolchain: &Toolchain, unit: &Unit) -> Vec<String> {
-    let mut command = toolchain.compile(unit.language, &unit.arguments);
+    let mut command = toolchain.compile(unit.is_cxx(), &unit.arguments);
     command.extend(["-c".to_owned(), unit.source.display().to_string()]);
     command
 }
@@ -240,9 +218,7 @@ fn hash(toolchain: &Toolchain, recipe: &Recipe) -> String {
             add(&word);
         }
     }
-    let digest = hasher.finalize();
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    hex[..HASH_DIGITS].to_owned()
+    hex(&hasher.finalize())[..HASH_DIGITS].to_owned()
 }
 
 #[cfg(test)]
@@ -257,14 +233,14 @@ mod tests {
         }
         let sources = files.iter().map(|(name, _)| dir.join(name));
         recipe.headers.push(("made/limits.h", "#define LIMIT 7\n".to_owned()));
-        recipe.add(Language::C, &["-Iinclude".to_owned()], sources);
+        recipe.add(&[Path::new("include")], &[], sources);
         recipe
     }
 
     /// Returns the machine's compiler, or prints why the test is skipped.
     fn gcc(flags: &str) -> Option<Toolchain> {
         let found = Toolchain::find("gcc", flags, false);
-        if matches!(found, Err(SupplyError::NoCompiler { .. })) {
+        if matches!(found, Err(SupplyError::NoProgram(_))) {
             println!("skipped: no gcc here (Debian: apt install gcc)");
         }
         found.ok()
@@ -306,13 +282,10 @@ mod tests {
         let objects = Objects::prepare(&dir.path().join("o"), &toolchain, &recipe).unwrap();
         let mut compiled = Vec::new();
         let mut note = |path: &Path| compiled.push(path.to_owned());
-        let error = objects.compile(1, &mut note).unwrap_err();
-        let SupplyError::CompileFailed { file, output, log, .. } = &error else {
-            panic!("{error}")
-        };
-        assert!(file.ends_with("b.c"), "{file}");
-        assert!(output.starts_with("/") && output.contains("error: ") && output.contains("oops"));
-        let log = fs::read_to_string(log).unwrap();
+        let error = objects.compile(1, &mut note).unwrap_err().to_string();
+        assert!(error.starts_with("gcc did not compile /"), "{error}");
+        assert!(error.contains("b.c:\n/") && error.contains("error: ") && error.contains("oops"));
+        let log = fs::read_to_string(objects.dir.join(LOG_FILE)).unwrap();
         assert!(log.starts_with("gcc -Iinclude -fPIC -w -O0 -c ") && log.contains("oops"), "{log}");
         assert_eq!(objects.done(), (3, 1));
         fs::write(dir.path().join("b.c"), "int two(void) { return 2; }\n").unwrap();
@@ -321,7 +294,7 @@ mod tests {
         let library = dir.path().join("libx.so");
         objects.link(&library, 1).unwrap();
         crate::library::check_loadable(&library).unwrap();
-        clear(&objects.into_dir()).unwrap();
+        clear(&objects.dir).unwrap();
         assert!(!dir.path().join("o").exists());
     }
 

@@ -4,24 +4,19 @@ use std::path::{Path, PathBuf};
 
 use crate::error::SupplyError;
 
-/// The language of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Language {
-    /// C, and assembly that goes through its preprocessor.
-    C,
-    /// C++.
-    Cxx,
-}
-
-/// One file to compile.
+/// One file to compile; C++ if its name ends with `.cc`, else C or assembly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unit {
-    /// The file.
     pub(crate) source: PathBuf,
-    /// Its language.
-    pub(crate) language: Language,
     /// Compiler arguments, before the user's flags.
     pub(crate) arguments: Vec<String>,
+}
+
+impl Unit {
+    /// Returns whether the file is C++.
+    pub(crate) fn is_cxx(&self) -> bool {
+        self.source.extension().is_some_and(|extension| extension == "cc")
+    }
 }
 
 /// Build recipe of a library.
@@ -41,46 +36,21 @@ pub(crate) struct Recipe {
 pub(crate) const HEADERS_DIR: &str = "include";
 
 impl Recipe {
-    /// Adds files of one language with the same arguments.
+    /// Adds files that include headers from `dirs` and are compiled with the same flags.
     pub(crate) fn add(
         &mut self,
-        language: Language,
-        arguments: &[String],
+        dirs: &[&Path],
+        flags: &[&str],
         sources: impl IntoIterator<Item = PathBuf>,
     ) {
-        self.units.extend(sources.into_iter().map(|source| Unit {
-            source,
-            language,
-            arguments: arguments.to_vec(),
-        }));
+        let dirs = dirs.iter().map(|dir| format!("-I{}", dir.display()));
+        let arguments: Vec<_> = dirs.chain(flags.iter().map(|flag| (*flag).to_owned())).collect();
+        let units = sources.into_iter();
+        self.units.extend(units.map(|source| Unit { source, arguments: arguments.clone() }));
     }
-}
-
-/// Returns `-I` for directories.
-pub(crate) fn includes<'a>(dirs: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
-    dirs.into_iter().map(|dir| format!("-I{}", dir.display())).collect()
-}
-
-/// Returns owned arguments.
-pub(crate) fn owned_args(args: &[&str]) -> Vec<String> {
-    args.iter().map(|arg| (*arg).to_owned()).collect()
 }
 
 /// Returns the text of a crate's file.
 pub(crate) fn read(path: &Path) -> Result<String, SupplyError> {
     std::fs::read_to_string(path).map_err(SupplyError::io("read", path))
-}
-
-/// Returns the files in `dir` that end with one of `extensions`, in the order of their names.
-pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SupplyError> {
-    let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| {
-            let extension = path.extension().and_then(|extension| extension.to_str());
-            extension.is_some_and(|extension| extensions.contains(&extension))
-        })
-        .collect();
-    files.sort_unstable();
-    Ok(files)
 }

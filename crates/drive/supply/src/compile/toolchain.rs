@@ -1,11 +1,9 @@
 //! The compiler of an engine and its flags.
 
-use std::io;
-use std::path::Path;
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, ExitStatus, Output};
 
-use super::recipe::Language;
 use crate::error::SupplyError;
+use crate::program::{self, text};
 
 /// Lines shown of a compiler's errors.
 const ERROR_LINES_MAX: usize = 12;
@@ -14,51 +12,36 @@ const ERROR_LINES_MAX: usize = 12;
 const NON_OBJECT_FLAGS: &[&str] =
     &["-c", "-S", "-E", "-o", "-v", "--version", "-fsyntax-only", "-M", "-MM"];
 
-/// A kind of compiler.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    Gcc,
-    Clang,
-}
-
 /// A compiler with its flags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Toolchain {
-    family: Family,
-    /// The command for C.
+    is_clang: bool,
     cc: String,
-    /// The command for C++.
     cxx: String,
     /// First line of its `--version`.
     pub(crate) version_line: String,
     /// Its version, `12` or `14.0.6`.
     number: String,
-    /// The user's flags.
     pub(crate) flags: Vec<String>,
-    /// Whether link-time optimisation is on.
     pub(crate) is_lto: bool,
 }
 
 impl Toolchain {
     /// Finds a compiler, `gcc`, `clang` or one of those with a version as `gcc-13`.
-    ///
-    /// # Errors
-    /// When there is none of that name, it does not start, or a flag is invalid.
     pub(crate) fn find(compiler: &str, flags: &str, is_lto: bool) -> Result<Self, SupplyError> {
-        let (family, cxx) = commands(compiler)?;
+        let (is_clang, cxx) = commands(compiler)?;
         let flags = parse_flags(flags)?;
-        let version = run(Command::new(compiler).arg("--version"), compiler)?;
-        let number = run(Command::new(compiler).arg("-dumpversion"), compiler)?;
-        let first = |output: &Output| {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.lines().next().unwrap_or_default().trim().to_owned()
+        let first_line = |argument: &str| {
+            let output = run(Command::new(compiler).arg(argument))?;
+            let line = text(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
+            Ok::<_, SupplyError>(line)
         };
         Ok(Self {
-            family,
+            is_clang,
             cc: compiler.to_owned(),
             cxx,
-            version_line: first(&version),
-            number: first(&number),
+            version_line: first_line("--version")?,
+            number: first_line("-dumpversion")?,
             is_lto,
             flags,
         })
@@ -67,7 +50,7 @@ impl Toolchain {
     /// Returns compiler and major version for a name: `gcc12`.
     pub(crate) fn label(&self) -> String {
         let major = self.number.split('.').next().unwrap_or_default();
-        let name = if self.family == Family::Gcc { "gcc" } else { "clang" };
+        let name = if self.is_clang { "clang" } else { "gcc" };
         format!("{name}{major}")
     }
 
@@ -78,29 +61,23 @@ impl Toolchain {
     }
 
     /// Checks that the compiler of a language accepts the flags.
-    ///
-    /// # Errors
-    /// When it rejects them, with its errors.
-    pub(crate) fn check(&self, language: Language) -> Result<(), SupplyError> {
-        let program = self.program(language);
-        let name = if language == Language::Cxx { "c++" } else { "c" };
+    pub(crate) fn check(&self, is_cxx: bool) -> Result<(), SupplyError> {
+        let program = self.program(is_cxx);
+        let name = if is_cxx { "c++" } else { "c" };
         let mut command = Command::new(program);
         // Syntax only: a failing assembler would remove /dev/null.
         command.args(self.common()).args(["-fsyntax-only", "-x", name, "/dev/null"]);
-        let output = run(&mut command, program)?;
+        let output = run(&mut command)?;
         if output.status.success() {
             return Ok(());
         }
-        Err(SupplyError::FlagsRejected {
-            compiler: program.to_owned(),
-            flags: self.flags_text(),
-            output: compiler_errors(&String::from_utf8_lossy(&output.stderr), output.status),
-        })
+        let (flags, errors) = (self.flags_text(), compiler_errors(&output));
+        Err(SupplyError::NotCompiled(format!("{program} rejects the flags {flags}:\n{errors}")))
     }
 
     /// Returns the command that compiles a file, without the file and the object's name.
-    pub(crate) fn compile(&self, language: Language, arguments: &[String]) -> Vec<String> {
-        let mut command = vec![self.program(language).to_owned()];
+    pub(crate) fn compile(&self, is_cxx: bool, arguments: &[String]) -> Vec<String> {
+        let mut command = vec![self.program(is_cxx).to_owned()];
         command.extend_from_slice(arguments);
         command.extend(["-fPIC", "-w"].map(str::to_owned));
         command.extend(self.common());
@@ -108,8 +85,8 @@ impl Toolchain {
     }
 
     /// Returns the command that links objects, without their names and the library's.
-    pub(crate) fn link(&self, language: Language, jobs: usize) -> Vec<String> {
-        let mut command = vec![self.program(language).to_owned()];
+    pub(crate) fn link(&self, is_cxx: bool, jobs: usize) -> Vec<String> {
+        let mut command = vec![self.program(is_cxx).to_owned()];
         command.extend(["-shared", "-fPIC"].map(str::to_owned));
         // Undefined symbols fail here, not when a run begins; sanitizers resolve theirs late.
         if !self.flags.iter().any(|flag| flag.starts_with("-fsanitize")) {
@@ -117,10 +94,11 @@ impl Toolchain {
         }
         command.extend(self.flags.iter().cloned());
         if self.is_lto {
-            command.extend(match self.family {
-                Family::Gcc => vec![format!("-flto={jobs}")],
-                Family::Clang => vec!["-flto".to_owned(), "-fuse-ld=lld".to_owned()],
-            });
+            if self.is_clang {
+                command.extend(["-flto", "-fuse-ld=lld"].map(str::to_owned));
+            } else {
+                command.push(format!("-flto={jobs}"));
+            }
         }
         command
     }
@@ -131,25 +109,22 @@ impl Toolchain {
     }
 
     /// Returns the command for a language.
-    fn program(&self, language: Language) -> &str {
-        match language {
-            Language::C => &self.cc,
-            Language::Cxx => &self.cxx,
-        }
+    fn program(&self, is_cxx: bool) -> &str {
+        if is_cxx { &self.cxx } else { &self.cc }
     }
 }
 
-/// Returns a compiler's family, and its command for C++.
-fn commands(compiler: &str) -> Result<(Family, String), SupplyError> {
+/// Returns whether a compiler is Clang, and its command for C++.
+fn commands(compiler: &str) -> Result<(bool, String), SupplyError> {
     let (name, version) = match compiler.split_once('-') {
         Some((name, version)) => (name, format!("-{version}")),
         None => (compiler, String::new()),
     };
     let is_version = version.chars().skip(1).all(|c| c.is_ascii_digit() || c == '.');
     match name {
-        "gcc" if is_version => Ok((Family::Gcc, format!("g++{version}"))),
-        "clang" if is_version => Ok((Family::Clang, format!("clang++{version}"))),
-        _ => Err(SupplyError::BadFlags(format!(
+        "gcc" if is_version => Ok((false, format!("g++{version}"))),
+        "clang" if is_version => Ok((true, format!("clang++{version}"))),
+        _ => Err(SupplyError::Invalid(format!(
             "`{compiler}` is not a known compiler: write gcc or clang, or one with its \
              version as gcc-13"
         ))),
@@ -160,41 +135,36 @@ fn commands(compiler: &str) -> Result<(Family, String), SupplyError> {
 fn parse_flags(text: &str) -> Result<Vec<String>, SupplyError> {
     let flags: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
     for flag in &flags {
-        if flag.contains(['"', '\'', '\\']) {
-            return Err(SupplyError::BadFlags(format!(
-                "`{flag}`: flags are split at spaces, quotes are not supported"
-            )));
-        }
-        if !flag.starts_with('-') {
-            return Err(SupplyError::BadFlags(format!(
-                "`{flag}` is not a flag: flags begin with a dash; write a value as in \
-                 --param=NAME=VALUE"
-            )));
-        }
-        if NON_OBJECT_FLAGS.contains(&flag.as_str()) {
-            return Err(SupplyError::BadFlags(format!(
-                "`{flag}` would prevent the compiler from making the library"
-            )));
-        }
+        let reason = if flag.contains(['"', '\'', '\\']) {
+            ": flags are split at spaces, quotes are not supported"
+        } else if !flag.starts_with('-') {
+            " is not a flag: flags begin with a dash; write a value as in --param=NAME=VALUE"
+        } else if NON_OBJECT_FLAGS.contains(&flag.as_str()) {
+            " would prevent the compiler from making the library"
+        } else {
+            continue;
+        };
+        return Err(SupplyError::Invalid(format!("`{flag}`{reason}")));
     }
     Ok(flags)
 }
 
 /// Runs a compiler with untranslated messages.
-pub(crate) fn run(command: &mut Command, program: &str) -> Result<Output, SupplyError> {
-    let outcome = command.stdin(Stdio::null()).env("LC_ALL", "C").output();
-    outcome.map_err(|error| {
-        if error.kind() == io::ErrorKind::NotFound {
-            return SupplyError::NoCompiler { command: program.to_owned() };
-        }
-        SupplyError::io("run", Path::new(program))(error)
+pub(crate) fn run(command: &mut Command) -> Result<Output, SupplyError> {
+    let name = command.get_program().display().to_string();
+    program::run(command.env("LC_ALL", "C"), || {
+        format!("no compiler `{name}` on this machine: install it (Debian: apt install {name})")
     })
 }
 
-/// Returns a compiler's output from its first error on, truncated.
+/// Returns a compiler's errors from the first one on, truncated.
 ///
 /// The exit status when there is no output, as of a killed compiler.
-pub(crate) fn compiler_errors(text: &str, status: ExitStatus) -> String {
+pub(crate) fn compiler_errors(output: &Output) -> String {
+    excerpt(&text(&output.stderr), output.status)
+}
+
+fn excerpt(text: &str, status: ExitStatus) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let is_error = |line: &&str| line.contains("error") || line.contains("undefined reference");
     let start = lines.iter().position(is_error).unwrap_or(0);
@@ -221,7 +191,7 @@ mod tests {
 
     fn gcc(flags: &[&str], is_lto: bool) -> Toolchain {
         Toolchain {
-            family: Family::Gcc,
+            is_clang: false,
             cc: "gcc".to_owned(),
             cxx: "g++".to_owned(),
             version_line: "gcc (Debian 12.2.0-14) 12.2.0".to_owned(),
@@ -233,9 +203,9 @@ mod tests {
 
     #[test]
     fn cxx_compiler_has_the_version_of_the_c_compiler() {
-        assert_eq!(commands("gcc").unwrap(), (Family::Gcc, "g++".to_owned()));
-        assert_eq!(commands("gcc-13").unwrap(), (Family::Gcc, "g++-13".to_owned()));
-        assert_eq!(commands("clang-18").unwrap(), (Family::Clang, "clang++-18".to_owned()));
+        assert_eq!(commands("gcc").unwrap(), (false, "g++".to_owned()));
+        assert_eq!(commands("gcc-13").unwrap(), (false, "g++-13".to_owned()));
+        assert_eq!(commands("clang-18").unwrap(), (true, "clang++-18".to_owned()));
         for other in ["icc", "gcc-ar", "rm -rf"] {
             let excerpt = commands(other).unwrap_err().to_string();
             assert!(excerpt.ends_with("or one with its version as gcc-13"), "{excerpt}");
@@ -254,7 +224,7 @@ mod tests {
     fn user_flags_come_last() {
         let own = ["-DNDEBUG".to_owned()];
         assert_eq!(
-            gcc(&["-O3", "-UNDEBUG"], true).compile(Language::Cxx, &own),
+            gcc(&["-O3", "-UNDEBUG"], true).compile(true, &own),
             ["g++", "-DNDEBUG", "-fPIC", "-w", "-O3", "-UNDEBUG", "-flto"]
         );
     }
@@ -262,10 +232,10 @@ mod tests {
     #[test]
     fn lto_is_used_only_when_requested() {
         let plain = ["gcc", "-shared", "-fPIC", "-Wl,-z,defs", "-O2"];
-        assert_eq!(gcc(&["-O2"], false).link(Language::C, 2), plain);
-        assert_eq!(gcc(&["-O2"], true).link(Language::C, 2), [&plain[..], &["-flto=2"]].concat());
-        let clang = Toolchain { family: Family::Clang, ..gcc(&[], true) };
-        assert!(clang.link(Language::C, 2).ends_with(&["-flto".into(), "-fuse-ld=lld".into()]));
+        assert_eq!(gcc(&["-O2"], false).link(false, 2), plain);
+        assert_eq!(gcc(&["-O2"], true).link(false, 2), [&plain[..], &["-flto=2"]].concat());
+        let clang = Toolchain { is_clang: true, ..gcc(&[], true) };
+        assert!(clang.link(false, 2).ends_with(&["-flto".into(), "-fuse-ld=lld".into()]));
         assert_eq!(clang.label(), "clang12");
         assert_eq!(gcc(&["-O3"], true).flags_text(), "-O3 -flto");
     }
@@ -274,11 +244,8 @@ mod tests {
     fn excerpt_starts_at_the_first_error() {
         let text = "In file included from a.h:1:\nb.h:2: note: x\nb.h:3:1: error: no\n   3 | n\n";
         let flag_error = ExitStatus::from_raw(256);
-        assert_eq!(compiler_errors(text, flag_error), "b.h:3:1: error: no\n   3 | n");
-        assert_eq!(compiler_errors("", ExitStatus::from_raw(9)), "signal: 9 (SIGKILL)");
-        assert_eq!(
-            compiler_errors(&"error\n".repeat(40), flag_error).lines().count(),
-            ERROR_LINES_MAX + 1
-        );
+        assert_eq!(excerpt(text, flag_error), "b.h:3:1: error: no\n   3 | n");
+        assert_eq!(excerpt("", ExitStatus::from_raw(9)), "signal: 9 (SIGKILL)");
+        assert_eq!(excerpt(&"error\n".repeat(40), flag_error).lines().count(), ERROR_LINES_MAX + 1);
     }
 }

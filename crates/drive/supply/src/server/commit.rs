@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 
 use super::facts::facts;
-use super::program::{ServerProgram, has_program, places};
+use super::program::ServerProgram;
 use super::tree::{Files, TREE_DIR, TreeMetadata, is_open_to_all, open_to_all, survey};
 use super::version::version_of;
 use crate::artifact::{Artifact, ArtifactMetadata};
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::digest;
+use crate::program::listed;
 use crate::source::{Fetched, Progress};
-use crate::store::{NAME_DIGITS, Store, UserBuild};
+use crate::store::{Store, UserBuild};
 
 /// Fact: the version line of a server's program.
 const VERSION: &str = "version_string";
@@ -64,22 +65,18 @@ impl Store {
         server: &ServerProgram,
     ) -> Result<Artifact, SupplyError> {
         let Fetched { origin, facts, copied: at } = fetched;
-        let tree = entry.place(true);
-        let root = at.as_deref().unwrap_or(&tree);
-        if at.is_none() {
-            open_to_all(root)?;
-        }
-        let found = self.examine(server, root).map_err(|error| {
-            // The path of a fetched tree is temporary: errors name the build instead.
-            let build = Some(&entry.build).filter(|_| at.is_none());
-            of_build(error, build, root)
-        })?;
-        let files = if at.is_none() { Some(survey(root)?) } else { None };
         let ready = entry.work("ready")?;
-        if at.is_none() {
-            let place = ready.join(TREE_DIR);
-            fs::rename(&tree, &place).map_err(SupplyError::io("move", &tree))?;
-        }
+        let (found, files) = match &at {
+            Some(root) => (self.examine(server, root, None)?, None),
+            None => {
+                let tree = entry.place(true);
+                open_to_all(&tree)?;
+                let found = self.examine(server, &tree, Some(&entry.build))?;
+                let files = survey(&tree)?;
+                fs::rename(&tree, ready.join(TREE_DIR)).map_err(SupplyError::io("move", &tree))?;
+                (found, Some(files))
+            }
+        };
         entry.commit(&ready, found.metadata(entry, origin, (at, files), facts))
     }
 
@@ -90,90 +87,85 @@ impl Store {
         server: &ServerProgram,
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
-        let root = self.installation(own.library, server)?;
-        let found = self.examine(server, &root)?;
-        let version = match own.version {
-            Some(version) => version.to_owned(),
-            None => format!("user-{}", &found.sha256[..NAME_DIGITS]),
+        let root = installation(own.library, server)?;
+        let found = self.examine(server, &root, None)?;
+        let is_same = |cached: &Artifact| {
+            cached.sha256 == found.sha256 && cached.tree.as_ref().is_some_and(|it| it.root == root)
         };
-        let build = BuildRef { engine: own.engine.to_owned(), version: Some(version) };
-        self.check_own_name(&build)?;
-        let entry = self.lock(&build, progress)?;
-        if let Some(cached) = self.find_with(&build, Some(&entry))? {
-            let is_same = cached.tree.as_ref().is_some_and(|tree| tree.root == root);
-            if is_same && cached.sha256 == found.sha256 {
-                return Ok(cached);
-            }
-            return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
-        }
+        let entry = match self.lock_own(own, &found.sha256, is_same, progress)? {
+            Ok(entry) => entry,
+            Err(cached) => return Ok(cached),
+        };
         let origin = format!("installation in {}", root.display());
         let ready = entry.work("ready")?;
         entry.commit(&ready, found.metadata(&entry, origin, (Some(root), None), BTreeMap::new()))
     }
 
-    /// Returns the directory of an installation, links followed.
-    fn installation(&self, given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyError> {
-        let path = given.canonicalize().map_err(SupplyError::io("read", given))?;
-        if path.is_dir() {
-            return Ok(path);
-        }
-        let of_program = path.ancestors().skip(1).find(|dir| has_program(server, dir));
-        let directory =
-            of_program.map_or_else(|| "DIR".to_owned(), |dir| dir.display().to_string());
-        Err(SupplyError::NotInstallation { path: given.to_owned(), directory })
-    }
-
     /// Finds the server's program below `root` and checks its version output.
-    fn examine(&self, server: &ServerProgram, root: &Path) -> Result<Found, SupplyError> {
+    ///
+    /// The path of a fetched tree is temporary: errors name the program by its `build` instead.
+    fn examine(
+        &self,
+        server: &ServerProgram,
+        root: &Path,
+        build: Option<&BuildRef>,
+    ) -> Result<Found, SupplyError> {
+        let others = &self.engines.servers;
         let Some(program) = server.find(root) else {
-            let others = &self.engines.servers;
-            let other = others.iter().find(|other| has_program(other, root));
-            return Err(SupplyError::NoProgram {
-                engine: server.engine,
-                root: root.to_owned(),
-                searched: places(server),
-                other: other.map_or_else(String::new, |other| {
-                    format!("; it has the program of {0}: is it {0}@NAME?", other.engine)
-                }),
+            let other = others.iter().find(|other| other.find(root).is_some());
+            let hint = other.map_or_else(String::new, |ServerProgram { engine, .. }| {
+                format!("; it has the program of {engine}: is it {engine}@NAME?")
             });
+            return Err(SupplyError::NotWorking(format!(
+                "no program of {} in {} (searched: {}){hint}",
+                server.engine,
+                root.display(),
+                listed(server.candidates())
+            )));
         };
         let path = root.join(&program);
-        let output = version_of(&path, root)?;
+        let shown = match build {
+            Some(build) => format!("{} of {build}", program.display()),
+            None => path.display().to_string(),
+        };
+        let output = version_of(&path, root, &shown)?;
         let Some(version) = output.lines().find(|line| server.matches(line)) else {
             let first = output.lines().next().unwrap_or("nothing");
-            return Err(SupplyError::OtherEngine {
-                path,
-                engine: server.engine.to_owned(),
-                reason: format!(
-                    "its `--version` prints: {first}{}",
-                    self.other_engine_hint(&output)
-                ),
-            });
+            let other = others.iter().find(|other| other.matches(&output));
+            let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
+            return Err(SupplyError::NotWorking(format!(
+                "{} is not {}: its `--version` prints: {first}{hint}",
+                path.display(),
+                server.engine
+            )));
         };
         if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
-            return Err(SupplyError::Closed { root: root.to_owned(), program: path });
+            return Err(SupplyError::NotWorking(format!(
+                "{} is closed to other users, but a server that root starts runs as another: \
+                 chmod -R a+rX {}",
+                path.display(),
+                root.display()
+            )));
         }
         let (sha256, bytes) = digest(&path)?;
         let mut facts = facts(&path, root);
         facts.insert(VERSION.to_owned(), version.trim().to_owned());
         Ok(Found { program, sha256, bytes, facts })
     }
-
-    /// Returns a hint at the engine whose version output this is.
-    fn other_engine_hint(&self, output: &str) -> String {
-        let other = self.engines.servers.iter().find(|other| other.matches(output));
-        other.map_or_else(String::new, |other| format!("; is it {}@NAME?", other.engine))
-    }
 }
 
-/// Returns an error that names a program by its build instead of its path.
-fn of_build(error: SupplyError, build: Option<&BuildRef>, root: &Path) -> SupplyError {
-    if let (SupplyError::DoesNotRun { program, reason }, Some(build)) = (&error, build) {
-        let program = program.strip_prefix(root).unwrap_or(program);
-        let program = format!("{} of {build}", program.display()).into();
-        return SupplyError::DoesNotRun { program, reason: reason.clone() };
+/// Returns the directory of an installation, links followed.
+fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyError> {
+    let path = given.canonicalize().map_err(SupplyError::io("read", given))?;
+    if path.is_dir() {
+        return Ok(path);
     }
-    error
+    let of_program = path.ancestors().skip(1).find(|dir| server.find(dir).is_some());
+    Err(SupplyError::Invalid(format!(
+        "{} is no directory: give the one the server is installed in, as in {}",
+        given.display(),
+        of_program.unwrap_or(Path::new("DIR")).display()
+    )))
 }
 
 impl TreeMetadata {

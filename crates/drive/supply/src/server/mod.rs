@@ -5,12 +5,10 @@
 
 mod commit;
 mod facts;
-mod known;
 mod program;
 mod tree;
 mod version;
 
-pub use known::{MARIADB, MYSQL, POSTGRES};
-pub use program::ServerProgram;
+pub use program::{MARIADB, MYSQL, POSTGRES, ServerProgram};
 pub(crate) use tree::{TREE_DIR, TreeMetadata};
 pub(crate) use version::{library_dirs, missing_libraries, package_of};

@@ -20,6 +20,34 @@ pub struct ServerProgram {
     pub version_excludes: Option<&'static str>,
 }
 
+/// Postgres.
+///
+/// Source: PostgreSQL documentation, `postgres`, option `--version`.
+pub const POSTGRES: ServerProgram = ServerProgram {
+    engine: "postgres",
+    names: &["postgres"],
+    version_contains: "postgres (",
+    version_excludes: None,
+};
+
+/// MySQL and its forks, except MariaDB.
+///
+/// MariaDB's program had the same name until 10.5.
+pub const MYSQL: ServerProgram = ServerProgram {
+    engine: "mysql",
+    names: &["mysqld"],
+    version_contains: "Ver ",
+    version_excludes: Some("MariaDB"),
+};
+
+/// MariaDB.
+pub const MARIADB: ServerProgram = ServerProgram {
+    engine: "mariadb",
+    names: &["mariadbd", "mysqld"],
+    version_contains: "MariaDB",
+    version_excludes: None,
+};
+
 impl ServerProgram {
     /// Returns whether this is the version output of the engine's program.
     pub(crate) fn matches(&self, version: &str) -> bool {
@@ -33,21 +61,10 @@ impl ServerProgram {
     }
 
     /// Returns every path the program may have.
-    fn candidates(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = PathBuf> {
         let of_name = |name: &'static str| BIN_DIRS.map(|dir| Path::new(dir).join(name));
         self.names.iter().flat_map(move |name| of_name(name))
     }
-}
-
-/// Lists the searched paths of a server's program: `bin/postgres, sbin/postgres`.
-pub(crate) fn places(server: &ServerProgram) -> String {
-    let places: Vec<_> = server.candidates().map(|place| place.display().to_string()).collect();
-    places.join(", ")
-}
-
-/// Returns whether the server's program exists below `root`.
-pub(crate) fn has_program(server: &ServerProgram, root: &Path) -> bool {
-    server.find(root).is_some()
 }
 
 #[cfg(test)]
@@ -55,13 +72,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-
-    const MARIADB: ServerProgram = ServerProgram {
-        engine: "mariadb",
-        names: &["mariadbd", "mysqld"],
-        version_contains: "MariaDB",
-        version_excludes: None,
-    };
 
     #[test]
     fn first_program_name_wins_in_any_directory() {
@@ -78,17 +88,11 @@ mod tests {
 
     #[test]
     fn engines_sharing_a_program_name_differ_by_version_output() {
-        let mysql = ServerProgram {
-            engine: "mysql",
-            names: &["mysqld"],
-            version_contains: "Ver ",
-            version_excludes: Some("MariaDB"),
-        };
         let mariadb_version = "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on \
                                x86_64";
         let mysql_version =
             "mysqld  Ver 5.7.22 for linux-glibc2.12 on x86_64 (MySQL Community Server (GPL))";
         assert!(MARIADB.matches(mariadb_version) && !MARIADB.matches(mysql_version));
-        assert!(mysql.matches(mysql_version) && !mysql.matches(mariadb_version));
+        assert!(MYSQL.matches(mysql_version) && !MYSQL.matches(mariadb_version));
     }
 }

@@ -48,9 +48,6 @@ pub(crate) struct Files {
 }
 
 /// Takes the inventory of the files below `root`, without reading them.
-///
-/// # Errors
-/// When a directory cannot be read or is nested too deep.
 pub(crate) fn survey(root: &Path) -> Result<Files, SupplyError> {
     let mut list = Vec::new();
     walk(root, 0, &mut |path, meta| {
@@ -77,9 +74,6 @@ pub(crate) fn survey(root: &Path) -> Result<Files, SupplyError> {
 /// Makes a cached tree readable for every user, and removes links leaving it.
 ///
 /// Through a link that leaves the tree a server would load foreign files.
-///
-/// # Errors
-/// When permissions cannot be changed or a link cannot be removed.
 pub(crate) fn open_to_all(root: &Path) -> Result<(), SupplyError> {
     widen(root, 0o755)?;
     walk(root, 0, &mut |path, meta| {

@@ -1,5 +1,6 @@
 //! Version output of a server's program, and its missing libraries.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -8,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::SupplyError;
+use crate::program::lines;
 
 /// Timeout of `--version`.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
@@ -62,27 +64,24 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 
 /// Returns the version output of a program below `root`, its own path left out.
 ///
-/// # Errors
-/// When it does not start, lacks libraries, fails, or takes too long.
-pub(crate) fn version_of(program: &Path, root: &Path) -> Result<String, SupplyError> {
-    let failure = |reason: String| SupplyError::DoesNotRun { program: program.to_owned(), reason };
-    let mut command = command_with_libraries(program, root);
-    let (status, output) = output_of(command.arg("--version")).map_err(|error| {
-        if error.kind() == io::ErrorKind::TimedOut {
-            return failure(format!(
-                "`--version` did not end within {} s",
-                VERSION_TIMEOUT.as_secs()
-            ));
-        }
-        failure(error.to_string())
+/// Errors name it as `shown`.
+pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
+    let failure =
+        |reason: String| SupplyError::NotWorking(format!("{shown} does not run here: {reason}"));
+    let output = output_of(command_with_libraries(program, root).arg("--version"));
+    let (status, output) = output.map_err(|error| {
+        let is_late = error.kind() == io::ErrorKind::TimedOut;
+        let seconds = VERSION_TIMEOUT.as_secs();
+        let late = || format!("`--version` did not end within {seconds} s");
+        failure(if is_late { late() } else { error.to_string() })
     })?;
     if status.success() {
-        return Ok(without_path(&output, program));
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        return Ok(output.replace(&program.display().to_string(), &name).trim().to_owned());
     }
     let missing = missing_libraries(program, root);
     if missing.is_empty() {
-        let output =
-            output.lines().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim();
+        let output = lines(&output).next().unwrap_or("nothing");
         return Err(failure(format!("`--version` failed ({status}), it printed: {output}")));
     }
     Err(failure(missing_libraries_text(&missing)))
@@ -99,29 +98,20 @@ pub(crate) fn missing_libraries(file: &Path, root: &Path) -> Vec<String> {
 ///
 /// Source: ldd(1): `NAME => not found`.
 fn parse_missing(output: &str) -> Vec<String> {
-    let mut missing: Vec<_> = output
-        .lines()
-        .filter_map(|line| line.trim().strip_suffix("=> not found"))
-        .map(|name| name.trim().to_owned())
-        .collect();
-    missing.sort_unstable();
-    missing.dedup();
-    missing
+    let missing = lines(output).filter_map(|line| line.strip_suffix("=> not found"));
+    let missing: BTreeSet<_> = missing.map(|name| name.trim().to_owned()).collect();
+    missing.into_iter().collect()
 }
 
 /// Describes the missing libraries and their packages.
 fn missing_libraries_text(missing: &[String]) -> String {
-    let mut packages: Vec<_> = missing.iter().filter_map(|name| package_of(name)).collect();
-    packages.sort_unstable();
-    packages.dedup();
-    let mut output = format!("it lacks {}", missing.join(", "));
-    if !packages.is_empty() {
-        output.push_str(&format!(
-            ": install their packages (Debian: apt install {})",
-            packages.join(" ")
-        ));
+    let packages: BTreeSet<_> = missing.iter().filter_map(|name| package_of(name)).collect();
+    let output = format!("it lacks {}", missing.join(", "));
+    if packages.is_empty() {
+        return output;
     }
-    output
+    let packages = packages.into_iter().collect::<Vec<_>>().join(" ");
+    format!("{output}: install their packages (Debian: apt install {packages})")
 }
 
 /// Returns a command with the library path of a tree.
@@ -165,25 +155,18 @@ fn output_of(command: &mut Command) -> io::Result<(ExitStatus, String)> {
 /// A program just written is busy while a process started by another thread still has it open.
 fn spawn(command: &mut Command, writer: io::PipeWriter) -> io::Result<Child> {
     command.stdout(writer.try_clone()?).stderr(writer);
-    let is_busy = |child: &io::Result<Child>| {
-        child.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ExecutableFileBusy)
-    };
     let mut child = command.spawn();
     for _try in 0..BUSY_TRIES {
-        if !is_busy(&child) {
-            break;
+        match &child {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                thread::park_timeout(BUSY_PAUSE);
+                child = command.spawn();
+            }
+            _ => break,
         }
-        thread::park_timeout(BUSY_PAUSE);
-        child = command.spawn();
     }
     command.stdout(Stdio::null()).stderr(Stdio::null());
     child
-}
-
-/// Returns the output, with the program's name instead of its path.
-fn without_path(output: &str, program: &Path) -> String {
-    let name = program.file_name().unwrap_or_default().to_string_lossy();
-    output.replace(&program.display().to_string(), &name).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -205,7 +188,8 @@ mod tests {
 
     fn reported_version(script: &str) -> Result<String, String> {
         let dir = tree(script);
-        let result = version_of(&dir.path().join("bin/server"), dir.path());
+        let program = dir.path().join("bin/server");
+        let result = version_of(&program, dir.path(), &program.display().to_string());
         result.map_err(|error| error.to_string().replace(&dir.path().display().to_string(), "ROOT"))
     }
 

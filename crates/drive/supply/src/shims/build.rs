@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 
 use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
-use super::compiler::{Compiler, missing_functions};
 use super::headers::{copy_headers, parse_make_rule};
-use super::image::soname;
 use crate::artifact::{ArtifactMetadata, HEADERS_DIR, ShimMetadata, library_name};
 use crate::compile::compiler_errors;
 use crate::error::SupplyError;
-use crate::library::{digest, hex};
+use crate::library::{digest, hex, soname};
+use crate::program::{self, text};
 
 /// Warnings of C that mean a header does not fit the source.
 const STRICT: [&str; 3] = [
@@ -38,7 +37,6 @@ pub(crate) fn fingerprint(recipe: &Recipe) -> String {
     hex(&hasher.finalize())
 }
 
-/// A compiled shim.
 pub(crate) struct CompiledShim {
     /// Identifies the shim that was compiled, and its recipe.
     pub(crate) metadata: ShimMetadata,
@@ -48,7 +46,6 @@ pub(crate) struct CompiledShim {
 
 /// The compilation of a shim.
 pub(crate) struct ShimBuild<'a> {
-    /// The engine.
     pub(crate) engine: &'a str,
     /// What the driver brings.
     pub(crate) recipe: &'a Recipe,
@@ -85,9 +82,6 @@ impl ShimBuild<'_> {
     }
 
     /// Recompiles the shim against the copied headers.
-    ///
-    /// # Errors
-    /// Those of [`ShimBuild::compile_first`].
     pub(crate) fn recompile(&self) -> Result<CompiledShim, SupplyError> {
         self.write_sources()?;
         let headers = self.dir.join(HEADERS_DIR);
@@ -95,8 +89,19 @@ impl ShimBuild<'_> {
         self.compile(&headers, &headers, &macros)
     }
 
-    fn cc(&self) -> Compiler<'_> {
-        Compiler { command: self.compiler, dir: self.work }
+    /// Runs the C compiler, which may have arguments of its own: `ccache gcc`.
+    fn cc(&self, arguments: &[OsString]) -> Result<Output, SupplyError> {
+        let mut args = self.compiler.split_whitespace();
+        let program = args.next().unwrap_or_default();
+        let mut command = Command::new(program);
+        // Its messages are parsed, so they must be untranslated.
+        command.args(args).args(arguments).current_dir(self.work).env("LC_ALL", "C");
+        program::run(&mut command, || {
+            format!(
+                "no C compiler (`{program}`) on this machine: install one (Debian: apt install gcc \
+                 libc6-dev), or name yours in the variable CC"
+            )
+        })
     }
 
     fn source_name(&self) -> String {
@@ -127,7 +132,7 @@ impl ShimBuild<'_> {
             arguments.extend(STRICT.map(Into::into));
             arguments.extend(Self::includes(include));
             arguments.push(probe_name(index).into());
-            if self.cc().run(arguments)?.status.success() {
+            if self.cc(&arguments)?.status.success() {
                 found.push(*name);
             }
         }
@@ -145,11 +150,11 @@ impl ShimBuild<'_> {
         arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
         arguments.extend(Self::includes(include));
         arguments.push(source.into());
-        let output = self.cc().run(arguments)?;
+        let output = self.cc(&arguments)?;
         if !output.status.success() {
             return Err(self.compile_error(include, &output));
         }
-        Ok(parse_make_rule(&String::from_utf8_lossy(&output.stdout)))
+        Ok(parse_make_rule(&text(&output.stdout)))
     }
 
     /// Links the library's soname to its file.
@@ -179,7 +184,7 @@ impl ShimBuild<'_> {
         arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
         arguments.extend(Self::includes(include));
         arguments.push(self.source_name().into());
-        let output = self.cc().run(arguments)?;
+        let output = self.cc(&arguments)?;
         if !output.status.success() {
             return Err(self.compile_error(named_headers, &output));
         }
@@ -190,7 +195,7 @@ impl ShimBuild<'_> {
         arguments.extend(linked.map(Into::into));
         arguments.push(self.dir.into());
         arguments.push(format!("-l:{}", library_name(self.engine)).into());
-        let output = self.cc().run(arguments)?;
+        let output = self.cc(&arguments)?;
         if !output.status.success() {
             return Err(self.link_error(named_headers, &output));
         }
@@ -198,7 +203,9 @@ impl ShimBuild<'_> {
         let (sha256, _) = digest(&made)?;
         let place = self.dir.join(&shim);
         fs::rename(&made, &place).map_err(SupplyError::io("create", &place))?;
-        let mut facts = BTreeMap::from([("shim_compiler".to_owned(), self.cc().version()?)]);
+        let version = text(&self.cc(&["--version".into()])?.stdout);
+        let version = version.lines().next().unwrap_or_default().trim().to_owned();
+        let mut facts = BTreeMap::from([("shim_compiler".to_owned(), version)]);
         if !macros.is_empty() {
             facts.insert("shim_probes".to_owned(), macros.join(" "));
         }
@@ -209,15 +216,16 @@ impl ShimBuild<'_> {
     }
 
     fn compile_error(&self, include: &Path, output: &Output) -> SupplyError {
-        SupplyError::NotCompiled {
-            engine: self.engine.to_owned(),
-            headers: include.to_owned(),
-            output: compiler_errors(&String::from_utf8_lossy(&output.stderr), output.status),
-        }
+        SupplyError::NotCompiled(format!(
+            "the shim of {} does not compile against the headers in {}, the compiler reports:\n{}",
+            self.engine,
+            include.display(),
+            compiler_errors(output)
+        ))
     }
 
     fn link_error(&self, include: &Path, output: &Output) -> SupplyError {
-        let missing = missing_functions(output);
+        let missing = missing_functions(&text(&output.stderr));
         if missing.is_empty() {
             return self.compile_error(include, output);
         }
@@ -226,11 +234,17 @@ impl ShimBuild<'_> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        SupplyError::HeaderMismatch {
-            headers: include.to_owned(),
-            reason: format!("it lacks {}{more}", named.join(", ")),
-        }
+        header_mismatch(include, &format!("it lacks {}{more}", named.join(", ")))
     }
+}
+
+/// Returns the error for a library and headers of different builds.
+pub(crate) fn header_mismatch(headers: &Path, reason: &str) -> SupplyError {
+    SupplyError::NotWorking(format!(
+        "the headers in {} do not fit this library: {reason}; give the headers of this very build \
+         with --headers DIR",
+        headers.display()
+    ))
 }
 
 fn probe_name(index: usize) -> String {
@@ -243,4 +257,39 @@ pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path)
     let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
     shim.recipe_sha256 != fingerprint(recipe)
         || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
+}
+
+/// Returns the functions a linker reports as undefined, without duplicates.
+///
+/// GNU ld and gold print "undefined reference to `f'", lld "undefined symbol: f".
+fn missing_functions(errors: &str) -> Vec<String> {
+    let mut missing: Vec<String> = Vec::new();
+    for line in errors.lines() {
+        let found = ["undefined reference to ", "undefined symbol: "]
+            .iter()
+            .find_map(|output| line.split_once(output));
+        let Some((_, rest)) = found else { continue };
+        let name =
+            rest.trim_matches(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        if !missing.iter().any(|known| known == name) {
+            missing.push(name.to_owned());
+        }
+    }
+    missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_functions_are_listed_once() {
+        let gnu = "/usr/bin/ld: a.o: in function `x':\na.c:(.text+0x3): undefined reference to \
+                   `f'\na.c:(.text+0x9): undefined reference to `f'\nb.c: undefined reference to \
+                   'g_2'\n";
+        assert_eq!(missing_functions(gnu), ["f", "g_2"]);
+        let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by a.c\n";
+        assert_eq!(missing_functions(lld), ["f"]);
+        assert!(missing_functions("cannot find -lx").is_empty());
+    }
 }

@@ -39,14 +39,11 @@ fn candidates(library: &Path) -> Vec<PathBuf> {
     let dir = library.parent().unwrap_or(Path::new("/"));
     let mut places: Vec<_> =
         dir.ancestors().take(LEVELS).map(|above| above.join("include")).collect();
-    places.push(dir.to_owned());
-    places.push(PathBuf::from(SYSTEM[0]));
-    let mut unique = Vec::new();
-    places.retain(|place| {
-        let is_new = !unique.contains(place);
-        unique.push(place.clone());
-        is_new
-    });
+    for more in [dir, Path::new(SYSTEM[0])] {
+        if !places.iter().any(|place| place == more) {
+            places.push(more.to_owned());
+        }
+    }
     places
 }
 

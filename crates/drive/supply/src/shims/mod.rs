@@ -4,10 +4,7 @@
 //! the engine's library and the headers, so that it can be recompiled when its source changes.
 
 mod build;
-mod compiler;
 mod headers;
-mod image;
 
-pub(crate) use build::{ShimBuild, is_stale};
+pub(crate) use build::{ShimBuild, header_mismatch, is_stale};
 pub(crate) use headers::find;
-pub(crate) use image::check_exports;

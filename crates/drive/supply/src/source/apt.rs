@@ -5,15 +5,14 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use model::BuildRef;
 
-use super::maven::without_addresses;
-use super::{Fetched, Progress, add_call};
+use super::{Fetched, Progress, client_failed, no_client};
 use crate::error::SupplyError;
+use crate::program::{self, files_in, first_error, without_addresses};
 use crate::server::{library_dirs, missing_libraries, package_of};
 
 /// Longest chain of dependencies between libraries.
@@ -40,7 +39,7 @@ impl<'a> Apt<'a> {
         mut operation: impl FnMut(&Self) -> Result<T, SupplyError>,
     ) -> Result<T, SupplyError> {
         match operation(self) {
-            Err(SupplyError::ClientFailed { .. } | SupplyError::NoPackage { .. }) => {
+            Err(SupplyError::ClientFailed(_) | SupplyError::Unpublished(_)) => {
                 progress("not in this system's lists of packages: fetching fresh ones (10 MB)");
                 self.update()?;
                 operation(self)
@@ -68,14 +67,10 @@ impl<'a> Apt<'a> {
 
     /// Unpacks every package in the work directory, and removes it.
     pub(super) fn unpack(&self, into: &Path) -> Result<(), SupplyError> {
-        for entry in fs::read_dir(&self.work).map_err(SupplyError::io("list", &self.work))? {
-            let package = entry.map_err(SupplyError::io("list", &self.work))?.path();
-            if package.extension().is_some_and(|extension| extension == "deb") {
-                let arguments = [Path::new("-x"), &package, into].map(Path::to_string_lossy);
-                let arguments: Vec<&str> = arguments.iter().map(|it| &**it).collect();
-                self.succeed("dpkg-deb", &arguments)?;
-                fs::remove_file(&package).map_err(SupplyError::io("remove", &package))?;
-            }
+        for package in files_in(&self.work, &["deb"])? {
+            let [package_text, into] = [&package, into].map(Path::to_string_lossy);
+            self.succeed("dpkg-deb", &["-x", &package_text, &into])?;
+            fs::remove_file(&package).map_err(SupplyError::io("remove", &package))?;
         }
         Ok(())
     }
@@ -96,11 +91,11 @@ impl<'a> Apt<'a> {
         if output.status.success() {
             return Ok(());
         }
-        Err(SupplyError::ClientFailed {
-            build: self.build.to_string(),
+        Err(client_failed(
+            self.build,
             command,
-            summary: summary(&String::from_utf8_lossy(&output.stderr)),
-        })
+            &without_addresses(first_error(&program::text(&output.stderr), "E: ")),
+        ))
     }
 
     /// Runs a Debian command in the work directory.
@@ -110,7 +105,7 @@ impl<'a> Apt<'a> {
         arguments: &[&str],
     ) -> Result<Output, SupplyError> {
         let mut it = Command::new(command);
-        it.current_dir(&self.work).env("LC_ALL", "C").stdin(Stdio::null());
+        it.current_dir(&self.work).env("LC_ALL", "C");
         if command != "dpkg-deb" {
             // The work directory may be closed to apt's own user.
             it.arg("-oAPT::Sandbox::User=root");
@@ -120,17 +115,8 @@ impl<'a> Apt<'a> {
             it.arg(format!("-oDir::State::Lists={}", at("lists")));
             it.arg(format!("-oDir::Cache={}", at("cache")));
         }
-        it.args(arguments).output().map_err(|error| {
-            if error.kind() == io::ErrorKind::NotFound {
-                return SupplyError::NoClient {
-                    command,
-                    build: self.build.to_string(),
-                    package: if command == "dpkg-deb" { "dpkg" } else { "apt" },
-                    add: add_call(self.build),
-                };
-            }
-            SupplyError::io("run", Path::new(command))(error)
-        })
+        let package = if command == "dpkg-deb" { "dpkg" } else { "apt" };
+        program::run(it.args(arguments), || no_client(self.build, command, package))
     }
 }
 
@@ -182,7 +168,7 @@ pub(super) fn install_missing_libraries(
         }
         progress(&format!("requesting missing packages from apt: {}", missing_packages.join(", ")));
         match apt.with_lists(progress, |apt| apt.install_libraries(&missing_packages, &into)) {
-            Err(SupplyError::NoClient { .. }) => break,
+            Err(SupplyError::NoProgram(_)) => break,
             other => other?,
         }
         installed.extend(missing_packages);
@@ -206,23 +192,4 @@ fn move_files(from: &Path, to: &Path) -> Result<(), SupplyError> {
         fs::rename(&path, place).map_err(SupplyError::io("move", &path))?;
     }
     Ok(())
-}
-
-/// Returns apt's first error, without addresses.
-fn summary(text: &str) -> String {
-    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines().find_map(|line| line.strip_prefix("E: ")).or_else(|| lines().next());
-    without_addresses(first.unwrap_or("nothing"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn apt_errors_are_quoted_without_addresses() {
-        let text = "W: something\nE: Failed to fetch http://deb.example/x.deb  404  Not Found\n";
-        assert_eq!(summary(text), "Failed to fetch (address)  404  Not Found");
-        assert_eq!(summary(""), "nothing");
-    }
 }

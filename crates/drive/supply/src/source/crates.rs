@@ -6,65 +6,54 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde::Deserialize;
 
-use super::maven::without_addresses;
 use crate::error::SupplyError;
+use crate::program::{lines, run, text, without_addresses};
 
 /// A crate and its version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WantedCrate<'a> {
-    /// Its name.
     pub(crate) name: &'a str,
-    /// Its exact version.
     pub(crate) version: &'a str,
     /// Features that add further crates with source.
     pub(crate) features: &'a [&'a str],
 }
 
-/// A crate on this machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Package {
-    /// Its name.
-    pub(crate) name: String,
-    /// Its version.
-    pub(crate) version: String,
-    /// Its folder.
-    pub(crate) dir: PathBuf,
+/// The resolved crates, the requested one included: the output of `cargo metadata`.
+///
+/// Source: The Cargo Book, 2025, `cargo metadata`, "JSON format".
+#[derive(Debug, Deserialize)]
+pub(crate) struct Packages {
+    packages: Vec<Package>,
 }
 
-/// The resolved crates, the requested one included.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Packages(pub(crate) Vec<Package>);
+/// A crate on this machine.
+#[derive(Debug, Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    manifest_path: PathBuf,
+}
 
 impl Packages {
-    /// Returns the crate of that name.
-    pub(crate) fn find(&self, name: &str) -> Option<&Package> {
-        self.0.iter().find(|package| package.name == name)
-    }
-
-    /// Returns the folder of the crate of that name.
-    ///
-    /// # Errors
-    /// When it was not resolved.
-    pub(crate) fn dir(&self, name: &str) -> Result<&Path, SupplyError> {
-        let found = self.find(name).ok_or_else(|| SupplyError::NoCrate {
-            build: "this release".to_owned(),
-            package: name.to_owned(),
-            summary: "it is not among the resolved crates".to_owned(),
-        })?;
-        Ok(&found.dir)
+    /// Returns version and folder of the crate of that name.
+    pub(crate) fn find(&self, name: &str) -> Result<(&str, &Path), SupplyError> {
+        let found = self.packages.iter().find(|package| package.name == name);
+        let Some((package, dir)) = found.and_then(|it| Some((it, it.manifest_path.parent()?)))
+        else {
+            let summary = "it is not among the resolved crates";
+            return Err(not_obtained("this release", name, summary));
+        };
+        Ok((&package.version, dir))
     }
 }
 
 /// Returns the folders of a crate and its dependencies, downloading them if needed.
 ///
 /// `cache_dir` is the whole cache; `build` is named in errors.
-///
-/// # Errors
-/// When there is no cargo, or it cannot obtain the crate.
 pub(crate) fn obtain(
     build: &str,
     wanted: &WantedCrate<'_>,
@@ -72,27 +61,30 @@ pub(crate) fn obtain(
 ) -> Result<Packages, SupplyError> {
     let dir = cache_dir.join("sources").join(format!("{}-{}", wanted.name, wanted.version));
     write_package(wanted, &dir)?;
-    let host = host(&dir)?;
-    let cargo_error = |output: &Output| SupplyError::NoCrate {
-        build: build.to_owned(),
-        package: format!("{} {}", wanted.name, wanted.version),
-        summary: summary(&String::from_utf8_lossy(&output.stderr)),
-    };
     // With a lock file everything was obtained before: no network is needed.
     let is_locked = dir.join("Cargo.lock").exists();
-    let (first, second) = if is_locked { (true, false) } else { (false, true) };
-    let mut output = metadata(&dir, &host, first)?;
-    if !output.status.success() {
-        let again = metadata(&dir, &host, second)?;
-        if !again.status.success() {
-            return Err(cargo_error(if second { &output } else { &again }));
+    let first = metadata(&dir, is_locked)?;
+    let output = if first.status.success() {
+        first
+    } else {
+        let second = metadata(&dir, !is_locked)?;
+        if !second.status.success() {
+            let online = if is_locked { second } else { first };
+            let package = format!("{} {}", wanted.name, wanted.version);
+            return Err(not_obtained(build, &package, &summary(&text(&online.stderr))));
         }
-        output = again;
-    }
-    let version_output: Metadata = serde_json::from_slice(&output.stdout).map_err(|error| {
+        second
+    };
+    serde_json::from_slice(&output.stdout).map_err(|error| {
         SupplyError::io("understand cargo's metadata of", &dir)(io::Error::other(error))
-    })?;
-    Ok(Packages(version_output.packages.into_iter().map(Package::from).collect()))
+    })
+}
+
+fn not_obtained(build: &str, package: &str, summary: &str) -> SupplyError {
+    SupplyError::ClientFailed(format!(
+        "the source of {build} ({package}) could not be obtained, cargo reports: {summary}; check \
+         the network and cargo's settings and repeat; crates obtained before keep working"
+    ))
 }
 
 /// Writes the package that depends on the crate.
@@ -117,74 +109,32 @@ fn manifest(wanted: &WantedCrate<'_>) -> String {
     )
 }
 
-/// Runs `cargo metadata`.
-fn metadata(dir: &Path, host: &str, is_offline: bool) -> Result<Output, SupplyError> {
-    let mut command = cargo(dir);
-    command.args(["metadata", "--format-version", "1", "--filter-platform", host]);
-    if is_offline {
-        command.arg("--offline");
-    }
-    output(&mut command)
+/// Runs `cargo metadata`; only the crates of this platform are downloaded.
+fn metadata(dir: &Path, is_offline: bool) -> Result<Output, SupplyError> {
+    let version = cargo(dir, &["-vV"])?;
+    let version = text(&version.stdout);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let mut arguments = vec!["metadata", "--format-version", "1"];
+    arguments.extend(host.into_iter().flat_map(|host| ["--filter-platform", host]));
+    arguments.extend(is_offline.then_some("--offline"));
+    cargo(dir, &arguments)
 }
 
-/// Returns the host triple, so that only its crates are downloaded.
-fn host(dir: &Path) -> Result<String, SupplyError> {
-    let version_output = output(cargo(dir).arg("-vV"))?;
-    let text = String::from_utf8_lossy(&version_output.stdout).into_owned();
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or(SupplyError::NoCargo)
-}
-
-/// Returns cargo, started in `dir`.
-fn cargo(dir: &Path) -> Command {
+fn cargo(dir: &Path, arguments: &[&str]) -> Result<Output, SupplyError> {
     let mut command = Command::new("cargo");
-    command.current_dir(dir).stdin(Stdio::null()).env("CARGO_TERM_COLOR", "never");
-    command
-}
-
-/// Runs cargo to completion.
-fn output(command: &mut Command) -> Result<Output, SupplyError> {
-    command.output().map_err(|error| {
-        if error.kind() == io::ErrorKind::NotFound {
-            return SupplyError::NoCargo;
-        }
-        SupplyError::io("run", Path::new("cargo"))(error)
+    command.args(arguments).current_dir(dir).env("CARGO_TERM_COLOR", "never");
+    run(&mut command, || {
+        "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt \
+         install cargo)"
+            .to_owned()
     })
 }
 
 /// Returns cargo's error and its last cause, without addresses.
 fn summary(text: &str) -> String {
-    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let error = lines().find_map(|line| line.strip_prefix("error: ")).unwrap_or("nothing");
-    let cause = text.rsplit_once("Caused by:").map(|(_, cause)| cause);
-    let cause = cause.and_then(|cause| cause.lines().map(str::trim).find(|line| !line.is_empty()));
-    without_addresses(&match cause {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_owned(),
-    })
-}
-
-/// The output of `cargo metadata`.
-///
-/// Source: The Cargo Book, 2025, `cargo metadata`, "JSON format".
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    packages: Vec<MetadataPackage>,
-}
-
-/// One package of the output.
-#[derive(Debug, Deserialize)]
-struct MetadataPackage {
-    name: String,
-    version: String,
-    manifest_path: PathBuf,
-}
-
-impl From<MetadataPackage> for Package {
-    fn from(version_output: MetadataPackage) -> Self {
-        let dir = version_output.manifest_path.parent().unwrap_or(Path::new("/")).to_owned();
-        Self { name: version_output.name, version: version_output.version, dir }
-    }
+    let error = lines(text).find_map(|line| line.strip_prefix("error: ")).unwrap_or("nothing");
+    let cause = text.rsplit_once("Caused by:").and_then(|(_, cause)| lines(cause).next());
+    without_addresses(&cause.map_or_else(|| error.to_owned(), |cause| format!("{error}: {cause}")))
 }
 
 #[cfg(test)]
@@ -223,9 +173,8 @@ mod tests {
     fn crate_directory_is_that_of_its_manifest() {
         let version_output = r#"{"packages": [{"name": "a", "version": "1.0.0", "id": "x",
             "manifest_path": "/r/a-1.0.0/Cargo.toml"}], "version": 1}"#;
-        let version_output: Metadata = serde_json::from_str(version_output).unwrap();
-        let packages = Packages(version_output.packages.into_iter().map(Package::from).collect());
-        assert_eq!(packages.find("a").unwrap().dir, Path::new("/r/a-1.0.0"));
-        assert_eq!(packages.find("b"), None);
+        let packages: Packages = serde_json::from_str(version_output).unwrap();
+        assert_eq!(packages.find("a").unwrap(), ("1.0.0", Path::new("/r/a-1.0.0")));
+        assert!(packages.find("b").is_err());
     }
 }

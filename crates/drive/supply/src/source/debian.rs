@@ -9,7 +9,6 @@ use super::{Fetched, Progress, Source, add_call};
 use crate::error::SupplyError;
 use crate::release::parse;
 
-/// The engine.
 const ENGINE: &str = "mariadb";
 
 /// Versions known to work.
@@ -33,11 +32,7 @@ impl Source for Debian {
         build.engine == ENGINE && build.version.as_deref().and_then(parse).is_some()
     }
 
-    fn example(&self, build: &BuildRef) -> Option<&'static str> {
-        self.known(&build.engine).last().copied()
-    }
-
-    fn known(&self, engine: &str) -> &[&'static str] {
+    fn known(&self, engine: &str) -> &'static [&'static str] {
         if engine == ENGINE { KNOWN } else { &[] }
     }
 
@@ -68,12 +63,12 @@ fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     let has = upstream(&version);
     if !is_in_series(has, requested) {
         let series: Vec<_> = has.split('.').take(2).collect();
-        return Err(SupplyError::OtherVersion {
-            build: build.to_string(),
-            has: has.to_owned(),
-            nearest: format!("{ENGINE}@{}", series.join(".")),
-            add: add_call(build),
-        });
+        return Err(SupplyError::NotOffered(format!(
+            "{build} is not what this distribution has: it has {has}, which `assay engine get \
+             {ENGINE}@{}` obtains; or add your own installation with `{}`",
+            series.join("."),
+            add_call(build)
+        )));
     }
     apt.download(&PACKAGES.map(str::to_owned))?;
     Ok(version)
@@ -86,11 +81,11 @@ fn candidate(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     let found = text.lines().find_map(|line| line.trim().strip_prefix("Candidate:"));
     match found.map(str::trim) {
         Some(version) if version != "(none)" => Ok(version.to_owned()),
-        _ => Err(SupplyError::NoPackage {
-            build: build.to_string(),
-            package: MAIN,
-            add: add_call(build),
-        }),
+        _ => Err(SupplyError::Unpublished(format!(
+            "this distribution has no package {MAIN} for {build}: add your own installation with \
+             `{}`",
+            add_call(build)
+        ))),
     }
 }
 

@@ -1,42 +1,46 @@
-//! Libraries installed by the distribution: `rocksdb@system`.
+//! Builds installed by the distribution: `rocksdb@system`, `postgres@system`.
 //!
-//! To add one: a line in [`PACKAGED`].
+//! A library is copied, a server is used in place. To add one: a line in [`PACKAGED`].
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use model::BuildRef;
 
-use super::{Fetched, Progress, Source};
+use super::{Fetched, Progress, Source, no_source};
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 use crate::library::digest;
+use crate::program::listed;
 
 /// The version name of distribution builds.
-pub(super) const SYSTEM: &str = "system";
+const SYSTEM: &str = "system";
 
 /// An engine that distributions package.
 struct Packaged {
     engine: &'static str,
-    /// Start of the library's file name; a version follows.
-    library: &'static str,
+    /// Start of a library's file name, a version follows; a server's program from its root.
+    file: &'static str,
+    /// Roots of a server's installations, `*` stands for a version; empty for a library.
+    roots: &'static [&'static str],
     /// Debian's package, shown in errors; it includes what a shim needs.
     package: &'static str,
     /// Debian's package of the headers, for engines that need a shim.
     headers: Option<&'static str>,
 }
 
-/// The engines that distributions package.
 #[rustfmt::skip]
 static PACKAGED: &[Packaged] = &[
-    Packaged { engine: "rocksdb", library: "librocksdb.so.", package: "librocksdb7.8", headers: None },
-    Packaged { engine: "wiredtiger", library: "libwiredtiger.so.", package: "libwiredtiger0 libwiredtiger-dev", headers: Some("libwiredtiger-dev") },
-    Packaged { engine: "leveldb", library: "libleveldb.so.", package: "libleveldb1d", headers: None },
-    Packaged { engine: "sqlite", library: "libsqlite3.so.", package: "libsqlite3-0", headers: None },
-    Packaged { engine: "lmdb", library: "liblmdb.so.", package: "liblmdb0", headers: None },
+    Packaged { engine: "rocksdb", file: "librocksdb.so.", roots: &[], package: "librocksdb7.8", headers: None },
+    Packaged { engine: "wiredtiger", file: "libwiredtiger.so.", roots: &[], package: "libwiredtiger0 libwiredtiger-dev", headers: Some("libwiredtiger-dev") },
+    Packaged { engine: "leveldb", file: "libleveldb.so.", roots: &[], package: "libleveldb1d", headers: None },
+    Packaged { engine: "sqlite", file: "libsqlite3.so.", roots: &[], package: "libsqlite3-0", headers: None },
+    Packaged { engine: "lmdb", file: "liblmdb.so.", roots: &[], package: "liblmdb0", headers: None },
+    Packaged { engine: "postgres", file: "bin/postgres", roots: &["usr/lib/postgresql/*", "usr/pgsql-*", "usr"], package: "postgresql", headers: None },
+    Packaged { engine: "mysql", file: "sbin/mysqld", roots: &["usr"], package: "mysql-server", headers: None },
+    Packaged { engine: "mariadb", file: "sbin/mariadbd", roots: &["usr"], package: "mariadb-server", headers: None },
 ];
 
-/// Returns the package of an engine.
 fn packaged(engine: &str) -> Option<&'static Packaged> {
     PACKAGED.iter().find(|packaged| packaged.engine == engine)
 }
@@ -46,30 +50,55 @@ pub(crate) fn headers_package(engine: &str) -> Option<&'static str> {
     packaged(engine)?.headers
 }
 
-/// Engine libraries of the distribution.
+/// Libraries and servers of the distribution.
 #[derive(Debug, Clone)]
 pub struct Distribution {
-    dirs: Vec<PathBuf>,
+    root: PathBuf,
 }
 
 impl Default for Distribution {
-    /// Searches the loader's usual directories.
+    /// Searches this system.
     fn default() -> Self {
-        let triplet = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
-        Self::new([&triplet, "/usr/lib64", "/usr/lib", "/usr/local/lib"].map(PathBuf::from).into())
+        Self::new(PathBuf::from("/"))
     }
 }
 
 impl Distribution {
-    /// Returns a source that searches `dirs` in order.
-    #[must_use]
-    pub fn new(dirs: Vec<PathBuf>) -> Self {
-        Self { dirs }
+    /// Returns the source that searches the system whose root directory is `root`.
+    pub const fn new(root: PathBuf) -> Self {
+        Self { root }
     }
 
-    /// Returns the newest library of the first directory that has one, links followed.
+    /// Returns the loader's usual directories.
+    fn library_dirs(&self) -> [PathBuf; 4] {
+        let triplet = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+        [&triplet, "usr/lib64", "usr/lib", "usr/local/lib"].map(|dir| self.root.join(dir))
+    }
+
+    /// Returns the newest library, links followed, or the root of the newest installation.
     fn find(&self, packaged: &Packaged) -> Option<PathBuf> {
-        self.dirs.iter().find_map(|dir| newest_library(dir, packaged.library))
+        if packaged.roots.is_empty() {
+            let dirs = self.library_dirs();
+            return dirs.iter().find_map(|dir| newest_library(dir, packaged.file));
+        }
+        let mut roots = packaged.roots.iter().flat_map(|pattern| self.roots(pattern));
+        roots.find(|root| root.join(packaged.file).is_file())
+    }
+
+    /// Returns the directories matching a pattern, newest first.
+    fn roots(&self, pattern: &str) -> Vec<PathBuf> {
+        let Some(begin) = pattern.strip_suffix('*') else { return vec![self.root.join(pattern)] };
+        let (parent, begin) = begin.rsplit_once('/').unwrap_or(("", begin));
+        let parent = self.root.join(parent);
+        let entries = fs::read_dir(&parent).into_iter().flatten().flatten();
+        let mut versions: Vec<(u32, PathBuf)> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                Some((name.strip_prefix(begin)?.parse().ok()?, entry.path()))
+            })
+            .collect();
+        versions.sort_unstable_by(|a, b| b.cmp(a));
+        versions.into_iter().map(|(_, path)| path).collect()
     }
 }
 
@@ -78,8 +107,8 @@ impl Source for Distribution {
         build.version.as_deref() == Some(SYSTEM) && packaged(&build.engine).is_some()
     }
 
-    fn example(&self, build: &BuildRef) -> Option<&'static str> {
-        packaged(&build.engine).map(|_| SYSTEM)
+    fn known(&self, engine: &str) -> &'static [&'static str] {
+        if packaged(engine).is_some() { &[SYSTEM] } else { &[] }
     }
 
     fn fetch(
@@ -88,28 +117,38 @@ impl Source for Distribution {
         library: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
-        let packaged = packaged(&build.engine).ok_or_else(|| SupplyError::NoSource {
-            build: build.to_string(),
-            hint: "distributions have no such engine".to_owned(),
-        })?;
+        let packaged = packaged(&build.engine).ok_or_else(|| no_source(build, "unknown engine"))?;
+        let Packaged { file, roots, package, .. } = packaged;
+        let is_server = !roots.is_empty();
         let Some(found) = self.find(packaged) else {
-            let searched: Vec<_> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();
-            return Err(SupplyError::NoDistributionLibrary {
-                library: packaged.library,
-                package: packaged.package,
-                searched: searched.join(", "),
-            });
+            let (version, searched) = if is_server {
+                ("", listed(roots.iter().map(|root| self.root.join(root))))
+            } else {
+                ("N", listed(self.library_dirs()))
+            };
+            return Err(SupplyError::NotOffered(format!(
+                "no {file}{version} of {build} is installed (searched: {searched}): install it \
+                 (Debian: apt install {package})"
+            )));
         };
-        progress(&format!("copying {}", found.display()));
-        std::fs::copy(&found, library).map_err(SupplyError::io("copy", &found))?;
-        let origin = origin(&found);
+        let shown = found.display();
+        if is_server {
+            progress(&format!("found in {shown}: it is used from there"));
+            let origin = format!("distribution server in {shown}");
+            return Ok(Fetched::copy_of(found, origin));
+        }
+        progress(&format!("copying {shown}"));
+        fs::copy(&found, library).map_err(SupplyError::io("copy", &found))?;
+        let origin = format!("distribution library {shown}");
         Ok(Fetched::copy_of(found, origin))
     }
 
     fn is_current(&self, cached: &Artifact) -> Result<bool, SupplyError> {
-        // The cached copy of an uninstalled package remains usable.
-        let found = packaged(&cached.build.engine).and_then(|packaged| self.find(packaged));
-        let Some(found) = found else { return Ok(true) };
+        // A changed server is detected by its hash. The copy of an uninstalled library stays.
+        let packaged = packaged(&cached.build.engine).filter(|it| it.roots.is_empty());
+        let Some(found) = packaged.and_then(|packaged| self.find(packaged)) else {
+            return Ok(true);
+        };
         Ok(digest(&found)?.0 == cached.sha256)
     }
 }
@@ -137,29 +176,6 @@ fn parts(version: &str) -> Option<Vec<(u32, String)>> {
     version.split('.').map(part).collect()
 }
 
-/// Describes the origin: the package when the package manager names one.
-fn origin(library: &Path) -> String {
-    match package_of(library) {
-        Some(package) => format!("distribution package {package}"),
-        None => format!("distribution library {}", library.display()),
-    }
-}
-
-/// Returns the package that owns a file, from dpkg or rpm.
-pub(super) fn package_of(library: &Path) -> Option<String> {
-    let run = |program: &str, arguments: &[&str]| {
-        let output = Command::new(program).args(arguments).arg(library).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-    };
-    let is_name = |text: &&str| !text.is_empty() && !text.contains(char::is_whitespace);
-    let from_dpkg = run("dpkg-query", &["--search"]);
-    if let Some(package) = from_dpkg.as_deref().and_then(|text| text.split(':').next()) {
-        return Some(package).filter(is_name).map(str::to_owned);
-    }
-    let from_rpm = run("rpm", &["--query", "--queryformat", "%{NAME}", "--file"]);
-    from_rpm.as_deref().map(str::trim).filter(is_name).map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,13 +187,14 @@ mod tests {
     #[test]
     fn newest_library_is_used_and_links_followed() {
         let dir = tempfile::tempdir().unwrap();
+        let lib = dir.path().join("usr/lib");
+        fs::create_dir_all(&lib).unwrap();
         for (name, tail) in [("librocksdb.so.7.8.3", "a"), ("librocksdb.so.10.2.1", "b")] {
-            std::fs::write(dir.path().join(name), tail).unwrap();
+            std::fs::write(lib.join(name), tail).unwrap();
         }
-        std::os::unix::fs::symlink("librocksdb.so.7.8.3", dir.path().join("librocksdb.so.7.8"))
-            .unwrap();
-        std::fs::write(dir.path().join("librocksdb.so.old"), "").unwrap();
-        let found = Distribution::new(vec![dir.path().join("absent"), dir.path().to_owned()]);
+        std::os::unix::fs::symlink("librocksdb.so.7.8.3", lib.join("librocksdb.so.7.8")).unwrap();
+        std::fs::write(lib.join("librocksdb.so.old"), "").unwrap();
+        let found = Distribution::new(dir.path().to_owned());
         assert!(
             found.find(packaged("rocksdb").unwrap()).unwrap().ends_with("librocksdb.so.10.2.1")
         );
@@ -202,7 +219,7 @@ mod tests {
     #[test]
     fn missing_package_error_names_the_package() {
         let dir = tempfile::tempdir().unwrap();
-        let source = Distribution::new(vec![dir.path().to_owned()]);
+        let source = Distribution::new(dir.path().to_owned());
         let error = source.fetch(&system(), &dir.path().join("x"), &mut |_| ()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("apt install librocksdb7.8"), "{text}");
@@ -210,16 +227,18 @@ mod tests {
     }
 
     #[test]
-    fn owning_package_is_named() {
-        let Some(owned) =
-            ["/usr/bin/dpkg", "/usr/bin/rpm"].map(Path::new).into_iter().find(|p| p.exists())
-        else {
-            println!("skipped: neither dpkg nor rpm here");
-            return;
-        };
-        assert_eq!(
-            origin(owned),
-            format!("distribution package {}", owned.file_name().unwrap().display())
-        );
+    fn newest_installation_is_used_in_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let source = Distribution::new(dir.path().to_owned());
+        let build = "postgres@system".parse().unwrap();
+        let error = source.fetch(&build, Path::new(""), &mut |_| ()).unwrap_err().to_string();
+        assert!(error.ends_with("install it (Debian: apt install postgresql)"), "{error}");
+        for version in ["9", "15", "x"] {
+            let bin = dir.path().join("usr/lib/postgresql").join(version).join("bin");
+            fs::create_dir_all(&bin).unwrap();
+            fs::write(bin.join("postgres"), "").unwrap();
+        }
+        let fetched = source.fetch(&build, Path::new(""), &mut |_| ()).unwrap();
+        assert_eq!(fetched.copied, Some(dir.path().join("usr/lib/postgresql/15")));
     }
 }

@@ -7,7 +7,6 @@ mod apt;
 mod crates;
 mod debian;
 mod distribution;
-mod installed;
 mod maven;
 mod npm;
 mod registry;
@@ -19,9 +18,10 @@ pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
 pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
-pub use installed::Installed;
-pub use maven::{Maven, MavenServers};
+pub use maven::Maven;
 pub use npm::Npm;
 pub(crate) use registry::registry;
-pub(crate) use source_trait::add_call;
 pub use source_trait::{Fetched, Progress, Source};
+pub(crate) use source_trait::{
+    add_call, client_failed, no_client, no_server, no_source, not_for_machine,
+};

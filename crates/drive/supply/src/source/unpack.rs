@@ -22,15 +22,11 @@ pub(super) enum Packing {
 /// Maps a path in an archive to its target; `None` skips it.
 pub(super) type Placed = fn(&Path) -> Option<PathBuf>;
 
-/// Keeps every path.
 pub(super) fn as_packed(path: &Path) -> Option<PathBuf> {
     Some(path.to_owned())
 }
 
 /// Unpacks an archive into the new directory `into`; `shown` names it in errors.
-///
-/// # Errors
-/// When it is truncated or damaged, or the directory cannot be written.
 pub(super) fn unpack(
     archive: impl Read,
     packing: Packing,

@@ -88,7 +88,7 @@ impl Host {
         match self {
             Self::Worker => None,
             Self::Foreign(endpoint) => Some(endpoint.clone()),
-            Self::OwnServer(own) => Some(own.running.endpoint().clone()),
+            Self::OwnServer(own) => Some(own.running.endpoint.clone()),
         }
     }
 
@@ -111,7 +111,7 @@ impl Host {
     pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
         let Self::OwnServer(own) = self else { return None };
         let kind = own.kind;
-        Some((own.running.site().data.clone(), Arc::new(move |path| kind.is_log(path))))
+        Some((own.running.site.data.clone(), Arc::new(move |path| kind.is_log(path))))
     }
 
     /// Returns facts about the server, by name.

@@ -145,7 +145,7 @@ fn foreign_server_is_measured_and_left_running() {
         ready_within: LONG,
     };
     let mut foreign = Running::start(&start, &|| false).unwrap();
-    let Endpoint { address, user, database, .. } = foreign.endpoint();
+    let Endpoint { address, user, database, .. } = &foreign.endpoint;
     let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
     let file = sandbox.path("experiment.toml");
     let text = fs::read_to_string(&file).unwrap();

@@ -25,7 +25,7 @@ pub(crate) fn compare() -> Result<()> {
         };
         match found {
             Ok((program, (build, mut running, _data))) => {
-                let result = compare_with(peer, &program, (&build, running.endpoint()));
+                let result = compare_with(peer, &program, (&build, &running.endpoint));
                 running.stop(STOP_WITHIN)?;
                 result?;
             }

@@ -1,13 +1,11 @@
 //! Bootstrap of an empty data directory, per server version.
 
 use std::fs;
-use std::path::Path;
 
 use engine::EngineError;
 use server::{ServerSpec, Task};
 
-use super::configuration::Configuration;
-use super::layout::Layout;
+use super::configuration::{Configuration, Layout};
 use super::release::{Flavour, Release};
 use super::settings::Server;
 
@@ -74,32 +72,31 @@ fn speed_up(server: Server, to: &mut Configuration) {
     to.set("max_allowed_packet", "8M");
     to.set("innodb_flush_log_at_trx_commit", "0");
     to.set("innodb_doublewrite", "0");
-    match server.flavour {
-        Flavour::Mysql if server.release < Release(5, 7, 0) => {
-            to.set("innodb_flush_method", "nosync");
-            to.set("default_storage_engine", "myisam");
-            to.set("default_tmp_storage_engine", "myisam");
-            to.set("innodb_log_file_size", "4M");
-        }
-        Flavour::Mysql => {
-            to.set("innodb_flush_method", "nosync");
-            server.disable_key_generation(to);
-            to.set("performance_schema", "OFF");
-            if server.release >= Release(8, 0, 0) {
-                to.set("skip_log_bin", "");
-            }
-            if server.release >= Release(8, 0, 30) {
-                to.set("innodb_redo_log_capacity", "8M");
-            } else {
-                to.set("innodb_log_file_size", "4M");
-            }
-        }
-        Flavour::Mariadb => {
-            to.set("innodb_flush_method", "fsync");
-            to.set("loose_debug_no_sync", "ON");
-            to.set("innodb_log_file_size", "8M");
-        }
+    let Server { flavour, release } = server;
+    if flavour == Flavour::Mariadb {
+        to.set("innodb_flush_method", "fsync");
+        to.set("loose_debug_no_sync", "ON");
+        to.set("innodb_log_file_size", "8M");
+        return;
     }
+    to.set("innodb_flush_method", "nosync");
+    if release < Release(5, 7, 0) {
+        to.set("default_storage_engine", "myisam");
+        to.set("default_tmp_storage_engine", "myisam");
+    } else {
+        server.disable_key_generation(to);
+        to.set("performance_schema", "OFF");
+    }
+    if release >= Release(8, 0, 0) {
+        to.set("skip_log_bin", "");
+    }
+    let is_one_log = release >= Release(8, 0, 30);
+    let (log, size) = if is_one_log {
+        ("innodb_redo_log_capacity", "8M")
+    } else {
+        ("innodb_log_file_size", "4M")
+    };
+    to.set(log, size);
 }
 
 /// Returns the SQL that creates the system tables.
@@ -113,16 +110,12 @@ fn script(flavour: Flavour, layout: &Layout) -> Result<String, EngineError> {
         }
     };
     scripts.iter().try_fold(head.to_owned(), |text, script| {
-        Ok(text + &read(&layout.share.join(script))? + "\n")
+        let path = layout.share.join(script);
+        let bytes = fs::read(&path).map_err(|error| {
+            let path = path.display();
+            let remedy = "the server's packages are incomplete: get it again";
+            EngineError::Fatal(format!("{path}: {error}: {remedy}"))
+        })?;
+        Ok(text + &String::from_utf8_lossy(&bytes) + "\n")
     })
-}
-
-fn read(path: &Path) -> Result<String, EngineError> {
-    let bytes = fs::read(path).map_err(|error| {
-        EngineError::Fatal(format!(
-            "{}: {error}: the server's packages are incomplete: get it again",
-            path.display()
-        ))
-    })?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

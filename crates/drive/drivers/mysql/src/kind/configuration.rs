@@ -1,14 +1,12 @@
-//! The server's configuration file: defaults overlaid with the user's options.
+//! The server's configuration file and the layout of its directories.
 
-use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::Options;
 use server::ServerSpec;
 
-use super::layout::Layout;
 use super::release::Flavour;
 
 /// Name of the socket in its directory.
@@ -17,17 +15,15 @@ pub(super) const SOCKET: &str = "mysql.sock";
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
 /// Options that Assay sets itself, by canonical name, and why.
-const RESERVED: [(&[&str], &str); 6] = [
+#[rustfmt::skip]
+const RESERVED: [(&[&str], &str); 5] = [
     (
         &["datadir", "basedir", "tmpdir", "pid_file", "secure_file_priv", "chroot", "user"],
         "Assay gives each server its own directories and user",
     ),
     (
-        &["socket", "port", "bind_address", "networking", "admin_address", "admin_port"],
-        "a server that Assay starts listens on a unix socket of its own only",
-    ),
-    (
-        &["mysqlx", "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address"],
+        &["socket", "port", "bind_address", "networking", "admin_address", "admin_port", "mysqlx",
+          "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address"],
         "a server that Assay starts listens on a unix socket of its own only",
     ),
     (
@@ -39,25 +35,16 @@ const RESERVED: [(&[&str], &str); 6] = [
         "Assay reads the server's log, in English, and finds its files",
     ),
     (
-        &[
-            "initialize",
-            "initialize_insecure",
-            "bootstrap",
-            "grant_tables",
-            "init_file",
-            "daemonize",
-        ],
+        &["initialize", "initialize_insecure", "bootstrap", "grant_tables", "init_file",
+          "daemonize"],
         "Assay sets the server up itself",
     ),
 ];
 
 /// Options that name a file: it must lie in the data directory.
+#[rustfmt::skip]
 const FILES: [&str; 6] = [
-    "log_bin",
-    "log_bin_index",
-    "relay_log",
-    "general_log_file",
-    "slow_query_log_file",
+    "log_bin", "log_bin_index", "relay_log", "general_log_file", "slow_query_log_file",
     "rocksdb_wal_dir",
 ];
 
@@ -123,26 +110,16 @@ impl Configuration {
         Ok(())
     }
 
-    /// Returns the file's text.
     pub(super) fn text(&self) -> String {
-        let mut text = "[mysqld]\n".to_owned();
-        for (name, value) in &self.0 {
-            let written = if value.is_empty() {
-                writeln!(text, "{name}")
-            } else if value.chars().all(is_plain) {
-                writeln!(text, "{name}={value}")
-            } else {
-                writeln!(text, "{name}=\"{value}\"")
-            };
-            written.expect("writing to a string cannot fail");
-        }
-        text
+        // A plain value needs no quotes.
+        let is_plain = |c: char| !c.is_ascii_whitespace() && c != '#' && c != '\'';
+        let lines = self.0.iter().map(|(name, value)| match value.as_str() {
+            "" => format!("{name}\n"),
+            value if value.chars().all(is_plain) => format!("{name}={value}\n"),
+            value => format!("{name}=\"{value}\"\n"),
+        });
+        format!("[mysqld]\n{}", lines.collect::<String>())
     }
-}
-
-/// Returns whether a character needs no quotes.
-const fn is_plain(c: char) -> bool {
-    !c.is_ascii_whitespace() && c != '#' && c != '\''
 }
 
 /// Rejects an option that would break the set-up or the file.
@@ -163,6 +140,41 @@ fn check(name: &str, value: &str) -> Result<(), EngineError> {
         return Err(refused(name, "a value in my.cnf has no line breaks, quotes or backslashes"));
     }
     Ok(())
+}
+
+/// The directories of an unpacked server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Layout {
+    /// Parent of `bin` or `sbin`.
+    pub(super) base: PathBuf,
+    /// Messages, character sets and scripts.
+    pub(super) share: PathBuf,
+    /// Engines and other plugins, when there are any.
+    pub(super) plugins: Option<PathBuf>,
+    /// Bundled libraries, when the program does not find them itself.
+    pub(super) libraries: Option<PathBuf>,
+}
+
+impl Layout {
+    pub(super) fn around(program: &Path) -> Self {
+        let base = program.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned();
+        let first =
+            |names: &[&str]| names.iter().map(|name| base.join(name)).find(|path| path.is_dir());
+        let triplet = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+        Self {
+            share: first(&["share/mysql", "share"]).unwrap_or_else(|| base.join("share")),
+            plugins: first(&["lib/mysql/plugin", "lib/plugin"]),
+            // An installed server finds its libraries itself.
+            libraries: first(&[&triplet]).filter(|_| base != Path::new("/usr")),
+            base,
+        }
+    }
+
+    /// Returns the environment that the program needs.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        let path = self.libraries.iter().map(|path| path.display().to_string());
+        path.map(|path| ("LD_LIBRARY_PATH".to_owned(), path)).collect()
+    }
 }
 
 #[cfg(test)]

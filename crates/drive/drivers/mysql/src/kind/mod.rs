@@ -6,7 +6,6 @@
 
 mod bootstrap;
 mod configuration;
-mod layout;
 mod release;
 mod server;
 mod settings;

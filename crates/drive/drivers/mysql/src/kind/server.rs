@@ -8,8 +8,7 @@ use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
-use super::configuration::{Configuration, SOCKET, canonical};
-use super::layout::Layout;
+use super::configuration::{Configuration, Layout, SOCKET, canonical};
 use super::release::{Flavour, Release};
 use super::settings::{Server, reject_weaker_durability};
 use super::startup_error;
@@ -26,9 +25,6 @@ const USER: &str = "root";
 const DATABASE: &str = "assay";
 /// Digits of a binary log's number.
 const BINLOG_DIGITS: usize = 6;
-/// Oldest supported version of each.
-const OLDEST: [(Flavour, Release); 2] =
-    [(Flavour::Mysql, Release(5, 6, 0)), (Flavour::Mariadb, Release(10, 5, 0))];
 
 struct MysqlKind(Flavour);
 
@@ -48,14 +44,16 @@ impl MysqlKind {
             let text = format!("this is {}: name the engine `{}`", spec.version, other.name());
             return Err(EngineError::Unsupported(text));
         }
-        match OLDEST.iter().find(|(known, _)| *known == flavour) {
-            Some((_, oldest)) if release < *oldest => {
-                let Release(a, b, _) = oldest;
-                let text = format!("{} before {a}.{b}", flavour.name());
-                Err(EngineError::Unsupported(text))
-            }
-            _ => Ok(Server { flavour, release }),
+        let oldest = match flavour {
+            Flavour::Mysql => Release(5, 6, 0),
+            Flavour::Mariadb => Release(10, 5, 0),
+        };
+        if release < oldest {
+            let Release(a, b, _) = oldest;
+            let text = format!("{} before {a}.{b}", flavour.name());
+            return Err(EngineError::Unsupported(text));
         }
+        Ok(Server { flavour, release })
     }
 
     /// Returns the complete configuration of `spec`.

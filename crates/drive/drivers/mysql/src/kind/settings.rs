@@ -121,7 +121,6 @@ const fn flush_level(class: Durability) -> u8 {
     }
 }
 
-/// Rejects an option that is weaker than the durability class.
 pub(super) fn reject_weaker_durability(
     class: Durability,
     options: &model::Options,

@@ -1,8 +1,6 @@
-//! Server counters as common metrics and under their own names.
+//! Server counters as common metrics and under their own names, and statistics as text.
 
 mod counters;
 mod sample;
-mod statistics;
 
-pub(crate) use sample::sample;
-pub(crate) use statistics::statistics;
+pub(crate) use sample::{sample, statistics};

@@ -1,4 +1,4 @@
-//! Samples the server's counters.
+//! Samples the server's counters, and its statistics as text.
 
 use std::collections::BTreeMap;
 
@@ -39,19 +39,20 @@ pub(crate) fn sample(
     connection: &mut Connection,
     storage_engine: StorageEngine,
 ) -> Result<EngineState, Failure> {
-    let mut counters = status(connection)?;
+    let status = connection.pairs("SHOW GLOBAL STATUS")?;
+    let mut counters = counters(status, str::to_ascii_lowercase);
     counters.extend(metrics(connection)?);
     let mut state = EngineState::default();
     if storage_engine == StorageEngine::Myrocks {
         state.readings = named(MYROCKS, &counters);
-        let shape = shape(connection)?;
-        add_of_myrocks(&shape, &mut state);
+        add_of_myrocks(&optional(connection, SHAPE, str::to_owned)?, &mut state);
     } else {
         state.readings = named(INNODB, &counters);
         add_of_innodb(&counters, &mut state.readings);
         state.is_idle = is_innodb_idle(&counters);
     }
-    add_commits(&counters, &mut state.readings);
+    // Including autocommitted statements and read-only ones.
+    state.readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
     state.own_counters = counters.into_iter().filter_map(own).collect();
     Ok(state)
 }
@@ -62,11 +63,6 @@ fn own((name, value): (String, f64)) -> Option<(String, f64)> {
         Some(short) => Some((format!("innodb_metrics.{short}"), value)),
         None => Some((name, value)).filter(|(name, _)| OWN.contains(&name.as_str())),
     }
-}
-
-/// Returns the server's numeric status variables.
-fn status(connection: &mut Connection) -> Result<Counters, Failure> {
-    Ok(counters(connection.pairs("SHOW GLOBAL STATUS")?, |name| name.to_ascii_lowercase()))
 }
 
 /// Returns the numeric ones of pairs, under renamed keys.
@@ -124,11 +120,6 @@ fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
         .set(metric::ENGINE_HEAP_FETCHES, get("innodb_secondary_index_triggered_cluster_reads"));
 }
 
-/// Adds commits, including autocommitted statements and read-only ones.
-fn add_commits(counters: &Counters, readings: &mut Readings) {
-    readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
-}
-
 /// Returns whether purge and page cleaners are idle; `None` when unknown.
 fn is_innodb_idle(counters: &Counters) -> Option<bool> {
     let history = counters
@@ -140,12 +131,7 @@ fn is_innodb_idle(counters: &Counters) -> Option<bool> {
     Some(*history <= HISTORY_AT_REST && *dirty <= most)
 }
 
-/// Queries the shape of the `MyRocks` trees: gauges by name, and by level and name.
-fn shape(connection: &mut Connection) -> Result<Counters, Failure> {
-    optional(connection, SHAPE, str::to_owned)
-}
-
-/// Adds the shape of the `MyRocks` trees.
+/// Adds the shape of the `MyRocks` trees: gauges by name, and by level and name.
 fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
     let get = |name: &str| shape.get(name).copied();
     let readings = &mut state.readings;
@@ -167,4 +153,23 @@ fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
         Some(LevelShape { level, files: files as u64, bytes: bytes as u64 })
     });
     state.levels = Some(levels.collect::<Vec<_>>()).filter(|levels| !levels.is_empty());
+}
+
+/// Queries whose answers are stored; unknown ones are left out.
+const QUERIES: [&str; 4] = [
+    "SHOW ENGINE INNODB STATUS",
+    "SHOW ENGINE ROCKSDB STATUS",
+    "SHOW GLOBAL STATUS",
+    "SHOW TABLE STATUS",
+];
+
+/// Returns the answers of all queries as text.
+pub(crate) fn statistics(connection: &mut Connection) -> String {
+    let mut text = String::new();
+    for query in QUERIES {
+        let Ok(rows) = connection.rows(query) else { continue };
+        let rows: String = rows.iter().map(|row| row.join("\t") + "\n").collect();
+        text.push_str(&format!("==== {query}\n{rows}"));
+    }
+    text
 }

@@ -10,7 +10,7 @@ use model::sql::Dialect;
 use super::failure::{ErrorPacket, Failure, number};
 use super::login::log_in;
 use super::packets::Packets;
-use super::result::{Column, ERR_HEADER, RowFormat, error_packet, malformed};
+use super::result::{Column, ERR_HEADER, error_packet, malformed};
 use super::row::{Fields, binary_as_text};
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
@@ -45,7 +45,6 @@ impl Connection {
         self.version.strip_prefix("5.5.5-").unwrap_or(&self.version)
     }
 
-    /// Prepares the statement `sql`.
     fn prepare_text(&mut self, sql: &str) -> Result<Statement, Failure> {
         let request = self.packets.request();
         request.push(PREPARE);
@@ -57,7 +56,7 @@ impl Connection {
         }
         let (statement, columns) =
             Statement::read(packet).ok_or_else(|| malformed("a prepared statement"))?;
-        for described in [statement.parameters() as u64, columns] {
+        for described in [statement.parameters as u64, columns] {
             if described > 0 {
                 self.packets.skip(described + u64::from(!self.packets.deprecates_eof))?;
             }
@@ -115,7 +114,11 @@ impl driver_sql::Connection for Connection {
         let (sql, positions) = template.with_placeholders(false, |_| "?".to_owned());
         match self.prepare_text(&sql) {
             Err(failure) if number(&failure) == Some(NOT_PREPARED) => Ok(None),
-            prepared => Ok(Some(prepared?.with_positions(positions))),
+            prepared => {
+                let mut statement = prepared?;
+                statement.positions = positions;
+                Ok(Some(statement))
+            }
         }
     }
 
@@ -154,22 +157,16 @@ impl driver_sql::Connection for Connection {
     fn exchange(
         &mut self,
         prepared: Option<&Statement>,
-        needs_kind: bool,
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.packets.send()?;
-        let format = match prepared {
-            None => RowFormat::Text,
-            Some(_) if needs_kind => RowFormat::Typed,
-            Some(_) => RowFormat::Binary,
-        };
-        self.packets.answer(format, on_row)
+        self.packets.answer(prepared.is_some(), on_row)
     }
 
     #[inline]
     fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         self.packets.send_queued()?;
-        self.packets.answer(if is_text { RowFormat::Text } else { RowFormat::Binary }, on_row)
+        self.packets.answer(!is_text, on_row)
     }
 
     #[inline]
@@ -228,7 +225,7 @@ impl driver_sql::Connection for Connection {
         let request = self.packets.request();
         request.push(QUERY);
         request.write_all(sql.as_bytes())?;
-        self.exchange(None, false, on_row)
+        self.exchange(None, on_row)
     }
 }
 

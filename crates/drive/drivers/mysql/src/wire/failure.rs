@@ -5,14 +5,11 @@ use std::fmt;
 use driver_sql::ErrorResponse;
 use engine::EngineError;
 
-/// An error packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ErrorPacket {
-    /// Error code.
     pub(crate) number: u16,
     /// SQLSTATE; empty before the login.
     pub(crate) state: String,
-    /// Error message.
     pub(crate) message: String,
 }
 

@@ -53,7 +53,6 @@ const SHA256: &[u8] = b"sha256_password";
 /// Methods that read the socket's owner from the kernel: the response is empty.
 const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 
-/// A greeting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
     version: String,

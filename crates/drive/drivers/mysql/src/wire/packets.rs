@@ -44,7 +44,6 @@ impl Packets<Socket> {
 }
 
 impl<S: Read + Write> Packets<S> {
-    /// Returns empty buffers over `socket`.
     pub(super) fn new(socket: S) -> Self {
         Self {
             socket,
@@ -131,9 +130,6 @@ impl<S: Read + Write> Packets<S> {
     }
 
     /// Returns the payload of the next packet.
-    ///
-    /// # Errors
-    /// When the connection ends or fails.
     #[inline]
     pub(super) fn next(&mut self) -> io::Result<&[u8]> {
         let bytes = self.fetch()?;
@@ -143,7 +139,6 @@ impl<S: Read + Write> Packets<S> {
         Ok(self.received.take(bytes))
     }
 
-    /// Skips packets.
     #[inline]
     pub(super) fn skip(&mut self, packets: u64) -> io::Result<()> {
         for _ in 0..packets {
@@ -184,7 +179,6 @@ impl<S: Read + Write> Packets<S> {
     }
 }
 
-/// Returns the header of a packet.
 #[inline]
 fn header(bytes: usize, number: u8) -> [u8; HEADER_BYTES] {
     let [low, middle, high, ..] = bytes.to_le_bytes();

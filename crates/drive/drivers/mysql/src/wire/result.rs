@@ -29,9 +29,8 @@ pub(super) struct Done {
 /// The first column of a result, passed along with each row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Column {
-    /// Columns of the result.
     pub(super) columns: usize,
-    /// Its type; set only when requested.
+    /// Its type; set only for binary rows.
     pub(super) kind: Kind,
     /// Whether rows are of the binary protocol.
     pub(super) is_binary: bool,
@@ -45,30 +44,20 @@ impl Column {
     }
 }
 
-/// Format of the rows of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RowFormat {
-    /// Every field is text.
-    Text,
-    /// Each field is encoded by its type.
-    Binary,
-    /// The same, and the type of the first column is parsed.
-    Typed,
-}
-
 impl<S: Read + Write> Packets<S> {
     /// Reads all results of a statement and passes each row to `on_row`.
     ///
-    /// Returns the sum of affected rows.
+    /// Fields of binary rows are encoded by their types, others are text. Returns the sum of
+    /// affected rows.
     #[inline]
     pub(super) fn answer(
         &mut self,
-        format: RowFormat,
+        is_binary: bool,
         mut on_row: impl FnMut(Column, &[u8]),
     ) -> Result<u64, Failure> {
         let mut affected = 0;
         loop {
-            let done = self.one_result(format, &mut on_row)?;
+            let done = self.one_result(is_binary, &mut on_row)?;
             affected += done.affected;
             if !done.is_more {
                 return Ok(affected);
@@ -79,7 +68,7 @@ impl<S: Read + Write> Packets<S> {
     #[inline]
     fn one_result(
         &mut self,
-        format: RowFormat,
+        is_binary: bool,
         on_row: &mut impl FnMut(Column, &[u8]),
     ) -> Result<Done, Failure> {
         let first = self.next()?;
@@ -91,9 +80,9 @@ impl<S: Read + Write> Packets<S> {
             }
             Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
-        let kind = self.columns(columns, format == RowFormat::Typed)?;
+        let kind = self.columns(columns, is_binary)?;
         let columns = usize::try_from(columns).unwrap_or(usize::MAX);
-        let column = Column { columns, kind, is_binary: format != RowFormat::Text };
+        let column = Column { columns, kind, is_binary };
         let is_deprecated = self.deprecates_eof;
         let mark_bytes = if is_deprecated { WHOLE_BYTES } else { MARK_BYTES };
         loop {
@@ -195,7 +184,7 @@ mod tests {
         let mut rows = Vec::new();
         let mut packets = scripted(payloads);
         packets.deprecates_eof = deprecates_eof;
-        let answer = packets.answer(RowFormat::Binary, |_, row| rows.push(row.to_vec()));
+        let answer = packets.answer(true, |_, row| rows.push(row.to_vec()));
         (answer, rows)
     }
 
@@ -244,7 +233,7 @@ mod tests {
         let mut kinds = Vec::new();
         let mut packets = scripted(&new);
         packets.deprecates_eof = true;
-        let answer = packets.answer(RowFormat::Typed, |column, _| kinds.push(column.kind));
+        let answer = packets.answer(true, |column, _| kinds.push(column.kind));
         assert!(answer.is_ok());
         assert_eq!(kinds, [Kind { code: 3, flags: 32 }]);
     }

@@ -17,9 +17,9 @@ pub(super) const QUIT: u8 = 0x01;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Statement {
     number: u32,
-    parameters: usize,
+    pub(super) parameters: usize,
     /// The argument of each parameter.
-    positions: Vec<usize>,
+    pub(super) positions: Vec<usize>,
     /// Types sent to the server, one code per parameter.
     types: Vec<u8>,
 }
@@ -102,16 +102,6 @@ impl Statement {
         Some((Self { number, parameters, ..Self::default() }, columns))
     }
 
-    /// Sets the argument of each parameter.
-    pub(super) fn with_positions(self, positions: Vec<usize>) -> Self {
-        Self { positions, ..self }
-    }
-
-    /// Returns how many parameters it has.
-    pub(super) const fn parameters(&self) -> usize {
-        self.parameters
-    }
-
     /// Clears the types sent: the request with them was dropped.
     pub(super) fn clear_types(&mut self) {
         self.types.clear();
@@ -170,8 +160,8 @@ mod tests {
     fn statement(parameters: usize) -> Statement {
         let packet = [0, 9, 0, 0, 0, 2, 0, u8::try_from(parameters).unwrap(), 0, 0, 0, 0];
         let (statement, columns) = Statement::read(&packet).unwrap();
-        assert_eq!((statement.parameters(), columns), (parameters, 2));
-        statement.with_positions((0..parameters).collect())
+        assert_eq!((statement.parameters, columns), (parameters, 2));
+        Statement { positions: (0..parameters).collect(), ..statement }
     }
 
     fn encoded(statement: &mut Statement, values: &[Value<'_>]) -> Vec<u8> {
@@ -201,7 +191,7 @@ mod tests {
 
     #[test]
     fn too_few_values_are_rejected() {
-        let mut statement = statement(2).with_positions(vec![0]);
+        let mut statement = Statement { positions: vec![0], ..statement(2) };
         assert!(statement.encode(|_| Value::Integer(1), &mut Vec::new()).is_err());
     }
 

@@ -16,7 +16,7 @@ pub(super) fn write<'v>(
     out: &mut Vec<u8>,
 ) -> u64 {
     let mut sum = 0;
-    for part in template.parts() {
+    for part in &template.parts {
         match part {
             Part::Text(text) => out.extend_from_slice(text.as_bytes()),
             Part::Value(position) => {

@@ -107,6 +107,6 @@ impl Server {
 
     /// Returns where it listens.
     pub(crate) fn endpoint(&self) -> Endpoint {
-        self.running.endpoint().clone()
+        self.running.endpoint.clone()
     }
 }

@@ -7,13 +7,15 @@ use bytes::BytesMut;
 use driver_sql::{Part, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
 use model::sql::Dialect;
 use model::{Address, Endpoint};
+use postgres_protocol::message::backend::{
+    DATA_ROW_TAG, PARAMETER_DESCRIPTION_TAG, ROW_DESCRIPTION_TAG,
+};
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
 use super::login::{ServerParameters, log_in};
-use super::message::READ_BYTES;
-use super::result::{Body, read_answer};
-use super::row::{columns, first_column};
+use super::message::{READ_BYTES, columns, fields, first_column, parameter_types};
+use super::result::read_answer;
 use super::statement::{Bound, Described};
 use super::text;
 use super::value::{Coder, write_column, write_literal};
@@ -34,6 +36,16 @@ const LOCK: [&str; 3] =
 ///
 /// Source: Postgres' documentation, appendix A.
 const AMBIGUOUS_PARAMETER: &str = "42P08";
+
+/// Longest key, bytes: a third of a B-tree page, less the headers of the index entry (8 bytes)
+/// and of the value (4).
+///
+/// Source: Postgres' source, `BTMaxItemSize` in `nbtree.h`, 2704 for pages of 8 KiB.
+const KEY_BYTES_MAX: usize = 2704 - 8 - 4;
+/// Longest value, bytes: half of the longest message, as hex takes two digits per byte.
+///
+/// Source: Postgres' documentation, "Limits", field size 1 GB.
+const VALUE_BYTES_MAX: usize = 500 << 20;
 
 /// A logged-in connection.
 ///
@@ -92,10 +104,10 @@ impl Connection {
         frontend::sync(&mut out);
         self.stream.write_all(&out)?;
         let (mut parameters, mut columns) = (Vec::new(), Vec::new());
-        self.read(|message| match message {
-            Body::Parameters(body) => parameters = parameter_types(body),
-            Body::Columns(body) => columns = column_types(body),
-            Body::Row(_) => {}
+        self.read(|tag, body| match tag {
+            PARAMETER_DESCRIPTION_TAG => parameters = parameter_types(body),
+            ROW_DESCRIPTION_TAG => columns = fields(body).map(|(_, oid)| oid).collect(),
+            _ => {}
         })?;
         Ok(Described { name, parameters, columns })
     }
@@ -129,7 +141,7 @@ impl Connection {
 
     /// Reads one answer; returns the affected rows.
     #[inline]
-    fn read(&mut self, on_message: impl FnMut(Body<'_>)) -> Result<u64, Failure> {
+    fn read(&mut self, on_message: impl FnMut(u8, &[u8])) -> Result<u64, Failure> {
         read_answer(&mut self.receive_buffer, &mut self.stream, &mut self.status, on_message)
     }
 
@@ -139,28 +151,23 @@ impl Connection {
         column: Column,
         mut on_row: impl FnMut(Column, &[u8]),
     ) -> Result<u64, Failure> {
-        self.read(|message| {
-            if let Body::Row(row) = message {
+        self.read(|tag, row| {
+            if tag == DATA_ROW_TAG {
                 on_row(column, row);
             }
         })
     }
 
     /// Returns names and values of a single row, without nulls.
-    ///
-    /// # Errors
-    /// When the server refuses the statement, or the connection is lost.
     pub(crate) fn named_row(&mut self, sql: &str) -> Result<Vec<(String, String)>, Failure> {
         self.append_text(sql)?;
         self.send()?;
-        let (mut names, mut values) = (Vec::new(), Vec::new());
-        self.read(|message| match message {
-            Body::Columns(body) => names = column_names(body),
-            Body::Row(row) => {
-                let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
-                values = columns(row).map(|column| column.map(text)).collect();
-            }
-            Body::Parameters(_) => {}
+        let (mut names, mut values): (Vec<String>, Vec<Option<String>>) = Default::default();
+        let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
+        self.read(|tag, body| match tag {
+            ROW_DESCRIPTION_TAG => names = fields(body).map(|(name, _)| text(name)).collect(),
+            DATA_ROW_TAG => values = columns(body).map(|column| column.map(text)).collect(),
+            _ => {}
         })?;
         let pairs = names.into_iter().zip(values);
         Ok(pairs.filter_map(|(name, value)| Some((name, value?))).collect())
@@ -178,7 +185,7 @@ impl driver_sql::Connection for Connection {
         quote: "",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = \
               excluded.v",
-        row_bytes_max: (usize::MAX, usize::MAX),
+        row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: true,
         keys_max: usize::MAX,
         // With an unknown limit the planner assumes a tenth of the table and would sort it.
@@ -258,7 +265,7 @@ impl driver_sql::Connection for Connection {
         self.append(|out| {
             let start = text::begin(out);
             let mut bytes = 0;
-            for part in template.parts() {
+            for part in &template.parts {
                 match part {
                     Part::Text(text) => out.extend_from_slice(text.as_bytes()),
                     Part::Value(position) => {
@@ -277,7 +284,6 @@ impl driver_sql::Connection for Connection {
     fn exchange(
         &mut self,
         prepared: Option<&Prepared>,
-        _needs_kind: bool,
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.send()?;
@@ -356,7 +362,7 @@ impl driver_sql::Connection for Connection {
 
     fn query(&mut self, sql: &str, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         self.append_text(sql)?;
-        self.exchange(None, false, on_row)
+        self.exchange(None, on_row)
     }
 }
 
@@ -376,52 +382,5 @@ fn with_socket_file(address: &Address) -> Address {
             Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
         }
         Address::Socket(_) | Address::Tcp { .. } => address.clone(),
-    }
-}
-
-/// Parses the types of a parameter description.
-fn parameter_types(body: &[u8]) -> Vec<u32> {
-    let types = body.get(2..).unwrap_or_default().as_chunks::<4>().0;
-    types.iter().map(|oid| u32::from_be_bytes(*oid)).collect()
-}
-
-/// Bytes after a column's name in a row description: table and position (6 bytes), type (4), and
-/// 8 more.
-///
-/// Source: Postgres' documentation, "Message Formats", `RowDescription`.
-const COLUMN_BYTES: usize = 18;
-
-/// Iterates over name and type of each column in a row description.
-fn fields(body: &[u8]) -> impl Iterator<Item = (&[u8], u32)> {
-    let mut rest = body.get(2..).unwrap_or_default();
-    std::iter::from_fn(move || {
-        let end = rest.iter().position(|byte| *byte == 0)?;
-        let (name, after) = rest.split_at(end);
-        let (about, after) = after.get(1..)?.split_at_checked(COLUMN_BYTES)?;
-        rest = after;
-        Some((name, u32::from_be_bytes(*about.get(6..)?.first_chunk()?)))
-    })
-}
-
-fn column_types(body: &[u8]) -> Vec<u32> {
-    fields(body).map(|(_, oid)| oid).collect()
-}
-
-fn column_names(body: &[u8]) -> Vec<String> {
-    fields(body).map(|(name, _)| String::from_utf8_lossy(name).into_owned()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_and_names_are_read_from_descriptions() {
-        assert_eq!(parameter_types(b"\0\x02\0\0\0\x11\0\0\0\x14"), [17, 20]);
-        let about = |oid: u8| [&[0; 9][..], &[oid], &[0; 8]].concat();
-        let body = [&b"\0\x02k\0"[..], &about(17), b"count\0", &about(20)].concat();
-        assert_eq!(column_types(&body), [17, 20]);
-        assert_eq!(column_names(&body), ["k", "count"]);
-        assert_eq!(column_names(&body[..20]), [""; 0]);
     }
 }

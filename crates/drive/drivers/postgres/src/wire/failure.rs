@@ -12,11 +12,8 @@ use engine::settings_check::refused;
 pub(crate) struct ErrorResponse {
     /// SQLSTATE: five letters or digits.
     pub(crate) code: String,
-    /// The message, one line.
     pub(crate) message: String,
-    /// The detail; may be empty.
     pub(crate) detail: String,
-    /// The hint; may be empty.
     pub(crate) hint: String,
 }
 

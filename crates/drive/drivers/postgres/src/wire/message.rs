@@ -1,4 +1,4 @@
-//! Messages of the server.
+//! Messages of the server: their bytes, descriptions and rows.
 
 use std::io::{self, Read};
 
@@ -17,7 +17,6 @@ const MESSAGE_BYTES_MAX: usize = 1 << 30;
 /// One message, still in the buffer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Message<'a> {
-    /// Its tag.
     pub(super) tag: u8,
     /// The payload after tag and length.
     pub(super) body: &'a [u8],
@@ -48,6 +47,55 @@ fn length(unread: &[u8]) -> io::Result<usize> {
             Err(io::Error::new(io::ErrorKind::InvalidData, reason))
         }
     }
+}
+
+/// Iterates over the columns of a data row; `None` is null. Allocates nothing.
+///
+/// A truncated row yields fewer columns.
+#[inline]
+pub(super) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
+    // The first two bytes are the number of columns.
+    let mut rest = row.get(2..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let (length, after) = rest.split_first_chunk::<4>()?;
+        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            rest = after;
+            return Some(None);
+        };
+        let (column, after) = after.split_at_checked(length)?;
+        rest = after;
+        Some(Some(column))
+    })
+}
+
+/// Returns the first column of a row; empty when null.
+#[inline]
+pub(super) fn first_column(row: &[u8]) -> &[u8] {
+    columns(row).next().flatten().unwrap_or_default()
+}
+
+/// Parses the types of a parameter description.
+pub(super) fn parameter_types(body: &[u8]) -> Vec<u32> {
+    let types = body.get(2..).unwrap_or_default().as_chunks::<4>().0;
+    types.iter().map(|oid| u32::from_be_bytes(*oid)).collect()
+}
+
+/// Bytes after a column's name in a row description: table and position (6 bytes), type (4), and
+/// 8 more.
+///
+/// Source: Postgres' documentation, "Message Formats", `RowDescription`.
+const COLUMN_BYTES: usize = 18;
+
+/// Iterates over name and type of each column in a row description.
+pub(super) fn fields(body: &[u8]) -> impl Iterator<Item = (&[u8], u32)> {
+    let mut rest = body.get(2..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        let (name, after) = rest.split_at(end);
+        let (about, after) = after.get(1..)?.split_at_checked(COLUMN_BYTES)?;
+        rest = after;
+        Some((name, u32::from_be_bytes(*about.get(6..)?.first_chunk()?)))
+    })
 }
 
 #[cfg(test)]
@@ -101,5 +149,25 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
         let error = next(&mut receive_buffer, &mut &b"E\0\0\0\x01"[..]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn columns_are_split_and_null_is_none() {
+        let row = b"\0\x03\0\0\0\x02ab\xff\xff\xff\xff\0\0\0\0";
+        let found: Vec<_> = columns(row).collect();
+        assert_eq!(found, [Some(&b"ab"[..]), None, Some(&b""[..])]);
+        assert_eq!(first_column(row), b"ab");
+        assert_eq!(columns(b"\0\x01\0\0\0\x09short").count(), 0);
+        assert_eq!(first_column(b""), b"");
+    }
+
+    #[test]
+    fn types_and_names_are_read_from_descriptions() {
+        assert_eq!(parameter_types(b"\0\x02\0\0\0\x11\0\0\0\x14"), [17, 20]);
+        let about = |oid: u8| [&[0; 9][..], &[oid], &[0; 8]].concat();
+        let body = [&b"\0\x02k\0"[..], &about(17), b"count\0", &about(20)].concat();
+        assert_eq!(fields(&body).map(|(_, oid)| oid).collect::<Vec<_>>(), [17, 20]);
+        assert!(fields(&body).map(|(name, _)| name).eq([&b"k"[..], b"count"]));
+        assert_eq!(fields(&body[..20]).count(), 0);
     }
 }

@@ -11,18 +11,9 @@ use postgres_protocol::message::backend::{
 use super::failure::{ErrorResponse, Failure};
 use super::message;
 
-/// A backend message the driver handles.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Body<'a> {
-    /// A row: see [`super::columns`].
-    Row(&'a [u8]),
-    /// The types of a statement's parameters.
-    Parameters(&'a [u8]),
-    /// Names and types of the columns.
-    Columns(&'a [u8]),
-}
-
 /// Reads until the server is ready; returns the rows inserted, updated or deleted.
+///
+/// Rows and descriptions are passed to `on_message` with their tags.
 ///
 /// `status` becomes that of the transaction: `I` idle, `T` open, `E` failed. The first error
 /// response becomes the failure.
@@ -33,7 +24,7 @@ pub(super) fn read_answer(
     receive_buffer: &mut ReceiveBuffer,
     stream: &mut impl Read,
     status: &mut u8,
-    mut on_message: impl FnMut(Body<'_>),
+    mut on_message: impl FnMut(u8, &[u8]),
 ) -> Result<u64, Failure> {
     let mut changed = 0;
     let mut error_response = None;
@@ -43,7 +34,9 @@ pub(super) fn read_answer(
             Err(error) => return Err(lost(&error, error_response.as_ref())),
         };
         match message.tag {
-            DATA_ROW_TAG => on_message(Body::Row(message.body)),
+            DATA_ROW_TAG | PARAMETER_DESCRIPTION_TAG | ROW_DESCRIPTION_TAG => {
+                on_message(message.tag, message.body);
+            }
             COMMAND_COMPLETE_TAG => changed += affected(message.body),
             READY_FOR_QUERY_TAG => {
                 *status = message.body.first().copied().unwrap_or_default();
@@ -52,8 +45,6 @@ pub(super) fn read_answer(
             ERROR_RESPONSE_TAG => {
                 error_response.get_or_insert_with(|| ErrorResponse::parse(message.body));
             }
-            PARAMETER_DESCRIPTION_TAG => on_message(Body::Parameters(message.body)),
-            ROW_DESCRIPTION_TAG => on_message(Body::Columns(message.body)),
             COPY_IN_RESPONSE_TAG | COPY_OUT_RESPONSE_TAG => {
                 return Err(Failure::Lost("COPY is not supported".to_owned()));
             }
@@ -117,15 +108,15 @@ mod tests {
         let (mut receive_buffer, mut stream, mut status) =
             (ReceiveBuffer::new(READ_BYTES), &sent[..], 0);
         let mut rows = 0;
-        let count = |part: Body<'_>| rows += usize::from(matches!(part, Body::Row(_)));
+        let count = |tag, _: &[u8]| rows += usize::from(tag == DATA_ROW_TAG);
         read_answer(&mut receive_buffer, &mut stream, &mut status, count).unwrap();
         assert_eq!((status, rows), (b'I', 1));
         let failure =
-            read_answer(&mut receive_buffer, &mut stream, &mut status, |_| {}).unwrap_err();
+            read_answer(&mut receive_buffer, &mut stream, &mut status, |_, _| {}).unwrap_err();
         assert!(matches!(failure, Failure::Refused(error_response) if error_response.is("40P01")));
         assert_eq!(status, b'E');
         let failure =
-            read_answer(&mut receive_buffer, &mut stream, &mut status, |_| {}).unwrap_err();
+            read_answer(&mut receive_buffer, &mut stream, &mut status, |_, _| {}).unwrap_err();
         assert!(matches!(failure, Failure::Lost(_)));
     }
 }

@@ -15,7 +15,6 @@ const BINARY: i16 = 1;
 /// A statement the server has prepared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Described {
-    /// Its name.
     pub(super) name: String,
     /// Types of its parameters, in order.
     pub(super) parameters: Vec<u32>,
@@ -35,9 +34,6 @@ pub(super) struct Bound {
 impl Bound {
     /// Returns the message for `statement`; `is_text` marks the parameters sent as text. Rows are
     /// returned in binary.
-    ///
-    /// # Errors
-    /// When a name cannot be sent.
     pub(super) fn new(statement: &Described, is_text: &[bool]) -> Result<Self, Failure> {
         let mut head = BytesMut::new();
         let all_alike = is_text.iter().all(|is_text| !is_text);
@@ -67,10 +63,7 @@ impl Bound {
         start
     }
 
-    /// Completes the request that began at `start`.
-    ///
-    /// # Errors
-    /// When the message is too long.
+    /// Completes the request that began at `start`; fails when it is too long.
     #[inline]
     pub(super) fn end(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
         let length = out.len() + self.bind_bytes - start - 1;

@@ -3,7 +3,7 @@
 use driver_sql::{Moment, Value};
 
 use super::failure::Failure;
-use super::{oid, text};
+use super::text;
 
 /// Seconds from 1970 to 2000, the epoch of timestamps.
 ///
@@ -11,6 +11,23 @@ use super::{oid, text};
 const EPOCH_SECONDS: i64 = 946_684_800;
 /// Timestamps are in microseconds.
 const SECOND_MICROS: i64 = 1_000_000;
+
+/// Object ids of the built-in types.
+///
+/// Source: Postgres' catalogue of types, `pg_type.dat`; equal in every release.
+mod oid {
+    pub(super) const BYTEA: u32 = 17;
+    pub(super) const INT8: u32 = 20;
+    pub(super) const INT2: u32 = 21;
+    pub(super) const INT4: u32 = 23;
+    pub(super) const TEXT: u32 = 25;
+    pub(super) const FLOAT4: u32 = 700;
+    pub(super) const FLOAT8: u32 = 701;
+    pub(super) const BPCHAR: u32 = 1042;
+    pub(super) const VARCHAR: u32 = 1043;
+    pub(super) const TIMESTAMP: u32 = 1114;
+    pub(super) const TIMESTAMPTZ: u32 = 1184;
+}
 
 #[inline]
 fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), Failure> {
@@ -25,42 +42,42 @@ fn too_long(bytes: usize) -> Failure {
     Failure::Rejected(format!("a value of {bytes} bytes: the limit is 2^31 - 1"))
 }
 
-/// Writes a one-dimensional array of non-null values, from index 1.
-///
-/// Source: Postgres' source, `array_send` in `arrayfuncs.c`.
-fn write_keys(out: &mut Vec<u8>, keys: &[&[u8]]) -> Result<(), Failure> {
+/// Writes what `write` appends, its length first.
+#[inline]
+fn with_length(
+    out: &mut Vec<u8>,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
-    let Ok(count) = i32::try_from(keys.len()) else { return Err(too_long(keys.len())) };
-    for number in [1, 0, oid::BYTEA] {
-        out.extend_from_slice(&number.to_be_bytes());
-    }
-    for number in [count, 1] {
-        out.extend_from_slice(&number.to_be_bytes());
-    }
-    for key in keys {
-        write_bytes(out, key)?;
-    }
+    write(out)?;
     let bytes = out.len() - start - 4;
     let Ok(length) = i32::try_from(bytes) else { return Err(too_long(bytes)) };
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
     Ok(())
 }
 
+/// Writes a one-dimensional array of non-null values, from index 1.
+///
+/// Source: Postgres' source, `array_send` in `arrayfuncs.c`.
+fn write_keys(out: &mut Vec<u8>, keys: &[&[u8]]) -> Result<(), Failure> {
+    let Ok(count) = u32::try_from(keys.len()) else { return Err(too_long(keys.len())) };
+    with_length(out, |out| {
+        for number in [1, 0, oid::BYTEA, count, 1] {
+            out.extend_from_slice(&number.to_be_bytes());
+        }
+        keys.iter().try_for_each(|key| write_bytes(out, key))
+    })
+}
+
 /// Encoding of one parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coder {
-    /// 2 bytes.
     Int2,
-    /// 4 bytes.
     Int4,
-    /// 8 bytes.
     Int8,
-    /// 4 bytes of IEEE 754.
     Float4,
-    /// 8 bytes of IEEE 754.
     Float8,
-    /// Raw bytes.
     Bytes,
     /// An array of `bytea`.
     Keys,
@@ -93,10 +110,7 @@ impl Coder {
         }
     }
 
-    /// Appends a value, its length first.
-    ///
-    /// # Errors
-    /// When the value does not fit the parameter's type.
+    /// Appends a value, its length first; fails when it does not fit the parameter's type.
     #[inline]
     pub(super) fn write(self, out: &mut Vec<u8>, value: Value<'_>) -> Result<(), Failure> {
         match self {
@@ -115,15 +129,10 @@ impl Coder {
                 let micros = (whole(value) - EPOCH_SECONDS) * SECOND_MICROS;
                 write_bytes(out, &micros.to_be_bytes())
             }
-            Self::Text => {
-                let start = out.len();
-                out.extend_from_slice(&[0; 4]);
+            Self::Text => with_length(out, |out| {
                 write_unquoted(out, value);
-                let bytes = out.len() - start - 4;
-                let Ok(length) = i32::try_from(bytes) else { return Err(too_long(bytes)) };
-                out[start..start + 4].copy_from_slice(&length.to_be_bytes());
                 Ok(())
-            }
+            }),
         }
     }
 }
@@ -131,14 +140,13 @@ impl Coder {
 /// Appends a value as text, unquoted.
 fn write_unquoted(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
-        Value::Integer(value) => text::integer(out, value),
-        Value::Real(value) => text::real(out, value),
+        Value::Integer(value) => text::number(out, value),
+        Value::Real(value) => text::number(out, value),
         Value::Moment(seconds) => Moment::of(seconds).write(out),
         Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => out.extend_from_slice(bytes(value)),
     }
 }
 
-/// Appends a value as a literal.
 #[inline]
 pub(super) fn write_literal(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
@@ -213,8 +221,8 @@ pub(super) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
     // Sign extension.
     let signed = (number << (unused % 64)).cast_signed() >> (unused % 64);
     match (oid, column.len()) {
-        (oid::INT2, 2) | (oid::INT4, 4) | (oid::INT8, 8) => text::integer(out, signed),
-        (oid::FLOAT8, 8) => text::real(out, f64::from_bits(number)),
+        (oid::INT2, 2) | (oid::INT4, 4) | (oid::INT8, 8) => text::number(out, signed),
+        (oid::FLOAT8, 8) => text::number(out, f64::from_bits(number)),
         (oid::TIMESTAMP | oid::TIMESTAMPTZ, 8) => {
             Moment::of(signed.div_euclid(SECOND_MICROS) + EPOCH_SECONDS).write(out);
         }

@@ -33,7 +33,7 @@ fn each_authentication_method_works_and_rejections_are_reported() {
     let Some(program) = programs().pop() else { return };
     let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
-    fs::write(server.running.site().data.join("pg_hba.conf"), RULES).unwrap();
+    fs::write(server.running.site.data.join("pg_hba.conf"), RULES).unwrap();
     let application = Some(statements(&ROLES));
     let engine = open(&spec(dir.path(), server.endpoint(), application)).unwrap();
     let mut session = engine.session().unwrap();

@@ -37,7 +37,7 @@ impl TestServer {
 
     /// Returns the superuser's endpoint.
     pub(crate) fn endpoint(&self) -> Endpoint {
-        self.running.endpoint().clone()
+        self.running.endpoint.clone()
     }
 
     /// Stops it.

@@ -7,9 +7,7 @@ use crate::source::{Packages, WantedCrate};
 /// One release of an engine, and the crate that carries its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Release {
-    /// The engine's own version.
     pub(crate) version: &'static str,
-    /// The crate.
     pub(crate) source: WantedCrate<'static>,
 }
 
@@ -26,10 +24,14 @@ impl Release {
 
 /// An engine that can be compiled.
 pub(crate) struct Compilable {
-    /// Its name.
     pub(crate) engine: &'static str,
-    /// Its releases, oldest first.
     pub(crate) releases: &'static [Release],
     /// Returns the build recipe of a release, from the folders of its crates.
     pub(crate) recipe: fn(&Release, &Packages) -> Result<Recipe, SupplyError>,
+}
+
+impl Compilable {
+    pub(super) fn versions(&self) -> Vec<&'static str> {
+        self.releases.iter().map(|release| release.version).collect()
+    }
 }

@@ -2,19 +2,17 @@
 
 use std::path::Path;
 
-use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, files_in, includes, owned_args, read};
+use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
 use crate::error::SupplyError;
+use crate::program::files_in;
 
 /// Adds snappy, from the folder of its release.
 pub(super) fn snappy(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
     let template = read(&dir.join("snappy-stubs-public.h.in"))?;
     recipe.headers.push(("snappy-stubs-public.h", public_stubs(&template)));
-    let arguments = [
-        includes([Path::new(HEADERS_DIR), dir]),
-        owned_args(&["-std=c++11", "-DNDEBUG", "-DHAVE_BUILTIN_CTZ=1", "-DHAVE_BUILTIN_EXPECT=1"]),
-    ];
+    let flags = ["-std=c++11", "-DNDEBUG", "-DHAVE_BUILTIN_CTZ=1", "-DHAVE_BUILTIN_EXPECT=1"];
     let names = ["snappy.cc", "snappy-c.cc", "snappy-sinksource.cc", "snappy-stubs-internal.cc"];
-    recipe.add(Language::Cxx, &arguments.concat(), names.map(|name| dir.join(name)));
+    recipe.add(&[Path::new(HEADERS_DIR), dir], &flags, names.map(|name| dir.join(name)));
     Ok(())
 }
 
@@ -54,9 +52,9 @@ fn is_name(c: char) -> bool {
 ///
 /// Source: LZ4, `lib/Makefile` (files, and the prefix of its own copy of xxHash).
 pub(super) fn lz4(recipe: &mut Recipe, dir: &Path) {
-    let arguments = [includes([dir]), owned_args(&["-DNDEBUG", "-DXXH_NAMESPACE=LZ4_"])].concat();
     let names = ["lz4.c", "lz4frame.c", "lz4hc.c", "xxhash.c"];
-    recipe.add(Language::C, &arguments, names.map(|name| dir.join(name)));
+    let flags = ["-DNDEBUG", "-DXXH_NAMESPACE=LZ4_"];
+    recipe.add(&[dir], &flags, names.map(|name| dir.join(name)));
 }
 
 /// Adds Zstandard without its legacy formats, from its folder `lib`.
@@ -65,9 +63,8 @@ pub(super) fn lz4(recipe: &mut Recipe, dir: &Path) {
 pub(super) fn zstd(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
     let common = dir.join("common");
     let defines = ["-DNDEBUG", "-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=0"];
-    let arguments = [includes([dir, &common]), owned_args(&defines)].concat();
     for part in ["common", "compress", "decompress", "dictBuilder"] {
-        recipe.add(Language::C, &arguments, files_in(&dir.join(part), &["c", "S"])?);
+        recipe.add(&[dir, &common], &defines, files_in(&dir.join(part), &["c", "S"])?);
     }
     Ok(())
 }

@@ -4,11 +4,10 @@ use std::path::Path;
 
 use super::compilable::{Compilable, Release};
 use super::compression::snappy;
-use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, owned_args, read};
+use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
 use crate::error::SupplyError;
 use crate::source::Packages;
 
-/// LevelDB's releases.
 pub(super) const COMPILABLE: Compilable = Compilable {
     engine: "leveldb",
     releases: &[Release::of("1.22", "leveldb-sys", "2.0.9")],
@@ -26,12 +25,12 @@ const PORT_CONFIG: &str = "#pragma once
 
 /// Returns the recipe with the files of the release's own build.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
-    let deps = packages.dir(release.source.name)?.join("deps");
+    let deps = packages.find(release.source.name)?.1.join("deps");
     let dir = deps.join("leveldb-1.22");
     let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };
     recipe.headers.push(("port/port_config.h", PORT_CONFIG.to_owned()));
     let snappy_dir = deps.join("snappy-1.1.7");
-    let dirs = [Path::new(HEADERS_DIR), &dir, &dir.join("include"), &snappy_dir];
+    let dirs: [&Path; 4] = [Path::new(HEADERS_DIR), &dir, &dir.join("include"), &snappy_dir];
     let defines = [
         "-std=c++11",
         "-DNDEBUG",
@@ -39,9 +38,8 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
         "-DLEVELDB_SHARED_LIBRARY",
         "-DLEVELDB_COMPILE_LIBRARY",
     ];
-    let arguments = [includes(dirs), owned_args(&defines)].concat();
     let listed = sources(&read(&dir.join("CMakeLists.txt"))?);
-    recipe.add(Language::Cxx, &arguments, listed.iter().map(|name| dir.join(name)));
+    recipe.add(&dirs, &defines, listed.iter().map(|name| dir.join(name)));
     snappy(&mut recipe, &snappy_dir)?;
     recipe.bundled.push("snappy 1.1.7".to_owned());
     Ok(recipe)

@@ -1,7 +1,7 @@
 //! LMDB: two files of C.
 
 use super::compilable::{Compilable, Release};
-use crate::compile::recipe::{Language, Recipe, includes, owned_args};
+use crate::compile::recipe::Recipe;
 use crate::error::SupplyError;
 use crate::source::Packages;
 
@@ -18,9 +18,9 @@ pub(super) const COMPILABLE: Compilable = Compilable {
 
 /// Returns the library's two files; MDB_IDL_LOGN as the crates set it.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
-    let dir = packages.dir(release.source.name)?.join("lmdb/libraries/liblmdb");
-    let arguments = [includes([&*dir]), owned_args(&["-pthread", "-DMDB_IDL_LOGN=16"])].concat();
+    let dir = packages.find(release.source.name)?.1.join("lmdb/libraries/liblmdb");
+    let flags = ["-pthread", "-DMDB_IDL_LOGN=16"];
     let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };
-    recipe.add(Language::C, &arguments, ["mdb.c", "midl.c"].map(|name| dir.join(name)));
+    recipe.add(&[&dir], &flags, ["mdb.c", "midl.c"].map(|name| dir.join(name)));
     Ok(recipe)
 }

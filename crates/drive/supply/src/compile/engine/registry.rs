@@ -13,34 +13,28 @@ static ENGINES: &[Compilable] =
 
 /// Returns the compilable engines with their versions, oldest first.
 pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
-    let versions = |of: &Compilable| of.releases.iter().map(|release| release.version).collect();
-    ENGINES.iter().map(move |engine| (engine.engine, versions(engine)))
+    ENGINES.iter().map(|engine| (engine.engine, engine.versions()))
 }
 
 /// Returns the engine and release that a build names.
-///
-/// # Errors
-/// When no crate carries it; the error names the nearest release.
 pub(crate) fn find(
     build: &BuildRef,
 ) -> Result<(&'static Compilable, &'static Release), SupplyError> {
-    let Some(engine) = ENGINES.iter().find(|engine| engine.engine == build.engine) else {
-        let names: Vec<_> = ENGINES.iter().map(|engine| engine.engine).collect();
-        return Err(SupplyError::NotCompilable {
-            build: build.to_string(),
-            hint: format!("engines that can be compiled: {}", names.join(", ")),
-        });
+    let none = |hint: String| {
+        SupplyError::NotOffered(format!("no crate carries the source of {build}: {hint}"))
     };
+    let engine = ENGINES.iter().find(|engine| engine.engine == build.engine).ok_or_else(|| {
+        let names: Vec<_> = ENGINES.iter().map(|engine| engine.engine).collect();
+        none(format!("engines that can be compiled: {}", names.join(", ")))
+    })?;
     let version = build.version.as_deref().unwrap_or_default();
-    let found = engine.releases.iter().find(|release| release.version == version);
-    let release = found.ok_or_else(|| {
-        let versions: Vec<_> = engine.releases.iter().map(|release| release.version).collect();
-        let near = nearest(version, &versions);
-        let hint = match parse(version) {
+    let release = engine.releases.iter().find(|release| release.version == version);
+    let release = release.ok_or_else(|| {
+        let near = nearest(version, &engine.versions());
+        none(match parse(version) {
             Some(_) => format!("the nearest that can be compiled is {}@{near}", build.engine),
             None => format!("give a version, as in {}@{near}", build.engine),
-        };
-        SupplyError::NotCompilable { build: build.to_string(), hint }
+        })
     })?;
     Ok((engine, release))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::compilable::{Compilable, Release};
 use super::compression::{lz4, snappy, zstd};
-use crate::compile::recipe::{HEADERS_DIR, Language, Recipe, includes, owned_args, read};
+use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
 use crate::error::SupplyError;
 use crate::release::parse;
 use crate::source::{Packages, WantedCrate};
@@ -12,7 +12,6 @@ use crate::source::{Packages, WantedCrate};
 /// The crate that carries RocksDB.
 const CRATE: &str = "librocksdb-sys";
 
-/// RocksDB's releases.
 pub(super) const COMPILABLE: Compilable = Compilable {
     engine: "rocksdb",
     releases: &[
@@ -90,16 +89,16 @@ const ALLOWED_NAME: &str = "assay_allowed.h";
 
 /// Returns the recipe, as the crate's own build on Linux.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
-    let dir = packages.dir(CRATE)?;
+    let (_, dir) = packages.find(CRATE)?;
     let rocksdb = dir.join("rocksdb");
     let mut recipe =
         Recipe { libraries: &["-pthread", "-ldl", "-lrt", "-lm"], ..Recipe::default() };
     recipe.headers.push((ALLOWED_NAME, ALLOWED.to_owned()));
 
-    let lz4_dir =
-        bundled_dir(&dir.join("lz4/lib"), packages, "lz4-sys", "liblz4/lib", &mut recipe)?;
-    let zstd_dir =
-        bundled_dir(&dir.join("zstd/lib"), packages, "zstd-sys", "zstd/lib", &mut recipe)?;
+    let lz4_crate = ("lz4-sys", "liblz4/lib");
+    let lz4_dir = bundled_dir(dir.join("lz4/lib"), packages, lz4_crate, &mut recipe)?;
+    let zstd_crate = ("zstd-sys", "zstd/lib");
+    let zstd_dir = bundled_dir(dir.join("zstd/lib"), packages, zstd_crate, &mut recipe)?;
     let snappy_dir = dir.join("snappy");
     let dirs: [&Path; 9] = [
         Path::new(HEADERS_DIR),
@@ -112,12 +111,10 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
         &zstd_dir.join("dictBuilder"),
         dir,
     ];
-    let standard = standard(release.version);
-    let first = owned_args(&[standard, "-include", ALLOWED_NAME]);
-    let arguments = [first, includes(dirs), owned_args(DEFINES)].concat();
+    let flags = [&[standard(release.version), "-include", ALLOWED_NAME], DEFINES].concat();
     let listed = sources(&read(&dir.join("rocksdb_lib_sources.txt"))?, std::env::consts::ARCH);
     let own = listed.iter().map(|name| rocksdb.join(name));
-    recipe.add(Language::Cxx, &arguments, own.chain([dir.join("build_version.cc")]));
+    recipe.add(&dirs, &flags, own.chain([dir.join("build_version.cc")]));
     snappy(&mut recipe, &snappy_dir)?;
     lz4(&mut recipe, &lz4_dir);
     zstd(&mut recipe, &zstd_dir)?;
@@ -128,18 +125,17 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError>
 ///
 /// A separate crate is recorded as bundled.
 fn bundled_dir(
-    inside: &Path,
+    inside: PathBuf,
     packages: &Packages,
-    name: &str,
-    below: &str,
+    (name, below): (&str, &str),
     recipe: &mut Recipe,
 ) -> Result<PathBuf, SupplyError> {
     if inside.is_dir() {
-        return Ok(inside.to_owned());
+        return Ok(inside);
     }
-    let dir = packages.dir(name)?.join(below);
-    recipe.bundled.extend(packages.find(name).map(|own| format!("{} {}", own.name, own.version)));
-    Ok(dir)
+    let (version, dir) = packages.find(name)?;
+    recipe.bundled.push(format!("{name} {version}"));
+    Ok(dir.join(below))
 }
 
 /// Returns the C++ standard a release is written in.

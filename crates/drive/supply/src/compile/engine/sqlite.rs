@@ -1,14 +1,13 @@
 //! SQLite: the amalgamation, one file of C.
 
 use super::compilable::{Compilable, Release};
-use crate::compile::recipe::{Language, Recipe, owned_args};
+use crate::compile::recipe::Recipe;
 use crate::error::SupplyError;
 use crate::source::Packages;
 
 /// The crate that carries the amalgamation.
 const CRATE: &str = "libsqlite3-sys";
 
-/// SQLite's releases.
 pub(super) const COMPILABLE: Compilable = Compilable {
     engine: "sqlite",
     releases: &[
@@ -50,8 +49,8 @@ const OPTIONS: &[&str] = &[
 
 /// Returns the amalgamation.
 fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
-    let source = packages.dir(release.source.name)?.join("sqlite3/sqlite3.c");
+    let source = packages.find(release.source.name)?.1.join("sqlite3/sqlite3.c");
     let mut recipe = Recipe { libraries: &["-pthread", "-ldl", "-lm"], ..Recipe::default() };
-    recipe.add(Language::C, &owned_args(OPTIONS), [source]);
+    recipe.add(&[], OPTIONS, [source]);
     Ok(recipe)
 }

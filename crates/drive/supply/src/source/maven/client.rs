@@ -1,12 +1,16 @@
-//! The Maven client: copies one artifact into a directory.
+//! The Maven client: copies one artifact into a directory, and classifies its failures.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use super::failure::classify_failure;
-use super::request::{GOAL, Request};
+use model::BuildRef;
+
 use crate::error::SupplyError;
+use crate::program::{files_in, first_error, run, text, without_addresses};
+use crate::release::nearest;
+
+/// The goal that copies one artifact; its version is pinned, the default one is of 2013.
+const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
 /// Timeout of a connection, ms: a wrong proxy fails within half a minute.
 const CONNECT_TIMEOUT_MS: u32 = 20_000;
@@ -14,73 +18,227 @@ const CONNECT_TIMEOUT_MS: u32 = 20_000;
 /// Timeout of a read, ms; Maven's default is half an hour.
 const READ_TIMEOUT_MS: u32 = 120_000;
 
-/// An installed Maven client.
-#[derive(Debug, Clone)]
-pub(super) struct Client {
+pub(super) struct Request<'a> {
     /// The program and its first arguments.
-    pub(super) command: Vec<String>,
+    pub(super) command: &'a [String],
+    pub(super) build: &'a BuildRef,
+    pub(super) artifact: &'a str,
+    /// Versions known to exist, oldest first.
+    pub(super) known: &'static [&'static str],
+    /// What the user may give instead, with the command: a library or an installation.
+    pub(super) own: String,
 }
 
-impl Client {
-    /// Copies an artifact into `dir` and returns the jar.
-    pub(super) fn copy_artifact(
-        &self,
-        request: &Request<'_>,
-        dir: &Path,
-    ) -> Result<PathBuf, SupplyError> {
+impl Request<'_> {
+    /// Copies the artifact into `dir` and returns the jar.
+    pub(super) fn copy_artifact(&self, dir: &Path) -> Result<PathBuf, SupplyError> {
         std::fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
-        match self.run_copy(request, dir, "--update-snapshots") {
+        match self.run_copy(dir, "--update-snapshots") {
             // Maven requests an artifact's description even when it has the artifact itself.
-            Err(unreachable @ SupplyError::Unreachable { .. }) => {
-                self.run_copy(request, dir, "--offline").map_err(|_not_had| unreachable)?;
+            Err(unreachable @ SupplyError::Unreachable(_)) => {
+                self.run_copy(dir, "--offline").map_err(|_not_had| unreachable)?;
             }
             other => other?,
         }
-        only_jar(dir)?.ok_or_else(|| request.failed("it succeeded but copied no jar".to_owned()))
+        let jar = files_in(dir, &["jar"])?.pop();
+        jar.ok_or_else(|| self.failed("it succeeded but copied no jar"))
     }
 
     /// Runs Maven's copy goal.
     ///
     /// `mode` is `--offline`, or `--update-snapshots`: retry artifacts that were missing before.
-    fn run_copy(&self, request: &Request<'_>, dir: &Path, mode: &str) -> Result<(), SupplyError> {
-        let (program, arguments) =
-            self.command.split_first().map_or(("mvn", &[][..]), |(first, rest)| (first, rest));
+    fn run_copy(&self, dir: &Path, mode: &str) -> Result<(), SupplyError> {
+        let mut args = self.command.iter();
+        let program = args.next().map_or("mvn", String::as_str);
+        let mut command = Command::new(program);
         // Maven reads a pom.xml in its working directory: run it where there is none.
-        let output = Command::new(program)
-            .args(arguments)
-            .args(["-q", "-B", "--strict-checksums", mode])
-            .arg(format!("-Daether.connector.connectTimeout={CONNECT_TIMEOUT_MS}"))
-            .arg(format!("-Daether.connector.requestTimeout={READ_TIMEOUT_MS}"))
-            .arg(GOAL)
-            .arg(format!("-Dartifact={}", request.artifact))
-            .arg(format!("-DoutputDirectory={}", dir.display()))
-            .arg("-Dmdep.useBaseVersion=true")
-            .current_dir(dir)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|error| {
-                if error.kind() == io::ErrorKind::NotFound {
-                    return SupplyError::NoMaven {
-                        command: program.to_owned(),
-                        own: request.own.clone(),
-                    };
-                }
-                SupplyError::io("run", Path::new(program))(error)
-            })?;
-        if !output.status.success() {
-            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
-            text.push_str(&String::from_utf8_lossy(&output.stderr));
-            return Err(classify_failure(request, &text));
+        command.args(args).current_dir(dir).args(["-q", "-B", "--strict-checksums", mode, GOAL]);
+        command.args([
+            format!("-Daether.connector.connectTimeout={CONNECT_TIMEOUT_MS}"),
+            format!("-Daether.connector.requestTimeout={READ_TIMEOUT_MS}"),
+            format!("-Dartifact={}", self.artifact),
+            format!("-DoutputDirectory={}", dir.display()),
+            "-Dmdep.useBaseVersion=true".to_owned(),
+        ]);
+        let output = run(&mut command, || {
+            format!(
+                "no Maven client (`{program}`) on this machine: install one (Debian: apt install \
+                 maven), or give your own {}",
+                self.own
+            )
+        })?;
+        if output.status.success() {
+            return Ok(());
         }
-        Ok(())
+        Err(classify_failure(self, &(text(&output.stdout) + &text(&output.stderr))))
+    }
+
+    /// Returns the error for a version that was never published.
+    pub(super) fn unpublished(&self) -> SupplyError {
+        let Self { build, known, .. } = self;
+        let nearest = nearest(build.version.as_deref().unwrap_or_default(), known);
+        SupplyError::Unpublished(format!(
+            "{build} does not exist: the nearest known release is {}@{nearest}",
+            build.engine
+        ))
+    }
+
+    /// Returns the error for a failure of Maven's own.
+    pub(super) fn failed(&self, summary: &str) -> SupplyError {
+        SupplyError::ClientFailed(format!(
+            "{} could not be fetched, Maven reports: {summary}; repeat by hand: mvn {GOAL} \
+             -Dartifact={}",
+            self.build, self.artifact
+        ))
     }
 }
 
-/// Returns the jar in `dir`.
-fn only_jar(dir: &Path) -> Result<Option<PathBuf>, SupplyError> {
-    let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
-    let jar = entries
-        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .find(|path| path.extension().is_some_and(|extension| extension == "jar"));
-    Ok(jar)
+/// Returns the error for Maven's output.
+fn classify_failure(request: &Request<'_>, text: &str) -> SupplyError {
+    let text = without_escapes(text);
+    let line = first_error(&text, "[ERROR]");
+    let not_found = ["Could not find artifact ", "was not found in "];
+    // A missing plugin means an incomplete repository, not a wrong version.
+    let is_own = request.artifact.split(':').nth(1).is_some_and(|name| line.contains(name));
+    if is_own && not_found.iter().any(|text| line.contains(text)) {
+        return request.unpublished();
+    }
+    match network_reason(line) {
+        Some(reason) => SupplyError::Unreachable(format!(
+            "{} could not be fetched, Maven did not reach its repository ({reason}): check the \
+             network and Maven's proxy settings and repeat; builds already cached keep working",
+            request.build
+        )),
+        None => request.failed(&without_addresses(line)),
+    }
+}
+
+/// Returns the network failure, or `None` for any other error.
+fn network_reason(line: &str) -> Option<String> {
+    const REASONS: &[(&str, &str)] = &[
+        ("offline mode", "Maven is in offline mode"),
+        ("Unknown host", "its host name was not resolved"),
+        ("Name or service not known", "its host name was not resolved"),
+        ("name resolution", "its host name was not resolved"),
+        ("Connection refused", "connection refused"),
+        ("Network is unreachable", "the network is unreachable"),
+        ("No route to host", "no route to it"),
+        ("PKIX", "its certificate is not trusted"),
+        ("imed out", "timed out"),
+        ("Connection reset", "the connection was reset"),
+        ("status code", "the server returned an error"),
+        ("Could not transfer", "the transfer failed"),
+    ];
+    let (_, reason) = REASONS.iter().find(|(text, _)| line.contains(text))?;
+    let status = line.split_once("status code: ").map(|(_, rest)| rest);
+    let digits = status.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect());
+    match digits {
+        Some::<String>(code) if !code.is_empty() => Some(format!("{reason}, HTTP status {code}")),
+        _ => Some((*reason).to_owned()),
+    }
+}
+
+/// Returns the text without terminal escape sequences.
+fn without_escapes(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if c != '\x1b' {
+            clean.push(c);
+        } else if chars.next() == Some('[') {
+            // The sequence ends with its first letter.
+            chars.by_ref().find(|c| ('@'..='~').contains(c));
+        }
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use model::BuildRef;
+
+    use super::*;
+
+    fn request(build: &BuildRef) -> Request<'_> {
+        Request {
+            command: &[],
+            build,
+            artifact: "org.rocksdb:rocksdbjni:9.10.1",
+            known: &["9.9.9", "9.10.0"],
+            own: String::new(),
+        }
+    }
+
+    /// Returns the text of the error for an error line, as Maven 3.8 decorates it.
+    fn error_for(line: &str) -> String {
+        let build = "rocksdb@9.10.1".parse().unwrap();
+        let request = request(&build);
+        let text = format!(
+            "\x1b[0m\x1b[0m[\x1b[1;31mERROR\x1b[m] {line} -> [Help 1]\n[ERROR] \n[ERROR] To see \
+             the full stack trace of the errors, re-run Maven with the -e switch.\n"
+        );
+        classify_failure(&request, &text).to_string()
+    }
+
+    const GOAL_FAILED: &str = "Failed to execute goal \
+                               org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+                               (default-cli) on project standalone-pom: Unable to find/resolve \
+                               artifact. ";
+    const NO_PLUGIN: &str = "Plugin org.apache.maven.plugins:maven-dependency-plugin:3.6.1 or one \
+                             of its dependencies could not be resolved: Failed to read artifact \
+                             descriptor for \
+                             org.apache.maven.plugins:maven-dependency-plugin:jar:3.6.1: Could not \
+                             transfer artifact \
+                             org.apache.maven.plugins:maven-dependency-plugin:pom:3.6.1 from/to r \
+                             (https://repo.example/x): transfer failed for \
+                             https://repo.example/x/p.pom: ";
+
+    #[test]
+    fn unpublished_version_error_names_the_nearest() {
+        for text in [
+            "Could not find artifact org.rocksdb:rocksdbjni:jar:9.10.1 in r (https://repo.example)",
+            "org.rocksdb:rocksdbjni:jar:9.10.1 was not found in https://repo.example during a \
+             previous attempt.",
+        ] {
+            assert_eq!(
+                error_for(&format!("{GOAL_FAILED}{text}")),
+                "rocksdb@9.10.1 does not exist: the nearest known release is rocksdb@9.10.0"
+            );
+        }
+    }
+
+    #[test]
+    fn network_errors_omit_host_names() {
+        for (text, reason) in [
+            ("Unknown host repo.example: Name or service not known", "its host name was not"),
+            ("Connect to repo.example:443 [/192.0.2.1] failed: Connection refused", "refused"),
+            ("Connect to repo.example:443 failed: connect timed out", "timed out"),
+            ("status code: 503, reason phrase: Service Unavailable (503)", "HTTP status 503"),
+        ] {
+            let text = error_for(&format!("{NO_PLUGIN}{text}"));
+            assert!(text.contains(reason), "{text}");
+            assert!(text.contains("proxy") && !text.contains("example"), "{text}");
+        }
+        let offline = "Cannot access r (https://repo.example) in offline mode and the artifact \
+                       org.rocksdb:rocksdbjni:jar:9.10.1 has not been downloaded from it before.";
+        assert!(error_for(&format!("{GOAL_FAILED}{offline}")).contains("offline mode"));
+    }
+
+    #[test]
+    fn other_failures_quote_maven_without_addresses() {
+        let text = error_for(
+            "Error resolving version at https://repo.example:8443/x (repo.example refused)",
+        );
+        assert!(text.contains("Error resolving version at (address) ((host) refused)"), "{text}");
+        assert!(text.contains("mvn org.apache.maven.plugins"), "{text}");
+    }
+
+    #[test]
+    fn launcher_failure_is_quoted() {
+        let build = "rocksdb@9.10.0".parse().unwrap();
+        let request = request(&build);
+        let text = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
+        let text = classify_failure(&request, text).to_string();
+        assert!(text.contains("JAVA_HOME environment variable is not defined"), "{text}");
+    }
 }

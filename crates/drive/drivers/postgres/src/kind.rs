@@ -8,9 +8,9 @@ use engine::{EngineError, Setting};
 use model::{Address, Endpoint, Options};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
-use super::startup_error;
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
+use crate::startup_error;
 use crate::wire::{Connection, Session};
 
 /// The Postgres server kind.

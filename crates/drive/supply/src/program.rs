@@ -1,0 +1,100 @@
+//! Programs that obtain and compile builds, and the files they write.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use crate::error::SupplyError;
+
+/// Longest excerpt of a program's output in an error.
+const EXCERPT_CHARS: usize = 300;
+
+/// Runs a program to its end; `absent` is the error when it is not installed.
+pub(crate) fn run(
+    command: &mut Command,
+    absent: impl FnOnce() -> String,
+) -> Result<Output, SupplyError> {
+    command.stdin(Stdio::null()).output().map_err(|error| {
+        if error.kind() == ErrorKind::NotFound {
+            return SupplyError::NoProgram(absent());
+        }
+        SupplyError::io("run", Path::new(command.get_program()))(error)
+    })
+}
+
+/// Returns what a program printed as text.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Returns the lines of a text that are not blank, trimmed.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// Returns the first line that begins with `prefix`, without it; else the first line of all.
+pub(crate) fn first_error<'t>(text: &'t str, prefix: &str) -> &'t str {
+    let error = lines(text).find_map(|line| line.strip_prefix(prefix));
+    error.or_else(|| lines(text).next()).unwrap_or("nothing").trim()
+}
+
+/// Returns paths as a list for a message.
+pub(crate) fn listed(paths: impl IntoIterator<Item = PathBuf>) -> String {
+    let paths: Vec<_> = paths.into_iter().map(|path| path.display().to_string()).collect();
+    paths.join(", ")
+}
+
+/// Returns the files in `dir` that end with one of `extensions`, in the order of their names.
+pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SupplyError> {
+    let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| {
+            let extension = path.extension().and_then(|extension| extension.to_str());
+            extension.is_some_and(|extension| extensions.contains(&extension))
+        })
+        .collect();
+    files.sort_unstable();
+    Ok(files)
+}
+
+/// Returns the line without addresses and host names, truncated.
+pub(crate) fn without_addresses(line: &str) -> String {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, ')' | ',' | '"' | '\'' | ']');
+    let mut clean = line.to_owned();
+    while let Some(scheme) = clean.find("://") {
+        let start =
+            clean[..scheme].rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |i| i + 1);
+        let rest = &clean[scheme + 3..];
+        let end = scheme + 3 + rest.find(is_end).unwrap_or(rest.len());
+        let host: String =
+            rest.chars().take_while(|&c| !is_end(c) && !matches!(c, '/' | ':')).collect();
+        clean.replace_range(start..end, "(address)");
+        if !host.is_empty() {
+            clean = clean.replace(&host, "(host)");
+        }
+    }
+    match clean.char_indices().nth(EXCERPT_CHARS) {
+        Some((end, _)) => format!("{}...", &clean[..end]),
+        None => clean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_line_is_truncated() {
+        let long = without_addresses(&"x".repeat(10 * EXCERPT_CHARS));
+        assert_eq!(long.len(), EXCERPT_CHARS + 3);
+    }
+
+    #[test]
+    fn first_error_is_quoted_without_addresses() {
+        let text = "W: something\nE: Failed to fetch http://deb.example/x.deb  404  Not Found\n";
+        let quoted = without_addresses(first_error(text, "E: "));
+        assert_eq!(quoted, "Failed to fetch (address)  404  Not Found");
+        assert_eq!(first_error("", "E: "), "nothing");
+    }
+}
