@@ -1,8 +1,8 @@
 //! The comparison as a document, and its answer on one screen.
 
-use super::section::{Section, sections};
+use super::section::Section;
 use super::tables::{absolute, costs, relative, runs_table};
-use super::{BRACKETS, bucket_tables, cpu, csv, has_brackets, json, open, search, sweep};
+use super::{BRACKETS, bucket_tables, cpu, csv, has_brackets, insert, json, open, search, sweep};
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::input::Compared;
@@ -78,6 +78,15 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
     document.append(published::document(compared));
     document.append(problems(compared, format == Format::Text));
     document
+}
+
+/// Returns the sections of open loops, searches, sweeps and background writers.
+pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
+    let mut sections = open::parts(compared);
+    sections.extend(search::parts(compared));
+    sections.extend(sweep::parts(compared));
+    sections.extend(insert::part(compared));
+    sections
 }
 
 /// Returns the legend of the signs and the notes on what differences show.

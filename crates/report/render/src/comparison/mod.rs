@@ -3,7 +3,7 @@
 //! Closed loops, open loops, searches, sweeps, then costs; the HTML page has its own folder.
 //! Nothing is computed here: every number comes from the `Comparison`.
 //!
-//! To add a section, add a file and its line in `section::sections`.
+//! To add a section, add a file and its line in `document::sections`.
 
 mod buckets;
 mod cpu;
@@ -20,9 +20,9 @@ mod tables;
 
 pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
-pub(crate) use document::{document, notes, problems};
+pub(crate) use document::{document, notes, problems, sections};
 pub use document::{render_answer, render_comparison};
 pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::render_metric;
-pub(crate) use section::{Section, sections};
+pub(crate) use section::Section;
 pub(crate) use tables::{absolute, relative, runs_table};

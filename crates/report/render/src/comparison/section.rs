@@ -1,8 +1,6 @@
-//! The sections of open loops, searches, sweeps and background writers.
+//! A section of a comparison: title, sentences, tables, remarks.
 
-use super::{insert, open, search, sweep};
 use crate::document::{Part, Table};
-use crate::input::Compared;
 
 /// A title with its sentences, tables and remarks.
 #[derive(Default)]
@@ -22,13 +20,4 @@ impl Section {
         let tables = self.tables.into_iter().map(Part::Table);
         title.into_iter().chain(tables).chain(self.remarks.into_iter().map(Part::Note))
     }
-}
-
-/// Returns the sections of open loops, searches, sweeps and background writers.
-pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
-    let mut sections = open::parts(compared);
-    sections.extend(search::parts(compared));
-    sections.extend(sweep::parts(compared));
-    sections.extend(insert::part(compared));
-    sections
 }

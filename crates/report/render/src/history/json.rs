@@ -1,11 +1,10 @@
 //! Histories as JSON, for programs.
 
-use analysis::history::{ClassifiedChange, Event, Studied};
+use analysis::history::{ClassifiedChange, Event, Gathered, Studied, Study};
 use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
 
-use super::render::HistoryInput;
 use crate::document::json;
 use crate::figure::unit_name;
 
@@ -65,17 +64,16 @@ struct Ramp<'a> {
 }
 
 /// Returns the study as one JSON object.
-pub(super) fn render(input: &HistoryInput<'_>) -> String {
-    let study = input.study;
+pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
     let document = Document {
         metrics: study.histories.iter().map(metric).collect(),
         events: &study.events,
         regressions: study.regressions(),
         min_effect: study.min_effect,
-        host: input.gathered.map(|gathered| gathered.host.as_str()),
-        experiments_on_other_hosts: input.gathered.map(|gathered| gathered.other_hosts),
-        points_of_other_questions: input.gathered.map(|gathered| gathered.other_questions),
-        histories_too_short: input.gathered.map(|gathered| gathered.too_short),
+        host: gathered.map(|gathered| gathered.host.as_str()),
+        experiments_on_other_hosts: gathered.map(|gathered| gathered.other_hosts),
+        points_of_other_questions: gathered.map(|gathered| gathered.other_questions),
+        histories_too_short: gathered.map(|gathered| gathered.too_short),
     };
     json(&document)
 }

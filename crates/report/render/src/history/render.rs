@@ -27,7 +27,7 @@ pub fn render_history(input: &HistoryInput<'_>, format: Format, style: Style) ->
     match format {
         Format::Text | Format::Markdown => lines(input, style.width).render(format, style),
         Format::Csv => csv::render(input.study),
-        Format::Json => json::render(input),
+        Format::Json => json::render(input.study, input.gathered),
     }
 }
 

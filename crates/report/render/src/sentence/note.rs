@@ -5,7 +5,7 @@ use model::Label;
 use stats::{Effect, Method, Verdict};
 
 use super::claim::Claim;
-use super::list;
+use super::phrase::list;
 use super::step::plain;
 use crate::figure::{declared, percent};
 use crate::input::Compared;

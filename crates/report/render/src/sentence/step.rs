@@ -5,7 +5,7 @@ use model::{Unit, metric};
 use stats::{Effect, Interval, Verdict, Why};
 
 use super::claim::Claim;
-use super::{grouped, list};
+use super::phrase::{grouped, list};
 use crate::figure::{self, change, declared, digits, interval, percent};
 use crate::input::Compared;
 use crate::label::{Loading, counts_rows, is_sweep, loading, step_heading};
