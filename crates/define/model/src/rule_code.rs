@@ -7,6 +7,9 @@ macro_rules! codes {
             #[doc = concat!("Rule `", stringify!($code), "` of the crate `lint`.")]
             pub const $code: &str = stringify!($code);
         )*
+
+        /// Every code.
+        pub const ALL: &[&str] = &[$($code),*];
     };
 }
 

@@ -19,8 +19,9 @@ use crate::syntax::Pairs;
 /// Checks an experiment typed on the command line: steps and engines.
 ///
 /// When the first step needs rows, `filluniquerandom` fills the engine first. The steps of an
-/// application are preceded by those they need; without steps, all of its steps are taken. Rows that
-/// are neither given nor derived by a preset are chosen for the machine, and so is then the duration.
+/// application are preceded by those they need; without steps, all of its steps are taken. Rows
+/// that are neither given nor derived by a preset are chosen for the machine, and so is then the
+/// duration.
 ///
 /// # Errors
 /// Every independent error, with the remedy.

@@ -5,7 +5,7 @@ use model::record::Severity;
 
 use super::{Observation, Rule};
 use crate::context::{PlanContext, RunContext};
-use crate::registry::{code, find};
+use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A051,
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let waivers = context.experiment.waivers.iter().filter(|waiver| find(&waiver.code).is_none());
+    let waivers = context.experiment.waivers.iter().filter(|waiver| !is_known(&waiver.code));
     let observe =
         |code: &String| Observation::new(format!("`{code}` is waived, and no rule has that code"));
     waivers.map(|waiver| observe(&waiver.code)).collect()
@@ -31,13 +31,12 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let steps = context.run.steps.iter();
     let all = steps.flat_map(|step| step.findings.iter().map(move |one| (step, one)));
-    let foreign = all.filter(|(_, one)| is_foreign(one));
+    let foreign = all.filter(|(_, one)| !is_known(&one.code));
     foreign.map(|(step, one)| passed_on(one).step(&step.step.name)).collect()
 }
 
-/// Returns whether no rule passes such findings on.
-fn is_foreign(finding: &Finding) -> bool {
-    !find(&finding.code).is_some_and(|rule| rule.is_recorded)
+fn is_known(code: &str) -> bool {
+    code::ALL.iter().any(|known| known.eq_ignore_ascii_case(code))
 }
 
 fn passed_on(finding: &Finding) -> Observation {

@@ -18,13 +18,13 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
 fn typed(page: &str) -> Vec<Vec<&str>> {
     let commands = page.match_indices("assay run ").map(|(at, _)| &page[at..]);
     let code = commands.filter_map(|rest| rest.split(['`', '\n', '#', '\\']).next());
-    let words = code.map(|code| code.split_whitespace().skip(2).collect::<Vec<_>>());
+    let args = code.map(|code| code.split_whitespace().skip(2).collect::<Vec<_>>());
     // Files of the reader's own, and runs that go on, cannot be planned here.
-    words.filter(|words| words.contains(&"--engine") && !words.iter().any(is_own)).collect()
+    args.filter(|args| args.contains(&"--engine") && !args.iter().any(is_own)).collect()
 }
 
-fn is_own(word: &&str) -> bool {
-    word.contains(['\'', '"', '<']) || word.ends_with(".toml") || *word == "--resume"
+fn is_own(arg: &&str) -> bool {
+    arg.contains(['\'', '"', '<']) || arg.ends_with(".toml") || *arg == "--resume"
 }
 
 #[test]
@@ -34,10 +34,10 @@ fn every_typed_run_can_be_planned() {
     let mut planned = 0;
     for page in [vec![root.join("README.md")], pages(&root.join("docs"))].concat() {
         let text = fs::read_to_string(&page).expect("a page");
-        for mut words in typed(&text) {
-            words.retain(|word| !["--report", "--verbose"].contains(word));
-            let output = workspace.assay(&[&["plan"], &words[..]].concat());
-            assert_eq!(output.code, 0, "{words:?} of {page:?}: {}", output.err);
+        for mut args in typed(&text) {
+            args.retain(|arg| !["--report", "--verbose"].contains(arg));
+            let output = workspace.assay(&[&["plan"], &args[..]].concat());
+            assert_eq!(output.code, 0, "{args:?} of {page:?}: {}", output.err);
             planned += 1;
         }
     }
