@@ -66,8 +66,8 @@ fn unknown_option_is_rejected_at_its_line_with_the_nearest_name() {
            data_block_hash_ratio_policy, data_block_restart_interval_policy, expect_point_read_hits,
            filter_policy, index_block_pinning_policy, filter_block_pinning_policy,
            index_block_partitioning_policy, filter_block_partitioning_policy, l0_threshold,
-           table_target_size, level_ratio_policy, kv_separation, separation_threshold,
-           file_target_size, staleness_threshold, age_cutoff, blob_compression
+           table_target_size, level_ratio_policy, separation_threshold, file_target_size,
+           staleness_threshold, age_cutoff, blob_compression, kv_separation
      nothing was run
     ");
 }

@@ -12,7 +12,8 @@ fn command_line_is_rejected_with_the_same_messages() {
     let output = |arguments: &[&str]| rejected_at_once(&workspace, arguments);
     assert_snapshot!(output(&["run"]), @"
     × no experiment given
-    help: give an experiment file, or steps such as `readrandom --engine lmdb`
+    help: give an experiment file, steps such as `readrandom --engine lmdb`, or an application:
+          `--workload ibench-current --engine postgres@15.10`
     nothing was run
     ");
     assert_snapshot!(output(&["run", "yours.toml"]), @"
