@@ -12,6 +12,8 @@ use server::{Kind, Running, ServerError, ServerPlacement, ServerSpec, Site, Star
 pub(crate) struct Fake;
 
 /// The program, by the value of option `fault`.
+///
+/// It sleeps in short pieces: a signal just before a long `wait` is handled only after it.
 const SERVE: &str = r#"
 case "$3" in
   rejects) echo "FATAL: unrecognized configuration parameter \"fault\""; exit 1 ;;
@@ -25,7 +27,7 @@ trap 'echo bye; kill $child; rm "$2/ready"; exit 0' INT
 id -u > "$1/user"
 echo $child > "$2/ready"
 echo listening
-while :; do wait; done
+while :; do sleep 0.02; done
 "#;
 
 impl Kind for Fake {
