@@ -13,6 +13,9 @@ use hdrhistogram::serialization::interval_log::{
 
 use crate::error::ArchiveError;
 
+/// Prefix of the tag of a line of the warm-up; older logs do not have it.
+pub(crate) const WARMUP: &str = "warmup.";
+
 /// The histogram logs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
@@ -89,6 +92,11 @@ impl LogLine<'_> {
         self.line.tag().map_or("", |tag| tag.as_str())
     }
 
+    /// Returns whether it is tagged as a line of the warm-up; older logs have no such tag.
+    pub fn is_warmup(&self) -> bool {
+        self.tag().starts_with(WARMUP)
+    }
+
     /// Decodes its histogram, nanoseconds.
     ///
     /// # Errors
@@ -130,6 +138,7 @@ mod tests {
         for second in 0..3 {
             let place = HistogramPlace {
                 tag: "1.readrandom.get",
+                is_warmup: second == 0,
                 start: Nanos::from_secs(second),
                 length: Nanos::SECOND,
             };
@@ -143,6 +152,9 @@ mod tests {
         let response = read(Log::Response);
         let lines: Vec<_> = response.lines().map(|line| line.expect("whole")).collect();
         assert_eq!((lines.len(), lines[2].tag()), (3, "1.readrandom.get"));
+        assert_eq!(lines[0].tag(), "warmup.1.readrandom.get");
+        let is_warmup: Vec<_> = lines.iter().map(LogLine::is_warmup).collect();
+        assert_eq!(is_warmup, [true, false, false]);
         assert_eq!(lines[2].histogram().expect("whole"), times(1_002));
         assert_eq!(read(Log::Censored).lines().count(), 3);
         assert_eq!(read(Log::StartLag).lines().count(), 0, "no open loop, no log");
@@ -155,6 +167,9 @@ mod tests {
         fs::write(&path, broken).expect("it is writable");
         let log = read(Log::Service);
         let error = log.lines().next().expect("a line").expect("a line").histogram().unwrap_err();
-        assert!(error.to_string().contains("service.hlog is damaged: 1.readrandom.get"), "{error}");
+        assert!(
+            error.to_string().contains("service.hlog is damaged: warmup.1.readrandom.get"),
+            "{error}"
+        );
     }
 }

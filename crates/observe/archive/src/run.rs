@@ -14,7 +14,7 @@ use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
 use crate::error::ArchiveError;
-use crate::log::{Log, whole_lines};
+use crate::log::{Log, WARMUP, whole_lines};
 
 /// File of the run's record.
 pub(crate) const RECORD: &str = "record.json";
@@ -40,6 +40,8 @@ pub struct HistogramPlace<'a> {
     ///
     /// `STEP-INDEX.STEP.[probeN.][writer.]KIND`; start lag and ages have no KIND.
     pub tag: &'a str,
+    /// Whether the interval belongs to the warm-up: the tag in the file then begins with `warmup.`.
+    pub is_warmup: bool,
     /// Start of the interval, relative to its step or probe.
     pub start: Nanos,
     /// Length of the interval.
@@ -146,6 +148,7 @@ fn open(path: &Path, head: &[u8]) -> Result<File, ArchiveError> {
 
 /// Encodes one line of a histogram log.
 fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
+    let tag = format!("{}{}", if place.is_warmup { WARMUP } else { "" }, place.tag);
     let mut text = Vec::new();
     let mut serializer = V2DeflateSerializer::new();
     IntervalLogWriterBuilder::new()
@@ -153,7 +156,7 @@ fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
         .and_then(|mut log| {
             let span = |nanos: Nanos| Duration::from_nanos(nanos.0);
             let (start, length) = (span(place.start), span(place.length));
-            log.write_histogram(histogram, start, length, Tag::new(place.tag))
+            log.write_histogram(histogram, start, length, Tag::new(&tag))
                 .map_err(|error| std::io::Error::other(format!("{error:?}")))
         })
         .expect("writing to memory does not fail");

@@ -203,7 +203,9 @@ fn wait<C: Clock>(
         meter.note_idle(now.min(due).since(since));
         // Interval ends and heartbeats can wait until the operation has ended.
         if now >= due && due < meter.deadline {
-            return Some(ticks);
+            // The measured span of a halted writer is over: one call more would count too much.
+            let is_over = drive.role == Role::Background && drive.halt.is_halted();
+            return (!is_over).then_some(ticks);
         }
         // An operation that is due at the deadline or later is not begun.
         let is_over = now >= meter.next_mark && meter.mark(now);

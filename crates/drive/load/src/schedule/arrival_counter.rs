@@ -144,18 +144,18 @@ mod tests {
         let arrivals = SharedArrivals::counted(&load, 1, timeline(), u64::MAX);
         let mut counter = ArrivalCounter::new(&arrivals, timeline());
         for taken in 0..1500 {
-            assert_eq!(arrivals.take(), Some(Nanos::from_millis(taken)));
+            assert_eq!(arrivals.take(), Some(Nanos(1_000_000 * taken + 500_000)));
         }
         assert_eq!(counter.close(0), Due { offered: 1000, backlog: Nanos(0) });
         assert_eq!(counter.close(1), Due { offered: 500, backlog: Nanos(0) });
         for second in 1..=3 {
-            let backlog = Nanos::from_secs(second);
+            let backlog = Nanos(1_000_000_000 * second - 500_000);
             assert_eq!(counter.close(1 + second), Due { offered: 1000, backlog });
         }
         // One client had taken the first of them, and it ends half a second later.
         let unserved_taken = [arrivals.take().unwrap()];
         let (due, unserved) = counter.finish(Nanos::from_secs(5), &unserved_taken);
-        assert_eq!(due, Due { offered: 500, backlog: Nanos::from_millis(3500) });
+        assert_eq!(due, Due { offered: 500, backlog: Nanos(3_499_500_000) });
         assert_eq!((unserved.offered, unserved.ages.len()), (3500, 3500));
         let crate_percentiles = crate::percentiles(&unserved.ages);
         assert!(crate_percentiles.max_ns.abs_diff(3_500_000_000) < 4_000_000);

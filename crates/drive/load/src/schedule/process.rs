@@ -15,8 +15,8 @@ use super::poisson::Poisson;
 /// let pace = Pace { arrivals: Arrivals::Constant, pacing: Pacing::Auto };
 /// let load = OpenLoad { rate: Rate::constant(1000.0), pace };
 /// let mut arrivals = ArrivalProcess::new(&load, 42, Nanos(0));
-/// assert_eq!(arrivals.next(), Some(Nanos(0)));
-/// assert_eq!(arrivals.next(), Some(Nanos(1_000_000)));
+/// assert_eq!(arrivals.next(), Some(Nanos(500_000)));
+/// assert_eq!(arrivals.next(), Some(Nanos(1_500_000)));
 /// ```
 #[derive(Debug, Clone)]
 pub struct ArrivalProcess {
@@ -27,7 +27,10 @@ pub struct ArrivalProcess {
 /// An arrival process of unit rate.
 #[derive(Debug, Clone)]
 enum Unit {
-    /// Exactly one unit of time apart, the first at 0; so many so far.
+    /// Exactly one unit of time apart, the first after half of one; so many so far.
+    ///
+    /// By any moment the number of arrivals is the expected one, rounded: with the first at 0 a
+    /// step of 20 s at 1/s had 21 of 20 once its end came a little late.
     ///
     /// Smoother than reality: queues are shorter than with independent arrivals.
     Constant(u64),
@@ -55,7 +58,7 @@ impl Iterator for ArrivalProcess {
         let arrivals = match &mut self.unit {
             Unit::Constant(number) => {
                 // A number, not a running sum: nothing is rounded.
-                let at = *number as f64;
+                let at = *number as f64 + 0.5;
                 *number += 1;
                 at
             }
@@ -69,6 +72,7 @@ impl Iterator for ArrivalProcess {
 mod tests {
     use model::load::RatePiece;
     use model::{Pace, Pacing, Rate};
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -93,6 +97,20 @@ mod tests {
             let last = process.nth(COUNT).expect("without an end");
             let rate = COUNT as f64 / last.as_secs_f64();
             assert!((rate / 123_456.7 - 1.0).abs() < 0.001, "{arrivals:?}: {rate}");
+        }
+    }
+
+    proptest! {
+        /// Goal: n seconds at a rate have n times the rate, also where the end is a little late.
+        #[test]
+        fn equal_gaps_offer_the_rate_times_the_seconds(
+            seconds in 1u32..40, ops_per_s in 1u32..400, late_ns in 0u64..1_000_000,
+        ) {
+            let rate = Rate::constant(f64::from(ops_per_s));
+            let end = Nanos::from_secs(u64::from(seconds) + 1).after(Nanos(late_ns));
+            let due = process(rate, Arrivals::Constant, 1).take_while(|due| *due <= end);
+            let measured = due.filter(|due| *due >= Nanos::SECOND).count();
+            prop_assert_eq!(measured, (seconds * ops_per_s) as usize);
         }
     }
 

@@ -187,18 +187,18 @@ impl Supervisor<'_> {
         let record = &recorded.record;
         let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
         let step = format!("{}.{}{probe}", record.step_index, record.step);
-        let (start, length) = (record.start_ns, record.length_ns);
+        let (start, length, is_warmup) = (record.start_ns, record.length_ns, record.is_warmup);
         for (group, kinds) in [("", &recorded.clients), ("writer.", &recorded.writers)] {
             for (kind, times) in kinds {
                 let tag = format!("{step}.{group}{kind}");
-                let place = HistogramPlace { tag: &tag, start, length };
+                let place = HistogramPlace { tag: &tag, is_warmup, start, length };
                 self.writer.append(Log::Response, &place, &times.response)?;
                 self.writer.append(Log::Service, &place, &times.service)?;
             }
         }
         match &recorded.start_lag {
             Some(start_lag) => {
-                let place = HistogramPlace { tag: &step, start, length };
+                let place = HistogramPlace { tag: &step, is_warmup, start, length };
                 self.writer.append(Log::StartLag, &place, start_lag)
             }
             None => Ok(()),
@@ -213,7 +213,8 @@ impl Supervisor<'_> {
         // A histogram that does not decode ends the run in `end_step`, with the reason.
         let Ok(ages) = decode(ages) else { return Ok(()) };
         let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
-        let place = HistogramPlace { tag: &tag, start: ends.duration, length: Nanos(0) };
+        let (start, length) = (ends.duration, Nanos(0));
+        let place = HistogramPlace { tag: &tag, is_warmup: false, start, length };
         self.writer.append(Log::Censored, &place, &ages)
     }
 

@@ -147,6 +147,11 @@ impl Archive {
         (response, service): (LogLine<'_>, LogLine<'_>),
     ) -> Result<KindTally, ArchiveError> {
         let end = format!(".{kind}");
+        if response.is_warmup() {
+            let found = response.tag();
+            let reason = format!("a measured line is tagged as warm-up: {found}");
+            return Err(self.response.damaged(&reason));
+        }
         if !response.tag().ends_with(&end) || service.tag() != response.tag() {
             let (found, expected) = (response.tag(), service.tag());
             let reason =
@@ -429,19 +434,21 @@ mod tests {
             for (group, kinds) in [("", &trimmed.clients), ("writer.", &trimmed.writers)] {
                 for (kind, tally) in kinds {
                     let tag = format!("1.readwhilewriting.{group}{kind}");
-                    let place = HistogramPlace { tag: &tag, start, length };
+                    let place = HistogramPlace { tag: &tag, is_warmup: false, start, length };
                     writer.append(Log::Response, &place, &tally.response).unwrap();
                     writer.append(Log::Service, &place, &tally.service).unwrap();
                 }
             }
-            let place = HistogramPlace { tag: "1.readwhilewriting", start, length };
+            let tag = "1.readwhilewriting";
+            let place = HistogramPlace { tag, is_warmup: false, start, length };
             if let Some(lag) = &trimmed.start_lag {
                 writer.append(Log::StartLag, &place, lag).unwrap();
             }
         });
         if is_open {
             let (start, length) = (Nanos(0), Nanos(0));
-            let place = HistogramPlace { tag: "1.readwhilewriting", start, length };
+            let tag = "1.readwhilewriting";
+            let place = HistogramPlace { tag, is_warmup: false, start, length };
             writer.append(Log::Censored, &place, &censored()).unwrap();
         }
         (root, run(record))

@@ -96,10 +96,10 @@ fn an_overload_counts_every_unserved_arrival_as_censored() {
     // The oldest of the third that was not served came due after two thirds of the 10 s.
     assert!(is(arrivals.backlog.0, 3_333_333_333), "{:?}", arrivals.backlog);
     assert!(is(arrivals.censored.max(), 3_333_333_333) && is(tally.response.max(), 3_333_333_333));
-    // No arrival met a client that waited: the client was never late.
-    assert!(arrivals.start_lag.is_empty());
+    // No arrival but the first met a client that waited: the client was never late.
+    assert_eq!((arrivals.start_lag.len(), arrivals.start_lag.max()), (1, 0));
     assert!((totals.readings[metric::OFFERED_OPS] - 300_000.0).abs() < 1e-9);
-    assert!(totals.readings[metric::CLIENT_IDLE_US].abs() < 1e-9);
+    assert!(totals.readings[metric::CLIENT_IDLE_US] < 17.0);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use crate::traits::Clock;
 
 #[test]
 fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
-    // Goal: a halt ends a client's wait for an arrival, and the arrival it had taken is counted.
-    // Method: arrivals 20 s apart; the first is served at once, then the stop is set.
+    // Goal: a halt ends a client's wait for an arrival, and one not yet due is not counted.
+    // Method: arrivals 20 s apart, the first after 10 s; the stop is set after 50 ms.
     for pacing in [Pacing::Spin, Pacing::Hybrid] {
         let engine = Scripted::new(|_, _: &Op<'_>| DONE);
         let mut step = step(&engine, 2, millis(60_000));
@@ -34,11 +34,25 @@ fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
         let arrivals = totals.arrivals.as_ref().unwrap();
         assert_eq!(totals.end, StepEnd::Stopped);
         assert!(totals.duration < Nanos::from_secs(15), "{:?}", totals.duration);
-        assert_eq!((gets(&totals).done, arrivals.offered, arrivals.censored.len()), (1, 1, 0));
-        // Two clients were idle but for one operation.
+        assert_eq!((gets(&totals).done, arrivals.offered, arrivals.censored.len()), (0, 0, 0));
+        // Two clients were idle.
         let idle_us = totals.readings[metric::CLIENT_IDLE_US];
         assert!(idle_us > 50_000.0 && idle_us <= totals.duration.as_secs_f64() * 2e6, "{idle_us}");
     }
+}
+
+/// Goal: a paced writer does its rate times the seconds, neither one call more at the start nor
+/// one more at the end.
+#[test]
+fn a_paced_writer_does_its_rate_times_the_seconds() {
+    let engine = Scripted::new(|_, _: &Op<'_>| DONE);
+    let mut step = step(&engine, 1, millis(500));
+    step.interval = Nanos::from_millis(100);
+    step.clients.load = constant(100.0);
+    step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [OpKind::Put].into());
+    step.writers.load = constant(10.0);
+    let (totals, _) = run(&mut step);
+    assert_eq!((gets(&totals).done, totals.writers[&OpKind::Put].counts.done), (50, 5));
 }
 
 #[test]
