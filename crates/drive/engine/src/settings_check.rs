@@ -10,7 +10,7 @@ use model::units::parse_size;
 use model::{Capabilities, Durability, Options, Settings};
 
 use crate::error::EngineError;
-use crate::refusal::Setting;
+use crate::refusal::{Refusal, Setting};
 
 /// Checks that `engine` supports the `settings`.
 ///
@@ -26,8 +26,14 @@ pub fn check_settings(
         let offered: Vec<_> = capabilities.durability.iter().map(|class| class.name()).collect();
         let guarantee = capabilities.durability.last().copied().unwrap_or(Durability::None);
         let (offered, guarantee) = (offered.join(", "), guarantee.guarantee());
-        let reason = format!("durability `{class}`: {engine} offers {offered} ({guarantee})");
-        return Err(EngineError::setting(Setting::Durability, reason));
+        let reason =
+            format!("not supported: durability `{class}`: {engine} offers {offered} ({guarantee})");
+        let remedies = capabilities.durability.iter().map(|class| format!("--durability {class}"));
+        let remedy = format!(
+            "request {}, or set `durability` for this variant alone",
+            remedies.collect::<Vec<_>>().join(" or ")
+        );
+        return Err(Refusal::Setting { setting: Setting::Durability, reason, remedy }.into());
     }
     let compression = settings.compression.as_deref().filter(|name| *name != "none");
     let requested = [
@@ -149,6 +155,9 @@ mod tests {
             "not supported: durability `sync`: it offers none (nothing survives before a clean \
              close)"
         );
+        let sync = Settings { durability: Durability::Sync, ..none.clone() };
+        let refusal = Refusal::from(check_settings("it", &can, &sync).unwrap_err());
+        assert!(refusal.remedy().starts_with("request --durability none, or"), "{refusal:?}");
         assert_eq!(
             error_text(Settings { direct_io: true, ..none.clone() }),
             "not supported: direct_io: it: reads through a map"

@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::error::ServerError;
 use crate::kind::Task;
+use crate::private_dir::PrivateDir;
 use crate::process::ProcessIdentity;
 use crate::user::{User, command};
 
@@ -88,18 +89,23 @@ pub(crate) fn launch(
 }
 
 /// Runs a task until it ends or `is_cancelled`, then returns its status.
+///
+/// It is recorded as a server is: `initdb` starts servers, which have shared memory too.
 pub(crate) fn run(
     task: &Task,
-    user: &User,
-    log: &Path,
+    (user, log): (&User, &Path),
+    private_dir: &mut PrivateDir,
     waits: u64,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Option<ExitStatus>, ServerError> {
     let mut child = launch(task, user, &ServerPlacement::default(), log)?;
-    if let Some(process) = ProcessIdentity::of(child.id())
-        && !process.wait(waits, is_cancelled)
-    {
-        crate::process::kill_all(&[process]);
+    if let Some(process) = ProcessIdentity::of(child.id()) {
+        let recorded = private_dir.record_server(process);
+        if recorded.is_err() || !process.wait(waits, is_cancelled) {
+            private_dir.note.end();
+        }
+        private_dir.note.server = None;
+        recorded?;
     }
     Ok(child.wait().ok())
 }

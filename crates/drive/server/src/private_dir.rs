@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -28,7 +29,7 @@ pub(crate) struct Note {
     boot: String,
     /// The process that started the server; while it runs, clean-up leaves the server alone.
     parent: ProcessIdentity,
-    /// The server, once it runs.
+    /// The server once it runs, or the set-up program while it runs.
     pub(crate) server: Option<ProcessIdentity>,
     /// The directory of its data, made for it.
     pub(crate) dir: PathBuf,
@@ -76,7 +77,7 @@ impl PrivateDir {
         self.dir.path().join(SOCKET)
     }
 
-    /// Records the server's process in the note.
+    /// Records the process of the server, or of a set-up program, in the note.
     pub(crate) fn record_server(&mut self, server: ProcessIdentity) -> Result<(), ServerError> {
         self.note.server = Some(server);
         self.write()
@@ -116,6 +117,8 @@ impl Note {
 
     /// Ends the processes and removes the shared memory that they leave behind.
     pub(crate) fn end(&self) {
+        // Stopped before the scan: none starts another or maps more after it.
+        self.processes().iter().for_each(|process| process.signal(Signal::STOP));
         let processes = self.processes();
         let mut shared = shared::mapped_by(&processes);
         shared.extend(self.shared.iter().cloned());
@@ -123,8 +126,8 @@ impl Note {
         // They may have started others meanwhile.
         kill_all(&self.processes());
         shared::remove_named(&shared, self.uid);
-        if let Some(server) = &self.server {
-            shared::remove_segments(server, self.uid);
+        for creator in processes.iter().chain(&self.server) {
+            shared::remove_segments(creator, self.uid);
         }
     }
 

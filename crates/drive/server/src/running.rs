@@ -111,7 +111,7 @@ impl Running {
         let mut user = User::find(start.user)?;
         let groups = &start.placement.groups;
         // First of all, so that the note covers everything a killed process leaves.
-        let private_dir = PrivateDir::make(&user, start.dir, groups)?;
+        let mut private_dir = PrivateDir::make(&user, start.dir, groups)?;
         let site = site_of(start, &private_dir, &user);
         site::make(&site, start.dir, &user)?;
         user.reach(&[
@@ -131,7 +131,7 @@ impl Running {
         if site::is_empty(&site.data)? {
             let tasks = start.kind.set_up(&spec)?;
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
-            set_up(start, (&site, &user), &tasks, is_cancelled)?;
+            set_up(start, (&site, &user), &tasks, &mut private_dir, is_cancelled)?;
         }
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
@@ -313,6 +313,7 @@ fn set_up(
     start: &Start<'_>,
     (site, user): (&Site, &User),
     tasks: &[Task],
+    private_dir: &mut PrivateDir,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<(), ServerError> {
     let template = start.templates.map(|root| Template::of(root, start.fingerprint, tasks, site));
@@ -322,7 +323,8 @@ fn set_up(
         return Ok(());
     }
     for task in tasks {
-        let status = launch::run(task, user, &site.log, waits(SET_UP_MAX), is_cancelled)?;
+        let place = (user, site.log.as_path());
+        let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled)?;
         if is_cancelled() {
             return Err(ServerError::Interrupted);
         }

@@ -12,10 +12,13 @@ use crate::process::ProcessIdentity;
 /// Where named shared memory lies. Source: shm_overview(7).
 const DIR: &str = "/dev/shm";
 
-/// Returns the named shared memory that processes have mapped.
+/// Returns the named shared memory that processes have mapped, or opened to map it.
 pub(crate) fn mapped_by(processes: &[ProcessIdentity]) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for process in processes {
+        let files = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten();
+        let opened = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
+        found.extend(opened.filter(|path| path.parent() == Some(Path::new(DIR)) && path.exists()));
         let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
         found.extend(named_in(&maps));
     }

@@ -10,7 +10,7 @@ use model::{Endpoint, Options, RunEnd, RunRecord, Settings};
 use rustix::process::Signal;
 use server::{Running, ServerPlacement, Start};
 
-use crate::sandbox::{Sandbox, joined_text, note, output_text, send, wait_until};
+use crate::sandbox::{Sandbox, joined_text, note, now, output_text, send, wait_until};
 
 /// The server that is measured.
 const BUILD: &str = "postgres@15.10";
@@ -19,7 +19,12 @@ const LONG: Duration = Duration::from_secs(60);
 
 /// Makes a sandbox that reads from Postgres; prints why without one.
 fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
-    if let Err(reason) = supply::testing::server(BUILD) {
+    sandbox_of(BUILD, duration, options)
+}
+
+/// Makes a sandbox that reads from a build; prints why without it.
+fn sandbox_of(build: &str, duration: &str, options: &str) -> Option<Sandbox> {
+    if let Err(reason) = supply::testing::server(build) {
         note(&format!("skipped: {reason}"));
         return None;
     }
@@ -27,7 +32,7 @@ fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
         "steps = [\"fillseq\", \"readrandom\"]\nrows = \"2k\"\nduration = \"{duration}\"\n\
          warmup = \"0s\""
     );
-    Some(Sandbox::with_options(&benchmark, &[("pg", BUILD, options.to_owned())]))
+    Some(Sandbox::with_options(&benchmark, &[("pg", build, options.to_owned())]))
 }
 
 /// Returns the server processes: their working directory is in the data directory.
@@ -181,6 +186,64 @@ fn invalid_server_option_is_rejected_before_the_run() {
     assert!(message.contains("shared_bufers") && message.contains("nothing was run"), "{message}");
     assert!(sandbox.experiment().is_none());
     assert_clean(&sandbox);
+}
+
+/// Returns the named shared memory of processes.
+fn shared_memory(processes: &[u32]) -> Vec<PathBuf> {
+    let maps = processes.iter().map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")));
+    let maps: Vec<_> = maps.map(Result::unwrap_or_default).collect();
+    let lines = maps.iter().flat_map(|maps| maps.lines());
+    lines.filter_map(|line| Some(PathBuf::from(&line[line.find("/dev/shm/")?..]))).collect()
+}
+
+/// Goal: an interrupt before the first run leaves no shared memory, whatever the server does then.
+/// Method: signals at several moments of set-up and start; all memory that processes had is noted.
+#[test]
+fn interrupted_preflight_leaves_no_shared_memory() {
+    for after_ms in [0, 100, 250, 500, 800, 1200, 1700] {
+        let Some(sandbox) = sandbox("60s", "") else { return };
+        let child = sandbox.run(&[]).spawn().expect("it runs");
+        let (mut pids, mut memory) = (Vec::new(), Vec::new());
+        let mut scan = || {
+            let now = processes(&sandbox);
+            memory.extend(shared_memory(&now));
+            pids.extend(now);
+            !memory.is_empty()
+        };
+        assert!(wait_until(LONG, &mut scan), "a server with shared memory is started");
+        let begun = now();
+        wait_until(Duration::from_millis(after_ms), || {
+            scan();
+            begun.elapsed() > Duration::from_millis(after_ms)
+        });
+        send(child.id(), Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        assert!(!output.status.success(), "{}", output_text(&output));
+        memory.retain(|path| path.exists());
+        assert_eq!(memory, Vec::<PathBuf>::new(), "after {after_ms} ms");
+        let segments = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        let creator = |line: &str| line.split_ascii_whitespace().nth(4)?.parse::<u32>().ok();
+        let left =
+            segments.lines().filter(|line| creator(line).is_some_and(|it| pids.contains(&it)));
+        assert_eq!(left.collect::<Vec<_>>(), Vec::<&str>::new(), "after {after_ms} ms");
+        assert_clean(&sandbox);
+    }
+}
+
+/// Goal: no query names what a release lacks. Method: the server logs of several releases.
+#[test]
+fn server_log_has_no_errors() {
+    for build in ["postgres@12.20", BUILD, "postgres@18.0"] {
+        let Some(sandbox) = sandbox_of(build, "100ms", "") else { continue };
+        sandbox.run(&[]).assert().success();
+        let dir = sandbox.experiment().unwrap();
+        let engine = dir.path().join("runs/pg.c1.r1/engine");
+        let log = fs::read_to_string(engine.join("server.log")).unwrap();
+        let errors: Vec<_> = log.lines().filter(|line| line.contains("ERROR:")).collect();
+        assert_eq!(errors, Vec::<&str>::new(), "{build}");
+        let statistics = fs::read_to_string(engine.join("1.readrandom.txt")).unwrap();
+        assert!(statistics.contains("# pg_stat_bgwriter"), "{build}: {statistics}");
+    }
 }
 
 #[test]
