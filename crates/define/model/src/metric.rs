@@ -336,6 +336,17 @@ metrics! {
     STALL_SHARE Share Derived Lower "share of the step in which the engine delayed or stopped \
         writers";
     SETTLE_S Seconds Derived Lower "time the engine took to settle";
+    SETTLE_CPU_US Micros Derived Lower "CPU used while the engine settled, of worker and server";
+    SETTLE_READ_BYTES Bytes Derived Lower "bytes the engine had read from storage while it settled";
+    SETTLE_WRITE_BYTES Bytes Derived Lower "bytes the engine had written to storage while it \
+        settled";
+    SETTLE_US_PER_OP Micros Derived Lower "time to settle after a step per operation of the step";
+    SETTLE_CPU_US_PER_OP Micros Derived Lower "CPU of the settle after a step per operation of the \
+        step";
+    SETTLE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB that the settle after a step had read per \
+        operation of the step";
+    SETTLE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB that the settle after a step had written \
+        per operation of the step";
     RSS_PEAK_BYTES Bytes Derived Lower "largest resident memory of the worker process";
     RSS_PER_CACHE Ratio Derived Lower "largest resident memory per byte of configured cache";
     READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read";

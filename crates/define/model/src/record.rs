@@ -12,6 +12,7 @@ use crate::buckets::Buckets;
 use crate::build::Identity;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::host::Host;
+use crate::metric;
 use crate::options::Options;
 use crate::readings::Readings;
 use crate::state::EngineState;
@@ -93,6 +94,22 @@ pub struct SettleRecord {
     pub stages: Vec<(String, Nanos)>,
     /// Whether the cap was reached before the engine was idle.
     pub is_capped: bool,
+    /// Its own span; absent where the step's counters include it.
+    ///
+    /// So in a step that is nothing but a settle, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span: Option<Box<SettleSpan>>,
+}
+
+/// What a settle took, apart from the step before it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SettleSpan {
+    /// Counters' growth over the settle.
+    pub counters: Readings,
+    /// Gauges at its end; those before it are the step's.
+    pub gauges_end: Readings,
+    /// The engine's state at its end; that before it is the step's.
+    pub after: EngineState,
 }
 
 /// Throughput over the step's whole seconds.
@@ -137,15 +154,15 @@ pub struct StepRecord {
     pub writer_bytes_per_s: Option<f64>,
     /// Throughput over whole seconds.
     pub seconds: SecondStats,
-    /// Counters' growth over the measured span.
+    /// Counters' growth over the measured span; see [`StepRecord::counters_include_settle`].
     pub counters: Readings,
     /// Largest value of each gauge over the measured span.
     pub gauges_max: Readings,
-    /// Gauges at the end of the step.
+    /// Gauges at the end of the measured span.
     pub gauges_end: Readings,
     /// The engine's state when the step began.
     pub before: EngineState,
-    /// The engine's state when the step ended.
+    /// The engine's state at the end of the measured span.
     pub after: EngineState,
     /// How the settle went, for steps that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,6 +209,41 @@ impl StepRecord {
         self.role.unwrap_or_else(|| self.step.role(None))
     }
 
+    /// Returns the span of its settle, where that was measured apart.
+    fn settle_span(&self) -> Option<&SettleSpan> {
+        self.settle.as_ref()?.span.as_deref()
+    }
+
+    /// Returns whether its counters include a settle that its duration does not.
+    ///
+    /// So in older records of steps with operations and a settle.
+    pub fn counters_include_settle(&self) -> bool {
+        let is_apart = |settle: &SettleRecord| settle.span.is_some();
+        !self.clients.is_empty() && self.settle.as_ref().is_some_and(|settle| !is_apart(settle))
+    }
+
+    /// Returns the length of the span that the counters cover.
+    pub fn counted_ns(&self) -> Nanos {
+        let settle = self.settle.as_ref().filter(|_| self.counters_include_settle());
+        settle.map_or(self.duration_ns, |settle| self.duration_ns.after(settle.took_ns))
+    }
+
+    /// Returns the counters' growth over its settle; `None` without one, or where it is not known.
+    pub fn settle_counters(&self) -> Option<&Readings> {
+        let is_whole = self.settle.is_some() && !self.counters_include_settle();
+        self.settle_span().map(|span| &span.counters).or(is_whole.then_some(&self.counters))
+    }
+
+    /// Returns the gauges after the step, its settle included.
+    pub fn final_gauges(&self) -> &Readings {
+        self.settle_span().map_or(&self.gauges_end, |span| &span.gauges_end)
+    }
+
+    /// Returns the engine's state after the step, its settle included.
+    pub fn final_state(&self) -> &EngineState {
+        self.settle_span().map_or(&self.after, |span| &span.after)
+    }
+
     /// Returns whether an interval belongs to the step's own measured span.
     ///
     /// Every interval of a search belongs to a probe; the step's own are those of the probe that
@@ -203,6 +255,26 @@ impl StepRecord {
             Some(confirmed) => confirmed.is_some() && interval.probe == confirmed,
         };
         interval.step_index == self.index && !interval.is_warmup && is_own
+    }
+}
+
+/// Fact of a build whose server's writes are not all counted: which of them are.
+pub const SERVER_WRITES_COUNTED: &str = "server_writes_counted";
+
+impl RunRecord {
+    /// Removes readings that do not count what they are named after.
+    ///
+    /// Older records have the few writes that control groups of version 1 count as all of them.
+    pub fn remove_uncounted(&mut self) {
+        let facts = self.identity.as_ref().map(|identity| &identity.facts);
+        if !facts.is_some_and(|facts| facts.contains_key(SERVER_WRITES_COUNTED)) {
+            return;
+        }
+        for step in &mut self.steps {
+            for metric in [metric::SERVER_WRITES, metric::SERVER_WRITE_BYTES] {
+                step.counters.remove(metric.name);
+            }
+        }
     }
 }
 

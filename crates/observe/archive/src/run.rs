@@ -163,12 +163,14 @@ fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
     text
 }
 
-/// Reads a run's record from its directory.
+/// Reads a run's record from its directory; readings that count too little are left out.
 ///
 /// # Errors
 /// When the record is absent, damaged or newer than this program.
 pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
-    read_json(&dir.join(RECORD), |record: &RunRecord| record.schema)
+    let mut record = read_json(&dir.join(RECORD), |record: &RunRecord| record.schema)?;
+    record.remove_uncounted();
+    Ok(record)
 }
 
 /// Reads a run's intervals; skips a torn last line.

@@ -16,9 +16,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
-use model::record::{OpSummaries, RunEnd, SCHEMA};
+use model::record::{OpSummaries, RunEnd, SCHEMA, SERVER_WRITES_COUNTED};
 use model::validity::{InvalidCause, LoadStatus, SearchRecord};
-use model::{IntervalRecord, RunRecord};
+use model::{IntervalRecord, RunRecord, metric};
 
 const CELL: &str = "memory.c1.r1";
 const OPEN_CELL: &str = "server.c4.r1";
@@ -344,4 +344,24 @@ fn only_one_process_writes_an_experiment() {
     assert!(matches!(second.lock(), Err(ArchiveError::Busy(..))));
     drop(first);
     second.lock().unwrap();
+}
+
+/// Goal: a server's writes that were counted in part are unknown, not almost 0.
+/// Method: the fixture with the readings and the fact that older versions wrote.
+#[test]
+fn writes_that_older_records_count_in_part_are_left_out() {
+    let (_root, dir) = copy();
+    let path = dir.run_dir(CELL).join("record.json");
+    let of_server = r#""counters": {
+        "server_reads": 5.0, "server_write_bytes": 0.0, "server_writes": 0.0,"#;
+    replace(&path, r#""counters": {"#, of_server);
+    let counted = || {
+        let counters = read_record(&dir.run_dir(CELL)).unwrap().steps.remove(0).counters;
+        [metric::SERVER_READS, metric::SERVER_WRITES, metric::SERVER_WRITE_BYTES]
+            .map(|metric| counters.value(metric))
+    };
+    assert_eq!(counted(), [Some(5.0), Some(0.0), Some(0.0)], "control groups of version 2");
+    let fact = format!(r#""facts": {{ "{SERVER_WRITES_COUNTED}": "direct and synced ones only""#);
+    replace(&path, r#""facts": {}"#, &(fact + "}"));
+    assert_eq!(counted(), [Some(5.0), None, None]);
 }

@@ -103,6 +103,8 @@ pub(crate) enum Message {
     Interval(Box<IntervalMessage>),
     /// A sign of progress: operations ended since the step began.
     Heartbeat { operations: u64 },
+    /// A step's clients have ended; its settle begins when the parent sends `Go`.
+    SettleBegins { after: Box<EngineState> },
     /// A stage of a settle begins.
     Stage { name: String },
     /// A step is over; the worker waits for `Go`.
@@ -171,10 +173,12 @@ pub(crate) struct StepEnds {
     pub(crate) duration: Nanos,
     pub(crate) clients: Vec<KindTimes>,
     pub(crate) writers: Vec<KindTimes>,
-    /// Growth of the worker's own counters over the measured span, settle included.
+    /// Growth of the worker's own counters over the measured span.
     pub(crate) growth: Readings,
+    /// State at the end of the measured span.
     pub(crate) after: EngineState,
     pub(crate) malloc: Option<MallocRecord>,
+    /// The settle; its span, if any, has the worker's own counters and the engine's last state.
     pub(crate) settle: Option<SettleRecord>,
     pub(crate) arrivals: Option<ArrivalsRecord>,
     /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.

@@ -78,9 +78,13 @@ impl ServerGroup {
                 None
             }
         };
-        if let Some((CgroupDir { version: Version::V1, dir }, device)) = &io {
-            count_requests(dir, device);
-        }
+        let io = io.filter(|(CgroupDir { version, dir }, device)| {
+            let counted = match version {
+                Version::V1 => count_requests(dir, device),
+                Version::V2 => Ok(()),
+            };
+            counted.map_err(|error| absence.get_or_insert(error)).is_ok()
+        });
         Ok(Self { accounts: Accounts { cpu, io, memory, processes }, dirs, _cap: cap, absence })
     }
 
@@ -101,14 +105,13 @@ impl ServerGroup {
 
     /// Returns which writes are counted; `None` when all are.
     ///
-    /// Version 1 charges no group with what the kernel writes back by itself.
+    /// Version 1 charges no group with what the kernel writes back by itself: what it counts of
+    /// writes is a part of unknown size, and left out.
     /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
     pub fn writes_counted(&self) -> Option<&'static str> {
         let is_v1 = self.accounts.io.as_ref().is_some_and(|(io, _)| io.version == Version::V1);
-        is_v1.then_some(
-            "direct and synced ones only, not what the kernel writes back: control groups of \
-             version 1",
-        )
+        is_v1
+            .then_some("none: control groups of version 1 do not count what the kernel writes back")
     }
 
     pub(crate) fn accounts(&self) -> Accounts {
@@ -196,12 +199,18 @@ fn describe_failure(error: &SampleError) -> String {
     )
 }
 
-/// Makes version 1 count the requests of a group to a device.
-fn count_requests(dir: &Path, device: &str) {
-    for name in RULES {
+/// Makes version 1 count the requests of a group to a device; returns why it does not.
+fn count_requests(dir: &Path, device: &str) -> Result<(), String> {
+    RULES.iter().try_for_each(|name| {
+        let path = dir.join(name);
         // A kernel without throttling counts nothing, and its files are absent.
-        fs::write(dir.join(name), format!("{device} {RULE_OPS_PER_S}")).ok();
-    }
+        match fs::write(&path, format!("{device} {RULE_OPS_PER_S}")) {
+            Err(error) if path.exists() => {
+                Err(format!("requests are not counted: cannot write {}: {error}", path.display()))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) fn requests(step: &StepRecord) -> Option<f64> {
 
 /// Returns the measured span in microseconds; `None` for a step without one.
 pub(crate) fn span_us(step: &StepRecord) -> Option<f64> {
-    Some(step.duration_ns.as_secs_f64() * 1e6).filter(|us| *us > 0.0)
+    Some(step.counted_ns().as_micros_f64()).filter(|us| *us > 0.0)
 }
 
 /// Returns the steps of a run in which operations were done.

@@ -55,6 +55,13 @@ const CHECKPOINTS_FROM_18: &str = "c.num_done AS engine_checkpoints";
 const CHECKPOINTER_FROM_17: &str = "\
     c.num_timed, c.num_requested, c.write_time, c.sync_time, c.buffers_written";
 
+/// Whether the server counts the syncs of its WAL; methods that sync as they write are not counted.
+///
+/// WAL syncs and, from 16 on, those of data files are one figure: without the first it is unknown.
+///
+/// Source: Postgres' documentation, `pg_stat_wal`, `wal_sync` ("otherwise zero").
+const COUNTS_SYNCS: &str = "current_setting('wal_sync_method') NOT LIKE 'open%'";
+
 /// Pages written and added in 16 and 17, in bytes.
 const IO_16: &str = "sum(coalesce(writes, 0) * op_bytes + coalesce(extends, 0) * op_bytes)";
 /// The same from 18 on.
@@ -76,13 +83,15 @@ pub(crate) fn query(major: u32, tables: &[String]) -> String {
     if (14..=17).contains(&major) {
         columns.push("w.wal_write, w.wal_sync");
     }
-    // WAL syncs and, from 16 on, those of data files.
-    match major {
-        14 | 15 => columns.push("w.wal_sync + b.buffers_backend_fsync AS engine_fsyncs"),
-        16 | 17 => columns.push("w.wal_sync + i.fsyncs AS engine_fsyncs"),
-        18.. => columns.push("i.fsyncs AS engine_fsyncs"),
-        _ => {}
-    }
+    let syncs = match major {
+        14 | 15 => Some("w.wal_sync + b.buffers_backend_fsync"),
+        16 | 17 => Some("w.wal_sync + i.fsyncs"),
+        18.. => Some("i.fsyncs"),
+        _ => None,
+    };
+    let syncs =
+        syncs.map(|sum| format!("CASE WHEN {COUNTS_SYNCS} THEN {sum} END AS engine_fsyncs"));
+    columns.extend(syncs.as_deref());
     if major >= 16 {
         let written = if major >= 18 { IO_FROM_18 } else { IO_16 };
         columns.push("i.written AS engine_page_write_bytes");
@@ -147,6 +156,18 @@ mod tests {
             assert!(common.len() >= 9, "{query}");
             assert!(common.iter().all(|name| known.contains(name)), "{common:?}");
         }
+    }
+
+    /// Goal: syncs that the server does not count are unknown, not 0.
+    #[test]
+    fn syncs_are_unknown_where_the_wal_syncs_as_it_writes() {
+        for (major, is_known) in [(13, false), (14, true), (16, true), (18, true)] {
+            let query = query(major, &[]);
+            assert_eq!(query.contains("END AS engine_fsyncs"), is_known, "{query}");
+            assert_eq!(query.contains("NOT LIKE 'open%' THEN"), is_known, "{query}");
+        }
+        let unknown = parse(vec![("engine_fsyncs".to_owned(), String::new())]);
+        assert!(unknown.readings.is_empty());
     }
 
     #[test]

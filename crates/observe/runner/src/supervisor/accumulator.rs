@@ -4,13 +4,14 @@
 
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
+use model::record::SettleSpan;
 use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, warnings};
-use crate::account::growth;
+use crate::account::{Account, growth};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::{self, done_of, longest_of};
@@ -37,6 +38,8 @@ pub(crate) struct StepAccumulator<'a> {
     last: Option<Closed>,
     /// The measured span of the last confirming probe.
     confirmed: Option<Closed>,
+    /// The step's measured span, while it settles.
+    settling: Option<Closed>,
 }
 
 /// A measured span that is over.
@@ -78,6 +81,7 @@ impl<'a> StepAccumulator<'a> {
             last_readings: (Readings::new(), clock.now()),
             last: None,
             confirmed: None,
+            settling: None,
         }
     }
 
@@ -95,7 +99,7 @@ impl<'a> StepAccumulator<'a> {
     /// Begins a step.
     pub(crate) fn begin_step(&mut self, index: usize, step: Step) {
         (self.index, self.step) = (index, step);
-        (self.probe, self.last, self.confirmed) = (None, None, None);
+        (self.probe, self.last, self.confirmed, self.settling) = (None, None, None, None);
         self.begin(self.step.clients);
     }
 
@@ -202,6 +206,20 @@ impl<'a> StepAccumulator<'a> {
         }
     }
 
+    /// Ends the step's measured span: what follows is its settle.
+    pub(crate) fn begin_settle(&mut self, after: EngineState) {
+        let measured = self.close(after);
+        self.span.account = Account::begin(measured.span.account.last().clone());
+        self.settling = Some(measured);
+    }
+
+    /// Ends the settle's span; `own` has the worker's counters and the engine's state.
+    fn end_settle(&mut self, own: SettleSpan) -> SettleSpan {
+        let Closed { span, mut counters, after } = self.close(own.after);
+        counters.extend(own.counters);
+        SettleSpan { counters, gauges_end: span.account.gauges_last, after }
+    }
+
     /// Ends the step; returns its record.
     ///
     /// A search that confirmed nothing has no measured span of its own: its record has no
@@ -213,9 +231,14 @@ impl<'a> StepAccumulator<'a> {
         let (clients, writers) =
             (tally::decode_times(&ends.clients)?, tally::decode_times(&ends.writers)?);
         let findings_of_worker = ends.findings;
+        let settle = ends.settle.map(|mut settle| {
+            settle.span = settle.span.map(|own| Box::new(self.end_settle(*own)));
+            settle
+        });
+        let measured = self.settling.take();
         let mut closed = match &ends.search {
             Some(_) => self.confirmed.take().unwrap_or_default(),
-            None => self.close(ends.after),
+            None => measured.unwrap_or_else(|| self.close(ends.after)),
         };
         if let Some(ages) = &ends.censored {
             closed.span.part.add_censored(&tally::decode(ages)?);
@@ -235,7 +258,7 @@ impl<'a> StepAccumulator<'a> {
             arrivals: ends.arrivals,
             before: closed.span.before.clone(),
             after: closed.after,
-            settle: ends.settle,
+            settle,
             malloc: ends.malloc,
             search: ends.search,
             ..StepRecord::new(ends.index, self.step.clone())
@@ -273,7 +296,7 @@ impl<'a> StepAccumulator<'a> {
 #[cfg(test)]
 mod tests {
     use load::{Interval, KindTally, ManualClock, StepEnd};
-    use model::record::Percentiles;
+    use model::record::{Percentiles, SettleRecord};
     use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
     use model::{Limit, Load, OpKind, Pace, StopRule};
 
@@ -416,6 +439,83 @@ mod tests {
             assert!(record.clients.is_empty() && record.counters.is_empty());
             assert_eq!((record.duration_ns, record.within_limit), (Nanos(0), None));
             assert_eq!(record.findings.len(), 1, "{:?}", record.findings);
+        });
+    }
+
+    /// Goal: what the settle takes is no cost of the step, and its own figure.
+    /// Method: counters of the host that grow by 7 over the step and by 93 while it settles.
+    #[test]
+    fn settle_is_a_span_apart_from_its_step() {
+        let read = |value: f64| -> Vec<sampler::Sampler> {
+            let of_disk = (metric::DATA_DIR_BYTES, value);
+            let counts = [metric::OTHERS_CPU_US, metric::DEVICE_WRITE_BYTES];
+            let readings: Readings = counts.map(|name| (name, value)).into_iter().collect();
+            vec![Box::new(move |_| {
+                let mut readings = readings.clone();
+                readings.extend([of_disk]);
+                Ok(readings)
+            })]
+        };
+        let debt = |bytes: f64| EngineState {
+            readings: [(metric::ENGINE_DEBT_BYTES, bytes)].into(),
+            ..EngineState::default()
+        };
+        let cpu = |us: f64| -> Readings { [(metric::PROCESS_CPU_USER_US, us)].into() };
+        for load in [Load::Closed, Load::FindRate(Pace::default())] {
+            with_accumulator(load.clone(), |accumulator| {
+                accumulator.samplers = read(100.0);
+                accumulator.begin_probe(probe_begins(0));
+                accumulator.begin_span(debt(0.0));
+                accumulator.interval(&second(0, 50, None)).unwrap();
+                accumulator.samplers = read(107.0);
+                let search = matches!(load, Load::FindRate(_)).then(|| {
+                    accumulator.end_probe(debt(9.0));
+                    let search = search_record(&[Outcome::Passed]);
+                    accumulator.take_search(&search);
+                    search
+                });
+                accumulator.begin_settle(debt(9.0));
+                accumulator.samplers = read(200.0);
+                let span = Some(Box::new(SettleSpan {
+                    counters: cpu(5.0),
+                    after: debt(1.0),
+                    ..SettleSpan::default()
+                }));
+                let settle = SettleRecord { took_ns: Nanos(3), span, ..SettleRecord::default() };
+                let ends =
+                    StepEnds { settle: Some(settle), growth: cpu(2.0), ..ends(&gets(50), search) };
+                let record = accumulator.end_step(ends).unwrap();
+                let counts = |readings: &Readings| {
+                    [metric::OTHERS_CPU_US, metric::DEVICE_WRITE_BYTES, metric::PROCESS_CPU_USER_US]
+                        .map(|name| readings.value(name))
+                };
+                assert_eq!(counts(&record.counters), [7.0, 7.0, 2.0].map(Some));
+                let settled = record.settle_counters().unwrap();
+                assert_eq!(counts(settled), [93.0, 93.0, 5.0].map(Some));
+                assert_eq!((&record.after, record.final_state()), (&debt(9.0), &debt(1.0)));
+                let bytes = |of: &Readings| of.value(metric::DATA_DIR_BYTES);
+                assert_eq!(bytes(&record.gauges_end), Some(107.0));
+                assert_eq!(bytes(record.final_gauges()), Some(200.0));
+                assert!(!record.counters_include_settle());
+                assert_eq!(record.counted_ns(), record.duration_ns);
+            });
+        }
+    }
+
+    /// Goal: a step that is nothing but a settle keeps its counters.
+    #[test]
+    fn maintenance_step_has_the_counters_of_its_settle() {
+        with_accumulator(Load::Closed, |accumulator| {
+            accumulator.samplers =
+                vec![Box::new(|_| Ok([(metric::DEVICE_WRITE_BYTES, 3.0)].into()))];
+            accumulator.begin_span(EngineState::default());
+            accumulator.samplers =
+                vec![Box::new(|_| Ok([(metric::DEVICE_WRITE_BYTES, 8.0)].into()))];
+            let settle = Some(SettleRecord::default());
+            let ends = StepEnds { settle, end: StepEnd::Finished, ..StepEnds::default() };
+            let record = accumulator.end_step(ends).unwrap();
+            assert_eq!(record.counters.value(metric::DEVICE_WRITE_BYTES), Some(5.0));
+            assert_eq!(record.settle_counters(), Some(&record.counters));
         });
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::EngineError;
+use model::record::SERVER_WRITES_COUNTED;
 use model::{Address, Endpoint, Experiment, RunEnd, Variant};
 use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
 use server::{Death, Kind, READY_WITHIN, Running, ServerPlacement, Start};
@@ -127,7 +128,7 @@ impl Host {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
                 let not_counted = own.group.absence().map(|it| ("server_not_counted", it));
-                let writes = own.group.writes_counted().map(|it| ("server_writes_counted", it));
+                let writes = own.group.writes_counted().map(|it| (SERVER_WRITES_COUNTED, it));
                 let counted = not_counted.into_iter().chain(writes);
                 facts.extend(counted.map(|(name, it)| (name.to_owned(), it.to_owned())));
                 facts

@@ -107,6 +107,11 @@ impl Supervisor<'_> {
             Message::Heartbeat { operations } => {
                 self.watch.heartbeat(operations, self.clock.now());
             }
+            Message::SettleBegins { after } => {
+                self.enter(Phase::Engine);
+                self.accumulator.begin_settle(*after);
+                self.process.send(&Command::Go);
+            }
             Message::Stage { name } => {
                 self.enter(Phase::Engine);
                 progress(Progress::Stage(&self.accumulator.step, &name));

@@ -138,7 +138,7 @@ impl<W: Write + Send> Worker<'_, W> {
 
 #[cfg(test)]
 mod tests {
-    use model::rule_code;
+    use model::{metric, rule_code};
     use std::io::{BufReader, Read};
     use std::sync::mpsc::{Receiver, SyncSender};
 
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use crate::message::{Command, Order};
     use crate::work;
-    use crate::worker::tests::toy::{Fault, Toy, application};
+    use crate::worker::tests::toy::{CLEANING_US, Fault, Toy, application};
 
     /// A pipe's end that blocks until there is something to read.
     struct CommandPipe {
@@ -197,7 +197,13 @@ mod tests {
             if self.line.ends_with(b"\n") {
                 let message: Message = serde_json::from_slice(&self.line).unwrap();
                 self.line.clear();
-                if matches!(message, Message::MeasuringBegins { .. } | Message::StepEnds(_)) {
+                let is_boundary = matches!(
+                    message,
+                    Message::MeasuringBegins { .. }
+                        | Message::SettleBegins { .. }
+                        | Message::StepEnds(_)
+                );
+                if is_boundary {
                     self.send(&Command::Go);
                 }
                 self.messages.push(message);
@@ -308,6 +314,7 @@ mod tests {
             let labels = [
                 (matches!(message, Message::StepBegins { .. }), "begins"),
                 (matches!(message, Message::MeasuringBegins { .. }), "measures"),
+                (matches!(message, Message::SettleBegins { .. }), "settles"),
                 (matches!(message, Message::StepEnds(_)), "ends"),
                 (is_count, "counts"),
             ];
@@ -315,8 +322,19 @@ mod tests {
         };
         let labels: Vec<_> = messages.iter().filter_map(label).collect();
         let step = ["begins", "counts", "measures", "ends", "counts"];
-        let known = ["begins", "measures", "ends", "counts"];
+        let known = ["begins", "measures", "settles", "ends", "counts"];
         assert_eq!(labels, [&step[..], &known].concat());
+    }
+
+    /// Goal: a settle's CPU is its own. Method: maintenance that burns CPU.
+    #[test]
+    fn settle_of_a_step_has_its_own_counters() {
+        let messages = run(&["load", "churn"], Fault::None);
+        let ends = ends(&messages)[1];
+        let span = ends.settle.as_ref().unwrap().span.as_ref().unwrap();
+        let cpu = |of: &model::Readings| of.sum(&metric::PROCESS_CPU_US).unwrap();
+        assert!(cpu(&span.counters) >= CLEANING_US, "{span:?}");
+        assert_eq!((span.after.is_idle, ends.after.is_idle), (Some(true), Some(true)));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use engine::Engine;
 use load::{StepEnd, process_readings};
-use model::record::SettleRecord;
-use model::{Load, Step, StopRule};
+use model::record::SettleSpan;
+use model::{Load, Readings, StopRule};
+use workload::Stage;
 
 use super::context::StepContext;
 use super::parent_link::Worker;
@@ -17,34 +18,53 @@ use crate::tally;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Executes one step; its failure is part of the result.
+    ///
+    /// A step with operations and its settle are two spans; the parent takes readings in between.
     pub(crate) fn step(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
-        let mut ends = if context.step.stop == StopRule::Operations(0) {
-            self.begin_measuring(context)?;
-            StepEnds::without_clients(context.index, StepEnd::Finished)
-        } else {
-            self.drive(context)?
-        };
         let stages = workload::stages(&context.step.name, context.application());
-        if ends.end == StepEnd::Finished && !stages.is_empty() {
-            let before = process_readings();
-            match self.settle(context.engine, stages, context.step) {
-                Ok(record) => ends.settle = Some(record),
-                Err(reason) => ends.end = StepEnd::Failed { reason },
+        let mut ends = if context.step.stop == StopRule::Operations(0) {
+            self.maintain(context, stages)?
+        } else {
+            let mut ends = self.drive(context)?;
+            self.end_span(&mut ends, context.engine);
+            if ends.end == StepEnd::Finished && !stages.is_empty() {
+                self.send(&Message::SettleBegins { after: Box::new(ends.after.clone()) })?;
+                self.wait_for_go()?;
+                self.settle_apart(context, stages, &mut ends);
             }
-            // The wait belongs to the step that caused the work, so its costs do too.
-            for (name, grown) in growth(&before, &process_readings()) {
-                *ends.growth.entry(name).or_insert(0.0) += grown;
-            }
-        }
-        if let (true, Some(settle)) = (ends.clients.is_empty(), &ends.settle) {
-            ends.duration = settle.took_ns;
-        }
+            ends
+        };
         if self.stop.is_set() && ends.end == StepEnd::Finished {
             ends.end = StepEnd::Stopped;
         }
-        ends.after = self.final_state(context.engine);
-        ends.malloc = Some(self.heap.record());
         Ok(ends)
+    }
+
+    /// Executes a step that is nothing but a settle: costs and duration are the settle's.
+    fn maintain(&self, context: &StepContext<'_>, stages: &[Stage]) -> Result<StepEnds, String> {
+        self.begin_measuring(context)?;
+        let mut ends = StepEnds::without_clients(context.index, StepEnd::Finished);
+        if !stages.is_empty() {
+            ends.growth = self.settle(context, stages, &mut ends);
+            ends.duration = ends.settle.as_ref().map(|settle| settle.took_ns).unwrap_or_default();
+        }
+        self.end_span(&mut ends, context.engine);
+        Ok(ends)
+    }
+
+    /// Settles after a step's clients, in a span of its own.
+    fn settle_apart(&self, context: &StepContext<'_>, stages: &[Stage], ends: &mut StepEnds) {
+        let counters = self.settle(context, stages, ends);
+        if let Some(settle) = &mut ends.settle {
+            let after = self.final_state(context.engine);
+            settle.span = Some(Box::new(SettleSpan { counters, after, ..SettleSpan::default() }));
+        }
+    }
+
+    /// Notes the state of engine and allocator at the end of the measured span.
+    fn end_span(&self, ends: &mut StepEnds, engine: &dyn Engine) {
+        ends.after = self.final_state(engine);
+        ends.malloc = Some(self.heap.record());
     }
 
     /// Runs a step's clients, or its search.
@@ -66,19 +86,21 @@ impl<W: Write + Send> Worker<'_, W> {
         })
     }
 
-    fn settle(
-        &self,
-        engine: &dyn Engine,
-        stages: &[workload::Stage],
-        step: &Step,
-    ) -> Result<SettleRecord, String> {
-        settle(engine, stages, step.settle_cap, self.clock, &mut |stage| {
+    /// Settles; returns the growth of the worker's own counters.
+    fn settle(&self, context: &StepContext<'_>, stages: &[Stage], ends: &mut StepEnds) -> Readings {
+        let before = process_readings();
+        let cap = context.step.settle_cap;
+        let settled = settle(context.engine, stages, cap, self.clock, &mut |stage| {
             let message = match stage {
                 Some(name) => Message::Stage { name: name.to_owned() },
                 None => Message::Heartbeat { operations: 0 },
             };
             self.send(&message).is_ok() && !self.stop.is_set()
-        })
-        .map_err(|error| error.to_string())
+        });
+        match settled {
+            Ok(record) => ends.settle = Some(record),
+            Err(error) => ends.end = StepEnd::Failed { reason: error.to_string() },
+        }
+        growth(&before, &process_readings())
     }
 }

@@ -49,8 +49,9 @@ impl ServerSampler {
         if let Some(memory) = &self.accounts.memory {
             readings.set(metric::SERVER_MEMORY_BYTES, memory.memory_bytes()?);
         }
-        if let Some(dir) = &self.accounts.processes {
-            let text = read_if_there(&dir.join("cgroup.procs"))?.unwrap_or_default();
+        if let Some(dir) = &self.accounts.processes
+            && let Some(text) = read_if_there(&dir.join("cgroup.procs"))?
+        {
             readings.set(metric::SERVER_PROCESSES, text.lines().count() as u64);
             readings.set(metric::SERVER_CONTEXT_SWITCHES, self.switches.update(&text));
         }
@@ -123,7 +124,9 @@ pub(crate) fn user_cpu_like_host_us(cpu: &CgroupDir) -> Result<Option<u64>, Samp
 /// Values in the order of [`IO`].
 type Io = [Option<u64>; 4];
 
-/// Returns requests and bytes of a device in version 1; see [`ServerGroup::writes_counted`].
+/// Returns requests and bytes read from a device in version 1.
+///
+/// Writes are not counted: see [`ServerGroup::writes_counted`].
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
 fn io_v1(dir: &Path, device: &str) -> Result<Option<Io>, SampleError> {
@@ -132,19 +135,14 @@ fn io_v1(dir: &Path, device: &str) -> Result<Option<Io>, SampleError> {
     let bytes = read("blkio.throttle.io_service_bytes")?;
     let (Some(requests), Some(bytes)) = (requests, bytes) else { return Ok(None) };
     // A device without requests has no line.
-    let of = |text: &str, direction: &str| Some(value_v1(text, device, direction).unwrap_or(0));
-    Ok(Some([
-        of(&requests, "Read"),
-        of(&requests, "Write"),
-        of(&bytes, "Read"),
-        of(&bytes, "Write"),
-    ]))
+    let read_of = |text: &str| Some(read_v1(text, device).unwrap_or(0));
+    Ok(Some([read_of(&requests), None, read_of(&bytes), None]))
 }
 
 /// Returns the number of a line `254:0 Read 17`.
-fn value_v1(text: &str, device: &str, direction: &str) -> Option<u64> {
+fn read_v1(text: &str, device: &str) -> Option<u64> {
     text.lines().find_map(|line| {
-        line.strip_prefix(device)?.trim_start().strip_prefix(direction)?.trim().parse().ok()
+        line.strip_prefix(device)?.trim_start().strip_prefix("Read")?.trim().parse().ok()
     })
 }
 
@@ -235,7 +233,8 @@ mod tests {
         let counts = "254:0 Read 3\n254:0 Write 4\n254:0 Total 7\nTotal 7\n";
         fs::write(dir.path().join("blkio.throttle.io_serviced"), counts).unwrap();
         fs::write(dir.path().join("blkio.throttle.io_service_bytes"), "Total 0\n").unwrap();
-        assert_eq!(io_v1(dir.path(), "254:0").unwrap(), some([3, 4, 0, 0]));
+        let reads_only = Some([Some(3), None, Some(0), None]);
+        assert_eq!(io_v1(dir.path(), "254:0").unwrap(), reads_only, "writes are not counted");
     }
 
     #[test]

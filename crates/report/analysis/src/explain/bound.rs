@@ -50,10 +50,9 @@ pub(super) fn bound(
         let values: Vec<f64> = runs.iter().map(|(_, step)| value(step)).collect::<Option<_>>()?;
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let per_time = |step: &StepRecord, us: f64| us / 1e6 / step.duration_ns.as_secs_f64();
+    let per_time = |step: &StepRecord, us: f64| us / step.counted_ns().as_micros_f64();
     let cpu = |step: &StepRecord| {
-        let process = step.counters.sum(&metric::PROCESS_CPU_US)?;
-        Some(per_time(step, whole_cpu_us(step, Some(process))?) / f64::from(cpus.max(1)))
+        Some(per_time(step, whole_cpu_us(step, &step.counters)?) / f64::from(cpus.max(1)))
     };
     let device =
         |step: &StepRecord| Some(per_time(step, step.counters.value(metric::DEVICE_BUSY_US)?));

@@ -20,16 +20,19 @@ pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Readings) {
         .zip(sum(&[client, counters.value(metric::HARNESS_CPU_US)]))
         .map(|(process, others)| (process - others).max(0.0));
     let switches = [metric::CONTEXT_SWITCHES_VOLUNTARY, metric::CONTEXT_SWITCHES_INVOLUNTARY];
-    metrics.set(metric::CPU_US_PER_OP, ratio(whole(step, process), ops));
+    metrics.set(metric::CPU_US_PER_OP, ratio(whole(step, counters), ops));
     metrics.set(metric::CLIENT_CPU_US_PER_OP, ratio(client, ops));
     metrics.set(metric::BACKGROUND_CPU_US_PER_OP, ratio(background, ops));
     metrics.set(metric::KERNEL_CPU_US_PER_OP, per_op(step, metric::PROCESS_CPU_KERNEL_US));
     metrics.set(metric::CONTEXT_SWITCHES_PER_OP, ratio(counters.sum(&switches), ops));
 }
 
-/// Returns the CPU of worker and server; `None` when the server's is unknown.
-pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
-    match step.counters.sum(&metric::SERVER_CPU_US) {
+/// Returns the CPU of worker and server among counters of a step or of its settle.
+///
+/// `None` when the server's is unknown.
+pub(crate) fn whole(step: &StepRecord, counters: &Readings) -> Option<f64> {
+    let process = counters.sum(&metric::PROCESS_CPU_US);
+    match counters.sum(&metric::SERVER_CPU_US) {
         Some(server) => process.map(|process| process + server),
         None => process.filter(|_| !server::is_of_server(step)),
     }
@@ -41,11 +44,9 @@ pub(crate) fn whole(step: &StepRecord, process: Option<f64>) -> Option<f64> {
 /// run-queue time includes both.
 pub(super) fn set_busy(step: &StepRecord, metrics: &mut Readings) {
     let counters = &step.counters;
-    let wall_us = step.duration_ns.as_secs_f64() * 1e6;
-    let server = counters.sum(&metric::SERVER_CPU_US).unwrap_or_default();
-    let all = counters.sum(&metric::PROCESS_CPU_US).map(|process| process + server);
-    metrics.set(metric::BUSY_THREADS, ratio(all, Some(wall_us)));
-    let clients_us = f64::from(client_threads(step)) * wall_us;
+    let counted_us = step.counted_ns().as_micros_f64();
+    metrics.set(metric::BUSY_THREADS, ratio(whole(step, counters), Some(counted_us)));
+    let clients_us = f64::from(client_threads(step)) * step.duration_ns.as_micros_f64();
     let waited_us = counters.value(metric::CLIENT_RUN_QUEUE_US);
     metrics.set(metric::RUN_QUEUE_SHARE, ratio(waited_us, Some(clients_us)));
 }

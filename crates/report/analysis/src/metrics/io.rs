@@ -23,8 +23,9 @@ pub(super) const PER_OP: [(Metric, Metric, f64); 5] = [
 /// - process and device: as the kernel counts, log and file system included; the process is the one
 ///   that keeps the data, be it a server.
 ///
-/// A step that puts nothing has none. An engine that reports only one of flush and compaction has
-/// neither of the first two.
+/// A step that puts nothing has none, and neither has one whose bytes were not written yet: what
+/// still is in memory will be written, so 0 would be no amplification. An engine that reports only
+/// one of flush and compaction has neither of the first two.
 ///
 /// Source: [RocksDB Tuning Guide, "Amplification factors"].
 pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &mut Readings) {
@@ -36,16 +37,30 @@ pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &m
     let known = merged.or(pages).map(|_| files.iter().flatten().sum());
     let with_wal = sum(&[known, counters.value(metric::ENGINE_WAL_WRITE_BYTES)]);
     let of_device = counters.value(metric::DEVICE_WRITE_BYTES);
-    metrics.set(metric::WRITE_AMPLIFICATION, ratio(known, put));
-    metrics.set(metric::WRITE_AMPLIFICATION_WITH_WAL, ratio(with_wal, put));
-    metrics.set(metric::WRITE_AMPLIFICATION_PROCESS, ratio(stored_bytes(counters), put));
-    metrics.set(metric::WRITE_AMPLIFICATION_DEVICE, ratio(of_device, put));
+    for (amplification, written) in [
+        (metric::WRITE_AMPLIFICATION, known),
+        (metric::WRITE_AMPLIFICATION_WITH_WAL, with_wal),
+        (metric::WRITE_AMPLIFICATION_PROCESS, stored_bytes(counters)),
+        (metric::WRITE_AMPLIFICATION_DEVICE, of_device),
+    ] {
+        metrics.set(amplification, ratio(written.filter(|bytes| *bytes > 0.0), put));
+    }
 }
 
-/// Returns the bytes written by the process that stores the data; `None` for a foreign server.
-fn stored_bytes(counters: &Readings) -> Option<f64> {
-    let own = || counters.value(metric::PROCESS_WRITE_BYTES).filter(|_| !has_server(counters));
-    counters.value(metric::SERVER_WRITE_BYTES).or_else(own)
+/// Returns the bytes written by the process that stores the data; `None` where not counted.
+pub(super) fn stored_bytes(counters: &Readings) -> Option<f64> {
+    of_store(counters, metric::SERVER_WRITE_BYTES, metric::PROCESS_WRITE_BYTES)
+}
+
+/// Returns the bytes read by the process that stores the data; `None` where not counted.
+pub(super) fn read_bytes(counters: &Readings) -> Option<f64> {
+    of_store(counters, metric::SERVER_READ_BYTES, metric::PROCESS_READ_BYTES)
+}
+
+/// Returns the server's counter, or that of the worker where no server is.
+fn of_store(counters: &Readings, of_server: Metric, of_worker: Metric) -> Option<f64> {
+    let own = || counters.value(of_worker).filter(|_| !has_server(counters));
+    counters.value(of_server).or_else(own)
 }
 
 /// Returns block or page lookups per point read or range read.
@@ -71,13 +86,23 @@ pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
     ratio(step.counters.value(metric::ENGINE_BLOCK_LOOKUPS), Some(float(reads)))
 }
 
-/// Returns bytes on storage at the step's end per byte of keys and values.
+/// Share of what the rows compress to below which they are not on storage but in memory.
+///
+/// Our choice: far below what deleted rows and a better compression explain.
+const STORED_FROM: f64 = 0.1;
+
+/// Returns bytes on storage at the step's end, its settle included, per byte of keys and values.
+///
+/// `None` while hardly anything is on storage: the rows are in the engine's memory then, and what
+/// they will take is not known.
 ///
 /// The bytes of keys and values are those of all rows of the experiment: the same divisor for
 /// every engine, where engines' own estimates differ in what they count. After steps that leave
 /// part of the rows absent (`fillrandom`, `deleterandom`) it is therefore too small.
 pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option<f64> {
-    ratio(step.gauges_end.value(metric::DATA_DIR_BYTES), Some(float(data.live_bytes())))
+    let stored = step.final_gauges().value(metric::DATA_DIR_BYTES);
+    ratio(stored, Some(float(data.live_bytes())))
+        .filter(|space| *space >= STORED_FROM * data.compressible_to)
 }
 
 #[cfg(test)]
@@ -121,6 +146,26 @@ mod tests {
         assert_eq!(step_metrics(&step, &DATA)[metric::READ_AMPLIFICATION], 3.0);
         step.writers = [put(5)].into();
         assert!(!step_metrics(&step, &DATA).has(metric::READ_AMPLIFICATION));
+    }
+
+    #[test]
+    fn bytes_that_are_not_written_yet_are_no_amplification() {
+        let nothing = [
+            metric::ENGINE_FLUSH_WRITE_BYTES,
+            metric::ENGINE_COMPACTION_WRITE_BYTES,
+            metric::ENGINE_WAL_WRITE_BYTES,
+            metric::PROCESS_WRITE_BYTES,
+            metric::DEVICE_WRITE_BYTES,
+        ];
+        let mut step = load(&nothing.map(|counter| (counter, 0.0)));
+        let of_data = |bytes: f64, step: &mut model::StepRecord| {
+            step.gauges_end = readings(&[(metric::DATA_DIR_BYTES, bytes)]);
+            step_metrics(step, &DATA)
+        };
+        let metrics = of_data(4_999.0, &mut step);
+        let is_of_kind = |name: &&String| name.contains("amplification");
+        assert_eq!(metrics.keys().find(is_of_kind), None, "{metrics:?}");
+        assert_eq!(of_data(5_000.0, &mut step)[metric::SPACE_AMPLIFICATION], 0.05);
     }
 
     #[test]

@@ -12,7 +12,8 @@ use super::server::is_of_server;
 ///
 /// Deferred work is paid in later steps, so an amplification of one step flatters engines that
 /// defer most. Here all bytes written in all steps are divided by all bytes put. Space
-/// amplification is that at the end of the last step, peak memory the largest of the steps'.
+/// amplification is that at the end of the last step, peak memory the largest of the steps'. Settles
+/// are part of the run.
 ///
 /// Source: as [`crate::step_metrics`], over the run.
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
@@ -24,7 +25,8 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     // A client's memory is not its server's.
     let is_served = run.steps.iter().any(is_of_server);
     let own = run.steps.iter().filter(|_| !is_served);
-    let peaks = own.filter_map(|step| step.gauges_max.value(metric::RSS_BYTES));
+    let gauges = own.flat_map(|step| [&step.gauges_max, step.final_gauges()]);
+    let peaks = gauges.filter_map(|gauges| gauges.value(metric::RSS_BYTES));
     metrics.set(metric::RSS_PEAK_BYTES, peaks.reduce(f64::max));
     let settled = run.steps.iter().filter_map(|step| step.settle.as_ref());
     let settle_s = settled.map(|settle| settle.took_ns.as_secs_f64()).reduce(|a, b| a + b);
@@ -32,14 +34,17 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     metrics
 }
 
-/// Returns the counters summed over the steps; one that a step lacks is absent.
+/// Returns the counters summed over steps and settles; one that any of them lacks is absent.
 fn totals(steps: &[StepRecord]) -> Readings {
+    let settles = steps.iter().filter(|step| !step.clients.is_empty());
+    let settles = settles.filter_map(StepRecord::settle_counters);
+    let spans: Vec<&Readings> = steps.iter().map(|step| &step.counters).chain(settles).collect();
     let mut all: BTreeMap<String, (usize, f64)> = BTreeMap::new();
-    for (name, value) in steps.iter().flat_map(|step| &step.counters) {
+    for (name, value) in spans.iter().copied().flatten() {
         let entry = all.entry(name.clone()).or_default();
         *entry = (entry.0 + 1, entry.1 + value);
     }
-    let complete = all.into_iter().filter(|(_, (known, _))| *known == steps.len());
+    let complete = all.into_iter().filter(|(_, (known, _))| *known == spans.len());
     complete.map(|(name, (_, total))| (name, total)).collect()
 }
 

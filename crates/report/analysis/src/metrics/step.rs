@@ -3,7 +3,7 @@
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
 use super::operations::{bytes_put, ratio, set_per_op};
-use super::{cpu, io, open_loop, server, throughput, times};
+use super::{cpu, io, open_loop, server, settle, throughput, times};
 
 /// Returns the derived metrics of one step.
 ///
@@ -25,11 +25,11 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let lookups = counters.sum(&[metric::ENGINE_CACHE_HITS, metric::ENGINE_CACHE_MISSES]);
     let hits = counters.value(metric::ENGINE_CACHE_HITS);
     metrics.set(metric::CACHE_HIT_SHARE, ratio(hits, lookups));
-    let wall_us = Some(step.duration_ns.as_secs_f64() * 1e6);
-    let stalled = ratio(counters.value(metric::ENGINE_STALL_US), wall_us);
+    let counted_us = Some(step.counted_ns().as_micros_f64());
+    let stalled = ratio(counters.value(metric::ENGINE_STALL_US), counted_us);
     // The engine's timer and ours may differ by a hair; a share above one means nothing.
     metrics.set(metric::STALL_SHARE, stalled.map(|share| share.min(1.0)));
-    metrics.set(metric::SETTLE_S, step.settle.as_ref().map(|settle| settle.took_ns.as_secs_f64()));
+    settle::set(step, &mut metrics);
     // A client's memory is not its server's.
     let resident = step.gauges_max.value(metric::RSS_BYTES);
     let resident = resident.filter(|_| !server::is_of_server(step));

@@ -56,7 +56,7 @@ fn foreign(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::Severity;
+    use model::record::{SettleRecord, Severity};
 
     use super::*;
     use crate::testing::{set, when};
@@ -72,5 +72,16 @@ mod tests {
         assert_eq!(with(metric::HOST_STEAL_US, 2e6), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(metric::OTHERS_CPU_US, 1.1e6), []);
         assert!(with(metric::OTHERS_CPU_US, 6e6)[0].1.contains("used 10 % of one CPU"));
+    }
+
+    /// Goal: counters of an older record are divided by the step and its settle, which they cover.
+    #[test]
+    fn share_of_a_step_counted_with_its_settle_is_over_both() {
+        let found = when(&RULE, |step| {
+            set(&mut step.counters, &[(metric::OTHERS_CPU_US, 660e6)]);
+            let took_ns = model::Nanos::from_secs(600);
+            step.settle = Some(SettleRecord { took_ns, ..SettleRecord::default() });
+        });
+        assert!(found[0].1.contains("used 100 % of one CPU"), "{found:?}");
     }
 }

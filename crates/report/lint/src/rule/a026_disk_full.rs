@@ -28,11 +28,12 @@ const SHARE: f64 = 0.1;
 const BLOCKING: f64 = 0.05;
 
 fn nearly_full(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
-    let free = step.gauges_end.value(metric::DISK_FREE_BYTES)?;
+    let gauges = step.final_gauges();
+    let free = gauges.value(metric::DISK_FREE_BYTES)?;
     // A file system holds at least what is free and the run's own: without its size known, its
     // free share is this or less.
-    let least = || Some((free + step.gauges_end.value(metric::DATA_DIR_BYTES)?, "at most "));
-    let size = step.gauges_end.value(metric::DISK_SIZE_BYTES).map(|size| (size, ""));
+    let least = || Some((free + gauges.value(metric::DATA_DIR_BYTES)?, "at most "));
+    let size = gauges.value(metric::DISK_SIZE_BYTES).map(|size| (size, ""));
     let (size, most) = size.or_else(least)?;
     let share = free / size.max(1.0);
     (share < SHARE).then(|| {

@@ -38,6 +38,9 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("device_write_kib_per_op", "written/op"),
     ("heap_fetches_per_op", "base rows\nfetched/op"),
     ("commits_per_fsync", "commits\n/sync"),
+    ("settle_cpu_us_per_op", "settle\nCPU/op"),
+    ("settle_read_kib_per_op", "settle\nread/op"),
+    ("settle_write_kib_per_op", "settle\nwritten/op"),
     ("write_amplification", "write amp"),
     ("read_amplification", "blocks/read"),
     ("space_amplification", "space amp"),
@@ -51,7 +54,6 @@ const REPLACED_BY_SERVER: &[&str] = &[
     "kernel_cpu_us_per_op",
     "context_switches_per_op",
     "device_read_kib_per_op",
-    "device_write_kib_per_op",
     "rss_peak_bytes",
     "rss_per_cache",
 ];
@@ -119,7 +121,12 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
         .cells
         .iter()
         .all(|cell| cell.metrics.is_empty() || cell.metric("server_cpu_us_per_op").is_some());
-    let is_shown = |name: &str| has(name) && !(is_all_served && REPLACED_BY_SERVER.contains(&name));
+    // Some control groups count no writes: the device's are all there is.
+    let is_replaced = |name: &str| match name {
+        "device_write_kib_per_op" => has("server_write_kib_per_op"),
+        name => REPLACED_BY_SERVER.contains(&name),
+    };
+    let is_shown = |name: &str| has(name) && !(is_all_served && is_replaced(name));
     let known: Vec<&(&str, &str)> = COSTS.iter().filter(|(name, _)| is_shown(name)).collect();
     let mut table = of_variants(compared.comparison, step_heading(compared.comparison, step));
     for (name, heading) in &known {

@@ -40,7 +40,7 @@ impl<'a> Shape<'a> {
         let mut own = runs.iter().filter(|run| run.cell.variant == variant);
         let run = own.find(|run| run.end.is_complete())?;
         let last = run.steps.last()?;
-        let (step, state) = (last.step.name.as_str(), &last.after);
+        let (step, state) = (last.step.name.as_str(), last.final_state());
         let is_known = state.levels.is_some() || state.tree_height.is_some();
         is_known.then_some(Self { variant: &run.cell.variant, step, state })
     }

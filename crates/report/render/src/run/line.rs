@@ -38,8 +38,12 @@ pub const COLUMNS: &[(&str, &str)] = &[
 
 /// Returns the scope of the columns of storage, memory and CPU.
 pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
-    let of_group = |step: &&&StepRecord| step.counters.contains_key("server_cpu_user_us");
-    if steps.iter().any(|step| of_group(&step)) {
+    let has = |name: &str| steps.iter().any(|step| step.counters.contains_key(name));
+    if has("server_cpu_user_us") && has("server_reads") && !has("server_writes") {
+        "Reads and memory are those of the server's control group; CPU and context switches those of \
+         server and client together. The host's other work is excluded. Writes are not known: control \
+         groups of version 1 do not count what the kernel writes back."
+    } else if has("server_cpu_user_us") {
         "Reads, writes and memory are those of the server's control group; CPU and context switches \
          those of server and client together. The host's other work is excluded."
     } else if steps.iter().any(|step| is_of_server(step)) {
@@ -77,21 +81,22 @@ impl Line<'_> {
         const GIB: f64 = 1_073_741_824.0;
         let (ops, rows) = (float(primary_operations(self.step)), self.rows());
         let seconds = self.step.duration_ns.as_secs_f64();
+        let counted = self.step.counted_ns().as_secs_f64();
         let per = |what: Counted, divisor: f64| ratio(self.counted(what), divisor);
-        let end = |name: &str| self.step.gauges_end.get(name).copied();
+        let end = |name: &str| self.step.final_gauges().get(name).copied();
         match column {
             "ips" => whole(ratio(Some(rows), seconds)),
             "qps" => whole(ratio(Some(self.queries()), seconds)),
-            "rps" => whole(per(READS, seconds)),
-            "rmbps" => decimals(1, per(READ_BYTES, seconds * MIB)),
-            "wps" => whole(per(WRITES, seconds)),
-            "wmbps" => decimals(1, per(WRITE_BYTES, seconds * MIB)),
+            "rps" => whole(per(READS, counted)),
+            "rmbps" => decimals(1, per(READ_BYTES, counted * MIB)),
+            "wps" => whole(per(WRITES, counted)),
+            "wmbps" => decimals(1, per(WRITE_BYTES, counted * MIB)),
             "rpq" => decimals(3, per(READS, ops)),
             "rkbpq" => decimals(3, per(READ_BYTES, ops * 1024.0)),
             "wpi" => decimals(3, per(WRITES, rows)),
             "wkbpi" => decimals(3, per(WRITE_BYTES, rows * 1024.0)),
-            "csps" => whole(per(SWITCHES, seconds)),
-            "cpups" => decimals(1, self.cpu_percent(seconds)),
+            "csps" => whole(per(SWITCHES, counted)),
+            "cpups" => decimals(1, self.cpu_percent(counted)),
             "cspq" => decimals(3, per(SWITCHES, ops)),
             "cpupq" => decimals(1, per(CPU, ops)),
             "dbgb1" => gib(self.database_bytes()),
@@ -128,7 +133,7 @@ impl Line<'_> {
 
     /// Returns the bytes of the database's files at the end of the step.
     fn database_bytes(&self) -> Option<f64> {
-        let end = |name: &str| self.step.gauges_end.get(name).copied();
+        let end = |name: &str| self.step.final_gauges().get(name).copied();
         let less_logs = || Some(end("data_dir_bytes")? - end("log_bytes")?);
         end("engine_disk_bytes").or_else(less_logs)
     }

@@ -35,10 +35,17 @@ const SHOWN: &[(&str, &str)] = &[
     ("write_amplification_with_wal", "with\nWAL"),
     ("space_amplification", "space\namp"),
     ("settle_s", "settle"),
+    ("settle_cpu_us_per_op", "settle\nCPU/op"),
+    ("settle_read_kib_per_op", "settle\nread/op"),
+    ("settle_write_kib_per_op", "settle\nwritten/op"),
 ];
 
 /// Note on the times of closed loops.
 const CLOSED: &str = "Closed loops: service time only, a closed loop does not measure waiting.";
+
+/// Note on steps whose settle is not measured apart.
+const WITH_SETTLE: &str = "Recorded by an older version: reads, writes, CPU and context switches \
+                           include the settle of";
 
 /// Returns one run: head, one-line summaries with glossary, times and costs.
 pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
@@ -61,6 +68,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     }
     let of_steps: Vec<Readings> = run.steps.iter().map(|step| step_metrics(step, data)).collect();
     document.add([Part::Table(times_and_costs(run, &of_steps))]);
+    document.add(with_settle(&measured).map(Part::Text));
     let has_closed = measured.iter().any(|step| step.arrivals.is_none());
     document.add(has_closed.then(|| Part::Text(CLOSED.to_owned())));
     document.add(run_pipelined_steps(measured.iter().copied()).map(Part::Text));
@@ -117,6 +125,13 @@ fn times_and_costs(run: &RunRecord, of_steps: &[Readings]) -> Table {
         }
     }
     table
+}
+
+/// Returns the note on steps whose counters include their settle; `None` without any.
+fn with_settle(steps: &[&StepRecord]) -> Option<String> {
+    let named = steps.iter().filter(|step| step.counters_include_settle());
+    let names: Vec<&str> = named.map(|step| step.step.name.as_str()).collect();
+    (!names.is_empty()).then(|| format!("{WITH_SETTLE} {}.", names.join(", ")))
 }
 
 fn value(metrics: &Readings, name: &str) -> String {
