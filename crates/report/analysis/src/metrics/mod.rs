@@ -1,9 +1,9 @@
 //! Derived metrics of `model::metric`, of one step or one run.
 //!
 //! Every cost per operation is (total over the measured span) / (primary operations), in the step's
-//! own unit; a settle has costs of its own. With invalid intervals, rates and times come from the valid ones; costs stay those of
-//! the whole span, because counters and operations were counted over the same one. A metric whose
-//! inputs are not all known is absent.
+//! own unit; a settle has costs of its own. With invalid intervals, rates and times come from the
+//! valid ones; costs stay those of the whole span, because counters and operations were counted
+//! over the same one. A metric whose inputs are not all known is absent.
 //!
 //! To add one, add its formula to the file of its subject.
 

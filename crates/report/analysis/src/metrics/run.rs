@@ -12,8 +12,8 @@ use super::server::is_of_server;
 ///
 /// Deferred work is paid in later steps, so an amplification of one step flatters engines that
 /// defer most. Here all bytes written in all steps are divided by all bytes put. Space
-/// amplification is that at the end of the last step, peak memory the largest of the steps'. Settles
-/// are part of the run.
+/// amplification is that at the end of the last step, peak memory the largest of the steps'.
+/// Settles are part of the run.
 ///
 /// Source: as [`crate::step_metrics`], over the run.
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
