@@ -13,6 +13,7 @@ pub mod buckets;
 pub mod build;
 pub mod capability;
 pub mod experiment;
+mod failure;
 mod finding;
 pub mod host;
 pub mod label;

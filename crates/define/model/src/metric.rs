@@ -265,6 +265,17 @@ metrics! {
         step";
     THROUGHPUT_ROWS_PER_S OpsPerSecond Derived Higher "rows returned or written per second over \
         the whole step";
+    FAILED_OPS Count Derived Neither "operations that failed; absent where none did";
+    FAILED_LOST_CONNECTION_OPS Count Derived Neither "operations that failed as the connection was \
+        lost";
+    FAILED_DEADLOCK_OPS Count Derived Neither "operations that failed in a deadlock";
+    FAILED_SERIALISATION_OPS Count Derived Neither "operations that failed as another client \
+        changed the data first";
+    FAILED_TIMEOUT_OPS Count Derived Neither "operations that failed at a timeout of the engine";
+    FAILED_CONSTRAINT_OPS Count Derived Neither "operations that a constraint rejected";
+    FAILED_OTHER_OPS Count Derived Neither "operations that failed for any other reason";
+    RETRIED_OPS Count Derived Neither "operations done in the place of failed ones, whose time \
+        includes theirs";
     THROUGHPUT_P50_OPS_PER_S OpsPerSecond Derived Higher "operations done in the median second";
     THROUGHPUT_P1_OPS_PER_S OpsPerSecond Derived Higher "operations done in the worst second but \
         one in a hundred";

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::failure::FailureCounts;
+use crate::units::Nanos;
 
 /// Counts of one kind of operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +17,12 @@ pub struct OpCounts {
     pub not_found: u64,
     /// Operations that failed; never counted as done.
     pub failed: u64,
+    /// Failed operations by class; empty in records of earlier versions.
+    #[serde(default, skip_serializing_if = "FailureCounts::is_empty")]
+    pub failures: FailureCounts,
+    /// Operations done in the place of failed ones: their time begins at the first attempt.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retried: u64,
     /// Rows returned or written.
     pub rows: u64,
     /// Bytes of keys and values returned or written.
@@ -29,10 +37,48 @@ impl OpCounts {
         self.done += other.done;
         self.not_found += other.not_found;
         self.failed += other.failed;
+        self.failures.merge(&other.failures);
+        self.retried += other.retried;
         self.rows += other.rows;
         self.bytes += other.bytes;
         self.verified += other.verified;
     }
+
+    /// Describes the failed operations: `3 failed: 2 lost connection, 1 deadlock; 2 retried`.
+    ///
+    /// `None` when none failed; without classes in records that have none.
+    pub fn failures_phrase(&self) -> Option<String> {
+        let mut text = format!("{} failed", self.failed);
+        if !self.failures.is_empty() {
+            text = format!("{text}: {}", self.failures.phrase());
+        }
+        if self.retried > 0 {
+            text = format!("{text}; {} retried", self.retried);
+        }
+        (self.failed > 0).then_some(text)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// An operation that began in an earlier interval than it ended in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpanningOp {
+    /// Its kind.
+    pub kind: OpKind,
+    /// When it ended, relative to the step or the probe.
+    pub ended_ns: Nanos,
+    /// Ended - started.
+    pub service_ns: Nanos,
+    /// Ended - intended.
+    pub response_ns: Nanos,
+    /// Rows returned or written.
+    pub rows: u64,
+    /// Bytes of keys and values returned or written.
+    pub bytes: u64,
 }
 
 /// Percentiles of one histogram, in nanoseconds.
@@ -69,3 +115,10 @@ pub struct OpSummary {
 
 /// Summaries by kind of operation.
 pub type OpSummaries = BTreeMap<OpKind, OpSummary>;
+
+/// Returns the counts of all kinds together.
+pub fn total_counts(of: &OpSummaries) -> OpCounts {
+    let mut total = OpCounts::default();
+    of.values().for_each(|summary| total.merge(&summary.counts));
+    total
+}

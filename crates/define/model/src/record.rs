@@ -23,8 +23,11 @@ use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
 
+pub use crate::failure::{FailureClass, FailureCounts};
 pub use crate::finding::{Finding, Severity};
-pub use crate::op_summary::{OpCounts, OpSummaries, OpSummary, Percentiles};
+pub use crate::op_summary::{
+    OpCounts, OpSummaries, OpSummary, Percentiles, SpanningOp, total_counts,
+};
 
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;
@@ -81,6 +84,9 @@ pub struct IntervalRecord {
     /// Operations of the measured clients within the step's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
+    /// Operations that ended in this invalid interval and count: it is a small part of their time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spanning: Vec<SpanningOp>,
     /// Counters' growth over the interval and gauges' values at its end.
     pub readings: Readings,
 }

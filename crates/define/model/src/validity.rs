@@ -90,6 +90,18 @@ pub struct InvalidIntervals {
     pub within_limit: Option<u64>,
 }
 
+impl InvalidIntervals {
+    /// Returns the operations left out of `all`, and the longest response time among them.
+    ///
+    /// The time is `None` where an operation that counts is as long.
+    pub fn left_out(&self, all: &OpSummaries) -> (u64, Option<Nanos>) {
+        let done = |of: &OpSummaries| of.values().map(|one| one.counts.done).sum::<u64>();
+        let longest = |of: &OpSummaries| of.values().map(|one| one.response.max_ns).max();
+        let longer = longest(all).filter(|ns| Some(*ns) > longest(&self.valid));
+        (done(all).saturating_sub(done(&self.valid)), longer.map(Nanos))
+    }
+}
+
 /// Whether the load of an open loop was sustained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]

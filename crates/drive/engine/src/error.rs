@@ -1,6 +1,7 @@
 //! Engine errors, classified by what the caller may do.
 
 use model::Options;
+use model::record::FailureClass;
 
 use crate::refusal::{OTHER_BUILD, Refusal, Setting};
 
@@ -13,6 +14,15 @@ pub enum EngineError {
     /// A conflict with another client: retry is legal.
     #[error("conflict: {0}")]
     Conflict(String),
+    /// Two transactions waited for each other: retry is legal.
+    #[error("deadlock: {0}")]
+    Deadlock(String),
+    /// A constraint rejected a row, a duplicate key: retry with other values is legal.
+    #[error("constraint: {0}")]
+    Constraint(String),
+    /// The connection was lost and replaced; whether the operation was applied is unknown.
+    #[error("{0}")]
+    LostConnection(String),
     /// The engine's own timeout expired.
     #[error("timed out: {0}")]
     Timeout(String),
@@ -28,6 +38,18 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Returns the class that it is counted in as a failure.
+    pub const fn class(&self) -> FailureClass {
+        match self {
+            Self::LostConnection(_) => FailureClass::LostConnection,
+            Self::Deadlock(_) => FailureClass::Deadlock,
+            Self::Conflict(_) => FailureClass::Serialisation,
+            Self::Timeout(_) => FailureClass::Timeout,
+            Self::Constraint(_) => FailureClass::Constraint,
+            Self::Unsupported(_) | Self::Refused(_) | Self::Fatal(_) => FailureClass::Other,
+        }
+    }
+
     /// Returns the refusal of an unknown option.
     pub fn unknown(option: &str, reason: impl Into<String>, known: &[&str]) -> Self {
         let known = known.iter().map(|name| (*name).to_owned()).collect();

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use engine::Refusal;
 use load::StepEnd;
-use model::record::{ClockRecord, Finding, OpCounts, SettleRecord};
+use model::record::{ClockRecord, Finding, OpCounts, SettleRecord, SpanningOp};
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
@@ -150,6 +150,9 @@ pub(crate) struct IntervalMessage {
     pub(crate) growth: Readings,
     /// The engine's and the allocator's readings now, cumulative.
     pub(crate) engine: Readings,
+    /// Each client's longest operation that began in an earlier interval.
+    #[serde(default)]
+    pub(crate) spanning: Vec<SpanningOp>,
 }
 
 /// Counts and times of one kind of operation.

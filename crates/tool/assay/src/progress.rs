@@ -2,6 +2,7 @@
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
+use model::record::total_counts;
 use model::validity::ProbeRecord;
 use model::{IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric};
 use render::figure::figure;
@@ -203,6 +204,7 @@ fn second_text(unit: OpUnit, probe: Option<ProbeBegins>, interval: &IntervalReco
     if let Some(p99) = p99.filter(|p99| *p99 > 0) {
         parts.push(format!("p99 {}", Nanos(p99)));
     }
+    parts.extend(total_counts(&interval.clients).failures_phrase());
     if let Some(invalid) = &interval.invalid {
         parts.push(format!("invalid: {}", invalid.cause.phrase()));
     }
@@ -230,6 +232,8 @@ fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
 }
 
 /// Returns a finished step in one line: rates and times of valid intervals.
+///
+/// A known number of rows is done by the whole step, in invalid intervals too.
 fn step_line(run: &str, step: &StepRecord) -> String {
     let name = &step.step.name;
     let (clients, span) = match &step.invalid_intervals {
@@ -242,9 +246,13 @@ fn step_line(run: &str, step: &StepRecord) -> String {
         parts.push(format!("offered {}", rate(offered, OpUnit::Operation)));
     }
     let unit = step.step.unit;
-    let done = unit.done(clients);
+    let (of, over) = match unit {
+        OpUnit::Rows(_) => (&step.clients, step.duration_ns),
+        OpUnit::Operation | OpUnit::Row => (clients, span),
+    };
+    let done = unit.done(of);
     if done > 0 {
-        parts.push(rate(per_second(done, span), unit));
+        parts.push(rate(per_second(done, over), unit));
         let slowest = clients.values().max_by_key(|summary| summary.response.p99_ns);
         if let Some(summary) = slowest {
             let times = &summary.response;
@@ -256,6 +264,7 @@ fn step_line(run: &str, step: &StepRecord) -> String {
             ));
         }
     }
+    parts.extend(total_counts(&step.clients).failures_phrase());
     if let Some(rate) = step.writer_bytes_per_s {
         parts.push(format!("writer {:.2} MiB/s", rate / 1_048_576.0));
     }
@@ -276,8 +285,8 @@ fn step_line(run: &str, step: &StepRecord) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::record::{OpCounts, Percentiles};
-    use model::validity::{InvalidCause, InvalidReason, Outcome, Purpose};
+    use model::record::{FailureClass, OpCounts, Percentiles};
+    use model::validity::{InvalidCause, InvalidIntervals, InvalidReason, Outcome, Purpose};
     use model::{Load, OpKind};
 
     use super::*;
@@ -308,6 +317,7 @@ mod tests {
             invalid: None,
             start_lag: None,
             within_limit: None,
+            spanning: Vec::new(),
             readings: model::Readings::new(),
         }
     }
@@ -336,6 +346,44 @@ mod tests {
             "probe 5 (bisect, 2 clients)  offered 152 k/s  151 k/s  p99 14.1 us  \
              invalid: another guest took the CPU"
         );
+    }
+
+    /// Goal: numerator and denominator of a rate are of the same time.
+    /// Method: 400,000 rows of an index in 6 s, of which the last one is invalid.
+    #[test]
+    fn known_number_of_rows_is_divided_by_the_whole_time() {
+        let mut built = Step::new("index", StopRule::Operations(1));
+        built.unit = OpUnit::Rows(400_000);
+        let mut step = StepRecord::new(0, built);
+        step.duration_ns = Nanos::from_secs(6);
+        step.clients = interval(1, 5_990_000_000).clients;
+        step.invalid_intervals = Some(InvalidIntervals {
+            intervals: 1,
+            of_intervals: 6,
+            causes: vec![(InvalidCause::Steal, 1)],
+            valid_ns: Nanos::from_secs(5),
+            valid: step.clients.clone(),
+            within_limit: None,
+        });
+        let line = step_line("a.c1.r1", &step);
+        assert!(line.contains("66.7 k rows/s"), "{line}");
+        step.step.unit = OpUnit::Operation;
+        assert!(step_line("a.c1.r1", &step).contains("0.2"), "{}", step_line("a.c1.r1", &step));
+    }
+
+    #[test]
+    fn failed_operations_are_shown_by_class() {
+        let mut second = interval(151_000, 14_100);
+        let counts = &mut second.clients.get_mut(&OpKind::Get).unwrap().counts;
+        (counts.failed, counts.retried) = (2, 1);
+        counts.failures.add(FailureClass::LostConnection);
+        counts.failures.add(FailureClass::Deadlock);
+        let failures = "2 failed: 1 lost connection, 1 deadlock; 1 retried";
+        let line = second_text(OpUnit::Operation, None, &second);
+        assert_eq!(line, format!("151 k/s  p99 14.1 us  {failures}"));
+        let mut step = StepRecord::new(0, step());
+        step.clients = second.clients;
+        assert!(step_line("a.c1.r1", &step).contains(failures));
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl<F> PipelineQueue<F> {
         let oldest = self.0.pop_front();
         let oldest =
             oldest.ok_or_else(|| EngineError::Fatal("no statement is in flight".to_owned()))?;
-        oldest.ok_or_else(|| EngineError::Timeout("lost with its connection".to_owned()))
+        oldest.ok_or_else(|| EngineError::LostConnection("lost with its connection".to_owned()))
     }
 
     /// Marks every statement in flight as lost with its connection.
@@ -56,7 +56,7 @@ mod tests {
         queue.lose_all();
         queue.push('c');
         assert!(queue.has_lost());
-        assert!(matches!(queue.oldest(), Err(EngineError::Timeout(_))));
+        assert!(matches!(queue.oldest(), Err(EngineError::LostConnection(_))));
         assert!(!queue.has_lost());
         assert_eq!(queue.oldest().unwrap(), 'c');
         assert!(matches!(queue.oldest(), Err(EngineError::Fatal(_))));

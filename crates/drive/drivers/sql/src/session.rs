@@ -88,7 +88,7 @@ impl<'e, D: Database> SqlSession<'e, D> {
             ));
         }
         match self.reconnect() {
-            Ok(()) => EngineError::Timeout(format!(
+            Ok(()) => EngineError::LostConnection(format!(
                 "{prefix}connection lost and reconnected, the statement counts as failed: {reason}"
             )),
             Err(last) => EngineError::Fatal(format!(

@@ -38,7 +38,7 @@ impl<'e> Client<'e> {
     pub(super) fn execute(&mut self, op: &Op<'_>) -> Result<Vec<Row>, String> {
         let mut outcome = self.attempt(op);
         for _ in 0..RETRIES {
-            if !matches!(outcome, Err(EngineError::Conflict(_))) {
+            if !matches!(outcome, Err(EngineError::Conflict(_) | EngineError::Deadlock(_))) {
                 break;
             }
             outcome = self.attempt(op);

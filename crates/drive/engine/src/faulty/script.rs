@@ -16,7 +16,8 @@ const FAULT: &str = "fault";
 
 /// Accepted forms, for the text of a refusal.
 const FORMS: &str = "`refuse open`, `stall SPAN`, `slow SPAN`, `burn SPAN`, `hang`, \
-    `fail [conflict|timeout|fatal]`, `lie [value|truncate|drop|reverse|ignore|forget]`, \
+    `fail [conflict|deadlock|constraint|lost|timeout|fatal]`, \
+    `lie [value|truncate|drop|reverse|ignore|forget]`, \
     `die [abort|segv|kill]` or `eat SIZE`, then `at N`, `every N` or `from N`";
 
 /// The effect of a fault.
@@ -137,6 +138,9 @@ fn action(tokens: &[&str]) -> Result<Action, String> {
         ["burn", text] => Action::Burn(span(text)?),
         ["hang"] => Action::Hang,
         ["fail", "conflict"] => Action::Fail(EngineError::Conflict(failure)),
+        ["fail", "deadlock"] => Action::Fail(EngineError::Deadlock(failure)),
+        ["fail", "constraint"] => Action::Fail(EngineError::Constraint(failure)),
+        ["fail", "lost"] => Action::Fail(EngineError::LostConnection(failure)),
         ["fail"] | ["fail", "timeout"] => Action::Fail(EngineError::Timeout(failure)),
         ["fail", "fatal"] => Action::Fail(EngineError::Fatal(failure)),
         ["lie"] | ["lie", "value"] => Action::Lie(Lie::Value),
@@ -171,6 +175,9 @@ mod tests {
             ("hang at 7", Action::Hang, At(7)),
             ("fail every 1000", Action::Fail(EngineError::Timeout(failure())), Every(1_000)),
             ("fail conflict from 9", Action::Fail(EngineError::Conflict(failure())), From(9)),
+            ("fail deadlock", Action::Fail(EngineError::Deadlock(failure())), From(1)),
+            ("fail constraint", Action::Fail(EngineError::Constraint(failure())), From(1)),
+            ("fail lost at 5", Action::Fail(EngineError::LostConnection(failure())), At(5)),
             ("fail fatal at 1", Action::Fail(EngineError::Fatal(failure())), At(1)),
             ("lie at 700", Action::Lie(Lie::Value), At(700)),
             ("lie truncate at 700", Action::Lie(Lie::Truncate), At(700)),

@@ -2,6 +2,7 @@
 
 use engine::{EngineError, Rows};
 use model::OpKind;
+use model::record::FailureClass;
 use workload::Generator;
 
 use super::meter::Meter;
@@ -53,15 +54,21 @@ pub(super) fn verify(
             None
         }
         Err(wrong) => {
-            meter.tally.record_failure(kind);
+            meter.tally.record_failure(kind, FailureClass::Other);
             Some(ClientEnd::Failed(wrong.to_string()))
         }
     }
 }
 
-/// Returns the end of the client when a failure is one too many.
+/// Counts a failure; returns the end of the client when it is one too many.
 #[cold]
-pub(super) fn give_up(error: &EngineError, failures: u32) -> Option<ClientEnd> {
+pub(super) fn fail(
+    error: &EngineError,
+    kind: OpKind,
+    failures: u32,
+    meter: &mut Meter<'_>,
+) -> Option<ClientEnd> {
+    meter.tally.record_failure(kind, error.class());
     if matches!(error, EngineError::Fatal(_)) {
         return Some(ClientEnd::Failed(error.to_string()));
     }

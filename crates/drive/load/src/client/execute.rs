@@ -4,7 +4,7 @@ use engine::{Rows, Session};
 use model::{Nanos, Op};
 use workload::Generator;
 
-use super::drive::{Drive, Waiting, give_up, verify};
+use super::drive::{Drive, Waiting, fail, verify};
 use super::meter::Meter;
 use super::pipelined;
 use super::role::{ClientEnd, Role};
@@ -65,8 +65,8 @@ fn run<C: Clock, S: Schedule>(
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     let mut rows = Rows::new();
-    let mut failures = 0;
-    let mut limit = drive.limit;
+    // The operation that a closed loop does in the place of failed ones began with the first.
+    let (mut failures, mut first_attempt, mut limit) = (0, clock.ticks(), drive.limit);
     let mut next_mark = clock.ticks_at(meter.next_mark);
     let mut unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
     let mut free_since = meter.timeline.start;
@@ -75,18 +75,14 @@ fn run<C: Clock, S: Schedule>(
         let next = generator.next();
         let Some(op) = &next else { break };
         rows.clear(is_checked);
-        let begun = if S::IS_CLOSED {
-            Begun { intended: Nanos(0), started: clock.ticks(), is_awaited: false }
-        } else {
-            let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
-            begun
-        };
+        let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
         let Begun { intended, started, .. } = begun;
         let outcome = session.execute(op, &mut rows);
         let ended = clock.ticks();
 
         // Outside the stamps from here on.
         let kind = op.kind();
+        let began = if S::IS_CLOSED && failures > 0 { first_attempt } else { started };
         meter.ended += 1;
         if ended >= next_mark {
             // The operation belongs to the interval it ended in, so the hand-over comes first.
@@ -94,6 +90,10 @@ fn run<C: Clock, S: Schedule>(
                 limit = 0;
             }
             next_mark = clock.ticks_at(meter.next_mark);
+            if outcome.is_ok() {
+                let times = times::<C, S>(clock, intended, began, ended);
+                meter.note_ended(kind, clock.time_of(ended), times, moved(op, &rows));
+            }
         }
         if !S::IS_CLOSED {
             note_served(clock, &begun, free_since, meter);
@@ -101,18 +101,20 @@ fn run<C: Clock, S: Schedule>(
         }
         match outcome {
             Ok(outcome) => {
-                let times = times::<C, S>(clock, intended, started, ended);
+                let times = times::<C, S>(clock, intended, began, ended);
                 let moved = moved(op, &rows);
                 if is_checked && let Some(end) = verify(generator, &rows, kind, meter) {
                     return end;
+                }
+                if S::IS_CLOSED && failures > 0 {
+                    meter.tally.record_retried(kind);
                 }
                 failures = 0;
                 meter.tally.record(kind, outcome, times, moved);
             }
             Err(error) => {
-                failures += 1;
-                meter.tally.record_failure(kind);
-                if let Some(end) = give_up(&error, failures) {
+                (failures, first_attempt) = (failures + 1, began);
+                if let Some(end) = fail(&error, kind, failures, meter) {
                     return end;
                 }
             }
@@ -136,7 +138,8 @@ struct Begun {
 
 /// Takes the next arrival and waits for it; `None` when the client ends instead.
 ///
-/// The arrival is taken before the clock is read: the lock is never within an operation's times.
+/// In a closed loop an operation begins at once. An arrival is taken before the clock is read: the
+/// lock is never within an operation's times.
 #[inline(always)]
 fn begin<C: Clock, S: Schedule>(
     clock: &C,
@@ -144,6 +147,9 @@ fn begin<C: Clock, S: Schedule>(
     schedule: &S,
     meter: &mut Meter<'_>,
 ) -> Option<Begun> {
+    if S::IS_CLOSED {
+        return Some(Begun { intended: Nanos(0), started: clock.ticks(), is_awaited: false });
+    }
     let intended = schedule.take()?;
     meter.unserved_taken = Some(intended);
     let started = clock.ticks();

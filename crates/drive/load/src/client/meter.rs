@@ -1,11 +1,12 @@
 //! One client's recorder: its tally, its intervals and its heartbeat.
 
-use model::Nanos;
+use model::record::SpanningOp;
+use model::{Nanos, OpKind};
 
 use crate::client::{ClientEnd, Role};
 use crate::handoff::{ClientExit, ClientSender, Delivery, Message};
 use crate::stop::Heartbeat;
-use crate::tally::ClientTally;
+use crate::tally::{ClientTally, Times};
 use crate::timeline::Timeline;
 use crate::usage::{Usage, queued_so_far};
 
@@ -104,6 +105,19 @@ impl<'r> Meter<'r> {
         let unserved_taken = self.unserved_taken.map(|due| due.since(self.timeline.start));
         let exit = ClientExit { rest, at, end, unserved_taken, queued: queued_so_far() };
         self.sender.send(Message::Ended(Box::new(exit)));
+    }
+
+    /// Notes an operation that ended at `at`, if it began in an earlier interval.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn note_ended(&mut self, kind: OpKind, at: Nanos, times: Times, moved: (u64, u64)) {
+        let [service_ns, response_ns] = [times.service_ns, times.response_ns].map(Nanos);
+        if at.since(response_ns) < self.timeline.start_of(self.index) {
+            let ended_ns = at.since(self.timeline.start);
+            let (rows, bytes) = moved;
+            let op = SpanningOp { kind, ended_ns, service_ns, response_ns, rows, bytes };
+            self.tally.note_spanning(op);
+        }
     }
 
     fn mark_after(&mut self, at: Nanos) {

@@ -11,7 +11,7 @@ use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, OpKind, Outcome};
 use workload::Generator;
 
-use super::drive::{Drive, give_up, verify};
+use super::drive::{Drive, fail, verify};
 use super::meter::Meter;
 use super::role::ClientEnd;
 use crate::tally::Times;
@@ -63,6 +63,8 @@ struct PipelinedLoop<'a, 'r, C> {
     is_over: bool,
     /// Operations that failed in a row.
     failures: u32,
+    /// When the failed operations began that no other was done in place of yet, oldest first.
+    failed: VecDeque<Ticks>,
 }
 
 /// Runs the loop; nothing is allocated per operation.
@@ -84,6 +86,7 @@ pub(super) fn run<C: Clock>(
         rows: Rows::new(),
         is_over: false,
         failures: 0,
+        failed: VecDeque::new(),
     };
     match pipelined.run(drive, depth, generator) {
         Err(end) => end,
@@ -190,24 +193,35 @@ impl<C: Clock> PipelinedLoop<'_, '_, C> {
     fn account(&mut self, completed: Completed) -> Result<(), ClientEnd> {
         let Completed { pending, ended, outcome } = completed;
         self.meter.ended += 1;
+        let mut has_marked = false;
         if ended >= self.next_mark {
             // The operation belongs to the interval it ended in, so the hand-over comes first.
             self.is_over |= self.meter.mark(self.clock.time_of(ended));
             self.next_mark = self.clock.ticks_at(self.meter.next_mark);
+            has_marked = true;
         }
         match outcome {
             Ok(outcome) => {
-                let service_ns = self.clock.between(pending.started, ended).0;
+                let attempt = self.failed.pop_front();
+                if attempt.is_some() {
+                    self.meter.tally.record_retried(pending.kind);
+                }
+                let began = attempt.unwrap_or(pending.started);
+                let service_ns = self.clock.between(began, ended).0;
                 let times = Times { service_ns, response_ns: service_ns };
                 let moved = pending.written.unwrap_or((self.rows.count(), self.rows.bytes()));
+                if has_marked {
+                    let at = self.clock.time_of(ended);
+                    self.meter.note_ended(pending.kind, at, times, moved);
+                }
                 self.failures = 0;
                 self.meter.tally.record(pending.kind, outcome, times, moved);
                 Ok(())
             }
             Err(error) => {
                 self.failures += 1;
-                self.meter.tally.record_failure(pending.kind);
-                give_up(&error, self.failures).map_or(Ok(()), Err)
+                self.failed.push_back(pending.started);
+                fail(&error, pending.kind, self.failures, self.meter).map_or(Ok(()), Err)
             }
         }
     }

@@ -72,6 +72,8 @@ impl Collector {
             usage.add_as_client(&mut interval.readings);
             if is_writer {
                 usage.add_as_writer(&mut interval.readings);
+            } else {
+                interval.spanning.extend(tally.spanning);
             }
             if let Some(idle) = idle {
                 interval.readings.add(metric::CLIENT_IDLE_US, idle.as_micros_f64());
@@ -147,6 +149,7 @@ impl Collector {
             reset(&mut interval.clients);
             reset(&mut interval.writers);
             interval.start_lag.reset();
+            interval.spanning.clear();
             interval.backlog = Nanos(0);
             interval.readings.values_mut().for_each(|value| *value = 0.0);
             interval.is_warmup = self.timeline.is_warmup(index);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::Engine;
 use hdrhistogram::Histogram;
+use model::record::SpanningOp;
 use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
@@ -138,6 +139,8 @@ pub struct Interval {
     /// last two are absent in a closed loop, the first where the kernel does not report it.
     /// `pause_us` may lack the 25 ms in which the process was to wake up next.
     pub readings: Readings,
+    /// Of each measured client, the longest operation that began in an earlier interval.
+    pub spanning: Vec<SpanningOp>,
 }
 
 impl Default for Interval {
@@ -151,6 +154,7 @@ impl Default for Interval {
             start_lag: empty_histogram(),
             backlog: Nanos(0),
             readings: Readings::new(),
+            spanning: Vec::new(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use model::OpKind;
 use model::operation::Outcome;
-use model::record::OpCounts;
+use model::record::{FailureClass, OpCounts, SpanningOp};
 
 use super::layout::{BUCKETS, index_of, value_of};
 
@@ -72,6 +72,8 @@ pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
     /// Start lags, in buckets of the same layout.
     lags: Option<Box<[u32; BUCKETS]>>,
+    /// The longest operation that began in an earlier interval.
+    pub(crate) spanning: Option<SpanningOp>,
 }
 
 impl ClientTally {
@@ -133,8 +135,23 @@ impl ClientTally {
 
     /// Counts an operation that failed: in no histogram, never as done.
     #[cold]
-    pub(crate) fn record_failure(&mut self, kind: OpKind) {
-        self.table(kind).counts.failed += 1;
+    pub(crate) fn record_failure(&mut self, kind: OpKind, class: FailureClass) {
+        let counts = &mut self.table(kind).counts;
+        counts.failed += 1;
+        counts.failures.add(class);
+    }
+
+    /// Counts an operation done in the place of failed ones, next to [`Self::record`].
+    #[cold]
+    pub(crate) fn record_retried(&mut self, kind: OpKind) {
+        self.table(kind).counts.retried += 1;
+    }
+
+    /// Notes an operation that began in an earlier interval; the longest stays.
+    pub(crate) fn note_spanning(&mut self, op: SpanningOp) {
+        if self.spanning.is_none_or(|longest| op.response_ns > longest.response_ns) {
+            self.spanning = Some(op);
+        }
     }
 
     /// Counts answers that were checked and found right.
@@ -165,6 +182,7 @@ impl ClientTally {
 
     /// Empties the tally; its memory stays.
     pub(crate) fn clear(&mut self) {
+        self.spanning = None;
         for table in self.tables.iter_mut().flatten() {
             table.counts = OpCounts::default();
             table.buckets.fill(0);

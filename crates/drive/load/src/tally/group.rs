@@ -127,6 +127,7 @@ pub(crate) fn reset(group: &mut GroupTally) {
 #[cfg(test)]
 mod tests {
     use model::operation::Outcome;
+    use model::record::FailureClass;
     use proptest::prelude::*;
 
     use super::super::client::Times;
@@ -216,12 +217,13 @@ mod tests {
     #[test]
     fn a_failed_operation_is_in_no_histogram() {
         let mut client = ClientTally::default();
-        client.record_failure(OpKind::Put);
+        client.record_failure(OpKind::Put, FailureClass::Deadlock);
         client.record_verified(OpKind::Get, 2);
         let mut group = GroupTally::new();
         absorb(&mut group, &client);
         let puts = &group[&OpKind::Put];
         assert_eq!((puts.counts.failed, puts.counts.done, puts.service.len()), (1, 0, 0));
+        assert_eq!(puts.counts.failures.of(FailureClass::Deadlock), 1);
         assert_eq!(group[&OpKind::Get].counts.verified, 2);
     }
 

@@ -121,6 +121,7 @@ impl<'a> StepAccumulator<'a> {
         let mut now = self.sample(true);
         now.extend(before.readings.clone());
         self.span = Span::begin(now, before, now_utc());
+        self.span.part.limit = self.step.limit.map(|limit| limit.within);
     }
 
     /// Adds one interval.
@@ -154,6 +155,7 @@ impl<'a> StepAccumulator<'a> {
             invalid: None,
             start_lag: start_lag.as_ref().map(load::percentiles),
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
+            spanning: Vec::new(),
             readings,
         };
         let backlog = message.backlog;
@@ -177,6 +179,9 @@ impl<'a> StepAccumulator<'a> {
         let classification = self.classifier.classify(&evidence);
         record.invalid = reason_of(&classification).cloned();
         if !message.is_warmup {
+            if record.invalid.is_some() {
+                record.spanning = self.span.part.countable(message.start, &message.spanning);
+            }
             self.span.add(&Classified {
                 record: &record,
                 clients: &clients,
@@ -296,7 +301,7 @@ impl<'a> StepAccumulator<'a> {
 #[cfg(test)]
 mod tests {
     use load::{Interval, KindTally, ManualClock, StepEnd};
-    use model::record::{Percentiles, SettleRecord};
+    use model::record::{Percentiles, SettleRecord, SpanningOp};
     use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
     use model::{Limit, Load, OpKind, Pace, StopRule};
 
@@ -334,6 +339,7 @@ mod tests {
             backlog: Nanos(0),
             growth: Readings::new(),
             engine: Readings::new(),
+            spanning: Vec::new(),
         }
     }
 
@@ -517,6 +523,72 @@ mod tests {
             assert_eq!(record.counters.value(metric::DEVICE_WRITE_BYTES), Some(5.0));
             assert_eq!(record.settle_counters(), Some(&record.counters));
         });
+    }
+
+    /// A second without an operation, or the 55 ms after the fifth, in which a call ended.
+    fn long_call(start: u64, length_ms: u64) -> IntervalMessage {
+        let mut message = second(start, 0, None);
+        if start == 5 {
+            message.length = Nanos::from_millis(55);
+            let mut tally = KindTally::default();
+            tally.response.record(length_ms * 1_000_000).unwrap();
+            tally.service.record(length_ms * 1_000_000).unwrap();
+            (tally.counts.done, tally.counts.rows) = (1, 7);
+            message.clients = tally::times(&[(OpKind::Define, tally)].into());
+            let length = Nanos::from_millis(length_ms);
+            message.spanning = vec![SpanningOp {
+                kind: OpKind::Define,
+                ended_ns: Nanos::from_millis(5_055),
+                service_ns: length,
+                response_ns: length,
+                rows: 7,
+                bytes: 0,
+            }];
+        }
+        message
+    }
+
+    /// Goal: a call of five seconds that ends in an invalid tail of 55 ms counts with its time, and
+    /// one that had most of its time in invalid intervals does not.
+    #[test]
+    fn a_long_call_that_ends_in_a_short_invalid_tail_counts() {
+        for (length_ms, counted) in [(5_050, 1), (80, 0)] {
+            let throttled = |us: f64| -> Vec<sampler::Sampler> {
+                vec![Box::new(move |_| Ok([(metric::CGROUP_THROTTLED_US, us)].into()))]
+            };
+            let clock = ManualClock::new(Nanos(0));
+            let step = Step { limit: Limit::parse("p99 < 6s").ok(), ..step(Load::Closed) };
+            let mut accumulator = StepAccumulator::open(&clock, throttled(0.0), step.clone());
+            accumulator.begin_step(0, step);
+            accumulator.begin_span(EngineState::default());
+            for start in 0..6 {
+                let message = long_call(start, length_ms);
+                clock.advance(message.length);
+                if start == 5 {
+                    accumulator.samplers = throttled(2e4);
+                }
+                let record = accumulator.interval(&message).unwrap().record;
+                let is_tail = start == 5;
+                assert_eq!(record.invalid.is_some(), is_tail, "{:?}", record.invalid);
+                assert_eq!(record.spanning.len(), if is_tail { counted } else { 0 });
+            }
+            let mut all = KindTally::default();
+            (all.counts.done, all.counts.rows) = (1, 7);
+            let ends = ends(&[(OpKind::Define, all)].into(), None);
+            let invalid_intervals = accumulator.end_step(ends).unwrap().invalid_intervals.unwrap();
+            assert_eq!(invalid_intervals.valid_ns, Nanos::from_secs(5));
+            assert_eq!(invalid_intervals.within_limit, Some(counted as u64));
+            let Some(valid) = invalid_intervals.valid.get(&OpKind::Define) else {
+                assert_eq!(counted, 0);
+                continue;
+            };
+            assert_eq!((valid.counts.done, valid.counts.rows), (1, 7));
+            let (p50, max) = (valid.service.p50_ns, valid.response.max_ns);
+            assert!(
+                [p50, max].iter().all(|ns| ns.abs_diff(5_050_000_000) < 6_000_000),
+                "{valid:?}"
+            );
+        }
     }
 
     /// Goal: the parent's readings between two intervals are charged to the second, and only valid

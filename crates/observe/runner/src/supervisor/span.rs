@@ -4,13 +4,18 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use load::GroupTally;
+use model::record::SpanningOp;
 use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
-use model::{EngineState, IntervalRecord, Kind, Nanos, OpUnit, Readings};
+use model::{EngineState, IntervalRecord, Kind, Nanos, OpUnit, Readings, float};
 
 use super::time_profile::Seconds;
 use crate::account::{Account, of_kind};
 use crate::tally;
 use crate::validity::classify::Classification;
+
+/// Largest share of an operation's time that may lie in invalid intervals. Our choice: the share of
+/// a step's intervals that may be invalid.
+const INVALID_SHARE_MAX: f64 = 0.2;
 
 /// A measured span, of a step or of a probe.
 #[derive(Debug, Default)]
@@ -51,9 +56,13 @@ pub(crate) struct Part {
     /// Whether each interval is invalid, in order.
     pub(crate) is_invalid: Vec<bool>,
     causes: BTreeMap<InvalidCause, u32>,
+    /// Beginnings and ends of the invalid intervals, in order.
+    invalid_spans: Vec<(Nanos, Nanos)>,
+    /// The limit of the step's response times.
+    pub(crate) limit: Option<Nanos>,
     /// Length of the valid intervals.
     pub(crate) valid_ns: Nanos,
-    /// Operations of the valid intervals.
+    /// Operations of the valid intervals, and those of the others that count.
     valid: GroupTally,
     /// Growth of counters over the valid intervals.
     pub(crate) readings: Readings,
@@ -88,6 +97,9 @@ impl Part {
         }
         if let Some(invalid) = invalid {
             *self.causes.entry(invalid.cause).or_default() += 1;
+            let end = record.start_ns.after(record.length_ns);
+            self.invalid_spans.push((record.start_ns, end));
+            record.spanning.iter().for_each(|op| self.count(op));
             return;
         }
         self.valid_ns = self.valid_ns.after(record.length_ns);
@@ -96,6 +108,33 @@ impl Part {
         tally::add(&mut self.valid, classified.clients);
         for (name, grown) in of_kind(&record.readings, Kind::Counter) {
             *self.readings.entry(name.clone()).or_insert(0.0) += grown;
+        }
+    }
+
+    /// Returns the operations that count although the interval from `start` on is invalid.
+    ///
+    /// These began before it, and at least four fifths of their time lie in valid intervals.
+    /// Without them a call of seconds would vanish with the tail of milliseconds it ended in.
+    pub(crate) fn countable(&self, start: Nanos, spanning: &[SpanningOp]) -> Vec<SpanningOp> {
+        let is_countable = |op: &&SpanningOp| {
+            let begun = op.ended_ns.since(op.response_ns);
+            let spans = self.invalid_spans.iter().copied().chain([(start, op.ended_ns)]);
+            let within = spans.map(|(from, to)| op.ended_ns.min(to).since(begun.max(from)).0);
+            float(within.sum::<u64>()) <= INVALID_SHARE_MAX * float(op.response_ns.0)
+        };
+        spanning.iter().filter(is_countable).copied().collect()
+    }
+
+    /// Counts an operation of an invalid interval.
+    fn count(&mut self, op: &SpanningOp) {
+        let tally = self.valid.entry(op.kind).or_default();
+        tally.counts.done += 1;
+        tally.counts.rows += op.rows;
+        tally.counts.bytes += op.bytes;
+        tally.response.saturating_record(op.response_ns.0);
+        tally.service.saturating_record(op.service_ns.0);
+        if let (Some((_, valid)), Some(limit)) = (&mut self.within, self.limit) {
+            *valid += u64::from(op.response_ns <= limit);
         }
     }
 
@@ -158,6 +197,7 @@ mod tests {
             invalid,
             start_lag: None,
             within_limit: None,
+            spanning: Vec::new(),
             readings: [(metric::PROCESS_CPU_USER_US, 7.0), (metric::RSS_BYTES, 5.0)]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into(),

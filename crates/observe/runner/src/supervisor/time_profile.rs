@@ -152,6 +152,7 @@ mod tests {
             invalid: is_invalid.then_some(invalid),
             start_lag: None,
             within_limit: None,
+            spanning: Vec::new(),
             readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
         }
     }

@@ -94,6 +94,7 @@ impl Archive {
             measured().any(|interval| is_within(interval) && interval.invalid.is_some());
         let mut trimmed =
             TrimmedStep { has_invalid, unit: step.step.unit, ..TrimmedStep::default() };
+        trimmed.span.part.limit = step.step.limit.map(|limit| limit.within);
         self.replay(&is_within, &mut trimmed)?;
         let tag = format!("{}.{}", step.index, step.step.name);
         for line in self.censored.lines() {
@@ -341,6 +342,7 @@ mod tests {
                 start_lag: is_open.then(|| tally::encode(&lag)),
                 backlog: Nanos(if is_open { 1_000 * at } else { 0 }),
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
+                spanning: Vec::new(),
                 engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
             };
             keep(&accumulator.interval(&message).unwrap());
@@ -348,7 +350,9 @@ mod tests {
         let sum = |of: fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
         let mut clients = tally(OpKind::Get, seconds);
         let mut lags = empty_histogram();
-        seconds.iter().for_each(|one| lags.record_n(one.2, one.0).unwrap());
+        // None of a value would still be its maximum.
+        let lagging = seconds.iter().filter(|one| one.0 > 0);
+        lagging.for_each(|one| lags.record_n(one.2, one.0).unwrap());
         let arrivals = is_open.then(|| {
             let own = clients.get_mut(&OpKind::Get).unwrap();
             own.response.add(censored()).unwrap();

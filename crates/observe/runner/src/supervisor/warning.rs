@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use model::record::{Finding, Severity};
+use model::units::thousands;
 use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome, RUN_QUEUE_SHARE};
 use model::{Nanos, Placement, StepRecord, metric, rule_code};
 
@@ -87,7 +88,8 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
         invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
     let most =
         most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
-    let mut finding = warning(rule_code::A011, describe_invalid(invalid_intervals), remedy(most));
+    let evidence = describe_invalid(invalid_intervals) + &left_out(step, invalid_intervals);
+    let mut finding = warning(rule_code::A011, evidence, remedy(most));
     if invalid(step).is_some() {
         finding.severity = Severity::Blocking;
     }
@@ -107,6 +109,16 @@ fn describe_invalid(invalid_intervals: &InvalidIntervals) -> String {
         write!(evidence, "{before}{} ({count})", cause.phrase()).ok();
     }
     evidence
+}
+
+/// Names the operations that no rate and no time counts, if the longest of all is among them.
+fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
+    match invalid_intervals.left_out(&step.clients) {
+        (count @ 1.., Some(longest)) => {
+            format!("; {} operations in them are left out, the longest {longest}", thousands(count))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Returns the remedy for a cause.
@@ -192,8 +204,8 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
 
 #[cfg(test)]
 mod tests {
-    use model::record::OpSummaries;
-    use model::{IntervalRecord, Step, StopRule};
+    use model::record::{OpSummaries, OpSummary};
+    use model::{IntervalRecord, OpKind, Step, StopRule};
 
     use super::*;
     use crate::supervisor::span::{Classified, Span};
@@ -222,6 +234,28 @@ mod tests {
         assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
     }
 
+    /// Goal: a step states the operations that no time counts, when the longest is among them.
+    #[test]
+    fn left_out_operations_are_named_with_the_longest() {
+        let mut step = StepRecord::new(0, Step::new("readrandom", StopRule::Operations(9)));
+        let summary = |done, max_ns| {
+            let mut summary = OpSummary::default();
+            (summary.counts.done, summary.response.max_ns) = (done, max_ns);
+            [(OpKind::Get, summary)].into()
+        };
+        step.clients = summary(1_250, 5_000_000_000);
+        let evidence = |step: &StepRecord| invalid_finding(step).unwrap().evidence;
+        let valid = |valid| Some(InvalidIntervals { valid, ..invalid_intervals(1) });
+        step.invalid_intervals = valid(summary(50, 700));
+        let text = evidence(&step);
+        assert!(
+            text.ends_with("1,200 operations in them are left out, the longest 5.00 s"),
+            "{text}"
+        );
+        step.invalid_intervals = valid(summary(50, 5_000_000_000));
+        assert!(!evidence(&step).contains("left out"));
+    }
+
     /// Ten seconds by two clients on two CPUs, of which so much was used and waited for.
     fn busy(used_s: f64, waited_s: f64, step: &StepRecord) -> Option<Finding> {
         let mut span = Span::default();
@@ -242,6 +276,7 @@ mod tests {
             invalid: None,
             start_lag: None,
             within_limit: None,
+            spanning: Vec::new(),
             readings: readings.into(),
         };
         let classification = &Classification::InTime;

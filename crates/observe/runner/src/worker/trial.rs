@@ -116,6 +116,7 @@ impl<W: Write + Send> Worker<'_, W> {
                     length: interval.length,
                     clients: tally::times(&interval.clients),
                     writers: tally::times(&interval.writers),
+                    spanning: interval.spanning.clone(),
                     start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
                     backlog: interval.backlog,
                     growth: interval.readings.clone(),

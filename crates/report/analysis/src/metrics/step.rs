@@ -2,7 +2,7 @@
 
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
-use super::operations::{bytes_put, ratio, set_per_op};
+use super::operations::{bytes_put, ratio, set_failed, set_per_op};
 use super::{cpu, io, open_loop, server, settle, throughput, times};
 
 /// Returns the derived metrics of one step.
@@ -12,6 +12,7 @@ use super::{cpu, io, open_loop, server, settle, throughput, times};
 pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
+    set_failed(step, &mut metrics);
     times::set(step, &mut metrics);
     open_loop::set(step, &mut metrics);
     cpu::set_per_op(step, &mut metrics);

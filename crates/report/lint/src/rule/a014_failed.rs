@@ -1,6 +1,6 @@
 //! A014: failed operations.
 
-use model::record::OpSummaries;
+use model::record::{OpCounts, OpSummaries, total_counts};
 use model::{StepRecord, percent};
 
 use super::{Observation, Rule};
@@ -31,11 +31,13 @@ fn of_writers(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 }
 
 fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
-    let failed: u64 = of.values().map(|summary| summary.counts.failed).sum();
-    let done: u64 = of.values().map(|summary| summary.counts.done).sum();
+    let OpCounts { failed, done, failures, retried, .. } = total_counts(of);
     let share = failed as f64 / ((failed + done) as f64).max(1.0);
     (failed > 0).then(|| {
-        let evidence = format!("{failed} {what} failed, {}", percent(share));
+        let mut evidence = format!("{failed} {what} failed, {}", percent(share));
+        if !failures.is_empty() {
+            evidence = format!("{evidence}: {}; {retried} were retried", failures.phrase());
+        }
         Observation::new(evidence).blocking_if(share > BLOCKING).ranked(what, share)
     })
 }
@@ -43,7 +45,7 @@ fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
 #[cfg(test)]
 mod tests {
     use model::OpKind;
-    use model::record::Severity;
+    use model::record::{FailureClass, Severity};
 
     use super::*;
     use crate::testing::{summary, when};
@@ -57,6 +59,18 @@ mod tests {
         let evidence = "readrandom of b: 6 operations failed, 0.0 % (3 runs)";
         assert_eq!(with(6), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(6_000)[0].0, Severity::Blocking);
+    }
+
+    #[test]
+    fn classes_and_retries_are_named() {
+        let found = when(&RULE, |step| {
+            let counts = &mut step.clients.get_mut(&OpKind::Get).unwrap().counts;
+            (counts.failed, counts.retried) = (2, 1);
+            counts.failures.add(FailureClass::LostConnection);
+            counts.failures.add(FailureClass::Deadlock);
+        });
+        let evidence = "2 operations failed, 0.0 %: 1 lost connection, 1 deadlock; 1 were retried";
+        assert!(found[0].1.contains(evidence), "{found:?}");
     }
 
     #[test]

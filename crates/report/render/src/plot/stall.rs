@@ -94,6 +94,7 @@ mod tests {
             invalid: is_invalid.then_some(invalid),
             start_lag: None,
             within_limit: None,
+            spanning: Vec::new(),
             readings: Readings::new(),
         }
     }

@@ -5,6 +5,7 @@ use lint::{RunContext, check_run};
 use model::metric::Readings;
 use model::{Manifest, RunRecord, StepRecord, metric};
 
+use super::failed::failed;
 use super::kinds::kinds;
 use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
@@ -73,6 +74,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(has_closed.then(|| Part::Text(CLOSED.to_owned())));
     document.add(run_pipelined_steps(measured.iter().copied()).map(Part::Text));
     document.add(kinds(&measured).into_iter().flatten());
+    document.add(failed(&measured));
     document.add(time_profiles(run).into_iter().flatten());
     document.append(memory(run, data));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));

@@ -1,16 +1,17 @@
 //! Started servers are measured and always cleaned up.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Output};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use model::{Endpoint, Options, RunEnd, RunRecord, Settings};
+use model::record::FailureClass;
+use model::{Endpoint, OpKind, Options, RunEnd, RunRecord, Settings};
 use rustix::process::Signal;
 use server::{Running, ServerPlacement, Start};
 
-use crate::sandbox::{Sandbox, joined_text, note, now, output_text, send, wait_until};
+use crate::sandbox::{NAME, Sandbox, joined_text, note, now, output_text, send, wait_until};
 
 /// The server that is measured.
 const BUILD: &str = "postgres@15.10";
@@ -37,11 +38,17 @@ fn sandbox_of(build: &str, duration: &str, options: &str) -> Option<Sandbox> {
 
 /// Returns the server processes: their working directory is in the data directory.
 fn processes(sandbox: &Sandbox) -> Vec<u32> {
-    let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
+    let workers = sandbox.workers();
+    let inside = processes_in(&sandbox.path("data")).into_iter();
+    inside.filter(|process| !workers.contains(process)).collect()
+}
+
+/// Returns the processes whose working directory is `data` or below.
+fn processes_in(data: &Path) -> Vec<u32> {
+    let Ok(data) = fs::canonicalize(data) else { return Vec::new() };
     let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();
-    let is_inside = |path: PathBuf| {
-        fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data) && cwd != data)
-    };
+    let is_inside =
+        |path: PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data));
     let inside = all.filter(|entry| is_inside(entry.path()));
     inside.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
@@ -77,7 +84,12 @@ fn assert_clean(sandbox: &Sandbox) {
 
 /// Starts the experiment and waits until a second of its reads is stored.
 fn measuring(sandbox: &Sandbox) -> Child {
-    let child = sandbox.run(&[]).spawn().expect("it runs");
+    measuring_by(sandbox, &mut sandbox.run(&[]))
+}
+
+/// Starts the experiment by this command, and waits likewise.
+fn measuring_by(sandbox: &Sandbox, command: &mut Command) -> Child {
+    let child = command.spawn().expect("it runs");
     let is_measuring = || {
         let intervals = sandbox.experiment().and_then(|dir| dir.intervals("pg.c1.r1").ok());
         intervals.is_some_and(|all| all.iter().any(|interval| interval.step_index == 1))
@@ -130,32 +142,69 @@ fn killed_server_is_a_recorded_crash() {
     assert_clean(&sandbox);
 }
 
-/// Goal: a running server is measured and left running; its costs are not reported.
-/// Method: it is started here; its password, which it does not require, must be stored nowhere.
-#[test]
-fn foreign_server_is_measured_and_left_running() {
-    let Some(sandbox) = sandbox("300ms", "") else { return };
+/// Starts a server in `place` that the experiment's variant names by its dsn.
+fn foreign(sandbox: &Sandbox, place: &Path, options: &Options) -> Running {
     let program = supply::testing::server(BUILD).expect("it was there").library;
-    let place = tempfile::tempdir().unwrap();
     let start = Start {
         kind: &driver_postgres::KIND,
         program: &program,
         fingerprint: "",
-        dir: place.path(),
+        dir: place,
         settings: &Settings::default(),
-        options: &Options::new(),
+        options,
         user: None,
         placement: ServerPlacement::default(),
         templates: None,
         ready_within: LONG,
     };
-    let mut foreign = Running::start(&start, &|| false).unwrap();
+    let foreign = Running::start(&start, &|| false).expect("the server starts");
     let Endpoint { address, user, database, .. } = &foreign.endpoint;
     let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
     let file = sandbox.path("experiment.toml");
-    let text = fs::read_to_string(&file).unwrap();
+    let text = fs::read_to_string(&file).expect("the experiment's file");
     let with_dsn = format!("engine = \"postgres\"\ndsn = \"{dsn}\"");
-    fs::write(&file, text.replace(&format!("engine = \"{BUILD}\""), &with_dsn)).unwrap();
+    fs::write(&file, text.replace(&format!("engine = \"{BUILD}\""), &with_dsn))
+        .expect("it is writable");
+    foreign
+}
+
+/// Goal: an outage of the server is in the times of a closed loop, and its failures have a class.
+/// Method: the process of the measuring client is killed, so that Postgres ends all connections and
+/// restarts itself; the client connects again after 50 ms at the earliest.
+#[test]
+fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
+    let Some(sandbox) = sandbox("6s", "") else { return };
+    let place = tempfile::tempdir().unwrap();
+    let options = [("restart_after_crash", "on")].into_iter().collect();
+    let _foreign = foreign(&sandbox, place.path(), &options);
+    let mut command = sandbox.run(&[]);
+    let child = measuring_by(&sandbox, command.env("PASSWORD_OF_PG", "hush-hush"));
+    let is_client = |pid: &u32| {
+        let title = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        title.contains("[local]")
+    };
+    let client = processes_in(place.path()).into_iter().find(is_client);
+    send(client.expect("a client is connected"), Signal::KILL);
+    let output = child.wait_with_output().unwrap();
+    output.clone().assert().success();
+    let run = record(&sandbox);
+    let reads = &run.steps[1].clients[&OpKind::Get];
+    let counts = reads.counts;
+    assert!(counts.failures.of(FailureClass::LostConnection) >= 1, "{counts:?}");
+    assert_eq!((counts.failed, counts.retried), (1, 1), "{counts:?}");
+    assert!(reads.service.max_ns >= 50_000_000, "{reads:?}");
+    assert!(joined_text(&output).contains("1 failed: 1 lost connection; 1 retried"));
+    let shown = sandbox.result_of(&["show", NAME, &run.cell.id]);
+    assert!(shown.contains("Failed operations by class"), "{shown}");
+}
+
+/// Goal: a running server is measured and left running; its costs are not reported.
+/// Method: it is started here; its password, which it does not require, must be stored nowhere.
+#[test]
+fn foreign_server_is_measured_and_left_running() {
+    let Some(sandbox) = sandbox("300ms", "") else { return };
+    let place = tempfile::tempdir().unwrap();
+    let mut foreign = foreign(&sandbox, place.path(), &Options::new());
 
     let output = sandbox.run(&[]).output().unwrap();
     assert!(joined_text(&output).contains("PASSWORD_OF_PG"), "{}", output_text(&output));

@@ -37,7 +37,7 @@ impl fmt::Display for ErrorPacket {
 
 impl ErrorResponse for ErrorPacket {
     const PREFIX: &'static str = "";
-    const LOST: fn(String) -> EngineError = EngineError::Timeout;
+    const LOST: fn(String) -> EngineError = EngineError::LostConnection;
 
     /// Source: MySQL's server error reference: 1053 shutdown, 1317 only of the statement, 1927
     /// (MariaDB) and 3169 killed, 4031 idle for too long.
@@ -55,8 +55,11 @@ impl ErrorResponse for ErrorPacket {
     fn classify(self) -> EngineError {
         let text = self.to_string();
         match self.number {
-            // Deadlock; snapshot conflict; duplicate key of a concurrent insert.
-            1213 | 1020 | 1062 => EngineError::Conflict(text),
+            1213 => EngineError::Deadlock(text),
+            // Changed since the snapshot.
+            1020 => EngineError::Conflict(text),
+            // Duplicate key of a concurrent insert.
+            1062 => EngineError::Constraint(text),
             // Lock wait; statement interrupted; statement timeout.
             1205 | 1317 | 1969 | 3024 => EngineError::Timeout(text),
             // No such feature, no such engine, not as a prepared statement.
@@ -88,6 +91,8 @@ const fn remedy(number: u16) -> Option<&'static str> {
 mod tests {
     use std::io;
 
+    use model::record::FailureClass;
+
     use super::*;
 
     fn classed(number: u16, state: &str) -> EngineError {
@@ -97,13 +102,13 @@ mod tests {
 
     #[test]
     fn errors_are_classified_by_code() {
-        for number in [1213, 1020, 1062] {
-            assert!(matches!(classed(number, "HY000"), EngineError::Conflict(_)), "{number}");
-        }
+        let class = |number| classed(number, "HY000").class();
+        assert_eq!(class(1213), FailureClass::Deadlock);
+        assert_eq!(class(1020), FailureClass::Serialisation);
+        assert_eq!(class(1062), FailureClass::Constraint);
         assert!(matches!(classed(7777, "40001"), EngineError::Conflict(_)));
-        for number in [1205, 1317, 1053, 4031] {
-            assert!(matches!(classed(number, "HY000"), EngineError::Timeout(_)), "{number}");
-        }
+        assert_eq!([1205, 1317].map(class), [FailureClass::Timeout; 2]);
+        assert_eq!([1053, 4031].map(class), [FailureClass::LostConnection; 2]);
         assert!(matches!(classed(1295, "HY000"), EngineError::Unsupported(_)));
         for number in [1021, 1045, 1114, 1146] {
             assert!(matches!(classed(number, "HY000"), EngineError::Fatal(_)), "{number}");
@@ -115,11 +120,10 @@ mod tests {
     }
 
     #[test]
-    fn lost_connection_is_a_timeout() {
+    fn lost_connection_is_its_own_class() {
         let lost = Failure::from(io::Error::from(io::ErrorKind::BrokenPipe));
         assert!(lost.is_loss() && number(&lost).is_none());
-        assert!(
-            matches!(lost.into(), EngineError::Timeout(text) if text.starts_with("connection"))
-        );
+        let EngineError::LostConnection(text) = lost.into() else { panic!("it is lost") };
+        assert!(text.starts_with("connection"), "{text}");
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn lost_connection_fails_one_statement_and_is_replaced(fixture: &Fixt
     let mut session = engine.session().expect("there is room");
     insert(&mut *session, 1).expect("rows are inserted");
     let error = disconnect(&mut *session);
-    assert!(matches!(error, EngineError::Timeout(_)), "{error:?}");
+    assert!(matches!(error, EngineError::LostConnection(_)), "{error:?}");
     let (_, rows, _) = call(&mut *session, ALL, &[], &[]).expect("it was made again");
     assert_eq!(rows, 3);
     assert_eq!(insert(&mut *session, 1), Ok(3), "statements are prepared again");
@@ -56,7 +56,7 @@ pub(crate) fn statements_in_flight_are_lost_with_the_connection(fixture: &Fixtur
     let mut other = engine.session().expect("there is room");
     call(&mut *other, END, &[Argument::Integer(id)], &[]).expect("the connection is killed");
     let ends = pipelined(&mut *session, &[ALL, ALL, ALL]);
-    let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::Timeout(_)));
+    let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::LostConnection(_)));
     assert!(ends.len() == 3 && ends.iter().all(is_lost), "{ends:?}");
     let (_, rows, _) = call(&mut *session, ALL, &[], &[]).expect("it was made again");
     assert_eq!(rows, 3);
@@ -66,7 +66,7 @@ pub(crate) fn session_fails_after_repeated_losses(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
     let mut session = engine.session().expect("there is room");
     for _ in 0..3 {
-        assert!(matches!(disconnect(&mut *session), EngineError::Timeout(_)));
+        assert!(matches!(disconnect(&mut *session), EngineError::LostConnection(_)));
     }
     let error = disconnect(&mut *session);
     assert!(matches!(&error, EngineError::Fatal(text) if text.contains("3 times")), "{error:?}");

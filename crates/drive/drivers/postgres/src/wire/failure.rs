@@ -67,7 +67,7 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
 
     /// Classifies an error response by its SQLSTATE.
     ///
-    /// A duplicate key is a conflict, as in sysbench: it hits transactions that delete a row and
+    /// A duplicate key is no defect, as in sysbench: it hits transactions that delete a row and
     /// insert it again. Source: Postgres' documentation, appendix A; sysbench, `drv_pgsql.c`, the
     /// errors it ignores.
     #[cold]
@@ -75,7 +75,9 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
         let text = format!("postgres: {self}");
         match self.code.as_str() {
             "55P03" | "57014" | "25P03" => EngineError::Timeout(text),
-            _ if self.is("40") || self.is("23") => EngineError::Conflict(text),
+            "40P01" => EngineError::Deadlock(text),
+            _ if self.is("40") => EngineError::Conflict(text),
+            _ if self.is("23") => EngineError::Constraint(text),
             _ if self.is("0A") || self.is("54") => EngineError::Unsupported(text),
             _ => match parameter(&self) {
                 Some(option) => refused(&option, self.to_string()),
@@ -94,6 +96,8 @@ fn parameter(error_response: &ErrorResponse) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::record::FailureClass;
+
     use super::*;
 
     #[test]
@@ -116,10 +120,11 @@ mod tests {
 
     #[test]
     fn errors_are_classified_by_sqlstate() {
-        let is_conflict = |code| matches!(class_of(code, "x"), EngineError::Conflict(_));
-        assert!(["40P01", "40001", "23505"].into_iter().all(is_conflict));
-        let is_timeout = |code| matches!(class_of(code, "x"), EngineError::Timeout(_));
-        assert!(["55P03", "57014"].into_iter().all(is_timeout));
+        let class = |code| class_of(code, "x").class();
+        let deadlock = [FailureClass::Deadlock, FailureClass::Serialisation];
+        assert_eq!(["40P01", "40001"].map(class), deadlock);
+        assert_eq!(["23505", "23503"].map(class), [FailureClass::Constraint; 2]);
+        assert_eq!(["55P03", "57014"].map(class), [FailureClass::Timeout; 2]);
         let is_unsupported = |code| matches!(class_of(code, "x"), EngineError::Unsupported(_));
         assert!(["0A000", "54000"].into_iter().all(is_unsupported));
         let is_fatal = |code| matches!(class_of(code, "x"), EngineError::Fatal(_));

@@ -61,8 +61,8 @@ fn failures_are_classified_and_lost_connections_reconnected() {
 
 fn statements_fail(engine: &dyn Engine, session: &mut dyn Session) {
     assert_eq!(just_call(session, INSERT), Ok(Outcome::Done));
-    assert!(matches!(just_call(session, INSERT), Err(EngineError::Conflict(_))));
-    assert!(matches!(just_call(session, BROKEN), Err(EngineError::Conflict(_))));
+    assert!(matches!(just_call(session, INSERT), Err(EngineError::Constraint(_))));
+    assert!(matches!(just_call(session, BROKEN), Err(EngineError::Constraint(_))));
     assert_eq!(engine.count_rows(0, 0), Ok(Some(1)), "rolled back");
     assert!(matches!(just_call(session, DIVIDE), Err(EngineError::Fatal(_))));
     assert!(matches!(just_call(session, SLOW), Err(EngineError::Timeout(_))));
@@ -75,7 +75,7 @@ fn statements_fail(engine: &dyn Engine, session: &mut dyn Session) {
 
 fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
     let lost = just_call(session, END).unwrap_err();
-    assert!(matches!(&lost, EngineError::Timeout(text) if text.contains("lost")), "{lost}");
+    assert!(matches!(&lost, EngineError::LostConnection(text) if text.contains("lost")), "{lost}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
     assert_eq!(reconnects(engine), "1");
 
@@ -88,7 +88,7 @@ fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
         thread::yield_now();
     }
     let lost = just_call(session, WHO).unwrap_err();
-    assert!(matches!(&lost, EngineError::Timeout(_)), "{lost}");
+    assert!(matches!(&lost, EngineError::LostConnection(_)), "{lost}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
     assert_eq!(reconnects(engine), "2");
 }
@@ -101,7 +101,7 @@ fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
     let ends = pipelined(session, &[WHO, INSERT, WHO, DIVIDE, WHO]);
     assert!(matches!(
         &ends[..],
-        [Ok(_), Err(EngineError::Conflict(_)), Ok(_), Err(EngineError::Fatal(_)), Ok(_)]
+        [Ok(_), Err(EngineError::Constraint(_)), Ok(_), Err(EngineError::Fatal(_)), Ok(_)]
     ));
     assert!(just_call(session, END).is_err() && just_call(session, WHO).is_ok());
     let before: u32 = reconnects(engine).parse().unwrap();
@@ -111,7 +111,7 @@ fn failures_in_flight(engine: &dyn Engine, session: &mut dyn Session) {
     kill_process(process, Signal::TERM).unwrap();
     wait_for_end(process);
     let ends = pipelined(session, &[WHO, WHO, WHO]);
-    let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::Timeout(_)));
+    let is_lost = |end: &Result<_, _>| matches!(end, Err(EngineError::LostConnection(_)));
     assert!(ends.len() == 3 && ends.iter().all(is_lost), "{ends:?}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
     assert_eq!(reconnects(engine), (before + 1).to_string());

@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex};
 
 use engine::EngineError;
-use model::record::OpSummary;
+use model::record::{OpSummary, SpanningOp};
 use model::{
     Arrivals, Load, Nanos, Op, OpKind, OpenLoad, Outcome, Pace, Pacing, Rate, StopRule, metric,
 };
@@ -73,6 +73,78 @@ fn stall_is_one_slow_operation_of_a_closed_loop() {
     assert_eq!(closed.response, closed.service);
     assert!(is(closed.response.p9999_ns, 50_000), "{closed:?}");
     assert!(is(closed.service.max_ns, 1_000_000_000), "{closed:?}");
+}
+
+/// Runs 20 operations of `length(number)` on one client with intervals of a second.
+fn closed(
+    length: impl Fn(u64) -> Result<Nanos, (Nanos, EngineError)> + Send + Sync,
+) -> (StepTotals, Vec<SpanningOp>) {
+    let clock = ManualClock::new(Nanos(1));
+    let engine = Scripted::new(|number, _: &Op<'_>| match length(number) {
+        Ok(length) => {
+            clock.advance(length);
+            Ok(Outcome::Done)
+        }
+        Err((length, error)) => {
+            clock.advance(length);
+            Err(error)
+        }
+    });
+    let mut step = step(&engine, 1, StopRule::Operations(20));
+    step.interval = Nanos::SECOND;
+    let mut spanning = Vec::new();
+    let totals = run_step(&clock, &mut step, &mut |event| {
+        if let Event::Interval(interval) = event {
+            spanning.extend(interval.spanning.clone());
+        }
+    });
+    (totals.unwrap(), spanning)
+}
+
+/// Goal: an operation that began in an earlier interval than it ended in is reported as such.
+#[test]
+fn an_operation_longer_than_its_interval_is_reported_with_its_beginning() {
+    let seconds = Nanos::from_secs(5);
+    let (_, spanning) = closed(|number| Ok(if number == 7 { seconds } else { Nanos(1_000_000) }));
+    let [op] = spanning[..] else { panic!("{spanning:?}") };
+    assert_eq!((op.kind, op.service_ns, op.response_ns), (OpKind::Get, seconds, seconds));
+    assert!(op.ended_ns > seconds && op.ended_ns < Nanos::from_millis(5_100), "{op:?}");
+    assert_eq!(closed(|_| Ok(Nanos(1_000_000))).1, []);
+}
+
+/// Goal: an outage is part of the time of the operation that waited for it.
+/// Method: one operation loses its connection, which takes 530 ms to replace; the one done in its
+/// place has that time, and nothing else has.
+#[test]
+fn an_outage_is_charged_to_the_operation_that_waited() {
+    let (outage, usual) = (Nanos::from_millis(530), Nanos::from_millis(1));
+    let lost = || EngineError::LostConnection("restarted".to_owned());
+    let (totals, _) = closed(|number| if number == 7 { Err((outage, lost())) } else { Ok(usual) });
+    let found = summary(&totals);
+    let counts = found.counts;
+    assert_eq!((counts.done, counts.failed, counts.retried), (19, 1, 1));
+    assert_eq!(counts.failures.phrase(), "1 lost connection");
+    assert!(is(found.service.max_ns, 531_000_000) && is(found.response.max_ns, 531_000_000));
+    assert!(is(found.service.p90_ns, 1_000_000), "{found:?}");
+}
+
+/// Goal: in an open loop the arrivals after a failed one wait for it; each is a request of its own.
+#[test]
+fn an_outage_of_an_open_loop_is_in_the_response_times_of_later_arrivals() {
+    let clock = ManualClock::new(Nanos(1));
+    let engine = Scripted::new(|number, _: &Op<'_>| {
+        clock.advance(if number == 70 { Nanos::from_millis(530) } else { Nanos(1_000) });
+        if number == 70 {
+            Err(EngineError::Deadlock("scripted".to_owned()))
+        } else {
+            Ok(Outcome::Done)
+        }
+    });
+    let mut step = step(&engine, 1, StopRule::Duration(Nanos::from_secs(2)));
+    step.clients.load = constant(1_000.0);
+    let found = summary(&run_step(&clock, &mut step, &mut |_| {}).unwrap());
+    assert_eq!((found.counts.failed, found.counts.retried), (1, 0));
+    assert!(is(found.service.max_ns, 1_000) && found.response.max_ns > 525_000_000, "{found:?}");
 }
 
 #[test]

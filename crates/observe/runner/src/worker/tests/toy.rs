@@ -83,7 +83,7 @@ impl Open {
             queue.next += i64::from(count);
         });
         if is_failing {
-            return Err(EngineError::Conflict("deadlock".to_owned()));
+            return Err(EngineError::Deadlock("deadlock".to_owned()));
         }
         Ok(u64::from(count))
     }
