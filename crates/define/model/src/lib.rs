@@ -34,6 +34,7 @@ pub mod setting;
 pub mod smoke_test;
 pub mod sql;
 pub mod state;
+mod statement;
 pub mod step;
 pub mod time_profile;
 pub mod units;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::capability::OpKind;
 use crate::names::names;
 use crate::number::whole;
+pub use crate::statement::{Piece, StatementOwner};
 use crate::step::{OpUnit, Step, StepRole};
 
 /// The SQL a server understands.
@@ -134,23 +135,14 @@ pub enum Part {
     Text(String),
     /// The table's name.
     Table,
+    /// The name of another table, by its position: the copy of the same number, or its only one.
+    OtherTable(u16),
     /// A value drawn once per call: its position in [`Procedure::arguments`].
     Argument(u16),
     /// A value drawn for each row: its position in [`Procedure::row`]; inside [`Part::Rows`] only.
     RowArgument(u16),
     /// These parts once for each row, with `, ` between.
     Rows(Vec<Part>),
-}
-
-/// A piece of a statement with its rows expanded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece<'a> {
-    /// SQL text.
-    Text(&'a str),
-    /// The table's name.
-    Table,
-    /// A value: its position in [`Call::arguments`].
-    Argument(usize),
 }
 
 impl RowCount {
@@ -237,38 +229,6 @@ impl Step {
     pub fn role(&self, application: Option<&Application>) -> StepRole {
         let own = application.and_then(|application| application.step(&self.name));
         own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
-    }
-}
-
-impl Statement {
-    /// Returns the pieces with every row of `procedure` expanded.
-    pub fn pieces<'a>(&'a self, procedure: &Procedure) -> Vec<Piece<'a>> {
-        let (once, width) = (procedure.arguments.len(), procedure.row.len());
-        let mut pieces = Vec::new();
-        for part in &self.parts {
-            let Part::Rows(row) = part else {
-                pieces.push(piece(part, once));
-                continue;
-            };
-            for number in 0..procedure.rows as usize {
-                if number > 0 {
-                    pieces.push(Piece::Text(", "));
-                }
-                pieces.extend(row.iter().map(|part| piece(part, once + number * width)));
-            }
-        }
-        pieces
-    }
-}
-
-/// Returns one part; values of a row begin at `row`.
-fn piece(part: &Part, row: usize) -> Piece<'_> {
-    match part {
-        Part::Text(text) => Piece::Text(text),
-        Part::Table => Piece::Table,
-        Part::Argument(position) => Piece::Argument(usize::from(*position)),
-        Part::RowArgument(position) => Piece::Argument(row + usize::from(*position)),
-        Part::Rows(_) => Piece::Text(""),
     }
 }
 
@@ -474,11 +434,11 @@ mod tests {
             .iter()
             .map(|piece| match piece {
                 Piece::Text(text) => (*text).to_owned(),
-                Piece::Table => "t1 ".to_owned(),
+                Piece::Table(position) => format!("t{position} "),
                 Piece::Argument(position) => format!("<{position}>"),
             })
             .collect();
-        assert_eq!(text, "INSERT INTO t1 (<0>, <2>), (<0>, <4>)");
+        assert_eq!(text, "INSERT INTO t0 (<0>, <2>), (<0>, <4>)");
     }
 
     #[test]

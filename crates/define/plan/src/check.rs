@@ -148,6 +148,7 @@ impl Resolver<'_> {
             experiment: checked,
             chosen: None,
             source: self.source.clone(),
+            statements: self.application.map(|own| own.places.clone()).unwrap_or_default(),
             file: file.clone(),
             loads,
             clients: factor.place,

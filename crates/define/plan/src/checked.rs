@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use model::Experiment;
+use model::sql::StatementOwner;
+use model::{Dialect, Experiment};
 use toml::Spanned;
 
+use crate::application::StatementPlaces;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::profile::KnownOptions;
@@ -20,6 +22,8 @@ pub struct Checked {
     /// The sizes chosen for this machine, in one line.
     pub chosen: Option<String>,
     pub(crate) source: Source,
+    /// Places of the application's statements in its own file.
+    pub(crate) statements: StatementPlaces,
     /// The file, with the command line's settings.
     pub(crate) file: File,
     /// Place of each step's load: its rate, its limit, or the step itself.
@@ -82,6 +86,24 @@ impl Checked {
         PlanError::new(format!("step {name}: {message}"))
             .at(&self.source, place, "requested here")
             .remedy(remedy)
+    }
+
+    /// Returns the error of a statement that the variant's server rejects, at its line.
+    ///
+    /// `index` counts the statements of `owner` from 0, each as often as it is executed.
+    pub fn statement_refusal(
+        &self,
+        variant: &str,
+        (owner, index): (&StatementOwner, usize),
+        reason: &str,
+    ) -> PlanError {
+        let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
+        let message = format!("variant {variant}: {owner}: statement {} is rejected", index + 1);
+        let error = PlanError::new(message).remedy(format!("{engine} reports: {reason}"));
+        match Dialect::of_engine(engine) {
+            Some(dialect) => self.statements.point(error, (owner, index), dialect),
+            None => error,
+        }
     }
 
     /// Returns the error of a client count that this machine cannot run.

@@ -1,5 +1,6 @@
 //! Refusals: what an engine rejects before it opens, as typed values.
 
+use model::sql::StatementOwner;
 use serde::{Deserialize, Serialize};
 
 /// Most known options that a message lists.
@@ -67,6 +68,16 @@ pub enum Refusal {
         reason: String,
         /// The remedy.
         remedy: String,
+    },
+    /// A statement of the application that the server rejects.
+    #[error("{owner}, statement {}: {reason}", index + 1)]
+    Statement {
+        /// What the statement belongs to.
+        owner: StatementOwner,
+        /// Its position among the owner's statements for the server, as executed.
+        index: usize,
+        /// The server's message.
+        reason: String,
     },
     /// The build itself: it does not load, or does not open for any other reason.
     #[error("{reason}")]

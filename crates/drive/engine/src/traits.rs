@@ -6,8 +6,8 @@ use std::sync::Arc;
 use model::capability::Feature;
 use model::sql::Copies;
 use model::{
-    Application, Bounds, Capabilities, DataShape, Endpoint, EngineState, Identity, Op, Options,
-    Outcome, Settings,
+    Application, Bounds, Call, Capabilities, DataShape, Endpoint, EngineState, Identity, Op,
+    Options, Outcome, Settings,
 };
 
 use crate::error::EngineError;
@@ -54,6 +54,11 @@ impl ApplicationSetup {
             Some(Copies::Fixed(count)) => count,
             None => 0,
         }
+    }
+
+    /// Returns the copy of the table at `position` that a call on copy `number` of another reaches.
+    pub fn reached(&self, position: u16, number: u32) -> u32 {
+        number % self.copies(position).max(1)
     }
 }
 
@@ -184,6 +189,14 @@ pub trait Engine: Send + Sync {
     /// When the engine does not respond.
     fn count_rows(&self, _table: u16, _number: u32) -> Result<Option<u64>, EngineError> {
         Ok(None)
+    }
+
+    /// Executes a call on data that will be discarded, to check its statements.
+    ///
+    /// # Errors
+    /// [`Refusal::Statement`](crate::Refusal::Statement) with the first one that the server rejects, whatever the rows.
+    fn check_call(&self, _call: &Call<'_>) -> Result<(), EngineError> {
+        Ok(())
     }
 
     /// Closes the engine cleanly.

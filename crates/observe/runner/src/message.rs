@@ -54,6 +54,8 @@ pub(crate) struct Order {
     pub(crate) endpoint: Option<Endpoint>,
     /// The application, for steps beyond keys and values.
     pub(crate) application: Option<Application>,
+    /// Procedures to call once on data that are discarded, by position and in order.
+    pub(crate) checked: Vec<u16>,
     /// Most clients of any step of the run.
     pub(crate) clients_max: u32,
     pub(crate) dir: PathBuf,

@@ -10,7 +10,9 @@
 mod expression;
 mod layout;
 mod names;
+mod place;
 mod procedure;
+mod reach;
 mod read;
 mod statement;
 mod step;
@@ -20,5 +22,6 @@ mod tests;
 mod token;
 mod value;
 
+pub(crate) use place::StatementPlaces;
 pub use read::{Described, describe};
 pub(crate) use read::{find, read, step_infos};

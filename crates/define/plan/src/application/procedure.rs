@@ -6,7 +6,8 @@ use model::OpKind;
 use model::sql::{Draw, Part, Procedure, Statement, Table};
 
 use super::names::Names;
-use super::statement::Layout;
+use super::reach::all_texts;
+use super::statement::{Layout, table_names};
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word, word};
@@ -18,14 +19,14 @@ const KEYS: [&str; 8] =
     ["extends", "kind", "table", "sql", "row", "rows", "returns", "transaction"];
 
 /// A procedure as written, and those it extends.
-struct Written<'a> {
-    name: Word<'a>,
+pub(super) struct Written<'a> {
+    pub(super) name: Word<'a>,
     chain: Vec<Fields<'a>>,
 }
 
 impl<'a> Written<'a> {
     /// Returns a field, its own or else inherited.
-    fn get(&self, key: &str) -> Option<&'a Node<'a>> {
+    pub(super) fn get(&self, key: &str) -> Option<&'a Node<'a>> {
         self.chain.iter().find_map(|fields| fields.get(key))
     }
 }
@@ -62,7 +63,11 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a procedure with those it extends.
-    fn written(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Written<'a>, PlanError> {
+    pub(super) fn written(
+        &self,
+        name: Word<'a>,
+        node: &'a Node<'a>,
+    ) -> Result<Written<'a>, PlanError> {
         let mut chain = vec![Fields::of(self.source, node, "a procedure", &KEYS)?];
         while let Some(base) = chain.last().and_then(|last| last.get("extends")) {
             let base = self.text(base)?;
@@ -91,22 +96,17 @@ impl<'a> Names<'a> {
             lacks("has no `kind`").remedy(format!("give `kind`: {names}"))
         })?;
         let kind = self.keyword(kind, "kind", &kinds)?;
-        let names = tables.iter().map(|table| table.name.as_str());
-        let table = match (written.get("table"), tables) {
-            (Some(node), _) => self.position(&self.text(node)?, "table", names)?,
-            (None, [_]) => 0,
-            (None, _) => {
-                let names: Vec<_> = names.collect();
-                let remedy = format!("give `table`: {}", names.join(", "));
-                return Err(lacks("names no table").remedy(remedy));
-            }
-        };
         let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
         let texts = self.sql_texts(written.get("sql").ok_or_else(|| lacks("has no `sql`"))?)?;
         let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
-        let layout = self.layout(name, (&texts, row.as_ref()), values)?;
-        self.check_ids(&layout, values, &tables[usize::from(table)])?;
+        let all = all_texts(&texts, row.as_ref());
+        let table = self.table_of(written, &all, (tables, values))?;
+        let own = &tables[usize::from(table)];
+        self.check_reached((&own.name, own.copies), &all, tables)?;
+        let mut layout = self.layout(name, (&texts, row.as_ref()), values)?;
+        (layout.tables, layout.own) = (table_names(tables), Some(table));
+        self.check_ids(&layout, values, own)?;
         used.extend(layout.slots.keys().cloned());
         let row = row.map(|row| self.statement(&row, None, &layout, 0)).transpose()?;
         let row = row.map(|row| row.parts);
@@ -157,7 +157,7 @@ impl<'a> Names<'a> {
         let drawn = |part: &Part| match part {
             Part::Rows(row) => row.len() * rows,
             Part::Argument(_) | Part::RowArgument(_) => 1,
-            Part::Text(_) | Part::Table => 0,
+            Part::Text(_) | Part::Table | Part::OtherTable(_) => 0,
         };
         let dialects = [&procedure.statements.postgres, &procedure.statements.mysql];
         for statement in dialects.into_iter().flatten() {

@@ -9,6 +9,7 @@ use toml::de::DeTable;
 
 use super::expression::Variables;
 use super::names::Names;
+use super::place::StatementPlaces;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::syntax::{Fields, Pairs, parse, scalars};
@@ -41,6 +42,8 @@ pub struct Described {
     pub parameters: Vec<(String, String)>,
     /// The text of its file.
     pub text: String,
+    /// Places of its statements in its file.
+    pub(crate) places: StatementPlaces,
     /// Steps that must come before a step.
     pub(crate) needs: BTreeMap<String, Vec<String>>,
     /// Rows that the experiment loads.
@@ -92,6 +95,7 @@ pub(crate) fn read(
     let tables = names.tables(file.list("table")?)?;
     let values = names.values(file.get("values"))?;
     let procedures = names.procedures(&tables, &values)?;
+    let places = names.places(file.list("table")?)?;
     let (steps, needs) = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(names.list(file.required("order")?)?, &steps)?;
     let application = Application {
@@ -108,7 +112,7 @@ pub(crate) fn read(
     let parameters = parameters.into_iter();
     let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
     let (parameters, text) = (parameters.collect(), source.text.clone());
-    Ok(Described { application, published_by, parameters, text, needs, rows })
+    Ok(Described { application, published_by, parameters, text, places, needs, rows })
 }
 
 /// Returns the application of that name or file, for a million rows.

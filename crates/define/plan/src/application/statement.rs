@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use model::sql::{Draw, Part, PerDialect, Statement};
+use model::sql::{Draw, Part, PerDialect, Statement, Table};
 
 use super::names::Names;
 use super::token::{Token, TokenError, collapsed, tokenize};
@@ -46,6 +46,23 @@ pub(super) struct Layout {
     pub(super) slots: BTreeMap<String, Slot>,
     pub(super) once: Vec<Draw>,
     pub(super) row: Vec<Draw>,
+    /// Names of the tables that a statement may name, by position; and its own.
+    pub(super) tables: Vec<String>,
+    pub(super) own: Option<u16>,
+}
+
+impl Layout {
+    /// Returns the part that stands for the table of that name.
+    fn table(&self, name: &str) -> Option<Part> {
+        let position = self.tables.iter().position(|table| table == name)?;
+        let position = u16::try_from(position).ok()?;
+        Some(if self.own == Some(position) { Part::Table } else { Part::OtherTable(position) })
+    }
+}
+
+/// Returns the names of tables, by position.
+pub(super) fn table_names(tables: &[Table]) -> Vec<String> {
+    tables.iter().map(|table| table.name.clone()).collect()
 }
 
 impl<'a> Names<'a> {
@@ -131,11 +148,12 @@ impl<'a> Names<'a> {
                         ));
                     }
                 },
-                Token::Brace(sum) => {
-                    let value = self.variables.evaluate(sum);
-                    let value = value.map_err(|why| refuse(TokenError::new(sum, why)))?;
-                    parts.push(Part::Text(value.to_string()));
-                }
+                Token::Brace(sum) => parts.push(match self.variables.evaluate(sum) {
+                    Ok(value) => Part::Text(value.to_string()),
+                    Err(why) => {
+                        layout.table(sum).ok_or_else(|| refuse(TokenError::new(sum, why)))?
+                    }
+                }),
                 Token::Value(name) => match layout.slots.get(name) {
                     Some(slot) => parts.extend(places(*slot, repetition)),
                     None => {

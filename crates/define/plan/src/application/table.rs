@@ -3,11 +3,14 @@
 use model::sql::{Copies, Table};
 
 use super::names::Names;
-use super::statement::Layout;
+use super::reach::all_texts;
+use super::statement::{Layout, table_names};
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
 
+/// Keys of a table.
+pub(super) const KEYS: [&str; 4] = ["name", "copies", "id", "create"];
 /// Keyword for one table per client.
 const PER_CLIENT: &str = "per client";
 
@@ -16,7 +19,7 @@ impl<'a> Names<'a> {
     pub(super) fn tables(&self, written: &'a [Node<'a>]) -> Result<Vec<Table>, PlanError> {
         let mut tables: Vec<Table> = Vec::new();
         for node in written {
-            let table = self.one_table(node)?;
+            let table = self.one_table(node, &tables)?;
             if tables.iter().any(|known| known.name == table.name) {
                 let why = format!("two tables are named `{}`", table.name);
                 return Err(self.refuse(node.span(), why));
@@ -31,9 +34,9 @@ impl<'a> Names<'a> {
         Ok(tables)
     }
 
-    fn one_table(&self, node: &'a Node<'a>) -> Result<Table, PlanError> {
-        let fields =
-            Fields::of(self.source, node, "[[table]]", &["name", "copies", "id", "create"])?;
+    /// Checks one table; its statements may name those `before` it.
+    fn one_table(&self, node: &'a Node<'a>, before: &[Table]) -> Result<Table, PlanError> {
+        let fields = Fields::of(self.source, node, "[[table]]", &KEYS)?;
         let written = fields.text("name")?;
         let name = (*written.get_ref()).to_owned();
         self.own_name(&written, "a table")?;
@@ -53,7 +56,9 @@ impl<'a> Names<'a> {
             self.own_name(id, "a column")?;
         }
         let create = self.sql_texts(fields.required("create")?)?;
-        let create = self.statements(&create, None, &Layout::default())?;
+        self.check_reached((&name, copies), &all_texts(&create, None), before)?;
+        let layout = Layout { tables: table_names(before), ..Layout::default() };
+        let create = self.statements(&create, None, &layout)?;
         Ok(Table { name, copies, create, id: id.map(|id| (*id.get_ref()).to_owned()) })
     }
 

@@ -77,6 +77,7 @@ fn statement_text(statement: &Statement) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => text.clone(),
         Part::Table => "<table>".to_owned(),
+        Part::OtherTable(position) => format!("<table {position}>"),
         Part::Argument(position) => format!("<{position}>"),
         Part::RowArgument(position) => format!("<row {position}>"),
         Part::Rows(row) => {

@@ -72,6 +72,9 @@ pub trait Connection: Send + Sized {
     /// Connects and logs in.
     fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
 
+    /// Limits the time of each statement; afterwards the connection may be lost.
+    fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;
+
     /// Prepares a statement; `None` when the server takes it as text only.
     fn prepare<'v>(
         &mut self,

@@ -1,14 +1,18 @@
 //! The traits of `engine` for an open database.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{Bounds, EngineState, Identity, Options};
+use model::{Bounds, Call, EngineState, Identity, Options};
 
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
 use crate::session::SqlSession;
-use crate::tables;
+use crate::{check, tables};
+
+/// Longest time of a statement that is checked: on next to no rows, a valid one is done by then.
+const CHECK_WITHIN: Duration = Duration::from_secs(5);
 
 impl<D: Database> SqlEngine<D> {
     /// Returns the quoted name of a copy of an application's table, and its column of ids.
@@ -67,6 +71,14 @@ impl<D: Database> Engine for SqlEngine<D> {
         let sql = format!("SELECT count(*) FROM {name}");
         let count = self.with_control(|connection| connection.first(&sql))?;
         Ok(count.and_then(|count| count.parse().ok()))
+    }
+
+    fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {
+        let setup = self.setup.as_ref();
+        let mut connection = self.connect()?;
+        connection.limit_time(CHECK_WITHIN)?;
+        let keeps = !self.config.endpoint.is_foreign;
+        check::check_call(&mut connection, setup, (call, self.config.protocol), keeps)
     }
 
     /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.

@@ -9,6 +9,7 @@
 //! allocation once the buffers have grown; a statement whose connection was lost has failed and is
 //! never repeated; only tables named in the marker table are ever dropped.
 
+mod check;
 mod command;
 mod config;
 mod connection;

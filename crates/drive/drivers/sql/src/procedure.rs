@@ -25,11 +25,11 @@ pub(crate) struct Calls<C: Connection> {
 }
 
 /// A procedure rendered for one table.
-struct RenderedProcedure<C: Connection> {
-    commands: Vec<Command<C>>,
+pub(crate) struct RenderedProcedure<C: Connection> {
+    pub(crate) commands: Vec<Command<C>>,
     /// Arguments that its statements use.
     arguments: usize,
-    is_transaction: bool,
+    pub(crate) is_transaction: bool,
     is_read: bool,
 }
 
@@ -182,23 +182,23 @@ fn unknown<E>(call: &Call<'_>) -> Failure<E> {
 
 /// Renders a procedure for the call's table.
 #[cold]
-fn render<C: Connection>(
+pub(crate) fn render<C: Connection>(
     setup: Option<&ApplicationSetup>,
     call: &Call<'_>,
     protocol: Protocol,
 ) -> Reply<RenderedProcedure<C>, C> {
     let found = setup.and_then(|setup| {
-        let application = &setup.application;
-        let procedure = application.procedures.get(usize::from(call.procedure))?;
-        Some((procedure, application.tables.get(usize::from(procedure.table))?))
+        let procedure = setup.application.procedures.get(usize::from(call.procedure))?;
+        setup.application.tables.get(usize::from(procedure.table))?;
+        Some((setup, procedure))
     });
-    let (procedure, table) = found.ok_or_else(|| unknown(call))?;
-    let table = tables::name(&table.name, call.table);
+    let (setup, procedure) = found.ok_or_else(|| unknown(call))?;
+    let table = |position| tables::reached(setup, position, call.table);
     // Data definition runs once: there is nothing to prepare.
     let protocol = if procedure.kind == OpKind::Define { Protocol::Text } else { protocol };
     let statements = procedure.statements.by(C::SQL.dialect).iter();
     let templates: Vec<_> =
-        statements.map(|statement| Template::render(statement, procedure, &table)).collect();
+        statements.map(|statement| Template::render(statement, procedure, table)).collect();
     Ok(RenderedProcedure {
         arguments: templates.iter().map(Template::arguments).max().unwrap_or(0),
         commands: templates.into_iter().map(|text| Command::new(text, protocol)).collect(),

@@ -56,9 +56,17 @@ impl Socket {
     /// # Errors
     /// When the operating system refuses it.
     pub fn clear_read_timeout(&self) -> io::Result<()> {
+        self.set_read_timeout(None)
+    }
+
+    /// Sets the longest wait for data; `None` waits for ever.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
         match self {
-            Self::Unix(stream) => stream.set_read_timeout(None),
-            Self::Tcp(stream) => stream.set_read_timeout(None),
+            Self::Unix(stream) => stream.set_read_timeout(limit),
+            Self::Tcp(stream) => stream.set_read_timeout(limit),
         }
     }
 }

@@ -4,15 +4,16 @@
 //! stored in the data directory: a directory opened again finds its rows, while tables of another
 //! token are left from an earlier run, and dropped.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use engine::{EngineError, OpenSpec};
-use model::sql::{Part, Statement};
+use engine::{ApplicationSetup, EngineError, OpenSpec, Refusal};
+use model::sql::{Part, Statement, StatementOwner};
 
 use crate::config::Config;
-use crate::connection::{Connection, Reply};
+use crate::connection::Connection;
 use crate::failure::{ErrorResponse, Failure};
 
 /// The table of key-value operations.
@@ -27,6 +28,8 @@ const TOKEN_BYTES: usize = 16;
 /// A table to create.
 struct TableSpec {
     name: String,
+    /// Its name in the application; `None` for the table of keys and values.
+    of: Option<String>,
     create: Vec<String>,
 }
 
@@ -60,15 +63,19 @@ pub(crate) fn ensure<C: Connection>(
     let is_dropped = |table: &(String, String)| {
         is_rebuilt || !is_present(table) || missing.iter().any(|missing| missing.name == table.0)
     };
-    for (name, _) in marked.iter().filter(|table| is_dropped(table)) {
-        drop_table(connection, name).map_err(|failure| target.creation_error(failure))?;
+    let mut dropped: Vec<_> = marked.iter().filter(|table| is_dropped(table)).collect();
+    // Last created first: a table may refer to those before it.
+    dropped.sort_by_key(|(name, _)| Reverse(wanted.iter().position(|table| table.name == *name)));
+    for (name, _) in dropped {
+        drop_table(connection, name).map_err(|(_, failure)| target.creation_error(failure))?;
     }
     let token = match token {
         Some(token) => token,
         None => target.new_token(!is_trusted)?,
     };
     for table in missing {
-        create(connection, table, &token).map_err(|failure| target.creation_error(failure))?;
+        create(connection, table, &token)
+            .map_err(|(index, failure)| target.statement_error(table, index, failure))?;
     }
     Ok(wanted.into_iter().map(|table| table.name).collect())
 }
@@ -76,15 +83,16 @@ pub(crate) fn ensure<C: Connection>(
 fn specs<C: Connection>(spec: &OpenSpec, session: &C::Session) -> Vec<TableSpec> {
     let Some(setup) = &spec.application else {
         let create = C::create_key_value(session);
-        return vec![TableSpec { name: KEY_VALUE.to_owned(), create }];
+        return vec![TableSpec { name: KEY_VALUE.to_owned(), of: None, create }];
     };
     let tables = (0u16..).zip(&setup.application.tables);
     let all = tables.flat_map(|(position, table)| {
         (0..setup.copies(position)).map(|number| {
             let name = name(&table.name, number);
             let statements = table.create.by(C::SQL.dialect).iter();
-            let create = statements.map(|statement| sql_text(statement, &name)).collect();
-            TableSpec { name, create }
+            let named = |other| reached(setup, other, number);
+            let create = statements.map(|statement| sql_text(statement, &name, named)).collect();
+            TableSpec { name, of: Some(table.name.clone()), create }
         })
     });
     all.collect()
@@ -95,22 +103,29 @@ pub(crate) fn name(base: &str, number: u32) -> String {
     format!("{base}{}", u64::from(number) + 1)
 }
 
-fn sql_text(statement: &Statement, table: &str) -> String {
+/// Returns the name of the table at `position`, as a call on copy `number` reaches it.
+pub(crate) fn reached(setup: &ApplicationSetup, position: u16, number: u32) -> String {
+    let table = setup.application.tables.get(usize::from(position));
+    name(table.map_or("", |table| &table.name), setup.reached(position, number))
+}
+
+fn sql_text(statement: &Statement, table: &str, other: impl Fn(u16) -> String) -> String {
     let pieces = statement.parts.iter().map(|part| match part {
-        Part::Text(text) => text.as_str(),
-        Part::Table => table,
-        Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => "",
+        Part::Text(text) => text.clone(),
+        Part::Table => table.to_owned(),
+        Part::OtherTable(position) => other(*position),
+        Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => String::new(),
     });
     pieces.collect()
 }
 
 /// Creates a table; the marker table names it first.
-fn create<C: Connection>(connection: &mut C, table: &TableSpec, token: &str) -> Reply<(), C> {
+fn create<C: Connection>(connection: &mut C, table: &TableSpec, token: &str) -> Executed<C> {
     let note = format!("INSERT INTO {MARKER} VALUES ('{}', '{token}')", table.name);
     in_transaction(connection, [&note].into_iter().chain(&table.create))
 }
 
-fn drop_table<C: Connection>(connection: &mut C, name: &str) -> Reply<(), C> {
+fn drop_table<C: Connection>(connection: &mut C, name: &str) -> Executed<C> {
     let quote = C::SQL.quote;
     let statements = [
         format!("DROP TABLE IF EXISTS {quote}{name}{quote}"),
@@ -119,17 +134,21 @@ fn drop_table<C: Connection>(connection: &mut C, name: &str) -> Reply<(), C> {
     in_transaction(connection, statements.iter())
 }
 
+/// The result of several statements: the position of the one that failed.
+type Executed<C> = Result<(), (usize, Failure<<C as Connection>::Error>)>;
+
 /// Runs statements as one transaction, where table creation is transactional.
 fn in_transaction<'a, C: Connection>(
     connection: &mut C,
-    mut statements: impl Iterator<Item = &'a String>,
-) -> Reply<(), C> {
+    statements: impl Iterator<Item = &'a String>,
+) -> Executed<C> {
+    let mut run = |index, sql: &str| connection.run(sql).map_err(|failure| (index, failure));
     if !C::SQL.is_ddl_transactional {
-        return statements.try_for_each(|sql| connection.run(sql));
+        return statements.enumerate().try_for_each(|(index, sql)| run(index, sql));
     }
-    connection.run(C::SQL.begin)?;
-    let done = statements.try_for_each(|sql| connection.run(sql));
-    let ended = connection.run(if done.is_ok() { "COMMIT" } else { "ROLLBACK" });
+    run(0, C::SQL.begin)?;
+    let done = statements.enumerate().try_for_each(|(index, sql)| run(index, sql));
+    let ended = run(0, if done.is_ok() { "COMMIT" } else { "ROLLBACK" });
     done.and(ended)
 }
 
@@ -197,6 +216,23 @@ impl<S> Target<'_, S> {
         ))
     }
 
+    /// Returns the error of a statement that creates a table, after the note at position 0.
+    #[cold]
+    fn statement_error<E: ErrorResponse>(
+        &self,
+        table: &TableSpec,
+        index: usize,
+        failure: Failure<E>,
+    ) -> EngineError {
+        match (&table.of, index.checked_sub(1), &failure) {
+            (Some(name), Some(index), Failure::Refused(error)) if !error.lacks_right() => {
+                let owner = StatementOwner::Table(name.clone());
+                Refusal::Statement { owner, index, reason: error.to_string() }.into()
+            }
+            _ => self.creation_error(failure),
+        }
+    }
+
     /// Converts a failure to create or drop a table, with the remedy for missing rights.
     #[cold]
     fn creation_error<E: ErrorResponse>(&self, failure: Failure<E>) -> EngineError {
@@ -221,6 +257,9 @@ mod tests {
     fn table_name_is_substituted_in_statements() {
         let text = |text: &str| Part::Text(text.to_owned());
         let parts = vec![text("CREATE TABLE "), Part::Table, text(" (a INT)")];
-        assert_eq!(sql_text(&Statement { parts }, &name("pi", 0)), "CREATE TABLE pi1 (a INT)");
+        assert_eq!(
+            sql_text(&Statement { parts }, &name("pi", 0), |_| String::new()),
+            "CREATE TABLE pi1 (a INT)"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! SQL text with the positions of its values, and those values.
 
+use std::borrow::Cow;
+
 use model::sql::{Piece, Procedure, Statement};
 use model::{Argument, Call};
 
@@ -29,8 +31,12 @@ impl Template {
         Self { parts }
     }
 
-    /// Renders `statement` of `procedure` for a table.
-    pub(crate) fn render(statement: &Statement, procedure: &Procedure, table: &str) -> Self {
+    /// Renders `statement` of `procedure`; `table` names the table at a position.
+    pub(crate) fn render(
+        statement: &Statement,
+        procedure: &Procedure,
+        table: impl Fn(u16) -> String,
+    ) -> Self {
         let mut parts: Vec<Part> = Vec::new();
         for piece in statement.pieces(procedure) {
             let text = match piece {
@@ -38,12 +44,12 @@ impl Template {
                     parts.push(Part::Value(position));
                     continue;
                 }
-                Piece::Text(text) => text,
-                Piece::Table => table,
+                Piece::Text(text) => Cow::Borrowed(text),
+                Piece::Table(position) => Cow::Owned(table(position)),
             };
             match parts.last_mut() {
-                Some(Part::Text(before)) => before.push_str(text),
-                _ => parts.push(Part::Text(text.to_owned())),
+                Some(Part::Text(before)) => before.push_str(&text),
+                _ => parts.push(Part::Text(text.into_owned())),
             }
         }
         Self { parts }
@@ -146,21 +152,23 @@ mod tests {
                 SourcePart::Argument(0),
                 text(" FROM "),
                 SourcePart::Table,
+                text(", "),
+                SourcePart::OtherTable(3),
                 text(" WHERE id IN ("),
                 SourcePart::Rows(vec![SourcePart::RowArgument(0)]),
                 text(") AND x > "),
                 SourcePart::Argument(0),
             ],
         };
-        let template = Template::render(&statement, &procedure(2), "pi7");
-        let merged = Part::Text(" FROM pi7 WHERE id IN (".to_owned());
+        let template = Template::render(&statement, &procedure(2), |table| format!("pi{table}"));
+        let merged = Part::Text(" FROM pi0, pi3 WHERE id IN (".to_owned());
         assert_eq!((template.arguments(), &template.parts[2]), (3, &merged));
         let numbered = |is_shared| template.with_placeholders(is_shared, |at| format!("${at}"));
         let (sql, arguments) = numbered(true);
-        assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $1");
+        assert_eq!(sql, "SELECT $1 FROM pi0, pi3 WHERE id IN ($2, $3) AND x > $1");
         assert_eq!(arguments, [0, 1, 2]);
         let (sql, arguments) = numbered(false);
-        assert_eq!(sql, "SELECT $1 FROM pi7 WHERE id IN ($2, $3) AND x > $4");
+        assert_eq!(sql, "SELECT $1 FROM pi0, pi3 WHERE id IN ($2, $3) AND x > $4");
         assert_eq!(arguments, [0, 1, 2, 0]);
     }
 

@@ -40,11 +40,16 @@ fn ids_of(statement: &Statement, procedure: &Procedure, table: &Table) -> Option
     let are_ids = draws.iter().all(|draw| matches!(draw, Draw::Id | Draw::FirstId));
     let text_of = |part: &Part| match part {
         Part::Text(text) => text.to_ascii_lowercase(),
-        Part::Table | Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => String::new(),
+        Part::Table
+        | Part::OtherTable(_)
+        | Part::Argument(_)
+        | Part::RowArgument(_)
+        | Part::Rows(_) => String::new(),
     };
     let text: String = statement.parts.iter().map(text_of).collect();
     let names_id = table.id.as_ref().is_some_and(|id| text.contains(&id.to_ascii_lowercase()));
-    let is_wider = WIDENING.iter().any(|word| text.contains(word));
+    let is_wider = WIDENING.iter().any(|word| text.contains(word))
+        || procedure.other_tables().next().is_some();
     let is_sure = is_point && are_ids && !draws.is_empty() && names_id && !is_wider;
     is_sure.then_some(draws.len() as u64)
 }

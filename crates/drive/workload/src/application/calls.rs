@@ -53,6 +53,22 @@ pub(crate) fn generators(
     made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
 }
 
+/// Returns the calls of one procedure by a single client, to try it out.
+///
+/// # Errors
+/// When a draw cannot be made.
+pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator>, WorkloadError> {
+    let member = Member {
+        part: Part { client: 0, clients: 1 },
+        stream: Stream::new(0, "sample", Group::Clients, 0),
+        number: 0,
+        numbers: 1,
+    };
+    let calls = Calls::new(tables, &CallMix::InTurn(vec![procedure]), &member);
+    let calls = calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))?;
+    Ok(Box::new(calls))
+}
+
 /// One client of a group.
 struct Member {
     part: Part,

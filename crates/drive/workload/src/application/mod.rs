@@ -21,6 +21,7 @@ mod steps;
 mod tables;
 
 pub(crate) use calls::generators;
+pub use calls::sample_calls;
 pub use check::check_application;
 pub use steps::{background_load, step_infos};
 pub use tables::Tables;

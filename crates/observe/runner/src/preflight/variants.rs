@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use engine::{EngineError, Refusal, Setting};
 use load::{Clock, SteadyClock};
+use model::sql::CallMix;
 use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
 
+use super::connections::check_connections;
 use super::demand::check_demand;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
@@ -87,6 +89,7 @@ fn open_once(
     let data = bench.data.fresh(&cell.id)?;
     let mut order = bench.order(experiment, &cell, &data, Vec::new())?;
     order.variant = variant.clone();
+    order.checked = called_procedures(experiment);
     let cpus = Cpus::of(experiment)?;
     let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
     let mut host = match Host::open(bench, experiment, variant, &data, &cpus) {
@@ -101,6 +104,11 @@ fn open_once(
     let _memory = MemoryWatch::begin(limit, &process)?;
     process.send(&Command::Run(Box::new(order)));
     let mut result = follow(process, || bench.interrupt.level() > 0);
+    if let Some(Ok((_, effective))) = &result
+        && let Err(refusal) = check_connections((effective, &variant.options), experiment)
+    {
+        result = Some(Err(refusal));
+    }
     if let Some(Ok((identity, _))) = &mut result {
         identity.facts.extend(host.facts());
         identity.facts.extend(cpus.fact(experiment.placement));
@@ -112,6 +120,22 @@ fn open_once(
     // Its data are not needed.
     host.close(true);
     result.ok_or(RunnerError::Interrupted)?.map_err(refused)
+}
+
+/// Returns the positions of the procedures that the experiment calls, in the order of its steps.
+fn called_procedures(experiment: &Experiment) -> Vec<u16> {
+    let Some(application) = &experiment.application else { return Vec::new() };
+    let steps = experiment.steps.iter().filter_map(|step| application.step(&step.name));
+    let mut called: Vec<u16> = Vec::new();
+    for own in steps {
+        let background = own.background.as_ref().map(|background| &background.call_mix);
+        for position in own.clients.iter().chain(background).flat_map(CallMix::positions) {
+            if !called.contains(&position) {
+                called.push(position);
+            }
+        }
+    }
+    called
 }
 
 /// Follows one preflight; an engine that crashes or hangs in it is refused.

@@ -16,6 +16,7 @@ use super::placement::Cpus;
 use super::process::bad_end;
 use super::workbench::{Served, Workbench};
 use crate::error::RunnerError;
+use crate::preflight::with_connections;
 
 /// Time a server has to stop when its run is over; then it is killed: its data are removed.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
@@ -66,13 +67,14 @@ impl Host {
         };
         let group = ServerGroup::create(experiment.memory_bytes, &data.path)
             .map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
+        let options = with_connections(&variant.options, experiment);
         let start = Start {
             kind,
             program: &program.path,
             fingerprint: &program.sha256,
             dir: &data.path,
             settings: &variant.settings,
-            options: &variant.options,
+            options: &options,
             user: bench.server_user.as_deref(),
             placement: ServerPlacement { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
             templates: Some(bench.data.path()),

@@ -126,6 +126,7 @@ impl Workbench<'_> {
             data: experiment.data,
             endpoint: None,
             application: experiment.application.clone(),
+            checked: Vec::new(),
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
             downwards: first(|step| workload::reads_downwards(&step.name)),
             pipelined: first(|step| matches!(step.load, Load::Pipelined(_))),

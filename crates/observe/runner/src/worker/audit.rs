@@ -248,6 +248,7 @@ mod tests {
             pipelined: None,
             library: None,
             endpoint: None,
+            checked: Vec::new(),
             application: Some(application()),
             clients_max: 3,
             dir: std::env::temp_dir(),

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting};
-use model::{DataShape, Options};
+use model::{DataShape, Op, Options};
+use workload::Tables;
 
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};
@@ -62,6 +63,21 @@ pub(super) fn application_setup(order: &Order) -> Option<ApplicationSetup> {
     Some(ApplicationSetup { application, clients: order.clients_max })
 }
 
+/// Calls a procedure once.
+fn check_call(
+    engine: &dyn Engine,
+    setup: &ApplicationSetup,
+    procedure: u16,
+) -> Result<(), EngineError> {
+    let tables = Tables::query(setup, 0, |table, copy| engine.bounds(table, copy))?;
+    let calls = workload::sample_calls(&tables, procedure);
+    let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
+    match calls.next() {
+        Some(Op::Call(call)) => engine.check_call(&call),
+        Some(_) | None => Ok(()),
+    }
+}
+
 impl<W: Write + Send> Worker<'_, W> {
     /// Opens the engine; `None` when it refused, which is then reported.
     pub(super) fn open(
@@ -114,6 +130,18 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.refuse(refusal)
             }
         }
+    }
+
+    /// Calls the order's procedures once; returns `false` when one was refused, which is reported.
+    pub(super) fn check_calls(&self, engine: &dyn Engine, order: &Order) -> Result<bool, String> {
+        let Some(setup) = application_setup(order) else { return Ok(true) };
+        for procedure in &order.checked {
+            let checked = check_call(engine, &setup, *procedure);
+            if let Err(error) = checked {
+                return self.refuse(error.into()).map(|_| false);
+            }
+        }
+        Ok(true)
     }
 
     /// Reports that the engine is not opened, and why.

@@ -110,10 +110,15 @@ impl RowCountCheck {
         for ((at, copy), calls) in tallies {
             let procedure = self.setup.application.procedures.get(usize::from(*at));
             let Some(procedure) = procedure else { continue };
-            let copy = (procedure.table, *copy);
-            let Some(entry) = self.entries.get_mut(&copy) else { continue };
-            if !entry.note(procedure, calls) {
-                self.entries.remove(&copy);
+            let own = (procedure.table, *copy);
+            let is_known = self.entries.get_mut(&own).is_none_or(|it| it.note(procedure, calls));
+            if !is_known {
+                self.entries.remove(&own);
+            }
+            if effect(procedure) == Effect::Unknown && calls.done + calls.failed > 0 {
+                for other in procedure.other_tables() {
+                    self.entries.remove(&(other, self.setup.reached(other, *copy)));
+                }
             }
         }
     }
@@ -200,8 +205,12 @@ fn called(step_spec: &TrafficSpec) -> Vec<usize> {
 }
 
 /// Returns the effect of a procedure's calls on the number of rows.
+///
+/// What goes to which of several tables is not reported.
 fn effect(procedure: &Procedure) -> Effect {
+    let has_others = procedure.other_tables().next().is_some();
     match procedure.kind {
+        OpKind::Insert | OpKind::Delete if has_others => Effect::Unknown,
         OpKind::Insert => Effect::Adds,
         OpKind::Delete => Effect::Removes,
         OpKind::Get
@@ -335,6 +344,25 @@ mod tests {
         row_counts.note(&called(4, calls(1, 0, 3)));
         assert!(row_counts.due(true).is_empty());
         assert_eq!(row_counts.check(COPY, 5), Ok(()));
+    }
+
+    #[test]
+    fn every_table_of_an_unknown_effect_is_unchecked() {
+        let mut application = application();
+        let mut both = application.procedures[0].clone();
+        both.statements.mysql = vec![Statement { parts: vec![Part::OtherTable(1)] }];
+        application.procedures.push(both);
+        let other = model::sql::Table {
+            copies: model::sql::Copies::Fixed(1),
+            ..application.tables[0].clone()
+        };
+        application.tables.push(other);
+        let setup = ApplicationSetup { application: Arc::new(application), clients: 2 };
+        let mut row_counts = RowCountCheck::new(setup);
+        row_counts.counted(COPY, 100);
+        row_counts.counted((1, 0), 7);
+        row_counts.note(&called(4, calls(1, 0, 3)));
+        assert!(row_counts.entries.is_empty(), "the copy, and the other table's only one");
     }
 
     #[test]

@@ -68,6 +68,9 @@ impl<W: Write + Send> Worker<'_, W> {
     fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
         self.calibrate(order)?;
         let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
+        if !self.check_calls(engine.as_ref(), order)? {
+            return Ok(());
+        }
         let mut presence = Presence::Some;
         let mut row_counts = application_setup(order).map(RowCountCheck::new);
         let infos = infos(order);

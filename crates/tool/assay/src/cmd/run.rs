@@ -228,6 +228,9 @@ fn refused_variant(
         Refusal::Setting { setting, reason, remedy } => {
             checked.setting_refusal((variant, setting.name()), reason, remedy)
         }
+        Refusal::Statement { owner, index, reason } => {
+            checked.statement_refusal(variant, (owner, *index), reason)
+        }
         Refusal::Build { reason } => checked.variant_error(variant, reason),
     }
 }

@@ -33,4 +33,5 @@ mod results_are_listed_shown_compared_and_reported;
 mod servers_are_fetched_and_added;
 mod servers_run_the_insert_benchmark;
 mod shipped_experiments_and_applications_are_valid;
+mod sql_errors_precede_the_load;
 mod unknown_names_and_types_are_rejected;

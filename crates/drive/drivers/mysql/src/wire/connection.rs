@@ -106,6 +106,11 @@ impl driver_sql::Connection for Connection {
         Ok(Self { packets, version })
     }
 
+    /// By the client: only some releases have a limit of their own, and for reads only.
+    fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
+        Ok(self.packets.socket.set_read_timeout(Some(limit))?)
+    }
+
     fn prepare<'v>(
         &mut self,
         template: &Template,

@@ -50,6 +50,11 @@ impl ErrorResponse for ErrorPacket {
         matches!(self.number, 1044 | 1142 | 1227)
     }
 
+    /// Source: MySQL's server error reference: constraints, deadlock, lock wait, interrupted.
+    fn depends_on_rows(&self) -> bool {
+        self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317)
+    }
+
     /// Source: MySQL's and MariaDB's error references.
     #[cold]
     fn classify(self) -> EngineError {

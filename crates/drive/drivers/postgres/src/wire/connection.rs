@@ -211,6 +211,10 @@ impl driver_sql::Connection for Connection {
         Ok(Self { stream, receive_buffer, send_buffer, status, statements, parameters })
     }
 
+    fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
+        driver_sql::Connection::run(self, &format!("SET statement_timeout = {}", limit.as_millis()))
+    }
+
     /// A shared parameter gets the type of its first use, as it should; where the uses differ in
     /// type the server rejects it, and each use gets a parameter of its own.
     fn prepare<'v>(

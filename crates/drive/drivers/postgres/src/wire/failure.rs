@@ -65,6 +65,11 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
         self.is("42501")
     }
 
+    /// A constraint, a conflict, a timeout or a cancelled statement.
+    fn depends_on_rows(&self) -> bool {
+        ["23", "40", "55P03", "57014"].iter().any(|class| self.is(class))
+    }
+
     /// Classifies an error response by its SQLSTATE.
     ///
     /// A duplicate key is no defect, as in sysbench: it hits transactions that delete a row and

@@ -1,0 +1,64 @@
+//! Places of an application's statements in its file, for later errors.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use model::Dialect;
+use model::sql::{PerDialect, StatementOwner};
+
+use super::names::Names;
+use super::statement::{SqlText, SqlTexts};
+use crate::error::{PlanError, Source};
+use crate::syntax::{Fields, Node, word};
+
+/// Places of the statements of an application, in the order of their execution.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StatementPlaces {
+    source: Source,
+    places: BTreeMap<StatementOwner, PerDialect<Vec<Range<usize>>>>,
+}
+
+impl StatementPlaces {
+    /// Points an error at a statement, where it is known.
+    pub(crate) fn point(
+        &self,
+        error: PlanError,
+        (owner, index): (&StatementOwner, usize),
+        dialect: Dialect,
+    ) -> PlanError {
+        let places = self.places.get(owner).map(|places| places.by(dialect));
+        match places.and_then(|places| places.get(index)) {
+            Some(place) => error.at(&self.source, place.clone(), "rejected by the server"),
+            None => error,
+        }
+    }
+}
+
+impl<'a> Names<'a> {
+    /// Returns the places of every statement of tables and procedures.
+    pub(super) fn places(&self, tables: &'a [Node<'a>]) -> Result<StatementPlaces, PlanError> {
+        let mut places = BTreeMap::new();
+        for node in tables {
+            let fields = Fields::of(self.source, node, "[[table]]", &super::table::KEYS)?;
+            let name = (*fields.text("name")?.get_ref()).to_owned();
+            let texts = self.sql_texts(fields.required("create")?)?;
+            places.insert(StatementOwner::Table(name), places_of(&texts));
+        }
+        for (name, node) in self.procedures {
+            let name = word(name);
+            let owner = StatementOwner::Procedure((*name.get_ref()).to_owned());
+            let Some(sql) = self.written(name, node)?.get("sql") else { continue };
+            places.insert(owner, places_of(&self.sql_texts(sql)?));
+        }
+        Ok(StatementPlaces { source: self.source.clone(), places })
+    }
+}
+
+/// Returns the place of each statement, as often as it is executed.
+fn places_of(texts: &SqlTexts<'_>) -> PerDialect<Vec<Range<usize>>> {
+    let of = |texts: &[SqlText<'_>]| {
+        let times = texts.iter().flat_map(|text| (0..text.times).map(|_| text.place.clone()));
+        times.collect()
+    };
+    PerDialect { postgres: of(&texts.postgres), mysql: of(&texts.mysql) }
+}

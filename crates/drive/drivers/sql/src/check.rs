@@ -1,0 +1,70 @@
+//! Check of a procedure's statements, before anything is loaded.
+
+use engine::{ApplicationSetup, EngineError, Refusal};
+use model::sql::StatementOwner;
+use model::{Call, OpKind};
+
+use crate::config::Protocol;
+use crate::connection::{Connection, Reply};
+use crate::failure::{ErrorResponse, Failure};
+use crate::procedure::{RenderedProcedure, render};
+use crate::template::Value;
+
+/// Executes a call once, so that names and types of every statement are known to be right.
+///
+/// Its rows stay when it `keeps` them, for the procedures that follow; else they are rolled back,
+/// except those of definitions, which are not transactional everywhere. A statement that takes too
+/// long or violates a constraint counts as right: both depend on the rows.
+pub(crate) fn check_call<C: Connection>(
+    connection: &mut C,
+    setup: Option<&ApplicationSetup>,
+    (call, protocol): (&Call<'_>, Protocol),
+    keeps: bool,
+) -> Result<(), EngineError> {
+    let mut rendered = render::<C>(setup, call, protocol)?;
+    let is_begun = rendered.is_transaction || (!keeps && call.kind != OpKind::Define);
+    if is_begun {
+        connection.run(C::SQL.begin)?;
+    }
+    let executed = execute_all(connection, &mut rendered, call);
+    let end = if keeps && executed.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    if is_begun && !is_loss(&executed) {
+        connection.run(end)?;
+    }
+    match executed {
+        Err((index, failure)) if !depends_on_rows(&failure) => {
+            let procedures = setup.map_or(&[][..], |setup| &setup.application.procedures);
+            let name = procedures.get(usize::from(call.procedure)).map(|it| it.name.clone());
+            let owner = StatementOwner::Procedure(name.unwrap_or_default());
+            Err(Refusal::Statement { owner, index, reason: failure.to_string() }.into())
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Executes the statements; returns the position of one that failed.
+fn execute_all<C: Connection>(
+    connection: &mut C,
+    rendered: &mut RenderedProcedure<C>,
+    call: &Call<'_>,
+) -> Result<(), (usize, Failure<C::Error>)> {
+    for (index, command) in rendered.commands.iter_mut().enumerate() {
+        let done: Reply<_, C> =
+            command.run(connection, |position| Value::of(call, position), |_, _| {});
+        done.map_err(|failure| (index, failure))?;
+    }
+    Ok(())
+}
+
+fn is_loss<E: ErrorResponse>(executed: &Result<(), (usize, Failure<E>)>) -> bool {
+    matches!(executed, Err((_, failure)) if failure.is_loss())
+}
+
+/// Returns whether a statement may succeed on other rows, or with more time.
+fn depends_on_rows<E: ErrorResponse>(failure: &Failure<E>) -> bool {
+    match failure {
+        Failure::Refused(response) => response.is_loss() || response.depends_on_rows(),
+        Failure::Lost(_) => true,
+        Failure::Rejected(_) => false,
+    }
+}

@@ -1,0 +1,180 @@
+//! Errors in SQL, and servers with too few connections, are reported before anything is loaded.
+
+use crate::rejection::{check_rejection, unwrapped};
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// Two tables for each client; a transfer writes to the client's own copy of both.
+const BANK: &str = r#"name = "bank"
+about = "accounts that pay each other"
+row_bytes = 40
+order = ["fill", "index", "pay"]
+
+[values]
+id = "id"
+owner = { pattern = "owner-########" }
+amount = { integer = [1, 100] }
+
+[[table]]
+name = "account"
+copies = "per client"
+id = "id"
+create.postgres = "CREATE TABLE {table} (id SERIAL PRIMARY KEY, owner VARCHAR(20), cents INT NOT NULL)"
+create.mysql = "CREATE TABLE {table} (id INT AUTO_INCREMENT PRIMARY KEY, owner VARCHAR(20), cents INT NOT NULL)"
+
+[[table]]
+name = "history"
+copies = "per client"
+create = "CREATE TABLE {table} (account INT NOT NULL, cents INT NOT NULL, FOREIGN KEY (account) REFERENCES {account} (id))"
+
+[[table]]
+name = "bank"
+create = "CREATE TABLE {table} (payments INT NOT NULL)"
+
+[procedure.open]
+kind = "insert"
+table = "account"
+rows = 10
+row = "(:owner, :amount)"
+sql = "INSERT INTO {table} (owner, cents) VALUES {rows}"
+
+[procedure.found]
+kind = "insert"
+sql = "INSERT INTO {bank} (payments) VALUES (0)"
+
+[procedure.index]
+kind = "define"
+table = "account"
+sql = "CREATE INDEX {table}_owner ON {table} (owner)"
+
+[procedure.pay]
+kind = "transaction"
+table = "account"
+transaction = true
+sql = [
+    "UPDATE {table} SET cents = cents + :amount WHERE id = :id",
+    "INSERT INTO {history} (account, cents) VALUES (:id, :amount)",
+    { times = 2, sql = "UPDATE {bank} SET payments = payments + 1" },
+    "SELECT count(*) FROM {account}",
+]
+
+[procedure.audit]
+kind = "scan"
+sql = "SELECT sum(cents) FROM {history}"
+
+[[step]]
+name = "fill"
+about = "opens the accounts"
+role = "load"
+clients = ["open"]
+rows = "100%"
+unit = "row"
+
+[[step]]
+name = "index"
+about = "makes the index and the bank"
+role = "write"
+clients = { once = ["index", "found"] }
+unit = "operation"
+needs = ["fill"]
+
+[[step]]
+name = "pay"
+about = "moves money"
+role = "read-write"
+clients = { pay = 9, audit = 1 }
+unit = "operation"
+needs = ["index"]
+"#;
+
+/// A server of each dialect.
+const SERVERS: [&str; 2] = ["postgres@15.10", "mysql@8.0.31"];
+
+/// Returns the output of a short run of the application on a server; prints why without one.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn run(server: &str, application: &str, more: &[&str]) -> Option<(Workspace, ProgramOutput)> {
+    if let Err(reason) = supply::testing::server(server) {
+        println!("skipped: {reason}");
+        return None;
+    }
+    let workspace = Workspace::new();
+    workspace.write("bank.toml", application);
+    let words = ["run", "--workload", "./bank.toml", "--engine", server, "--rows", "200"];
+    let mut run = workspace.program(&[&words[..], more].concat());
+    run.args(["--duration", "300ms", "--warmup", "0s"]);
+    // The servers lie in the ordinary cache.
+    run.env_remove("XDG_CACHE_HOME");
+    let output = ProgramOutput::of(run.output().expect("the program starts"));
+    Some((workspace, output))
+}
+
+/// Checks that a replacement in the application is rejected at the text, with the server's message.
+fn rejects(server: &str, (old, new): (&str, &str), expected: &[&str]) {
+    assert_eq!(BANK.matches(old).count(), 1, "{old}");
+    let Some((workspace, output)) = run(server, &BANK.replace(old, new), &[]) else { return };
+    let error = unwrapped(&check_rejection(&workspace, &output));
+    for expected in expected {
+        assert!(error.contains(expected), "{server}: {expected}\n{error}");
+    }
+}
+
+#[test]
+fn transaction_reaches_its_own_copy_of_every_table() {
+    for server in SERVERS {
+        let Some((_, output)) = run(server, BANK, &["--clients", "2"]) else { continue };
+        assert_eq!(output.code, 0, "{server}: {}{}", output.out, output.err);
+    }
+}
+
+#[test]
+fn wrong_column_is_reported_with_line_procedure_and_statement() {
+    let renamed = ("INTO {history} (account, cents)", "INTO {history} (account, cent)");
+    let place =
+        ["bank.toml:", "procedure `pay`: statement 2 is rejected", "rejected by the server"];
+    let unknown =
+        [r#"column "cent" of relation "history1" does not exist"#, "Unknown column 'cent'"];
+    for (server, unknown) in SERVERS.into_iter().zip(unknown) {
+        rejects(server, renamed, &[&place[..], &[unknown]].concat());
+    }
+    // A repeated statement has one line, and as many numbers.
+    let last = ("SELECT count(*) FROM {account}", "SELECT count(*) FROM {account} WHERE x = 1");
+    for server in SERVERS {
+        rejects(server, last, &["procedure `pay`: statement 5 is rejected", "WHERE x = 1"]);
+    }
+}
+
+#[test]
+fn wrong_type_is_reported_before_the_load() {
+    let typed = ("WHERE id = :id\",", "WHERE id = :owner\",");
+    let inserted = ("VALUES (:id, :amount)", "VALUES (:id, :owner)");
+    let pg = "invalid input syntax for type integer";
+    rejects(SERVERS[0], typed, &["procedure `pay`: statement 1 is rejected", pg]);
+    rejects(SERVERS[0], inserted, &["procedure `pay`: statement 2 is rejected", pg]);
+    let mysql = "Incorrect integer value";
+    rejects(SERVERS[1], inserted, &["procedure `pay`: statement 2 is rejected", mysql]);
+}
+
+#[test]
+fn wrong_definitions_are_reported_before_the_load() {
+    let table = ("payments INT NOT NULL", "payments INTT NOT NUL");
+    let index = ("ON {table} (owner)", "ON {table} (owners)");
+    for server in SERVERS {
+        rejects(server, table, &["table `bank`: statement 1 is rejected", "bank.toml:"]);
+        rejects(server, index, &["procedure `index`: statement 1 is rejected", "owners"]);
+    }
+}
+
+#[test]
+fn more_clients_than_connections_are_configured_or_rejected() {
+    for server in SERVERS {
+        let more = ["--clients", "2", "--option", "max_connections=9"];
+        let Some((workspace, output)) = run(server, BANK, &more) else { continue };
+        let error = unwrapped(&check_rejection(&workspace, &output));
+        assert!(error.contains("option `max_connections` is rejected"), "{server}: {error}");
+        assert!(error.contains("set `max_connections = 11`"), "{server}: {error}");
+    }
+    let Some((_, output)) = run(SERVERS[0], BANK, &["--clients", "320", "--disk-floor", "1MiB"])
+    else {
+        return;
+    };
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+}
