@@ -10,7 +10,7 @@ use model::units::parse_size;
 use model::{Capabilities, Durability, Options, Settings};
 
 use crate::error::EngineError;
-use crate::refusal::Setting;
+use crate::refusal::{Refusal, Setting};
 
 /// Checks that `engine` supports the `settings`.
 ///
@@ -24,10 +24,15 @@ pub fn check_settings(
     let class = settings.durability;
     if !capabilities.durability.contains(&class) {
         let offered: Vec<_> = capabilities.durability.iter().map(|class| class.name()).collect();
-        let guarantee = capabilities.durability.last().copied().unwrap_or(Durability::None);
-        let (offered, guarantee) = (offered.join(", "), guarantee.guarantee());
-        let reason = format!("durability `{class}`: {engine} offers {offered} ({guarantee})");
-        return Err(EngineError::setting(Setting::Durability, reason));
+        let strongest = capabilities.durability.last().copied().unwrap_or(Durability::None);
+        let (offered, guarantee) = (offered.join(", "), strongest.guarantee());
+        return Err(EngineError::Refused(Refusal::Setting {
+            setting: Setting::Durability,
+            reason: format!(
+                "not supported: durability `{class}`: {engine} offers {offered} ({guarantee})"
+            ),
+            remedy: format!("write durability = \"{strongest}\", or --durability {strongest}"),
+        }));
     }
     let compression = settings.compression.as_deref().filter(|name| *name != "none");
     let requested = [
@@ -149,6 +154,11 @@ mod tests {
             "not supported: durability `sync`: it offers none (nothing survives before a clean \
              close)"
         );
+        let sync = Settings { durability: Durability::Sync, ..none.clone() };
+        let Err(EngineError::Refused(refusal)) = check_settings("it", &can, &sync) else {
+            panic!()
+        };
+        assert_eq!(refusal.remedy(), "write durability = \"none\", or --durability none");
         assert_eq!(
             error_text(Settings { direct_io: true, ..none.clone() }),
             "not supported: direct_io: it: reads through a map"
