@@ -44,8 +44,8 @@ pub fn open_own(path: &Path, engine: &str) -> Result<Box<dyn Driver>, EngineErro
     driver(api, &OWN, identify(api, engine, &library)?)
 }
 
-/// Returns the words of a fact; none when it is not reported.
-fn words<'a>(build: &'a Identity, fact: &str) -> impl Iterator<Item = &'a str> {
+/// Returns the names in a fact; none when it is not reported.
+fn names_in<'a>(build: &'a Identity, fact: &str) -> impl Iterator<Item = &'a str> {
     build.facts.get(fact).map_or("", String::as_str).split_whitespace()
 }
 
@@ -58,18 +58,20 @@ fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
         let most = build.facts.get(fact).map(|text| text.parse().map_err(|e| (text, e)));
         most.transpose().map_err(|(text, error)| wrong(fact, format!("`{text}`: {error}")))
     };
-    let durability = words(build, DURABILITY).map(str::parse).collect();
+    let durability = names_in(build, DURABILITY).map(str::parse).collect();
     let mut durability: BTreeSet<_> =
         Result::map_err(durability, |reason| wrong(DURABILITY, reason))?;
     if durability.is_empty() {
         durability.insert(Durability::None);
     }
     let names = OPTIONS.iter().skip(1).map(|(setting, _)| setting.name());
-    if let Some(name) = words(build, SETTINGS).find(|taken| !names.clone().any(|it| it == *taken)) {
+    if let Some(name) =
+        names_in(build, SETTINGS).find(|taken| !names.clone().any(|it| it == *taken))
+    {
         let known: Vec<_> = names.collect();
         return Err(wrong(SETTINGS, format!("`{name}` is none of {}", known.join(", "))));
     }
-    let takes = |setting: Setting| match words(build, SETTINGS).any(|it| it == setting.name()) {
+    let takes = |setting: Setting| match names_in(build, SETTINGS).any(|it| it == setting.name()) {
         true => Feature::Yes,
         false => Feature::no(NOT_TAKEN),
     };
@@ -95,7 +97,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
 /// Returns the user's options, and each requested setting that the library takes.
 fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
     let (settings, mut options) = (&spec.settings, spec.options.clone());
-    if words(build, DURABILITY).nth(1).is_some() {
+    if names_in(build, DURABILITY).nth(1).is_some() {
         options.set("assay.durability", settings.durability.name());
     }
     let requested = [
@@ -107,7 +109,7 @@ fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> 
     for (setting, value) in requested {
         let Some(value) = value else { continue };
         let name = setting.name();
-        if words(build, SETTINGS).any(|taken| taken == name) {
+        if names_in(build, SETTINGS).any(|taken| taken == name) {
             options.set(format!("assay.{name}"), value);
         } else if setting == Setting::BackgroundJobs {
             // The others are capabilities, checked before.
