@@ -8,7 +8,7 @@ use model::{Bytes, DataShape, Dialect, Step, StepInfo};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineInfo {
     /// The engine's name.
-    pub name: &'static str,
+    pub name: String,
     /// How its builds are provided.
     pub builds: Builds,
     /// SQL dialect of a server; `None` for an embedded engine.

@@ -20,7 +20,7 @@ impl Resolver<'_> {
         let build: BuildRef = table.text(ENGINE).parse().map_err(refuse)?;
         let (known, name) = (self.catalog.engines(), &build.engine);
         let Some(info) = known.iter().find(|info| info.name == *name) else {
-            let names: Vec<_> = known.iter().map(|info| info.name).collect();
+            let names: Vec<_> = known.iter().map(|info| info.name.as_str()).collect();
             let otherwise = format!("engines: {}", names.join(", "));
             return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));
         };

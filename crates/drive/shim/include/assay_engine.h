@@ -1,6 +1,8 @@
 /*
  * The C interface through which Assay drives an engine. Version 1.
  *
+ * A library that exports these functions is an engine: `assay engine add NAME LIBRARY`.
+ *
  * A shim is one C file, compiled against an engine's own header for one build of that engine, that
  * exports these functions and nothing else. Assay loads it, and with it the engine's library. So
  * the compiler handles structs whose layout changes from build to build.
@@ -44,7 +46,7 @@ typedef struct assay_option {
 /* What an engine is opened with; all pointers live until the call returns. */
 typedef struct assay_open_spec {
     const char *dir;             /* exists; empty for fresh data */
-    const assay_option *options; /* every one is known to the driver; a shim may still refuse */
+    const assay_option *options; /* refuse each that is unknown: ASSAY_BAD_OPTION */
     size_t option_count;
 } assay_open_spec;
 
@@ -66,7 +68,17 @@ enum assay_work {
 /* Returns ASSAY_ABI. */
 ASSAY_EXPORT uint32_t assay_abi(void);
 
-/* Reports `version` and build facts by name; called before anything is opened. */
+/*
+ * Reports `version` and build facts by name; called before anything is opened. Of an engine without
+ * a driver in Assay these facts are its capabilities, each with its meaning when absent:
+ *
+ *   durability       classes offered, of "none os sync" (none); of several the one requested comes
+ *                    as the option `assay.durability`
+ *   settings         of "cache direct_io compression background_jobs" those taken (none), as the
+ *                    options `assay.cache` (bytes), `assay.direct_io` (1), and so on
+ *   key_bytes_max, value_bytes_max   longest key and value (no limit)
+ *   reverse_scans    "no" when scans go upwards only (yes)
+ */
 ASSAY_EXPORT void assay_identity(assay_text report, void *to);
 
 /* Opens the data in `spec->dir`, creating it when the directory is empty. */

@@ -19,10 +19,8 @@ use crate::instance::ShimEngine;
 /// (`value_bytes_max`).
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
-    /// The engine's name.
-    pub engine: &'static str,
-    /// Returns the build's capabilities.
-    pub capabilities: fn(&Identity) -> Capabilities,
+    /// Returns the build's capabilities, or what is wrong with the reported facts.
+    pub capabilities: fn(&Identity) -> Result<Capabilities, EngineError>,
     /// Translates a spec into the options that the shim receives.
     ///
     /// Settings are checked against `capabilities` before; options must be checked here.
@@ -33,7 +31,7 @@ pub struct Binding {
     pub own_files: &'static [&'static str],
 }
 
-/// Loads the engine's library at `path` through its shim.
+/// Loads the library of `engine` at `path` through its shim.
 ///
 /// A process takes one library: the first one stays loaded until the process ends.
 ///
@@ -42,10 +40,11 @@ pub struct Binding {
 /// has another version of the interface, or when the process holds another library.
 pub fn open_library(
     path: &Path,
+    engine: &str,
     binding: &'static Binding,
 ) -> Result<Box<dyn Driver>, EngineError> {
     // The shim is next to the real file.
-    let (engine, library) = (binding.engine, path.canonicalize().map_err(unreadable(path))?);
+    let library = path.canonicalize().map_err(unreadable(path))?;
     let shim = library.with_file_name(file_name(engine));
     if !shim.exists() {
         return Err(EngineError::build(format!(
@@ -54,21 +53,49 @@ pub fn open_library(
             library.display()
         )));
     }
-    let api = Api::load(&shim)?;
+    let api = Api::load(&shim).map_err(explain)?;
+    let mut identity = identify(api, engine, &library)?;
+    identity.facts.insert("shim_sha256".to_owned(), api.loaded.sha256.clone());
+    identity.sha256 = Some(sha256(&fs::read(&library).map_err(unreadable(&library))?));
+    driver(api, binding, identity)
+}
+
+/// Adds a shim's most likely cause to the loader's error.
+fn explain(error: EngineError) -> EngineError {
+    let EngineError::Fatal(text) = error else { return error };
+    if text.contains("undefined symbol") {
+        return EngineError::build(format!(
+            "{text}: the shim was compiled against headers of another build than its library"
+        ));
+    }
+    EngineError::Fatal(text)
+}
+
+/// Returns the identity that the loaded build reports.
+pub(crate) fn identify(api: &Api, engine: &str, library: &Path) -> Result<Identity, EngineError> {
     let mut facts: BTreeMap<String, String> = api.identity().into_iter().collect();
     let Some(version) = facts.remove("version").filter(|version| !version.is_empty()) else {
-        let text = format!("the shim `{}` reports no version of {engine}", shim.display());
-        return Err(EngineError::build(text));
+        return Err(EngineError::build(format!(
+            "`{}` reports no version of {engine}: `assay_identity` must report one",
+            api.loaded.path.display()
+        )));
     };
-    facts.insert("shim_sha256".to_owned(), api.loaded.sha256.clone());
-    let identity = Identity {
+    Ok(Identity {
         engine: engine.to_owned(),
         version,
         origin: library.display().to_string(),
-        sha256: Some(sha256(&fs::read(&library).map_err(unreadable(&library))?)),
+        sha256: Some(api.loaded.sha256.clone()),
         facts,
-    };
-    let capabilities = (binding.capabilities)(&identity);
+    })
+}
+
+/// Returns the driver of an identified build.
+pub(crate) fn driver(
+    api: &'static Api,
+    binding: &'static Binding,
+    identity: Identity,
+) -> Result<Box<dyn Driver>, EngineError> {
+    let capabilities = (binding.capabilities)(&identity)?;
     Ok(Box::new(ShimDriver { api, binding, identity, capabilities }))
 }
 
@@ -91,7 +118,7 @@ impl Driver for ShimDriver {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         check_dir(&spec.dir)?;
-        check_settings(self.binding.engine, &self.capabilities, &spec.settings)?;
+        check_settings(&self.identity.engine, &self.capabilities, &spec.settings)?;
         let opened = (self.binding.translate)(spec, &self.identity)
             .and_then(|options| self.api.open(&spec.dir, &options));
         let of_setting =

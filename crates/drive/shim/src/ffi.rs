@@ -14,6 +14,8 @@ use engine::settings_check::refused;
 use engine::{EngineError, Maintenance};
 use model::{Options, Outcome};
 
+use crate::function_names;
+
 /// The version of the interface, `ASSAY_ABI` of the header.
 const ABI: u32 = 1;
 /// Bytes of an error text in the header.
@@ -95,14 +97,17 @@ impl Api {
     /// Loads the shim at `path`, or returns it when this process already holds it.
     pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
         static API: OnceLock<Api> = OnceLock::new();
-        let loaded = load_once(path).map_err(explain)?;
+        let loaded = load_once(path)?;
         if let Some(api) = API.get() {
             return Ok(api);
         }
         let shown = path.display();
-        let lacks = |name: String| {
+        let lacks = |_first: String| {
+            let missing = function_names().filter(|name| !loaded.has(name));
+            let missing: Vec<_> = missing.map(|name| format!("`{name}`")).collect();
             EngineError::build(format!(
-                "`{shown}` is not a shim of Assay's C interface: it lacks `{name}`"
+                "`{shown}` does not export Assay's C interface (assay_engine.h): it lacks {}",
+                missing.join(", ")
             ))
         };
         let version = Version::bind(&loaded.library, "assay_").map_err(lacks)?;
@@ -111,7 +116,8 @@ impl Api {
         if abi != ABI {
             return Err(EngineError::build(format!(
                 "`{shown}` has version {abi} of Assay's C interface, this program version \
-                 {ABI}: recompile it with `assay engine add`"
+                 {ABI}: recompile it against this program's assay_engine.h, and add it again with \
+                 `assay engine add`"
             )));
         }
         let functions = Functions::bind(&loaded.library, "assay_").map_err(lacks)?;
@@ -162,17 +168,6 @@ impl Api {
         failure.done(code)?;
         Ok(engine)
     }
-}
-
-/// Adds a shim's most likely cause to the loader's error.
-fn explain(error: EngineError) -> EngineError {
-    let EngineError::Fatal(text) = error else { return error };
-    if text.contains("undefined symbol") {
-        return EngineError::build(format!(
-            "{text}: the shim was compiled against headers of another build than its library"
-        ));
-    }
-    EngineError::Fatal(text)
 }
 
 /// An open engine behind the shim; closed on drop.

@@ -22,7 +22,6 @@ use shim::{Binding, HEADER, file_name, open_library};
 use tempfile::TempDir;
 
 static SORTED: Binding = Binding {
-    engine: "sorted",
     capabilities,
     translate: |spec, _| {
         let mut options = spec.options.clone();
@@ -35,8 +34,8 @@ static SORTED: Binding = Binding {
     own_files: &["rows", "absent"],
 };
 
-fn capabilities(_: &Identity) -> Capabilities {
-    Capabilities {
+fn capabilities(_: &Identity) -> Result<Capabilities, EngineError> {
+    Ok(Capabilities {
         operations: OpKind::ALL.into(),
         durability: [Durability::None].into(),
         key_bytes_max: None,
@@ -45,7 +44,7 @@ fn capabilities(_: &Identity) -> Capabilities {
             (CONCURRENT_WRITERS.to_owned(), Feature::Yes),
             (CACHE_SIZE.to_owned(), Feature::No("every row is in memory".to_owned())),
         ]),
-    }
+    })
 }
 
 /// Compiles `source` as the shim of an empty library; `None` without a compiler.
@@ -94,13 +93,13 @@ fn in_child(test: &str, body: impl FnOnce()) {
 fn with_driver(body: impl FnOnce(&dyn Driver, &Path)) {
     if let Some(dir) = compiled(include_str!("sorted.c")) {
         let library = dir.path().join("libsorted.so");
-        body(&*open_library(&library, &SORTED).unwrap(), dir.path());
+        body(&*open_library(&library, "sorted", &SORTED).unwrap(), dir.path());
     }
 }
 
 fn refusal(source: &str) -> Option<String> {
     let dir = compiled(source)?;
-    match open_library(&dir.path().join("libsorted.so"), &SORTED) {
+    match open_library(&dir.path().join("libsorted.so"), "sorted", &SORTED) {
         Ok(_) => panic!("took it"),
         Err(error) => Some(error.to_string()),
     }
@@ -225,7 +224,7 @@ fn shim_for_other_headers_is_diagnosed() {
 fn missing_shim_names_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let library = dir.path().join("libsorted.so");
-    let error_text = |path: &Path| open_library(path, &SORTED).err().unwrap().to_string();
+    let error_text = |path: &Path| open_library(path, "sorted", &SORTED).err().unwrap().to_string();
     assert!(error_text(&library).contains("No such file"));
     fs::write(&library, "").unwrap();
     assert!(error_text(&library).contains("`assay engine add sorted PATH --headers DIR`"));

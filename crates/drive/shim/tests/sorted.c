@@ -2,7 +2,7 @@
  * A whole engine behind Assay's C interface, in one file: a sorted array of rows in memory, saved
  * to one file when it is closed. It is small, not fast, and the example to start from.
  *
- *     cc -shared -fPIC -O2 -I crates/drive/shim/include -o libassay-sorted.so sorted.c
+ *     cc -shared -fPIC -O2 -I crates/drive/shim/include -o libsorted.so crates/drive/shim/tests/sorted.c
  */
 #include "assay_engine.h"
 

@@ -82,7 +82,14 @@ impl Store {
         dir: &'a Path,
         work: &'a Path,
     ) -> ShimBuild<'a> {
-        ShimBuild { engine: &build.engine, recipe, compiler: &self.engines.compiler, dir, work }
+        ShimBuild {
+            engine: &build.engine,
+            version: build.version.as_deref().unwrap_or_default(),
+            recipe,
+            compiler: &self.engines.compiler,
+            dir,
+            work,
+        }
     }
 
     /// Tests a library; errors show it as `source_path`, with its shim's headers.

@@ -37,4 +37,4 @@ pub use error::SupplyError;
 pub use release::KNOWN_ROCKSDB;
 pub use server::{MARIADB, MYSQL, POSTGRES, ServerProgram};
 pub use source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
-pub use store::{Store, UserBuild, default_cache_dir};
+pub use store::{Store, UserBuild, cached_engines, default_cache_dir};

@@ -68,6 +68,15 @@ pub fn default_cache_dir(home: Option<&str>, xdg_cache_home: Option<&str>) -> Op
     cache.or_else(|| Some(home.and_then(absolute)?.join(".cache"))).map(|dir| dir.join("assay"))
 }
 
+/// Returns the engines that have a build in the cache; creates nothing.
+pub fn cached_engines(cache_dir: &Path) -> Vec<String> {
+    let root = cache_dir.join("engines");
+    let mut engines = names_in(&root);
+    engines.retain(|engine| !names_in(&root.join(engine)).is_empty());
+    engines.sort();
+    engines
+}
+
 impl Store {
     /// Opens the cache in `cache_dir`, creating it if absent.
     ///

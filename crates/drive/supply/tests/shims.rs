@@ -160,6 +160,21 @@ fn shim_binds_to_the_library_next_to_it() {
     assert!(headers.join("toy.h").is_file() && headers.join("more.h").is_file());
 }
 
+/// Goal: a library that knows no version of its own gets the name of its build, for good.
+#[test]
+fn shim_learns_the_name_of_the_build() {
+    let Some(bench) = Bench::new() else { return };
+    let named = |engine: &str| {
+        let source = "int shim_value(void) { return sizeof ASSAY_BUILD; }\n";
+        recipe(engine).map(|recipe| Recipe { source, ..recipe })
+    };
+    let added = add(&bench.store(named), &bench.tree("tree", 3), None).unwrap();
+    assert_eq!(bench.shim_value(&added, Path::new("/")), 5, "`mine` and its zero byte");
+    fs::remove_file(added.library.with_file_name("libassay-toy.so")).unwrap();
+    bench.store(named).find(&added.build).unwrap().unwrap();
+    assert_eq!(bench.shim_value(&added, Path::new("/")), 5);
+}
+
 #[test]
 fn changed_shim_is_recompiled_without_the_source_tree() {
     let Some(bench) = Bench::new() else { return };

@@ -23,7 +23,7 @@ mod worker;
 
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
-pub use preflight::{check_variants, serve_smoke_test, smoke_test};
+pub use preflight::{check_variants, serve_library_test, test_library};
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{
     DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, free_space, run_cells,

@@ -7,6 +7,9 @@ use std::path::Path;
 use model::{Bytes, DataShape, Step, StepInfo};
 use plan::{Catalog, EngineInfo};
 
+use crate::environment::Environment;
+use crate::registry;
+
 /// Names and texts of the files of a folder of the repository.
 macro_rules! files {
     ($folder:literal: $($name:literal)*) => {
@@ -47,7 +50,18 @@ static APPLICATIONS: &[(&str, &str)] =
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The catalog of this program.
-pub(crate) struct Program;
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    /// Names of the user's own engines.
+    own: Vec<String>,
+}
+
+impl Program {
+    /// Returns the catalog with the engines that the cache of builds adds.
+    pub(crate) fn of(environment: &Environment) -> Self {
+        Self { own: registry::own_engines(environment) }
+    }
+}
 
 impl Catalog for Program {
     fn steps(&self) -> Vec<StepInfo> {
@@ -55,7 +69,7 @@ impl Catalog for Program {
     }
 
     fn engines(&self) -> Vec<EngineInfo> {
-        crate::registry::infos()
+        registry::infos(&self.own)
     }
 
     /// Returns a built-in profile by name, or a file by path (`./mine.toml`).

@@ -1,6 +1,7 @@
 //! Registry of the engines this program can drive.
 //!
-//! To add one: its driver crate, and one line in [`ENGINES`].
+//! To add one: its driver crate, and one line in [`ENGINES`]. A library of the user's that exports
+//! `assay_engine.h` needs neither: the cache of builds has its name.
 
 use std::path::Path;
 
@@ -11,6 +12,8 @@ use runner::Library;
 use server::Kind;
 use shim::Recipe;
 use supply::ServerProgram;
+
+use crate::environment::Environment;
 
 /// An engine, and how its driver is obtained.
 struct EngineSource {
@@ -85,10 +88,21 @@ pub(crate) fn servers() -> impl Iterator<Item = ServerProgram> {
     ENGINES.iter().filter_map(|engine| Some(engine.server?.0))
 }
 
-/// Returns the planner's description of each engine.
-pub(crate) fn infos() -> Vec<EngineInfo> {
+/// Returns the names of the user's own engines, those that only the cache has.
+pub(crate) fn own_engines(environment: &Environment) -> Vec<String> {
+    let cached = environment.cache_dir.as_deref().map(supply::cached_engines);
+    cached.unwrap_or_default().into_iter().filter(|name| find(name).is_none()).collect()
+}
+
+/// Returns the planner's description of each engine; `own` are the user's.
+pub(crate) fn infos(own: &[String]) -> Vec<EngineInfo> {
+    let own = own.iter().map(|name| EngineInfo {
+        name: name.clone(),
+        builds: Builds::Loaded,
+        dialect: None,
+    });
     let info = |engine: &EngineSource| EngineInfo {
-        name: engine.name,
+        name: engine.name.to_owned(),
         builds: match (engine.linked, engine.loaded) {
             (Some(_), Some(_)) => Builds::Either,
             (Some(_), None) => Builds::Linked,
@@ -96,12 +110,12 @@ pub(crate) fn infos() -> Vec<EngineInfo> {
         },
         dialect: engine.server.map(|(_, support)| support.dialect),
     };
-    ENGINES.iter().map(info).collect()
+    ENGINES.iter().map(info).chain(own).collect()
 }
 
-/// Returns name and description of each engine.
-pub(crate) fn descriptions() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ENGINES.iter().map(|engine| (engine.name, engine.about))
+/// Returns the description of an engine.
+pub(crate) fn about(name: &str) -> &'static str {
+    find(name).map_or("your own, behind assay_engine.h", |engine| engine.about)
 }
 
 /// Returns the shim recipe of an engine, if it needs one.
@@ -120,7 +134,11 @@ pub(crate) fn driver(
     library: Option<&Library>,
 ) -> Result<Box<dyn Driver>, EngineError> {
     let Some(engine) = find(name) else {
-        return Err(EngineError::build(format!("no engine is named `{name}`")));
+        let unknown = || {
+            let remedy = format!("add its library with `assay engine add {name} PATH`");
+            EngineError::build(format!("no engine is named `{name}`: {remedy}"))
+        };
+        return shim::open_own(&library.ok_or_else(unknown)?.path, name);
     };
     match (engine, library) {
         (EngineSource { server: Some((_, support)), .. }, _) => Ok((support.driver)()),

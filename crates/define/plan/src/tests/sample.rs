@@ -70,10 +70,18 @@ impl Catalog for TestCatalog {
 
     fn engines(&self) -> Vec<EngineInfo> {
         vec![
-            EngineInfo { name: "tree", builds: Builds::Linked, dialect: None },
-            EngineInfo { name: "log", builds: Builds::Loaded, dialect: None },
-            EngineInfo { name: "pg", builds: Builds::Loaded, dialect: Some(Dialect::Postgres) },
-            EngineInfo { name: "my", builds: Builds::Loaded, dialect: Some(Dialect::Mysql) },
+            EngineInfo { name: "tree".to_owned(), builds: Builds::Linked, dialect: None },
+            EngineInfo { name: "log".to_owned(), builds: Builds::Loaded, dialect: None },
+            EngineInfo {
+                name: "pg".to_owned(),
+                builds: Builds::Loaded,
+                dialect: Some(Dialect::Postgres),
+            },
+            EngineInfo {
+                name: "my".to_owned(),
+                builds: Builds::Loaded,
+                dialect: Some(Dialect::Mysql),
+            },
         ]
     }
 

@@ -227,7 +227,8 @@ void assay_identity(assay_text report, void *to) {
     static const char PREFIX[] = "splinterdb_build_version ";
     const char *version = splinterdb_get_version();
     if (strncmp(version, PREFIX, sizeof PREFIX - 1) == 0) version += sizeof PREFIX - 1;
-    report(to, "version", version);
+    /* A library built from a source archive knows no commit. */
+    report(to, "version", *version ? version : ASSAY_BUILD);
     report_number(report, to, "key_bytes_max", KEY_BYTES_MAX);
 #ifndef HAS_BLOBS
     report_number(report, to, "value_bytes_max", VALUE_BYTES_MAX);

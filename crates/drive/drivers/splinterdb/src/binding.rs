@@ -11,7 +11,6 @@ use crate::config::translate;
 
 /// SplinterDB behind its shim.
 static BINDING: Binding = Binding {
-    engine: "splinterdb",
     capabilities,
     translate,
     settings: &[(Setting::Cache, "cache_size")],
@@ -23,16 +22,16 @@ static BINDING: Binding = Binding {
 /// # Errors
 /// See [`shim::open_library`].
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
-    shim::open_library(path, &BINDING)
+    shim::open_library(path, "splinterdb", &BINDING)
 }
 
-fn capabilities(build: &Identity) -> Capabilities {
+fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
     let fact = |name: &str| build.facts.get(name).map(String::as_str);
     let reverse = match fact("reverse_scans") {
         Some("yes") => Feature::Yes,
         _ => Feature::no("this build reads upwards only: use one of April 2026 or newer"),
     };
-    Capabilities {
+    Ok(Capabilities {
         durability: [Durability::None].into(),
         key_bytes_max: fact("key_bytes_max").and_then(|most| most.parse().ok()),
         value_bytes_max: fact("value_bytes_max").and_then(|most| most.parse().ok()),
@@ -43,7 +42,7 @@ fn capabilities(build: &Identity) -> Capabilities {
             (COMPRESSION, Feature::no("rows are stored as given")),
             (REVERSE_SCANS, reverse),
         ])
-    }
+    })
 }
 
 #[cfg(test)]
@@ -60,10 +59,12 @@ mod tests {
             ("key_bytes_max", "103"),
             ("value_bytes_max", "1433"),
             ("reverse_scans", "no"),
-        ]));
+        ]))
+        .unwrap();
         assert_eq!((old.key_bytes_max, old.value_bytes_max), (Some(103), Some(1433)));
         assert!(!engine::scans_in_reverse(&old));
-        let new = capabilities(&build(&[("key_bytes_max", "512"), ("reverse_scans", "yes")]));
+        let new =
+            capabilities(&build(&[("key_bytes_max", "512"), ("reverse_scans", "yes")])).unwrap();
         assert_eq!((new.key_bytes_max, new.value_bytes_max), (Some(512), None));
         assert!(engine::scans_in_reverse(&new));
     }

@@ -11,7 +11,6 @@ use crate::config::{LSM, translate};
 
 /// WiredTiger behind its shim.
 static BINDING: Binding = Binding {
-    engine: "wiredtiger",
     capabilities,
     translate,
     settings: &[
@@ -34,16 +33,16 @@ pub const RECIPE: Recipe =
 /// # Errors
 /// See [`shim::open_library`].
 pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
-    shim::open_library(path, &BINDING)
+    shim::open_library(path, "wiredtiger", &BINDING)
 }
 
 /// Returns the capabilities of a build.
-fn capabilities(identity: &Identity) -> Capabilities {
+fn capabilities(identity: &Identity) -> Result<Capabilities, EngineError> {
     let has = |fact: &str, lack: &str| match identity.facts.get(fact).map(String::as_str) {
         Some("yes") => Feature::Yes,
         _ => Feature::no(lack),
     };
-    Capabilities {
+    Ok(Capabilities {
         // Source: [WiredTiger source] `src/include/btree.h`, `WT_BTREE_MAX_OBJECT_SIZE`.
         value_bytes_max: Some(u32::MAX - 1024),
         ..Capabilities::whole([
@@ -53,5 +52,5 @@ fn capabilities(identity: &Identity) -> Capabilities {
             (DIRECT_IO, has("direct_io", "needs a version below 12")),
             (LSM, has("lsm", "this build has no LSM: version 12 removed it")),
         ])
-    }
+    })
 }

@@ -1,5 +1,7 @@
 //! The list of conformance checks and its runner.
 
+use std::path::Path;
+
 use model::{Options, Settings};
 
 use super::stream::SEED;
@@ -45,6 +47,27 @@ pub fn battery(driver: &dyn Driver, settings: &Settings, options: &Options) {
             panic!("{failure}");
         }
     }
+}
+
+/// Returns the names of the battery's checks, cheapest first.
+pub fn checks() -> impl Iterator<Item = &'static str> {
+    CHECKS.iter().map(|(name, _)| *name)
+}
+
+/// Runs the check of that name on `driver`, with default settings, below `dir`.
+///
+/// A wrong library may end the process: call it in a child. The process's temporary files are below
+/// `dir` from then on.
+///
+/// # Errors
+/// The failure, or that no check has that name.
+pub fn check(driver: &dyn Driver, name: &str, dir: &Path) -> Result<(), String> {
+    let found = CHECKS.iter().find(|(known, _)| *known == name);
+    let (_, check) = found.ok_or_else(|| format!("no conformance check is named `{name}`"))?;
+    // A second call finds the directory of the first in place.
+    drop(tempfile::env::override_temp_dir(dir));
+    let options = Options::new();
+    check(&Subject::new(driver, &Settings::default(), &options))
 }
 
 /// Runs one check; a failure names engine, check and seed.

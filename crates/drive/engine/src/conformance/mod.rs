@@ -2,7 +2,8 @@
 //!
 //! It is not a test of speed. It runs the same operations on an engine and on the `memory` oracle
 //! and compares every answer. A driver calls [`battery`] from its tests, through [`on_library`] for
-//! a library loaded at run time. [`smoke_test`] is the short form for a library just obtained.
+//! a library loaded at run time; a program runs one [`check`] at a time, in a child.
+//! [`smoke_test`] is the short form for a library just obtained.
 //!
 //! Invariants: everything random comes from one fixed seed, so a failure is reproducible; a check
 //! returns its failure as text, and the battery alone panics; an engine without a capability (see
@@ -26,6 +27,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use battery::battery;
+pub use battery::{battery, check, checks};
 pub use smoke_test::smoke_test;
 pub use testing::{Absent, TestRun, distribution_library, on_library, survives_process_crash};

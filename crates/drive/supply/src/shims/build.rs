@@ -47,6 +47,8 @@ pub(crate) struct CompiledShim {
 /// The compilation of a shim.
 pub(crate) struct ShimBuild<'a> {
     pub(crate) engine: &'a str,
+    /// Name of the build, without its engine; the shim gets it as `ASSAY_BUILD`.
+    pub(crate) version: &'a str,
     /// What the driver brings.
     pub(crate) recipe: &'a Recipe,
     /// The C compiler's command.
@@ -180,6 +182,7 @@ impl ShimBuild<'_> {
         let object = format!("assay-{}.o", self.engine);
         let mut arguments: Vec<OsString> =
             ["-O2", "-fPIC", "-c", "-o", &object].map(Into::into).into();
+        arguments.push(format!("-DASSAY_BUILD=\"{}\"", self.version).into());
         arguments.extend(STRICT.map(Into::into));
         arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
         arguments.extend(Self::includes(include));

@@ -2,10 +2,10 @@
 
 mod connections;
 mod demand;
-mod smoke_test;
+mod library_test;
 mod variants;
 
 pub(crate) use connections::with_connections;
 pub(crate) use demand::calibration_of;
-pub use smoke_test::{serve_smoke_test, smoke_test};
+pub use library_test::{serve_library_test, test_library};
 pub use variants::check_variants;

@@ -145,7 +145,8 @@ fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) ->
     let measured = Nanos(timed.sum());
     let levels = experiment.clients.iter();
     let cells = levels.flat_map(|clients| experiment.variants.iter().map(move |it| (it, *clients)));
-    let estimated = cells.clone().map(|cell| plan::run_time(experiment, cell, &Program));
+    let catalog = Program::default();
+    let estimated = cells.clone().map(|cell| plan::run_time(experiment, cell, &catalog));
     let estimated = estimated.map(|time| time.since(measured).0).sum();
     let runs = cells.count() as u64;
     let overhead = pilot.overhead().map_or(estimated, |each| each.0 * runs);

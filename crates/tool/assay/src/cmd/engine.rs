@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 use model::BuildRef;
 use model::capability::Feature;
 use plan::{Builds, EngineInfo};
 use runner::Library;
-use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, UserBuild};
+use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, SupplyError, UserBuild};
 
 use super::cached_build::{cells, line, size, store};
 use crate::diagnostic::IntoReport as _;
@@ -27,6 +27,8 @@ use crate::ui::{Ui, aligned};
   assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
   assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
+  assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
+  assay engine prove sorted@1                  the conformance battery
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
   assay engine show rocksdb@9.10.0             version, origin and capabilities")]
 pub(crate) struct Args {
@@ -45,7 +47,7 @@ enum Action {
     },
     /// Add your own library, or your own server installation
     Add {
-        /// Engine, such as rocksdb; or a name for the build, such as postgres@mine
+        /// Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
         engine: BuildRef,
         /// The library, or the installation directory of a server (not copied)
         #[arg(value_name = "PATH")]
@@ -59,6 +61,11 @@ enum Action {
     },
     /// Compile a release with a compiler and flags of your choice
     Build(super::build::Args),
+    /// Run the conformance battery on a build, each check in a process of its own
+    Prove {
+        /// Build to check; NAME alone is its only cached build
+        build: BuildRef,
+    },
     /// Remove a build from the cache
     Remove {
         /// Build to remove
@@ -74,9 +81,9 @@ enum Action {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     match &args.action {
-        Action::List => list(&store(environment)?, ui),
+        Action::List => list(environment, ui)?,
         Action::Get { build } => {
-            check_loaded(build)?;
+            check_loaded(build, environment)?;
             let artifact = fetch(&store(environment)?, build, ui)?;
             ui.print(line(&artifact));
         }
@@ -87,6 +94,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             ui.print(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
+        Action::Prove { build } => return super::prove::run(build, environment, ui),
         Action::Remove { build } => {
             store(environment)?.remove(build).into_report()?;
             ui.print(format_args!("removed {build}"));
@@ -110,7 +118,11 @@ fn build_name<'a>(build: &'a BuildRef, separate: Option<&'a str>) -> Result<Opti
 /// Adds the user's library or server to the cache.
 fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifact> {
     let engine = own.engine;
-    check_can_load(engine)?;
+    let names = registry::infos(&[]).into_iter().map(|info| info.name).collect::<Vec<_>>();
+    let is_known = names.iter().any(|name| name == engine);
+    if is_known {
+        check_can_load(engine, environment)?;
+    }
     if own.headers.is_some() && registry::recipe(engine).is_none() {
         let is_server = registry::servers().any(|server| server.engine == engine);
         let driven = if is_server { "a server" } else { "driven through its C functions" };
@@ -120,7 +132,22 @@ fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifa
         ));
     }
     let progress = &mut |what: &str| ui.status(format_args!("{engine}: {what}"));
-    store(environment)?.add(own, progress).into_report()
+    let added = store(environment)?.add(own, progress);
+    added
+        .map_err(|error| if is_known { miette!("{error}") } else { not_added(own, &names, &error) })
+}
+
+/// Returns the error for a library of an engine that Assay does not know.
+fn not_added(own: &UserBuild<'_>, names: &[String], error: &SupplyError) -> Report {
+    let near = plan::nearest(own.engine, names.iter().map(String::as_str));
+    let help = near.map_or_else(
+        || {
+            "its library must export the functions of assay_engine.h: docs/guide/own-engine.md"
+                .into()
+        },
+        |near| format!("did you mean `{near}`?"),
+    );
+    miette!(help = format!("no engine of Assay's is named `{}`: {help}", own.engine), "{error}")
 }
 
 /// Returns a build from the cache or its source, with progress messages.
@@ -139,7 +166,7 @@ pub(crate) fn library(
 
 /// Returns the cached artifact of a build; `None` for linked engines.
 fn artifact(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<Option<Artifact>> {
-    let infos = registry::infos();
+    let infos = registry::infos(&registry::own_engines(environment));
     let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
     if build.version.is_none() || builds.is_none_or(|builds| builds == Builds::Linked) {
         return Ok(None);
@@ -154,18 +181,18 @@ fn to_library(artifact: &Artifact) -> Library {
 }
 
 /// Checks that an engine has loadable builds.
-fn check_can_load(engine: &str) -> Result<()> {
-    if known(engine)?.builds == Builds::Linked {
+fn check_can_load(engine: &str, environment: &Environment) -> Result<()> {
+    if known(engine, environment)?.builds == Builds::Linked {
         return Err(miette!("{engine} is linked into Assay: it has no other builds"));
     }
     Ok(())
 }
 
 /// Checks that a build is a loadable one.
-fn check_loaded(build: &BuildRef) -> Result<()> {
-    check_can_load(&build.engine)?;
+pub(super) fn check_loaded(build: &BuildRef, environment: &Environment) -> Result<()> {
+    check_can_load(&build.engine, environment)?;
     let engine = &build.engine;
-    if build.version.is_none() && known(engine)?.builds == Builds::Either {
+    if build.version.is_none() && known(engine, environment)?.builds == Builds::Either {
         return Err(miette!(
             help = format!("name another build, as in {engine}@system"),
             "{engine} without a version is the build linked into Assay"
@@ -175,12 +202,12 @@ fn check_loaded(build: &BuildRef) -> Result<()> {
 }
 
 /// Returns the description of an engine.
-fn known(engine: &str) -> Result<EngineInfo> {
-    let infos = registry::infos();
-    let names: Vec<_> = infos.iter().map(|info| info.name).collect();
+pub(super) fn known(engine: &str, environment: &Environment) -> Result<EngineInfo> {
+    let infos = registry::infos(&registry::own_engines(environment));
+    let names: Vec<_> = infos.iter().map(|info| info.name.clone()).collect();
     let found = infos.into_iter().find(|info| info.name == engine);
     found.ok_or_else(|| {
-        let near = plan::nearest(engine, names.iter().copied());
+        let near = plan::nearest(engine, names.iter().map(String::as_str));
         let help = near.map_or_else(
             || format!("engines: {}", names.join(", ")),
             |near| format!("did you mean `{near}`?"),
@@ -189,13 +216,13 @@ fn known(engine: &str) -> Result<EngineInfo> {
     })
 }
 
-fn list(store: &Store, ui: &Ui) {
+fn list(environment: &Environment, ui: &Ui) -> Result<()> {
+    let store = &store(environment)?;
     ui.print("engines, and how to obtain their builds");
-    let infos = registry::infos();
-    let engines = infos
-        .iter()
-        .zip(registry::descriptions())
-        .map(|(info, (name, about))| [name.to_owned(), ways_to_get(store, info), about.to_owned()]);
+    let infos = registry::infos(&registry::own_engines(environment));
+    let engines = infos.iter().map(|info| {
+        [info.name.clone(), ways_to_get(store, info), registry::about(&info.name).to_owned()]
+    });
     print_rows(engines, ui);
     ui.print("  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
     ui.print("cached builds");
@@ -215,6 +242,7 @@ fn list(store: &Store, ui: &Ui) {
     print_rows(registry::servers().map(known), ui);
     ui.print("releases that can be compiled: assay engine build");
     print_rows(supply::compilable().map(|(name, all)| [name.to_owned(), all.join(" ")]), ui);
+    Ok(())
 }
 
 /// Lists the ways to obtain builds of an engine.
@@ -244,8 +272,8 @@ fn print_rows<const N: usize>(rows: impl IntoIterator<Item = [String; N]>, ui: &
 }
 
 fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
-    if build.version.is_some() || known(&build.engine)?.builds == Builds::Loaded {
-        check_loaded(build)?;
+    if build.version.is_some() || known(&build.engine, environment)?.builds == Builds::Loaded {
+        check_loaded(build, environment)?;
     }
     let artifact = artifact(build, environment, ui)?;
     let library = artifact.as_ref().map(to_library);

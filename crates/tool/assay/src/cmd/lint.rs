@@ -14,6 +14,7 @@ use super::plan as planning;
 use super::run_options::read_file;
 use super::selected::{JoinedResults, select};
 use super::steady::Window;
+use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -134,7 +135,8 @@ fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Linted>> {
 
 fn lint_plan(file: &str, environment: &Environment) -> Result<Linted> {
     let machine = planning::machine(environment);
-    let checked = read_file(file, &Overrides::default(), machine)?;
+    let catalog = Program::of(environment);
+    let checked = read_file(file, &Overrides::default(), &catalog, machine)?;
     let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     Ok((file.to_owned(), planned.findings))
 }

@@ -13,6 +13,7 @@ pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod micro;
 pub(crate) mod plan;
+mod prove;
 mod published;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -69,7 +69,8 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let checked = args.experiment_args.check(machine(environment), ui)?;
+    let checked =
+        args.experiment_args.check(&Program::of(environment), machine(environment), ui)?;
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let lines = match args.budget.lines(experiment, environment)? {
@@ -92,7 +93,7 @@ pub(crate) fn expand(
     environment: &Environment,
 ) -> Result<CheckedPlan> {
     let room = Room { free: disk_free(environment), floor };
-    let mut plan = plan::expand(experiment, &Program, room)?;
+    let mut plan = plan::expand(experiment, &Program::default(), room)?;
     let host = sampler::host_facts(environment.nearest_dir());
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host) });

@@ -86,7 +86,8 @@ fn execute(
     let fresh = match &args.resume {
         Some(_) => None,
         None => {
-            let mut checked = args.experiment_args.check(planning::machine(environment), ui)?;
+            let (catalog, machine) = (Program::of(environment), planning::machine(environment));
+            let mut checked = args.experiment_args.check(&catalog, machine, ui)?;
             args.until.prepare(&mut checked.experiment, ui)?;
             let planned =
                 planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;
@@ -237,7 +238,7 @@ fn refused_variant(
 
 /// Returns the known options of engines, to suggest one for a rejected one.
 fn known_options(data: &Path) -> KnownOptions {
-    let mut known = plan::profile_options(&Program);
+    let mut known = plan::profile_options(&Program::default());
     for (engine, names) in registry::known_options(data) {
         known.entry(engine.to_owned()).or_default().extend(names);
     }
@@ -338,7 +339,8 @@ page_sise = 4096
     fn place_and_help(error: EngineError) -> (String, String) {
         let machine = Machine { cpus: 4, memory_bytes: Bytes::GIB, free_bytes: Bytes::GIB };
         let checked =
-            plan::load("f.toml", FILE, &Overrides::default(), &Program, machine).expect("valid");
+            plan::load("f.toml", FILE, &Overrides::default(), &Program::default(), machine)
+                .expect("valid");
         let refused =
             refused_variant(&checked, ("one", &error.into()), Path::new("/no/such/directory"));
         let label = refused.labels().and_then(|mut labels| labels.next()).expect("a place");

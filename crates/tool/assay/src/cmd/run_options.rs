@@ -102,7 +102,7 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 
 impl ExperimentArgs {
     /// Reads and checks the experiment; prints the sizes chosen for the machine.
-    pub(crate) fn check(&self, machine: Machine, ui: &Ui) -> Result<Checked> {
+    pub(crate) fn check(&self, catalog: &Program, machine: Machine, ui: &Ui) -> Result<Checked> {
         let overrides = Overrides {
             settings: self.settings.0.clone(),
             parameters: self.parameter.clone(),
@@ -126,25 +126,30 @@ impl ExperimentArgs {
                     "--engine, --profile and --option go with steps, not with a file"
                 ));
             }
-            return read_file(file, &overrides, machine);
+            return read_file(file, &overrides, catalog, machine);
         }
         let variants = QuickVariants {
             engines: self.engine.clone(),
             profile: self.profile.clone(),
             options: self.option.clone(),
         };
-        let checked = plan::quick(&self.inputs, &variants, &overrides, &Program, machine)?;
+        let checked = plan::quick(&self.inputs, &variants, &overrides, catalog, machine)?;
         checked.chosen.iter().for_each(|line| ui.status(line));
         Ok(checked)
     }
 }
 
 /// Reads and checks an experiment file.
-pub(crate) fn read_file(file: &str, overrides: &Overrides, machine: Machine) -> Result<Checked> {
+pub(crate) fn read_file(
+    file: &str,
+    overrides: &Overrides,
+    catalog: &Program,
+    machine: Machine,
+) -> Result<Checked> {
     let text = fs::read_to_string(file)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot read the experiment file {file}"))?;
-    Ok(plan::load(file, &text, overrides, &Program, machine)?)
+    Ok(plan::load(file, &text, overrides, catalog, machine)?)
 }
 
 /// Returns whether an argument is an experiment file and no step.

@@ -18,20 +18,23 @@ use crate::registry;
 pub(crate) struct Args {
     /// Engine of the library
     engine: String,
-    /// The library
-    library: PathBuf,
+    /// The library, unless the engine is linked
+    library: Option<PathBuf>,
+    /// Conformance check to run instead
+    #[arg(long)]
+    check: Option<String>,
 }
 
 /// Tests the library in the working directory; reports through messages.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let library = Library {
-        path: args.library.clone(),
+    let library = args.library.clone().map(|path| Library {
+        path,
         sha256: String::new(),
         origin: String::new(),
         facts: BTreeMap::new(),
-    };
-    let driver = registry::driver(&args.engine, Some(&library));
-    runner::serve_smoke_test(driver, Path::new("."), stdout())
+    });
+    let driver = registry::driver(&args.engine, library.as_ref());
+    runner::serve_library_test(driver, args.check.as_deref(), Path::new("."), stdout())
         .map_err(|reason| miette!("{reason}"))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -42,21 +45,24 @@ pub(crate) fn engines(environment: &Environment) -> Engines {
         recipe: registry::recipe,
         servers: registry::servers().collect(),
         compiler: environment.compiler.clone(),
-        smoke_test: Box::new(test_library),
+        smoke_test: Box::new(|engine, library, dir| test(engine, Some(library), None, dir)),
     }
 }
 
-/// Tests a library in a child process that works in `dir`.
-fn test_library(
+/// Runs the smoke test, or one conformance check, in a child process that works in `dir`.
+pub(crate) fn test(
     engine: &str,
-    library: &Path,
+    library: Option<&Path>,
+    check: Option<&str>,
     dir: &Path,
 ) -> std::result::Result<(), SmokeTestFailure> {
     let failed = |reason: String| SmokeTestFailure::NotLoaded(reason);
     let path = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-    let arguments = vec!["smoke-test".to_owned(), engine.to_owned(), library.display().to_string()];
+    let mut arguments = vec!["smoke-test".to_owned(), engine.to_owned()];
+    arguments.extend(library.map(|library| library.display().to_string()));
+    arguments.extend(check.map(|check| format!("--check={check}")));
     let program = WorkerProgram { path, arguments };
-    match runner::smoke_test(&program, dir) {
+    match runner::test_library(&program, check, dir) {
         Ok(None) => Ok(()),
         Ok(Some(smoke_test_failure)) => Err(smoke_test_failure),
         Err(error) => Err(failed(error.to_string())),

@@ -27,10 +27,11 @@ pub(crate) struct Args {
 
 /// Lists the workloads, or shows one application.
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
+    let catalog = Program::default();
     let lines = match &args.application {
-        None => listed()?,
+        None => listed(&catalog)?,
         Some(name) => {
-            let described = plan::describe(name, &Program)?;
+            let described = plan::describe(name, &catalog)?;
             if args.file { vec![described.text.trim_end().to_owned()] } else { shown(&described) }
         }
     };
@@ -41,14 +42,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
 }
 
 /// Returns names and descriptions, in groups.
-fn listed() -> Result<Vec<String>, PlanError> {
+fn listed(catalog: &Program) -> Result<Vec<String>, PlanError> {
     let presets = PRESETS.iter().map(|preset| [preset.name, preset.about].map(str::to_owned));
     let mut applications = Vec::new();
-    for name in Program.application_names() {
-        let about = plan::describe(&name, &Program)?.application.about;
+    for name in catalog.application_names() {
+        let about = plan::describe(&name, catalog)?.application.about;
         applications.push([name, about]);
     }
-    let steps = Program.steps().into_iter();
+    let steps = catalog.steps().into_iter();
     let steps = steps.map(|step| [step.name, step.about].map(Cow::into_owned));
     let group = |title: &str, rows: Vec<[String; 2]>| {
         let rows = aligned(&rows).into_iter().map(|row| format!("  {row}"));

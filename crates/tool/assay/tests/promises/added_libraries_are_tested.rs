@@ -147,8 +147,8 @@ fn shim_needs_headers_and_a_compiler() {
 fn engine_without_builds_is_rejected_before_the_library_is_read() {
     let workspace = Workspace::new();
     assert_snapshot!(rejection(&workspace, &["squlite", "absent.so"]), @"
-    × no engine is named `squlite`
-    help: did you mean `sqlite`?
+    × cannot read absent.so: No such file or directory (os error 2)
+    help: no engine of Assay's is named `squlite`: did you mean `sqlite`?
     ");
     assert_snapshot!(rejection(&workspace, &["redb", "absent.so"]), @"  × redb is linked into Assay: it has no other builds");
     assert_snapshot!(rejection(&workspace, &["rocksdb", "absent.so", "--headers", "include"]), @"

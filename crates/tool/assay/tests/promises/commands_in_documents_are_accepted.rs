@@ -31,6 +31,11 @@ fn is_own(arg: &&str) -> bool {
 fn every_typed_run_can_be_planned() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let workspace = Workspace::new();
+    // A plan reads the names of the reader's own engines, not their libraries.
+    for own in ["sorted", "ordered", "sorted-go"] {
+        let cached = workspace.path("cache/assay/engines").join(own).join("1");
+        fs::create_dir_all(cached).expect("a directory");
+    }
     let mut planned = 0;
     for page in [vec![root.join("README.md")], pages(&root.join("docs"))].concat() {
         let text = fs::read_to_string(&page).expect("a page");

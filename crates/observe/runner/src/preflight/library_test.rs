@@ -1,4 +1,4 @@
-//! Smoke test of an engine library in a process of its own.
+//! Tests of an engine library in a process of its own.
 //!
 //! A library that is no engine may crash the process that loads it.
 
@@ -17,20 +17,27 @@ use crate::supervisor::workbench::WATCH_EVERY;
 
 /// Longest time of a smoke test; it takes less than a second on an idle machine.
 const SMOKE_TEST_MAX: Nanos = Nanos::from_secs(60);
+/// Longest time of one conformance check (our choice); some take seconds on an idle machine.
+const CHECK_MAX: Nanos = Nanos::from_secs(600);
 
 /// The child's part: tests a driver in the empty directory `dir`.
 ///
+/// The test is the smoke test, or the conformance check of that name.
+///
 /// # Errors
 /// When the pipe breaks.
-pub fn serve_smoke_test(
+pub fn serve_library_test(
     driver: Result<Box<dyn Driver>, EngineError>,
+    check: Option<&str>,
     dir: &Path,
     mut output: impl Write,
 ) -> Result<(), String> {
+    let test = |driver: &dyn Driver| match check {
+        Some(check) => conformance::check(driver, check, dir),
+        None => conformance::smoke_test(driver, dir),
+    };
     let message = match driver {
-        Ok(driver) => {
-            Message::SmokeTested { failure: conformance::smoke_test(&*driver, dir).err() }
-        }
+        Ok(driver) => Message::SmokeTested { failure: test(&*driver).err() },
         Err(error) => Message::Refused { refusal: error.into() },
     };
     let line = serde_json::to_string(&message).map_err(|error| error.to_string())?;
@@ -41,15 +48,22 @@ pub fn serve_smoke_test(
 
 /// The parent's part: `program` tests a library in `dir`.
 ///
+/// `check` is the conformance check it runs; without one it is the smoke test.
+///
 /// # Errors
 /// [`RunnerError::Spawn`] when the program does not start.
-pub fn smoke_test(
+pub fn test_library(
     program: &WorkerProgram,
+    check: Option<&str>,
     dir: &Path,
 ) -> Result<Option<SmokeTestFailure>, RunnerError> {
+    let (test, most) = match check {
+        Some(_) => ("check", CHECK_MAX),
+        None => ("smoke test", SMOKE_TEST_MAX),
+    };
     let mut process = Process::start(program, dir, None, &[])?;
     let clock = SteadyClock::kernel();
-    let deadline = clock.now().after(SMOKE_TEST_MAX);
+    let deadline = clock.now().after(most);
     let mut result = None;
     loop {
         match process.receive(WATCH_EVERY) {
@@ -65,20 +79,16 @@ pub fn smoke_test(
         }
         if clock.now() > deadline {
             process.kill();
-            let reason = format!(
-                "it hangs: no end of the smoke test after {} s",
-                SMOKE_TEST_MAX.0 / 1_000_000_000
-            );
+            let seconds = most.0 / 1_000_000_000;
+            let reason = format!("it hangs: no end of the {test} after {seconds} s");
             return Ok(Some(SmokeTestFailure::Died(reason)));
         }
     }
     let (status, stderr) = process.ended();
     Ok(match (result, bad_end(status, &stderr)) {
         (Some(Some(failure)), _) => Some(failure),
-        (_, Some(end)) => Some(SmokeTestFailure::Died(format!("it died in the smoke test: {end}"))),
+        (_, Some(end)) => Some(SmokeTestFailure::Died(format!("it died in the {test}: {end}"))),
         (Some(None), None) => None,
-        (None, None) => {
-            Some(SmokeTestFailure::Died("it ended the process in the smoke test".to_owned()))
-        }
+        (None, None) => Some(SmokeTestFailure::Died(format!("it ended the process in the {test}"))),
     })
 }

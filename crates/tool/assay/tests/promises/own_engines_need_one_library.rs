@@ -1,0 +1,231 @@
+//! Any library that exports `assay_engine.h` is an engine under the name it is given.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::rejection::unwrapped;
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// The example in C: a sorted array in one file.
+const SORTED: &str = include_str!("../../../../drive/shim/tests/sorted.c");
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
+
+/// Checks of the conformance battery.
+const CHECKS: usize = 12;
+
+/// Compiles C in the workspace to `libsorted.so`; prints why without a compiler.
+fn compiled(source: &str) -> Option<Workspace> {
+    let workspace = Workspace::new();
+    workspace.write("sorted.c", source);
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-O2", "-I"]);
+    command.arg(Path::new(ROOT).join("crates/drive/shim/include"));
+    command.arg(workspace.path("sorted.c")).arg("-o").arg(workspace.path("libsorted.so"));
+    has_run(command, "gcc libc6-dev").then_some(workspace)
+}
+
+/// Runs a compiler; prints why when it is not installed.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn has_run(mut compiler: Command, package: &str) -> bool {
+    let Ok(output) = compiler.output() else {
+        println!("skipped: no {compiler:?}: apt install {package}");
+        return false;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    true
+}
+
+/// Adds `libsorted.so` as `sorted@mine`.
+fn add(workspace: &Workspace) -> ProgramOutput {
+    workspace.assay(&["engine", "add", "sorted@mine", "./libsorted.so"])
+}
+
+/// Returns the records of an experiment's runs.
+fn records(workspace: &Workspace, experiment: &str) -> Vec<Value> {
+    let folders = |dir: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(dir).expect("a directory");
+        entries.map(|entry| entry.expect("a name").path()).filter(|path| path.is_dir()).collect()
+    };
+    let experiments = folders(&workspace.path("results").join(experiment));
+    let runs = experiments.iter().flat_map(|dir| folders(&dir.join("runs")));
+    let texts = runs.map(|run| fs::read_to_string(run.join("record.json")).expect("a record"));
+    texts.map(|text| serde_json::from_str(&text).expect("JSON")).collect()
+}
+
+/// Returns whether an option was in force with that value.
+fn is_set(record: &Value, option: &str, value: &str) -> bool {
+    record["effective_options"][option] == value
+}
+
+/// Two variants of the engine, one with an option.
+fn experiment(options: &str) -> String {
+    format!(
+        r#"[experiment]
+name = "own"
+question = "Does room help?"
+
+[benchmark]
+steps = ["fillseq", "readrandom"]
+rows = 500
+duration = "50ms"
+warmup = "5ms"
+durability = "none"
+
+[factors]
+repetitions = 2
+
+[[variant]]
+name = "plain"
+engine = "sorted@mine"
+
+[[variant]]
+name = "room"
+engine = "sorted@mine"
+[variant.options]
+{options}
+"#
+    )
+}
+
+#[test]
+fn c_file_is_an_engine_in_every_command() {
+    let Some(workspace) = compiled(SORTED) else { return };
+    let added = add(&workspace);
+    assert_eq!(added.code, 0, "{}", added.err);
+    assert!(added.out.starts_with("sorted@mine  "), "{}", added.out);
+    let listed = workspace.assay(&["engine", "list"]).out;
+    assert!(listed.contains("sorted ") && listed.contains("your own, behind assay_engine.h"));
+    let shown = workspace.assay(&["engine", "show", "sorted@mine"]).out;
+    assert!(shown.starts_with("sorted 1.0 (added from "), "{shown}");
+    assert!(shown.contains("durability: none\n") && shown.contains("  compiler: "), "{shown}");
+    let proved = workspace.assay(&["engine", "prove", "sorted"]);
+    assert_eq!(proved.code, 0, "{}{}", proved.out, proved.err);
+    assert_eq!(proved.out.matches("  passed  ").count(), CHECKS, "{}", proved.out);
+    assert!(proved.out.ends_with(&format!("{CHECKS} of {CHECKS} checks passed\n")));
+    workspace.write("own.toml", experiment("room = 4096"));
+    let run = workspace.assay(&["run", "own.toml"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let with_room =
+        records(&workspace, "own").iter().filter(|it| is_set(it, "room", "4096")).count();
+    assert_eq!(with_room, 2, "the option is in force in the runs of one variant");
+    let compared = workspace.assay(&["compare", "own"]);
+    assert_eq!(compared.code, 0, "{}", compared.err);
+    assert!(compared.out.contains("room") && compared.out.contains("plain"), "{}", compared.out);
+}
+
+#[test]
+fn refused_settings_and_options_are_marked_with_the_librarys_reason() {
+    let Some(workspace) = compiled(SORTED) else { return };
+    add(&workspace);
+    workspace.write("own.toml", experiment("rooms = 4096"));
+    let run = workspace.assay(&["run", "own.toml"]);
+    let error = unwrapped(&run.err);
+    assert_eq!(run.code, 1);
+    assert!(error.contains("sorted: not an option; known: room"), "{error}");
+    assert!(error.contains("rooms = 4096") && error.contains("nothing was run"), "{error}");
+    let quick = ["run", "readrandom", "--engine", "sorted@mine", "--rows", "1k"];
+    let error = unwrapped(&workspace.assay(&quick).err);
+    assert!(error.contains("durability `os`: sorted offers none"), "{error}");
+    assert!(error.contains("--durability none"), "{error}");
+    let jobs = [&quick[..], &["--durability", "none", "--background-jobs", "2"]].concat();
+    let error = unwrapped(&workspace.assay(&jobs).err);
+    assert!(error.contains("background_jobs: its library does not report"), "{error}");
+}
+
+#[test]
+fn missing_functions_are_named() {
+    let lacking =
+        SORTED.replace("int assay_scan", "int skim").replace("int assay_close", "int shut");
+    let Some(workspace) = compiled(&lacking) else { return };
+    let added = add(&workspace);
+    let error = unwrapped(&added.err);
+    assert_eq!(added.code, 1);
+    assert!(error.contains("it lacks `assay_scan`, `assay_close`\n"), "{error}");
+    assert!(error.contains("no engine of Assay's is named `sorted`"), "{error}");
+    let unknown = workspace.assay(&["engine", "prove", "sorted"]);
+    assert_eq!(unknown.code, 1);
+    assert!(unknown.err.contains("no engine is named `sorted`"), "{}", unknown.err);
+}
+
+#[test]
+fn wrong_facts_are_refused() {
+    let fact = |name: &str, text: &str| {
+        SORTED.replace("\"compiler\", __VERSION__", &format!("\"{name}\", \"{text}\""))
+    };
+    for (name, text, expected) in [
+        ("durability", "fsync", "a wrong `durability`: "),
+        ("settings", "cache room", "a wrong `settings`: `room` is none of cache, direct_io"),
+        ("key_bytes_max", "long", "a wrong `key_bytes_max`: `long`"),
+        ("reverse_scans", "maybe", "a wrong `reverse_scans`: `maybe`"),
+    ] {
+        let Some(workspace) = compiled(&fact(name, text)) else { return };
+        let added = add(&workspace);
+        let error = unwrapped(&added.err);
+        assert!(added.code == 1 && error.contains(expected), "{error}");
+    }
+    let Some(workspace) = compiled(&SORTED.replace("\"version\", \"1.0\"", "\"release\", \"1\""))
+    else {
+        return;
+    };
+    let error = unwrapped(&add(&workspace).err);
+    assert!(error.contains("reports no version of sorted"), "{error}");
+}
+
+/// Goal: the battery goes on after a failed check and after one that ends the process.
+#[test]
+fn failed_checks_are_listed_and_set_the_exit_code() {
+    let wrong = SORTED.replace("ASSAY_BAD_OPTION, ", "ASSAY_FATAL, ").replace(
+        "    bool is_done = set(s, key,",
+        "    if (key_bytes > 1000) abort();\n    bool is_done = set(s, key,",
+    );
+    let Some(workspace) = compiled(&wrong) else { return };
+    assert_eq!(add(&workspace).code, 0);
+    let proved = workspace.assay(&["engine", "prove", "sorted@mine"]);
+    assert_eq!(proved.code, 1, "{}", proved.out);
+    assert!(proved.out.contains("FAILED  wrong_requests_are_refused: "), "{}", proved.out);
+    let died = "FAILED  boundary_keys_and_values: it died in the check: signal 6";
+    assert!(proved.out.contains(died), "{}", proved.out);
+    assert!(proved.out.contains("  passed  several_writers"), "{}", proved.out);
+}
+
+#[test]
+fn linked_engines_are_proved_and_servers_are_not() {
+    let workspace = Workspace::new();
+    let proved = workspace.assay(&["engine", "prove", "memory"]);
+    assert_eq!(proved.code, 0, "{}", proved.out);
+    let null = workspace.assay(&["engine", "prove", "null"]);
+    assert_eq!(null.code, 1, "{}", null.out);
+    assert!(null.out.contains("FAILED  random_operations: "), "{}", null.out);
+    let server = unwrapped(&workspace.assay(&["engine", "prove", "postgres@15.10"]).err);
+    assert!(server.contains("postgres is a server"), "{server}");
+    let absent = unwrapped(&workspace.assay(&["engine", "prove", "rocksdb"]).err);
+    assert!(absent.contains("no build of rocksdb is cached"), "{absent}");
+}
+
+/// Goal: the example in Rust offers two durability classes, and the requested one is in force.
+#[test]
+fn rust_file_is_an_engine_with_two_durability_classes() {
+    let workspace = Workspace::new();
+    let mut rustc = Command::new("rustc");
+    rustc.args(["--edition", "2024", "-O", "--crate-type", "cdylib", "-o"]);
+    rustc.arg(workspace.path("libordered.so"));
+    rustc.arg(Path::new(ROOT).join("examples/own-engine/ordered.rs"));
+    if !has_run(rustc, "rustc") {
+        return;
+    }
+    let added = workspace.assay(&["engine", "add", "ordered@1", "libordered.so"]);
+    assert_eq!(added.code, 0, "{}", added.err);
+    let proved = workspace.assay(&["engine", "prove", "ordered"]);
+    assert_eq!(proved.code, 0, "{}{}", proved.out, proved.err);
+    for class in ["none", "os"] {
+        let quick = ["run", "fillseq", "--engine", "ordered@1", "--rows", "1k", "--durability"];
+        let run = workspace.assay(&[&quick[..], &[class]].concat());
+        assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+        let records = records(&workspace, "quick-fillseq");
+        assert!(records.iter().any(|it| is_set(it, "assay.durability", class)), "{class}");
+    }
+}
