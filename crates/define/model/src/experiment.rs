@@ -10,7 +10,7 @@ use crate::published::Published;
 use crate::server::{Dsn, Placement};
 use crate::setting::Settings;
 use crate::sql::Application;
-use crate::step::{Step, StopRule};
+use crate::step::{Step, StepRole, StopRule};
 use crate::units::{Bytes, Nanos};
 
 /// The rows an experiment works on.
@@ -90,6 +90,9 @@ pub struct Experiment {
     pub repetitions: u32,
     /// The steps in order; a step with 0 clients takes the cell's.
     pub steps: Vec<Step>,
+    /// Names of the steps that the question is about; see [`Self::is_preparatory`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measure: Vec<String>,
     /// Smallest difference that matters, as a share; declared before anything is run.
     #[serde(default = "default_margin")]
     pub margin: f64,
@@ -154,6 +157,21 @@ impl Experiment {
         self.variants.iter().find(|variant| variant.name == name)
     }
 
+    /// Returns whether a step only prepares those that the question is about.
+    ///
+    /// All but the steps of [`Self::measure`]; without that list the loading steps, unless nothing
+    /// but loading and maintenance follows.
+    pub fn is_preparatory(&self, step: &str) -> bool {
+        if !self.measure.is_empty() {
+            return !self.measure.iter().any(|name| name == step);
+        }
+        let role = |step: &Step| step.role(self.application.as_ref());
+        let has_others =
+            self.steps.iter().any(|one| !matches!(role(one), StepRole::Load | StepRole::Maintain));
+        let is_load = |one: &Step| one.name == step && role(one) == StepRole::Load;
+        has_others && self.steps.iter().any(is_load)
+    }
+
     /// Returns the steps as a cell with `clients` clients executes them.
     pub fn steps_for(&self, clients: u32) -> Vec<Step> {
         let follow = |step: &Step| {
@@ -170,5 +188,34 @@ impl Experiment {
             application.calls(application.step(&step.name)?, self.data.rows, clients)
         });
         calls.map_or(step.stop, StopRule::Operations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the preparatory steps of an experiment with these steps and this `measure`.
+    fn preparatory(steps: &[&str], measure: &[&str]) -> Vec<String> {
+        let text = serde_json::json!({
+            "name": "sample", "question": "Which?", "base": "a", "workload": null,
+            "data": { "rows": 1, "key_bytes": 8, "value_bytes": 8, "compressible_to": 0.5 },
+            "memory_bytes": null, "seed": 1, "clients": [1], "repetitions": 1, "steps": [],
+            "variants": [],
+        });
+        let mut experiment: Experiment = serde_json::from_value(text).expect("an experiment");
+        experiment.steps =
+            steps.iter().map(|name| Step::new(*name, StopRule::Operations(1))).collect();
+        experiment.measure = measure.iter().map(|name| (*name).to_owned()).collect();
+        let is_preparatory = |name: &&&str| experiment.is_preparatory(name);
+        steps.iter().filter(is_preparatory).map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn loading_prepares_what_follows_unless_the_question_is_about_it() {
+        assert_eq!(preparatory(&["fillseq", "readrandom", "overwrite"], &[]), ["fillseq"]);
+        assert!(preparatory(&["fillseq"], &[]).is_empty());
+        assert!(preparatory(&["fillseq", "settle"], &[]).is_empty());
+        assert_eq!(preparatory(&["fillseq", "readrandom"], &["fillseq"]), ["readrandom"]);
     }
 }

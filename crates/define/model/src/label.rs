@@ -13,11 +13,16 @@ pub enum Label {
     True,
     /// Usable, with stated warnings.
     Truthy,
-    /// Not comparable, or not measured: no verdict may be drawn from it.
+    /// Not comparable: no verdict may be drawn from it.
     Bogus,
+    /// Nothing of what the experiment is about has a figure.
+    Nothing,
 }
 
 impl Label {
+    /// Exit code of a program whose result has nothing measured.
+    pub const EXIT_NOTHING: u8 = 3;
+
     /// Returns the label for the worst severity; `None` means no finding.
     pub const fn of(worst: Option<Severity>) -> Self {
         match worst {
@@ -33,11 +38,12 @@ impl Label {
             Self::True => "no rule warns",
             Self::Truthy => "usable, with stated warnings",
             Self::Bogus => "no verdict may be drawn from it",
+            Self::Nothing => "no step that the experiment is about has a result",
         }
     }
 }
 
-names!(Label, "a label": True "TRUE", Truthy "TRUTHY", Bogus "BOGUS");
+names!(Label, "a label": True "TRUE", Truthy "TRUTHY", Bogus "BOGUS", Nothing "NOTHING MEASURED");
 
 /// A rule waived by the experiment's author, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

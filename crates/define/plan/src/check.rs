@@ -131,6 +131,7 @@ impl Resolver<'_> {
             placement: errors.or_default(self.placement(benchmark, &file.variants)),
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
             margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
+            measure: errors.or_default(self.measure(experiment, &steps)),
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),

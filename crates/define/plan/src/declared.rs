@@ -1,14 +1,46 @@
-//! Declarations made before a run: control and waivers.
+//! Declarations made before a run: measured steps, control, waivers.
 
-use model::{Variant, Waiver};
+use model::{Step, Variant, Waiver};
 
 use crate::error::{Errors, PlanError};
 use crate::nearest::nearest;
 use crate::resolve::Resolver;
-use crate::settings::{CODE, NAME, REASON};
+use crate::settings::{CODE, MEASURE, NAME, REASON};
 use crate::spec::{File, Section};
 
 impl Resolver<'_> {
+    /// Checks the steps that the question is about: each is one of the experiment's.
+    ///
+    /// Without valid steps their names are not checked.
+    pub(crate) fn measure(
+        &self,
+        experiment: &Section,
+        steps: &[Step],
+    ) -> Result<Vec<String>, PlanError> {
+        let Some(list) = experiment.get(MEASURE) else { return Ok(Vec::new()) };
+        let mut errors = Errors::default();
+        let names: Vec<&str> = list.get_ref().lines().collect();
+        let known = || steps.iter().map(|step| step.name.as_str());
+        for name in names.iter().filter(|name| !steps.is_empty() && known().all(|it| it != **name))
+        {
+            let error = PlanError::new(format!("`measure` names `{name}`, which is not a step"));
+            let steps: Vec<&str> = known().collect();
+            errors.push(
+                error
+                    .at(self.source, list.span(), "no such step")
+                    .remedy(format!("steps: {}", steps.join(", "))),
+            );
+        }
+        if names.is_empty() {
+            errors.push(
+                PlanError::new("`measure` names no step")
+                    .at(self.source, list.span(), "an empty list")
+                    .remedy("name the steps the question is about, or leave it out"),
+            );
+        }
+        errors.result(names.into_iter().map(str::to_owned).collect())
+    }
+
     /// Checks the waivers: known rules, one reason each.
     pub(crate) fn waivers(&self, tables: &[Section]) -> Result<Vec<Waiver>, PlanError> {
         let (mut waivers, mut errors) = (Vec::new(), Errors::default());
@@ -89,6 +121,18 @@ mod tests {
         assert!((margin("margin = \"5 %\"") - 0.05).abs() < 1e-12);
         let (message, _) = refused(QUESTION, &format!("{QUESTION}\nmargin = 0.02"));
         assert_eq!(message, "`0.02` is not a percentage: write 2% or 0.5%");
+    }
+
+    #[test]
+    fn measured_steps_are_steps_of_the_experiment() {
+        let with = |text: &str| format!("{QUESTION}\nmeasure = {text}");
+        let name = &experiment(QUESTION, QUESTION).steps[0].name;
+        let measured = experiment(QUESTION, &with(&format!("[\"{name}\"]"))).measure;
+        assert_eq!(measured, [name.as_str()]);
+        let (message, help) = refused(QUESTION, &with("[\"readrandum\"]"));
+        assert_eq!(message, "`measure` names `readrandum`, which is not a step");
+        assert!(help.starts_with("steps: ") && help.contains(name.as_str()), "{help}");
+        assert_eq!(refused(QUESTION, &with("[]")).0, "`measure` names no step");
     }
 
     #[test]

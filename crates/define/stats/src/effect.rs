@@ -101,6 +101,9 @@ pub struct Effect {
     pub verdict: Verdict,
     /// Reason of an inconclusive verdict.
     pub why: Option<Why>,
+    /// Whether a finding blocks the verdict: only the ratio may be shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_blocked: bool,
 }
 
 /// Largest adjusted p-value of a significant difference.
@@ -212,6 +215,7 @@ mod tests {
             run_cov: 0.01,
             verdict: Verdict::Inconclusive,
             why: None,
+            is_blocked: false,
         };
         effect.decide(0.02);
         effect

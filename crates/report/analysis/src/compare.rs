@@ -2,6 +2,7 @@
 
 use model::record::RunEnd;
 use model::{Experiment, Metric, Placement, RunRecord, Variant, count, metric};
+use stats::detectable::cov_of;
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
@@ -46,6 +47,7 @@ pub fn compare(
         unit: experiment.steps.get(key.index as usize).map(|step| step.unit).unwrap_or_default(),
         clients: key.clients,
         is_rate_given: samples.is_rate_given,
+        is_preparatory: experiment.is_preparatory(&key.name),
         primary: primary(samples, experiment.placement),
         cells: question.cells(samples),
     };
@@ -162,6 +164,8 @@ impl Question<'_> {
     }
 
     /// Returns the CoV to assume in a step, by the workload or by its device reads.
+    ///
+    /// At least what the seconds of its runs imply: on a busy host that is more.
     pub(crate) fn assumed_cov(&self, samples: &VariantSamples<'_>) -> f64 {
         let reads = || {
             let samples = samples.of_variant.values();
@@ -174,7 +178,10 @@ impl Question<'_> {
             Some("byrx" | "byos") => false,
             Some(_) | None => reads(),
         };
-        if is_io_bound { ASSUMED_COV_IO_BOUND } else { ASSUMED_COV }
+        let assumed = if is_io_bound { ASSUMED_COV_IO_BOUND } else { ASSUMED_COV };
+        let of_runs = samples.of_variant.values().flat_map(|sample| &sample.within);
+        let within = median(&of_runs.copied().collect::<Vec<_>>());
+        within.map_or(assumed, |within| assumed.max(cov_of(within)))
     }
 }
 
@@ -317,6 +324,23 @@ mod tests {
         let comparison = compare(&runs, &experiment(&["base", "fast"], 1), "base", &NONE).unwrap();
         let versus = comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap();
         assert_eq!((versus.interval, versus.verdict), (None, Verdict::Inconclusive));
+    }
+
+    #[test]
+    fn assumed_noise_is_at_least_that_of_the_seconds() {
+        let with = |long_run_variance: f64| {
+            let mut runs = [run("base", 1, 1_000), run("fast", 1, 2_000)];
+            for one in &mut runs {
+                one.steps[0].time_profile =
+                    Some(crate::testing::time_profile(60, long_run_variance));
+            }
+            let spec = experiment(&["base", "fast"], 1);
+            let comparison = compare(&runs, &spec, "base", &NONE).unwrap();
+            comparison.steps[0].cells[1].metrics[METRIC].versus_base.unwrap().run_cov
+        };
+        assert!((with(0.001) - ASSUMED_COV).abs() < 1e-12);
+        // A long-run variance of 0.6 over 60 s: 10 % from run to run.
+        assert!((with(0.6) - 0.1).abs() < 0.001, "{}", with(0.6));
     }
 
     #[test]

@@ -63,6 +63,9 @@ pub struct StepComparison {
     pub clients: u32,
     /// Whether operations arrived at rates the experiment gives.
     pub is_rate_given: bool,
+    /// Whether it only prepares the steps that the question is about.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_preparatory: bool,
     /// The step's primary metric; `None` when no variant has one.
     pub primary: Option<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].
@@ -169,6 +172,27 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Returns whether a step only prepares those that the question is about.
+    pub fn is_preparatory(&self, step: &str) -> bool {
+        self.steps.iter().any(|one| one.name == step && one.is_preparatory)
+    }
+
+    /// Returns whether no step that the question is about has its primary metric.
+    pub fn has_nothing(&self) -> bool {
+        let has_result = |step: &StepComparison| {
+            let known = |metric| step.cells.iter().any(|cell| cell.metric(metric).is_some());
+            !step.is_preparatory && step.primary.is_some_and(known)
+        };
+        !self.steps.iter().any(has_result)
+    }
+
+    /// Iterates over all effects relative to the base.
+    pub fn effects(&self) -> impl Iterator<Item = &Effect> {
+        let cells = self.steps.iter().flat_map(|step| &step.cells);
+        let cells = cells.chain(self.runs.iter().flat_map(|runs| &runs.cells));
+        cells.flat_map(|cell| cell.metrics.values()).filter_map(|one| one.versus_base.as_ref())
+    }
+
     /// Returns the levels of the clients factor, ascending.
     pub fn levels(&self) -> BTreeSet<u32> {
         self.steps.iter().map(|step| step.clients).collect()
@@ -189,6 +213,9 @@ pub struct Families {
     pub primary: Family,
     /// Every other metric with a better direction, by step and variant.
     pub secondary: Family,
+    /// Each step's primary metric, for the control.
+    #[serde(skip_serializing_if = "Family::is_empty")]
+    pub control: Family,
 }
 
 /// Comparisons that are adjusted together.
@@ -200,4 +227,11 @@ pub struct Family {
     pub significant: u32,
     /// Of these again, differences that the adjustment withdraws.
     pub withdrawn: u32,
+}
+
+impl Family {
+    /// Returns whether it has no comparison.
+    pub const fn is_empty(&self) -> bool {
+        self.comparisons == 0
+    }
 }

@@ -54,6 +54,8 @@ pub(crate) struct Sample<'a> {
     pub(crate) runs: u32,
     /// Length of each run's measured span, in seconds; none for whole runs.
     pub(crate) seconds: Vec<f64>,
+    /// Variance of the logarithm of each run's mean rate by its own seconds; a lower bound.
+    pub(crate) within: Vec<f64>,
     /// Each metric's values, in the order of their blocks.
     pub(crate) metrics: BTreeMap<String, Vec<(Block<'a>, f64)>>,
 }
@@ -107,6 +109,10 @@ impl<'a> Samples<'a> {
                 samples.is_rate_given |= matches!(step.step.load, Load::Open(_));
                 let sample = samples.of_variant.entry(variant).or_default();
                 sample.seconds.push(step.duration_ns.as_secs_f64());
+                let profile = step.time_profile.as_ref().filter(|profile| profile.seconds > 1);
+                sample
+                    .within
+                    .extend(profile.map(|one| one.long_run_variance / f64::from(one.seconds)));
                 let metrics = with_memory(step_metrics(step, data), settings);
                 sample.add(block, with_writers(metrics, step, application));
             }

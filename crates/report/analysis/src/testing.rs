@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::metric::{Metric, Readings};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
+use model::time_profile::{Stalls, TimeProfile, TrendClass};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
 use model::{
     Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, OpUnit, Options,
@@ -16,6 +17,21 @@ pub(crate) const DATA: DataShape =
 
 pub(crate) fn readings(values: &[(Metric, f64)]) -> Readings {
     values.iter().copied().collect()
+}
+
+/// A flat profile of so many seconds with this long-run variance.
+pub(crate) fn time_profile(seconds: u32, long_run_variance: f64) -> TimeProfile {
+    TimeProfile {
+        class: TrendClass::Flat,
+        steady_from_ns: Nanos(0),
+        second_opinion_ns: None,
+        drifts: BTreeMap::new(),
+        cycle: None,
+        stalls: Stalls::default(),
+        seconds,
+        long_run_variance,
+        effective_seconds: 40.0,
+    }
 }
 
 pub(crate) fn summary(done: u64, rows: u64) -> OpSummary {
@@ -78,6 +94,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         clients: vec![1],
         repetitions,
         steps: vec![step(0, "readrandom").step],
+        measure: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
         published: Vec::new(),

@@ -1,6 +1,5 @@
-//! Findings of rules, and the label that follows from them.
+//! Findings of rules.
 
-use model::Label;
 use model::record::{Finding, Severity};
 use serde::Serialize;
 
@@ -33,11 +32,33 @@ pub struct LintFinding {
     pub remedy: String,
     /// Where.
     pub place: Place,
+    /// The places of its observations, without runs: pairs of steps and variants.
+    #[serde(skip)]
+    pub places: Vec<Place>,
     /// The reason of the experiment's waiver, if any.
     pub waived: Option<String>,
 }
 
 impl LintFinding {
+    /// Returns whether it is about a step of a variant; without a step, about every step.
+    pub fn concerns(&self, step: Option<&str>, variant: &str) -> bool {
+        let holds = |names: &[String], name: &str| {
+            names.is_empty() || names.iter().any(|known| known == name)
+        };
+        let is_there = |place: &Place| {
+            holds(&place.variants, variant) && step.is_none_or(|step| holds(&place.steps, step))
+        };
+        match &self.places[..] {
+            [] => is_there(&self.place),
+            places => places.iter().any(is_there),
+        }
+    }
+
+    /// Returns whether it blocks verdicts, after waivers.
+    pub fn is_blocking(&self) -> bool {
+        self.weight() == Severity::Blocking
+    }
+
     /// Returns the severity after waivers: a waived finding is a note.
     pub const fn weight(&self) -> Severity {
         if self.waived.is_some() { Severity::Note } else { self.severity }
@@ -53,9 +74,4 @@ impl From<&LintFinding> for Finding {
             remedy: found.remedy.clone(),
         }
     }
-}
-
-/// Returns the label that follows from these findings.
-pub fn label(found: &[LintFinding]) -> Label {
-    Label::of(found.iter().map(LintFinding::weight).max())
 }

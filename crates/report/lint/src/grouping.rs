@@ -42,6 +42,7 @@ pub(crate) fn group(
             evidence: describe(strongest, &group, detail),
             remedy: strongest.remedy.clone().unwrap_or_else(|| rule.remedy.to_owned()),
             place: place(&group),
+            places: places(&group),
             waived: None,
         })
     };
@@ -64,6 +65,12 @@ fn place(group: &[Observation]) -> Place {
         variants: all(|place| &place.variants),
         runs: all(|place| &place.runs),
     }
+}
+
+/// Returns the different places of the observations, without runs.
+fn places(group: &[Observation]) -> Vec<Place> {
+    let of = |one: &Observation| Place { runs: Vec::new(), ..one.place.clone() };
+    group.iter().map(of).collect::<BTreeSet<Place>>().into_iter().collect()
 }
 
 /// Returns `readrandom of b: steal of 1.2 %, likewise in 1 other variant (3 runs)`.

@@ -15,6 +15,7 @@ mod difference;
 mod facts;
 pub mod finding;
 mod grouping;
+pub mod label;
 pub mod registry;
 pub mod rule;
 
@@ -23,6 +24,7 @@ mod testing;
 
 pub use check::{check_comparison, check_plan, check_run};
 pub use context::{ComparisonContext, PlanContext, RunContext};
-pub use finding::{LintFinding, Place, label};
+pub use finding::{LintFinding, Place};
+pub use label::{block_verdicts, comparison_label, label, run_label};
 pub use registry::{find, rules};
 pub use rule::Rule;

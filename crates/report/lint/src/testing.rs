@@ -75,6 +75,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         clients: vec![1],
         repetitions: 3,
         steps: vec![step("readrandom").step],
+        measure: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
         published: Vec::new(),

@@ -1,6 +1,7 @@
 //! Findings and lint rules: the output of `assay lint`.
 
-use lint::{LintFinding, Rule, label};
+use lint::{LintFinding, Rule};
+use model::Label;
 use model::record::Severity;
 use serde_json::{Value, json};
 
@@ -8,11 +9,23 @@ use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
 use crate::trust::{many, place};
 
-/// Returns findings grouped by severity below the label they leave.
+/// A checked plan, run or comparison.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Its name.
+    pub name: String,
+    /// The label.
+    pub label: Label,
+    /// The findings, most severe first.
+    pub findings: Vec<LintFinding>,
+}
+
+/// Returns findings grouped by severity below the label.
 ///
 /// Each has code, name, evidence and remedy; the first line lists every waiver.
-pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> String {
-    let mut document = Document::from([vec![Part::Text(headline(what, found))]]);
+pub fn render_findings(checked: &Checked, style: Style) -> String {
+    let found = &checked.findings;
+    let mut document = Document::from([vec![Part::Text(headline(checked))]]);
     let groups = [
         ("Blocking", Some(Severity::Blocking)),
         ("Warnings", Some(Severity::Warning)),
@@ -37,8 +50,8 @@ pub fn render_findings(what: &str, found: &[LintFinding], style: Style) -> Strin
 }
 
 /// Returns the label and the number of findings, in one line.
-fn headline(what: &str, found: &[LintFinding]) -> String {
-    let label = label(found);
+fn headline(checked: &Checked) -> String {
+    let Checked { name, label, findings: found } = checked;
     let waived: Vec<String> = found
         .iter()
         .filter_map(|one| Some(format!("{} waived: {}", one.code, one.waived.as_ref()?)))
@@ -55,7 +68,7 @@ fn headline(what: &str, found: &[LintFinding]) -> String {
     let counts = counts.map(|(count, noun)| many(*count, noun));
     let parts: Vec<String> = counts.chain(waived).collect();
     let found = if parts.is_empty() { "Nothing was found".to_owned() } else { parts.join(", ") };
-    format!("{what}: {label}, {}. {found}.", label.meaning())
+    format!("{name}: {label}, {}. {found}.", label.meaning())
 }
 
 fn entry(one: &LintFinding) -> [Part; 2] {
@@ -96,11 +109,9 @@ pub fn render_rules(rules: &[&Rule]) -> String {
 }
 
 /// Returns the findings of each checked item with its label, as JSON.
-pub fn findings_json<'a>(
-    checked: impl IntoIterator<Item = (&'a str, &'a [LintFinding])>,
-) -> String {
-    let one = |(what, found): (&str, &[LintFinding])| json!({ "what": what, "label": label(found), "findings": found });
-    format!("{:#}", checked.into_iter().map(one).collect::<Value>())
+pub fn findings_json(checked: &[Checked]) -> String {
+    let one = |Checked { name, label, findings }: &Checked| json!({ "what": name, "label": label, "findings": findings });
+    format!("{:#}", checked.iter().map(one).collect::<Value>())
 }
 
 /// Returns the name of a severity.
@@ -127,8 +138,14 @@ mod tests {
             evidence: "durability classes differ: os, sync".to_owned(),
             remedy: "give all variants one class".to_owned(),
             place: lint::Place::default(),
+            places: Vec::new(),
             waived: waived.map(str::to_owned),
         }
+    }
+
+    fn checked(findings: &[LintFinding]) -> Checked {
+        let label = lint::label(findings);
+        Checked { name: "sample".to_owned(), label, findings: findings.to_vec() }
     }
 
     const STYLE: Style = Style { width: 90, has_colour: false, has_costs: false };
@@ -136,8 +153,8 @@ mod tests {
     #[test]
     fn findings_are_grouped_by_severity() {
         let all = [found("A001", None), found("A010", None)];
-        assert_snapshot!(render_findings("sample", &all, STYLE));
-        let text = render_findings("sample", &[], STYLE);
+        assert_snapshot!(render_findings(&checked(&all), STYLE));
+        let text = render_findings(&checked(&[]), STYLE);
         let label = model::Label::True.meaning();
         assert_eq!(text, format!("sample: TRUE, {label}. Nothing was found.\n"));
     }
@@ -145,7 +162,7 @@ mod tests {
     #[test]
     fn waiver_stands_in_the_first_line() {
         let all = [found("A001", Some("the class is the question"))];
-        let text = render_findings("sample", &all, STYLE);
+        let text = render_findings(&checked(&all), STYLE);
         let label = model::Label::True.meaning();
         let first = format!("sample: TRUE, {label}. A001 waived: the class is the question.");
         assert_eq!(text.lines().next(), Some(first.as_str()));
@@ -160,7 +177,7 @@ mod tests {
 
     #[test]
     fn findings_are_written_as_json() {
-        assert_snapshot!(findings_json([("sample", &[found("A001", None)][..])]));
+        assert_snapshot!(findings_json(&[checked(&[found("A001", None)])]));
     }
 
     #[test]

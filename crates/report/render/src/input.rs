@@ -1,8 +1,6 @@
 //! Input of every report.
 
-use analysis::{
-    Comparison, RateCurve, Reproduction, Scaling, StepComparison, rate_curves, scalability,
-};
+use analysis::{Comparison, RateCurve, Scaling, StepComparison, rate_curves, scalability};
 use lint::LintFinding;
 use model::record::IntervalRecord;
 use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
@@ -57,22 +55,27 @@ impl<'a> Compared<'a> {
             comparison,
             meta,
             findings,
-            label: lint::label(findings),
+            label: lint::comparison_label(comparison, findings),
             runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
             curves: rate_curves(runs),
             scalings: scalability(runs, host),
         }
     }
 
-    /// Returns the verdict of an effect; `None` where no verdict may be drawn.
-    pub(crate) fn verdict(&self, effect: &Effect) -> Option<Verdict> {
-        (self.label != Label::Bogus).then_some(effect.verdict)
+    /// Returns how far it can be trusted.
+    pub const fn label(&self) -> Label {
+        self.label
     }
 
-    /// Returns the outcome of a published finding; `None` where no verdict may be drawn.
-    pub(crate) fn reproduction(&self, of: Reproduction) -> Option<Reproduction> {
-        let is_allowed = self.label != Label::Bogus || of == Reproduction::NotMeasured;
-        is_allowed.then_some(of)
+    /// Returns the verdict of an effect; `None` where no verdict may be drawn.
+    pub(crate) fn verdict(&self, effect: &Effect) -> Option<Verdict> {
+        (!effect.is_blocked && self.label != Label::Nothing).then_some(effect.verdict)
+    }
+
+    /// Returns whether no verdict may be drawn at all.
+    pub(crate) fn has_no_verdict(&self) -> bool {
+        let mut effects = self.comparison.effects();
+        self.label >= Label::Bogus && effects.all(|effect| self.verdict(effect).is_none())
     }
 
     /// Returns a variant's engine and version as its runs report them; `None` without a run.

@@ -8,12 +8,19 @@ use crate::{figure, method, trust};
 
 /// Returns what the signs mean, or why there are none.
 pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
-    if compared.label == Label::Bogus {
-        return format!(
-            "Ratios without a verdict: blocked by {}.",
-            trust::blocking(compared, false)
-        );
+    let codes = trust::blocking(compared, None, false);
+    if compared.has_no_verdict() {
+        return match compared.label {
+            Label::Nothing => "Ratios without a verdict: nothing was measured.".to_owned(),
+            Label::True | Label::Truthy | Label::Bogus => {
+                format!("Ratios without a verdict: blocked by {codes}.")
+            }
+        };
     }
+    let blocked = match codes.as_str() {
+        "" => String::new(),
+        codes => format!("   without a sign: blocked by {codes}"),
+    };
     let margin = figure::declared(compared.comparison.margin);
     let among = match compared.comparison.families.primary.comparisons {
         0 | 1 => String::new(),
@@ -22,7 +29,7 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
     format!(
         "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes 1{among}   \
          \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference beyond {margin}: the \
-         90 % interval lies within   ? inconclusive"
+         90 % interval lies within   ? inconclusive{blocked}"
     )
 }
 

@@ -39,7 +39,7 @@ mod validity;
 
 pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
 pub use explain::render_explanations;
-pub use findings::{findings_json, render_findings, render_rule, render_rules};
+pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};
 pub use format::{Format, Style};
 pub use history::{HistoryInput, plot_history, render_history};
 pub use html::render_html;

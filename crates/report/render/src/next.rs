@@ -12,7 +12,7 @@ use crate::label::{SERVER_CPU, THROUGHPUT};
 pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     let name = &compared.meta.name;
     let mut steps = Vec::new();
-    if compared.label == Label::Bogus {
+    if compared.label >= Label::Bogus {
         steps.push(format!("assay lint {name}"));
     }
     if is_too_coarse(compared) && can_be_extended(compared) {
@@ -43,7 +43,7 @@ const PILOT_MIN: u32 = 3;
 
 /// Returns whether more repetitions can be added, and are worth it: once, to a pilot.
 fn can_be_extended(compared: &Compared<'_>) -> bool {
-    compared.label != Label::Bogus
+    compared.label < Label::Bogus
         && compared.comparison.repetitions >= PILOT_MIN
         && compared.meta.pilot_repetitions.is_none()
 }

@@ -23,6 +23,7 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
     }));
     let lint = format!("(assay lint {})", compared.meta.name);
     let other = if waived.is_empty() { "" } else { "other " };
+    let codes = blocking(compared, None, true);
     parts.push(match label {
         Label::True => format!("No {other}warning."),
         Label::Truthy => {
@@ -30,16 +31,50 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
             format!("Usable, with {} {lint}.", many(warnings, "warning"))
         }
         Label::Bogus => {
-            format!("No verdict may be drawn from it: {} {lint}.", blocking(compared, true))
+            format!("No verdict may be drawn from {}: {codes} {lint}.", blocked_place(compared))
+        }
+        Label::Nothing => {
+            format!("No step that the experiment is about has a result {lint}.")
         }
     });
+    if label < Label::Bogus && !codes.is_empty() {
+        parts.push(format!("No verdict on {}: {codes}.", blocked_place(compared)));
+    }
     parts.join(" ")
 }
 
-/// Returns the rules that make the comparison bogus: `A001 durability mismatch and 1 more`.
-pub(crate) fn blocking(compared: &Compared<'_>, has_names: bool) -> String {
-    let mut codes: Vec<String> = Vec::new();
+/// Returns what the blocking rules are about: `it`, or `fillseq (lmdb)`.
+fn blocked_place(compared: &Compared<'_>) -> String {
+    let mut steps: Vec<String> = Vec::new();
+    let mut variants: Vec<String> = Vec::new();
     for one in of_weight(compared, Severity::Blocking) {
+        steps.extend_from_slice(&one.place.steps);
+        variants.extend_from_slice(&one.place.variants);
+    }
+    for names in [&mut steps, &mut variants] {
+        names.sort();
+        names.dedup();
+    }
+    if compared.has_no_verdict() || steps.is_empty() && variants.is_empty() {
+        return "it".to_owned();
+    }
+    let variants = named(&variants);
+    match (steps.is_empty(), variants.is_empty()) {
+        (true, _) => variants,
+        (false, true) => named(&steps),
+        (false, false) => format!("{} ({variants})", named(&steps)),
+    }
+}
+
+/// Returns the rules that block verdicts, of a step or of any: `A001 durability mismatch and 1
+/// more`.
+pub(crate) fn blocking(compared: &Compared<'_>, step: Option<&str>, has_names: bool) -> String {
+    let mut codes: Vec<String> = Vec::new();
+    let is_there = |one: &&LintFinding| {
+        let steps = &one.place.steps;
+        step.is_none_or(|step| steps.is_empty() || steps.iter().any(|name| name == step))
+    };
+    for one in of_weight(compared, Severity::Blocking).filter(is_there) {
         let code =
             if has_names { format!("{} {}", one.code, one.name) } else { one.code.to_owned() };
         if !codes.contains(&code) {
@@ -121,13 +156,6 @@ pub(crate) fn place(found: &LintFinding) -> String {
     if all().any(is_named) {
         return String::new();
     }
-    let named = |names: &[String]| {
-        let mut named: Vec<&str> = names.iter().map(|name| run_name(name)).collect();
-        let rest = named.len().saturating_sub(PLACES);
-        named.truncate(PLACES);
-        let named = named.join(", ");
-        if rest > 0 { format!("{named} and {rest} more") } else { named }
-    };
     // Runs are named only without steps and variants: they are many.
     let mut parts = vec![named(steps), named(variants)];
     parts.retain(|part| !part.is_empty());
@@ -135,6 +163,15 @@ pub(crate) fn place(found: &LintFinding) -> String {
         parts.extend((!runs.is_empty()).then(|| named(runs)));
     }
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
+}
+
+/// Returns names of steps, variants or runs; of many the first, and how many more.
+fn named(names: &[String]) -> String {
+    let mut named: Vec<&str> = names.iter().map(|name| run_name(name)).collect();
+    let rest = named.len().saturating_sub(PLACES);
+    named.truncate(PLACES);
+    let named = named.join(", ");
+    if rest > 0 { format!("{named} and {rest} more") } else { named }
 }
 
 /// Returns a count with its noun.

@@ -1,10 +1,14 @@
 //! Progress display: live lines on a terminal, plain lines elsewhere.
 
+use std::collections::BTreeMap;
+
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
 use model::record::total_counts;
 use model::validity::ProbeRecord;
-use model::{IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric};
+use model::{
+    IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric, rule_code,
+};
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
 
@@ -25,7 +29,12 @@ pub(crate) struct Screen {
     total: usize,
     repetition: u32,
     done: u64,
+    /// Steps with each finding about the host.
+    of_host: BTreeMap<&'static str, u32>,
 }
+
+/// Findings about the host, which repeat from step to step: shown once, and counted.
+const OF_HOST: [&str; 2] = [rule_code::A009, rule_code::A021];
 
 /// The live lines.
 struct Lines {
@@ -54,6 +63,7 @@ impl Screen {
             total: 0,
             repetition: 0,
             done: 0,
+            of_host: BTreeMap::new(),
         }
     }
 
@@ -79,7 +89,10 @@ impl Screen {
             Progress::ProbeEnds(step, probe) => {
                 self.line(&probe_line(&self.run, step, probe));
             }
-            Progress::StepEnds(step, _) => self.line(&step_line(&self.run, step)),
+            Progress::StepEnds(step, _) => {
+                let line = step_line(&self.run, step, &mut self.of_host);
+                self.line(&line);
+            }
             Progress::RunEnds(run) if run.end.is_complete() => {}
             Progress::RunEnds(run) => {
                 self.line(&format!("{}  {}", run.cell.id, run.end.phrase()));
@@ -87,8 +100,11 @@ impl Screen {
         }
     }
 
-    /// Clears the live lines.
+    /// Clears the live lines, and shows how often a finding about the host was left out.
     pub(crate) fn close(&self) {
+        for (code, steps) in self.of_host.iter().filter(|(_, steps)| **steps > 1) {
+            self.line(&format!("{code} in {steps} steps: assay lint {}", self.name));
+        }
         if let Some(lines) = &self.lines {
             lines.head.finish_and_clear();
             lines.bar.finish_and_clear();
@@ -233,8 +249,9 @@ fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
 
 /// Returns a finished step in one line: rates and times of valid intervals.
 ///
-/// A known number of rows is done by the whole step, in invalid intervals too.
-fn step_line(run: &str, step: &StepRecord) -> String {
+/// A known number of rows is done by the whole step, in invalid intervals too. A finding about the
+/// host that `of_host` has already is only counted.
+fn step_line(run: &str, step: &StepRecord, of_host: &mut BTreeMap<&'static str, u32>) -> String {
     let name = &step.step.name;
     let (clients, span) = match &step.invalid_intervals {
         Some(invalid_intervals) => (&invalid_intervals.valid, invalid_intervals.valid_ns),
@@ -276,6 +293,13 @@ fn step_line(run: &str, step: &StepRecord) -> String {
         parts.push(search.ended.clone());
     }
     for finding in &step.findings {
+        if let Some(code) = OF_HOST.into_iter().find(|code| *code == finding.code) {
+            let steps = of_host.entry(code).or_default();
+            *steps += 1;
+            if *steps > 1 {
+                continue;
+            }
+        }
         parts.push(format!("{} {}", finding.code, finding.evidence));
     }
     parts.join("  ")
@@ -285,7 +309,7 @@ fn step_line(run: &str, step: &StepRecord) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::record::{FailureClass, OpCounts, Percentiles};
+    use model::record::{FailureClass, Finding, OpCounts, Percentiles, Severity};
     use model::validity::{InvalidCause, InvalidIntervals, InvalidReason, Outcome, Purpose};
     use model::{Load, OpKind};
 
@@ -365,10 +389,14 @@ mod tests {
             valid: step.clients.clone(),
             within_limit: None,
         });
-        let line = step_line("a.c1.r1", &step);
+        let line = step_line("a.c1.r1", &step, &mut BTreeMap::new());
         assert!(line.contains("66.7 k rows/s"), "{line}");
         step.step.unit = OpUnit::Operation;
-        assert!(step_line("a.c1.r1", &step).contains("0.2"), "{}", step_line("a.c1.r1", &step));
+        assert!(
+            step_line("a.c1.r1", &step, &mut BTreeMap::new()).contains("0.2"),
+            "{}",
+            step_line("a.c1.r1", &step, &mut BTreeMap::new())
+        );
     }
 
     #[test]
@@ -383,7 +411,26 @@ mod tests {
         assert_eq!(line, format!("151 k/s  p99 14.1 us  {failures}"));
         let mut step = StepRecord::new(0, step());
         step.clients = second.clients;
-        assert!(step_line("a.c1.r1", &step).contains(failures));
+        assert!(step_line("a.c1.r1", &step, &mut BTreeMap::new()).contains(failures));
+    }
+
+    #[test]
+    fn finding_about_the_host_is_shown_once_and_counted() {
+        let mut record = StepRecord::new(0, step());
+        for code in [rule_code::A021, rule_code::A041] {
+            record.findings.push(Finding {
+                code: code.to_owned(),
+                severity: Severity::Warning,
+                evidence: "evidence".to_owned(),
+                remedy: String::new(),
+            });
+        }
+        let mut of_host = BTreeMap::new();
+        let first = step_line("a.c1.r1", &record, &mut of_host);
+        assert_eq!(first, "a.c1.r1  readrandom  A021 evidence  A041 evidence");
+        let second = step_line("a.c1.r2", &record, &mut of_host);
+        assert_eq!(second, "a.c1.r2  readrandom  A041 evidence");
+        assert_eq!(of_host, [(rule_code::A021, 2)].into());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a case without a verdict fails its test")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
+mod correlated;
 mod coverage;
 mod false_verdicts;
 mod p_values;

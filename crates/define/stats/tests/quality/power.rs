@@ -1,5 +1,6 @@
 //! The detectable difference is found at 80 % power.
 
+use stats::paired::inflation;
 use stats::{Effect, Prior, classify_difference, detectable};
 
 use crate::world::{Cell, Shape, Share, design, is_significant, simulate, stream};
@@ -31,7 +32,7 @@ impl Plan {
         let n = self.runs as f64;
         let (error, df) = if self.is_paired {
             // Of the variance of a run, half is its block's.
-            (SIGMA / n.sqrt(), n - 1.0)
+            (SIGMA * (inflation(n) / n).sqrt(), n - 1.0)
         } else {
             let prior_df = if self.runs > 10 { 0.0 } else { self.prior_df };
             (SIGMA * (2.0 / n).sqrt(), 2.0 * n - 2.0 + prior_df)

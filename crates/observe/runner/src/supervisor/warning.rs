@@ -124,7 +124,10 @@ fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
 /// Returns the remedy for a cause.
 const fn remedy(cause: InvalidCause) -> &'static str {
     match cause {
-        InvalidCause::Paused => "let nothing stop the worker: no debugger, no freezer, no suspend",
+        InvalidCause::Paused => {
+            "let nothing stop the worker (a debugger, a freezer, a suspend), and repeat on a host \
+             whose CPUs are its own: a hypervisor need not account for what it takes"
+        }
         InvalidCause::Throttled => "raise the CPU cap of the control group assay runs in",
         InvalidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
         InvalidCause::Neighbours => "stop the other processes of the host, and repeat",
@@ -189,6 +192,11 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     if !is_full && late == 0 && share <= RUN_QUEUE_SHARE {
         return None;
     }
+    let outside = [metric::OTHERS_CPU_US, metric::HOST_STEAL_US]
+        .map(|name| part.readings.value(name).unwrap_or(0.0) / length_us);
+    if late == 0 && outside[0] + outside[1] > used {
+        return Some(crowded_out(share, used, outside));
+    }
     let mut evidence = format!(
         "more busy threads than CPUs: {used:.2} of {cpus} CPUs used, and clients waited {:.1} % of \
          their time for one",
@@ -200,6 +208,21 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
     Some(warning(rule_code::A009, evidence, remedy))
+}
+
+/// Returns the warning about clients that waited for CPUs in use by others.
+///
+/// `outside` has the CPUs that other processes and other guests used.
+fn crowded_out(share: f64, used: f64, outside: [f64; 2]) -> Finding {
+    let [others, steal] = outside;
+    let evidence = format!(
+        "clients waited {:.1} % of their time for a CPU: other processes used {others:.2} CPUs, \
+         other guests {steal:.2}, and this run {used:.2}",
+        share * 100.0
+    );
+    let remedy =
+        "stop the other processes of the host, and repeat: the figures include their effect";
+    warning(rule_code::A021, evidence, remedy)
 }
 
 #[cfg(test)]
@@ -258,11 +281,22 @@ mod tests {
 
     /// Ten seconds by two clients on two CPUs, of which so much was used and waited for.
     fn busy(used_s: f64, waited_s: f64, step: &StepRecord) -> Option<Finding> {
+        busy_next_to(0.0, used_s, waited_s, step)
+    }
+
+    /// The same, while other processes used so much.
+    fn busy_next_to(
+        others_s: f64,
+        used_s: f64,
+        waited_s: f64,
+        step: &StepRecord,
+    ) -> Option<Finding> {
         let mut span = Span::default();
         let readings = [
             (metric::PROCESS_CPU_USER_US, used_s * 1e6),
             (metric::PROCESS_CPU_KERNEL_US, 0.0),
             (metric::CLIENT_RUN_QUEUE_US, waited_s * 1e6),
+            (metric::OTHERS_CPU_US, others_s * 1e6),
         ];
         let record = IntervalRecord {
             step_index: 0,
@@ -300,6 +334,17 @@ mod tests {
                      4.5 % of their time for one";
         assert_eq!(finding.evidence, evidence);
         assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
+    }
+
+    #[test]
+    fn waits_are_charged_to_who_used_the_cpus() {
+        let step = closed();
+        let finding = busy_next_to(19.2, 0.7, 11.9, &step).unwrap();
+        assert_eq!(finding.code, rule_code::A021);
+        let evidence = "clients waited 59.5 % of their time for a CPU: other processes used 1.92 \
+                        CPUs, other guests 0.00, and this run 0.07";
+        assert_eq!(finding.evidence, evidence);
+        assert_eq!(busy_next_to(2.0, 17.8, 2.7, &step).unwrap().code, rule_code::A009);
     }
 
     #[test]

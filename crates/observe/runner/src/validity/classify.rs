@@ -299,18 +299,19 @@ fn outside_cause(
 ///
 /// A coordinator that waits for a CPU is late too, but then the CPUs are in use, and the clients
 /// wait as it does; their waits are known better than the use of the CPUs, which is counted in
-/// ticks. One that waited for most of the interval was stopped: the worker did nothing meanwhile.
+/// ticks. One that was late for most of the interval, while no client waited for a CPU, was
+/// stopped: a stopped thread is not in the run queue.
 fn stopped_us(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
     let cpus = f64::from(setting.cpus.max(1));
     let half_us = STOPPED_SHARE * evidence.length.as_micros_f64();
+    let waited = evidence.own.run_queue.unwrap_or(0.0) / f64::from(setting.clients.max(1));
     // An engine that keeps the coordinator waiting uses all CPUs.
-    if pause >= half_us && evidence.own.process_cpu.is_some_and(|cpu| cpu < half_us) {
+    if pause - waited >= half_us && evidence.own.process_cpu.is_some_and(|cpu| cpu < half_us) {
         return pause;
     }
     let known = evidence.own.process_cpu.unwrap_or(0.0) + evidence.outside.others.unwrap_or(0.0);
     let used = known.max(evidence.outside.busy.unwrap_or(0.0));
-    let waited = evidence.own.run_queue.unwrap_or(0.0) / f64::from(setting.clients.max(1));
     (pause.min(evidence.length.as_micros_f64() - used / cpus) - waited).max(0.0)
 }
 

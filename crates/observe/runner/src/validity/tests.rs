@@ -311,6 +311,21 @@ fn more_than_one_start_of_a_hundred_must_surely_be_late() {
     assert_eq!([of(100_000, 1_090), of(100_000, 1_100)], [Err(Classification::InTime), steal]);
 }
 
+/// Goal: a worker that waited while neighbours had the CPUs was not stopped.
+/// Method: its coordinator came 800 ms late, and so long its clients waited in the run queue.
+#[test]
+fn a_descheduled_worker_is_charged_to_the_neighbours() {
+    let descheduled = |it: &mut Evidence| {
+        it.own.pause = Some(800_000.0);
+        it.own.run_queue = Some(1_600_000.0);
+        it.own.process_cpu = Some(70_000.0);
+        it.own.client_cpu = Some(70_000.0);
+        it.outside.others = Some(1_900_000.0);
+        it.outside.busy = Some(1_990_000.0);
+    };
+    assert_eq!(classified(closed(), descheduled), Ok(InvalidCause::Neighbours));
+}
+
 /// Goal: every second in which a worker was stopped is invalid, although it reports the stop only
 /// when it goes on, and so are the seconds in which it catches up.
 #[test]

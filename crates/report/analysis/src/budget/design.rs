@@ -118,8 +118,8 @@ impl Budget<'_> {
 
     fn design(&self, repetitions: u32) -> Design {
         let expect = |(noise, one): (usize, &StepNoise)| {
-            let error = (2.0 * one.variance() / f64::from(repetitions)).sqrt();
-            let freedom = freedom(one, repetitions);
+            let (freedom, inflation) = freedom(one, repetitions);
+            let error = (2.0 * one.variance() * inflation / f64::from(repetitions)).sqrt();
             Expected {
                 noise,
                 half_width: (student::half_width(0.95, freedom) * error).exp_m1(),
@@ -143,10 +143,13 @@ impl Budget<'_> {
     }
 }
 
-/// Returns the degrees of freedom of a comparison of so many repetitions.
+/// Returns the degrees of freedom of so many repetitions, and the factor of the squared error.
 ///
 /// As [`crate::compare()`]: below five moderated by the prior, from five on paired.
-fn freedom(noise: &StepNoise, repetitions: u32) -> f64 {
+fn freedom(noise: &StepNoise, repetitions: u32) -> (f64, f64) {
     let runs = f64::from(repetitions);
-    if repetitions < PAIRED_FROM { 2.0 * runs - 2.0 + noise.prior_df } else { runs - 1.0 }
+    if repetitions < PAIRED_FROM {
+        return (2.0 * runs - 2.0 + noise.prior_df, 1.0);
+    }
+    (runs - 1.0, stats::paired::inflation(runs))
 }

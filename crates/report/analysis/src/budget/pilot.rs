@@ -26,6 +26,11 @@ pub enum Origin {
         /// Those experiments.
         experiments: u32,
     },
+    /// Any steps in earlier experiments on this machine.
+    OtherSteps {
+        /// Those experiments.
+        experiments: u32,
+    },
     /// No data: the CoV of other set-ups.
     Assumed,
 }
@@ -73,7 +78,7 @@ impl StepNoise {
 /// Returns the noise of every measured step, by level, step and variant.
 ///
 /// Each is that of a comparison: the base and one other variant. Steps that only wait for the
-/// engine are left out: their duration needs no such precision.
+/// engine are left out, and those that only prepare others: they need no such precision.
 pub fn noise(
     experiment: &Experiment,
     runs: &[RunRecord],
@@ -90,7 +95,7 @@ pub fn noise(
     let mut all = Vec::new();
     for clients in &experiment.clients {
         for (index, step) in (0..).zip(&experiment.steps) {
-            if step.stop == StopRule::Operations(0) {
+            if step.stop == StopRule::Operations(0) || experiment.is_preparatory(&step.name) {
                 continue;
             }
             let place = Place { index, clients: *clients, step };
@@ -138,13 +143,19 @@ impl History<'_> {
         let metric = known.unwrap_or_else(|| expected_primary(place.step));
         let evidence = self.evidence(place);
         let from_pilot = samples.and_then(|samples| self.pilot(metric, samples, variant));
-        let (known, origin) = match (from_pilot, self.earlier(metric, place)) {
-            (Some((known, runs)), _) => (Some(known), Origin::Pilot { runs }),
-            (None, Some((known, experiments))) => {
-                (Some(known), Origin::NoiseHistory { experiments })
-            }
-            (None, None) => (None, Origin::Assumed),
+        let same = || {
+            let (known, experiments) = self.earlier(metric, Some(&place.step.name))?;
+            Some((known, Origin::NoiseHistory { experiments }))
         };
+        let others = || {
+            let (known, experiments) = self.earlier(metric, None)?;
+            Some((known, Origin::OtherSteps { experiments }))
+        };
+        let from_pilot = from_pilot.map(|(known, runs)| (known, Origin::Pilot { runs }));
+        let (known, origin) = from_pilot
+            .or_else(same)
+            .or_else(others)
+            .map_or((None, Origin::Assumed), |(known, of)| (Some(known), of));
         let is_timed = matches!(origin, Origin::Pilot { .. }) && metric == THROUGHPUT;
         let length = length(place.step);
         let within = evidence.within.filter(|_| is_timed && length.is_some());
@@ -189,11 +200,11 @@ impl History<'_> {
         Some((prior.map_or(evidence, |prior| prior.moderate(&evidence)), runs))
     }
 
-    /// Returns the pooled variance of that step in earlier experiments, and their number.
-    fn earlier(&self, metric: &str, place: &Place<'_>) -> Option<(CellVariance, u32)> {
+    /// Returns the pooled variance of a step, or of any, in earlier experiments, and their number.
+    fn earlier(&self, metric: &str, step: Option<&str>) -> Option<(CellVariance, u32)> {
         let (mut cells, mut experiments) = (Vec::new(), 0);
         for earlier in &self.noise_history.experiments {
-            let alike = earlier.iter().filter(|cell| cell.step == place.step.name);
+            let alike = earlier.iter().filter(|cell| step.is_none_or(|name| cell.step == name));
             let before = cells.len();
             cells.extend(alike.filter_map(|cell| cell.metrics.get(metric).copied()));
             experiments += u32::from(cells.len() > before);

@@ -33,11 +33,13 @@ pub struct Piloted {
 
 /// Returns the pilot noise of each comparison with the base.
 ///
-/// A comparison in which a variant has no runs, or none was repeated, is left out.
+/// A comparison in which a variant has no runs, or none was repeated, is left out, and so are
+/// steps that only prepare others.
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
     let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
-    for (key, samples) in &counted.steps {
+    let steps = counted.steps.iter().filter(|(key, _)| !experiment.is_preparatory(&key.name));
+    for (key, samples) in steps {
         let metric = primary(samples, experiment.placement).filter(|metric| *metric != SETTLING);
         let Some(metric) = metric else { continue };
         let others = experiment.variants.iter().filter(|one| one.name != experiment.base);

@@ -31,6 +31,7 @@ fn effect(ratio: f64, wide: (f64, f64), narrow: (f64, f64)) -> Effect {
         run_cov: 0.01,
         verdict: Verdict::Inconclusive,
         why: None,
+        is_blocked: false,
     };
     effect.decide(MARGIN);
     effect

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     name: "control differs",
     severity: Severity::Blocking,
     trigger: "a step's own metric of the control variant has a verdict other than equal, with a \
-              chance below 1 % over all steps; a warning below 5 % in one step",
+              chance below 1 % over all steps; a warning below 5 %",
     why: "The control is the base under another name: what is found between the two is the \
           machine, and every other difference is uncertain by as much.",
     remedy: "find out what changes from run to run on this machine, then run all of it again",

@@ -7,14 +7,15 @@ use model::{Dialect, Placement, RunRecord, StepRecord};
 
 use super::{Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::facts::{is_server, measured, operations};
+use crate::facts::{is_server, measured, operations, span_us};
 use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A054,
     name: "client cost jumped",
     trigger: "the CPU that the client of a server takes per operation is more than 1.35 times the \
-              lowest of the same step and client among the runs compared",
+              lowest of the same step and client among the runs compared that did between half and \
+              twice as many operations a second",
     why: "The client does the same work in every run: when it costs more, client and server were \
           placed otherwise (on two CPUs each request wakes the other side), and the server's CPU \
           jumped with it.",
@@ -30,44 +31,62 @@ const ON_ONE_CPU: &str = "both are on one CPU: quiet the host, whose other work 
                           them, and run again";
 /// Ratio to the lowest above which it is reported. Our choice.
 const JUMPED: f64 = 1.35;
+/// Largest ratio of like rates. Our choice.
+const LIKE_RATES: f64 = 2.0;
 /// Difference below which nothing is reported: what counters of CPU time cannot resolve, us.
 const RESOLVED_US: f64 = 0.1;
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let served = context.valid().filter(|run| is_server(&run.variant));
     let steps = served.flat_map(|run| measured(run).map(move |step| (run, step)));
-    let all: Vec<(&RunRecord, &StepRecord, f64)> =
-        steps.filter_map(|(run, step)| Some((run, step, cost(step)?))).collect();
-    let mut lowest: BTreeMap<_, (&RunRecord, f64)> = BTreeMap::new();
-    for (run, step, us) in &all {
-        let known = lowest.entry(key(run, step)).or_insert((run, *us));
-        if *us < known.1 {
-            *known = (run, *us);
-        }
+    let all: Vec<Cost<'_>> = steps.filter_map(|(run, step)| Cost::of(run, step)).collect();
+    let mut alike: BTreeMap<_, Vec<&Cost<'_>>> = BTreeMap::new();
+    for one in &all {
+        alike.entry(key(one.run, one.step)).or_default().push(one);
     }
-    let observe = |(run, step, us): &(&RunRecord, &StepRecord, f64)| {
-        let (least_of, least) = *lowest.get(&key(run, step))?;
-        let ratio = us / least;
-        (least > 0.0 && ratio > JUMPED && us - least > RESOLVED_US).then(|| {
+    let observe = |one: &Cost<'_>| {
+        let own = alike.get(&key(one.run, one.step))?.iter().filter(|other| one.is_like(other));
+        let least = own.min_by(|a, b| a.us.total_cmp(&b.us))?;
+        let (us, ratio) = (one.us, one.us / least.us);
+        (least.us > 0.0 && ratio > JUMPED && us - least.us > RESOLVED_US).then(|| {
             let evidence = format!(
-                "the client took {us:.1} us of CPU per operation, {ratio:.1} times the {least:.1} \
-                 us of {}",
-                least_of.cell.id
+                "the client took {us:.1} us of CPU per operation, {ratio:.1} times the {:.1} us of \
+                 {}",
+                least.us, least.run.cell.id
             );
-            let mut evidence = Observation::new(evidence).step(&step.step.name);
+            let mut evidence = Observation::new(evidence).step(&one.step.step.name);
             if context.experiment.placement == Placement::SameCpu {
                 evidence = evidence.remedy(ON_ONE_CPU);
             }
-            evidence.variant(&run.cell.variant).run(&run.id).ranked("", ratio)
+            evidence.variant(&one.run.cell.variant).run(&one.run.id).ranked("", ratio)
         })
     };
     all.iter().filter_map(observe).collect()
 }
 
-/// Returns the CPU of the measured clients per operation, us.
-fn cost(step: &StepRecord) -> Option<f64> {
-    let [user, kernel] = client_cpu(step);
-    Some((user? + kernel?) / operations(step)?)
+/// What the client of one step cost.
+struct Cost<'a> {
+    run: &'a RunRecord,
+    step: &'a StepRecord,
+    /// CPU of the measured clients per operation, us.
+    us: f64,
+    /// Operations per second.
+    rate: f64,
+}
+
+impl<'a> Cost<'a> {
+    fn of(run: &'a RunRecord, step: &'a StepRecord) -> Option<Self> {
+        let ([user, kernel], done) = (client_cpu(step), operations(step)?);
+        let rate = done / (span_us(step)? / 1e6);
+        Some(Self { run, step, us: (user? + kernel?) / done, rate })
+    }
+
+    /// Returns whether both did operations at a like rate.
+    ///
+    /// A client that waits longer for each answer sleeps and wakes for each: another cost.
+    fn is_like(&self, other: &Self) -> bool {
+        (1.0 / LIKE_RATES..=LIKE_RATES).contains(&(self.rate / other.rate))
+    }
 }
 
 /// Returns the key of equal clients: step, level and protocol.
@@ -86,13 +105,22 @@ mod tests {
     use super::*;
     use crate::testing::{in_runs, on_builds, runs, set};
 
-    /// Runs of two variants; the client of `b` costs this much per operation, that of `a` 3 us.
     fn with(builds: [&str; 2], us: f64) -> Vec<(Severity, String)> {
+        with_rates(builds, us, 1)
+    }
+
+    /// Runs of two variants; the client of `b` costs this much per operation, that of `a` 3 us.
+    ///
+    /// The step of `b` takes so many times as long.
+    fn with_rates(builds: [&str; 2], us: f64, slower: u64) -> Vec<(Severity, String)> {
         let spec = on_builds(&[("a", builds[0]), ("b", builds[1])]);
         let mut runs = runs(&["a", "b"]);
         for run in &mut runs {
             run.variant = spec.variant(&run.cell.variant).unwrap().clone();
             let own = if run.cell.variant == "b" { us } else { 3.0 };
+            if run.cell.variant == "b" {
+                run.steps[0].duration_ns.0 *= slower;
+            }
             let total = own * 600_000.0;
             let cpu = [(metric::CLIENT_CPU_USER_US, total), (metric::CLIENT_CPU_KERNEL_US, 0.0)];
             set(&mut run.steps[0].counters, &cpu);
@@ -107,6 +135,12 @@ mod tests {
                     3.0 us of a.c1.r1 (3 runs)";
         let found = with(["mysql@5.6.24", "mysql@8.0.31"], 12.0);
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn rates_far_apart_are_not_compared() {
+        let of = |slower| with_rates(["mysql@5.6.24", "mysql@8.0.31"], 12.0, slower);
+        assert_eq!((of(2).len(), of(18)), (1, Vec::new()));
     }
 
     #[test]

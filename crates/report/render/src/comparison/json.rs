@@ -1,6 +1,6 @@
 //! The comparison as JSON: the label first, then every metric, for programs.
 //!
-//! Verdicts are those of the analysis, whatever the label: read `label` before any of them.
+//! Verdicts are those of the analysis: one whose effect `is_blocked` must not be drawn.
 
 use analysis::{Comparison, RateCurve, Scaling};
 use lint::LintFinding;

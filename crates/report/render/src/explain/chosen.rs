@@ -2,7 +2,6 @@
 
 use analysis::explain::Question;
 use analysis::{Explanation, explain};
-use model::Label;
 use stats::{Effect, Verdict};
 
 use super::render::Block;
@@ -22,9 +21,6 @@ pub(crate) struct Chosen {
 ///
 /// Left out: the control, and throughput set by the experiment or a search.
 pub(crate) fn chosen(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Chosen> {
-    if compared.label == Label::Bogus {
-        return Vec::new();
-    }
     let names = input.comparison.variants.iter().map(|variant| variant.name.as_str());
     let others = names.filter(|name| *name != input.comparison.base && !compared.is_control(name));
     others.filter_map(|variant| of_variant(input, compared, variant)).collect()
@@ -44,7 +40,7 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
         })
     });
     let mut established: Vec<(f64, Explanation)> =
-        explained.filter_map(|one| Some((size(one.effect.as_ref()?)?, one))).collect();
+        explained.filter_map(|one| Some((size(compared, one.effect.as_ref()?)?, one))).collect();
     // Of two equal ones the earlier step.
     let places = (0..established.len()).rev();
     let largest = places.max_by(|a, b| established[*a].0.total_cmp(&established[*b].0))?;
@@ -53,9 +49,9 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
     Some(Chosen { variant: variant.to_owned(), largest, others })
 }
 
-/// Returns how large a difference is, on logarithms; `None` where it is not established.
-fn size(effect: &Effect) -> Option<f64> {
-    match effect.verdict {
+/// Returns how large a difference is, on logarithms; `None` where it is not established or blocked.
+fn size(compared: &Compared<'_>, effect: &Effect) -> Option<f64> {
+    match compared.verdict(effect)? {
         Verdict::Above | Verdict::Below | Verdict::SmallButReal => Some(effect.ratio.ln().abs()),
         Verdict::Equivalent | Verdict::Inconclusive => None,
     }

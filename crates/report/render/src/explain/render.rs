@@ -76,6 +76,7 @@ impl Block {
 /// Returns a block per step; a bogus comparison has one.
 fn blocks(compared: &Compared<'_>, explanations: &[Explanation]) -> Vec<Block> {
     let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
-    let shown = if explanations.iter().any(is_bogus) { &explanations[..1] } else { explanations };
+    let all_bogus = !explanations.is_empty() && explanations.iter().all(is_bogus);
+    let shown = if all_bogus { &explanations[..1] } else { explanations };
     shown.iter().map(|one| Block::of(compared, one)).collect()
 }

@@ -1,7 +1,5 @@
 //! How verdicts were reached: margin, intervals, noise, families.
 
-use model::Label;
-
 use crate::document::Part;
 use crate::figure::{declared, percent};
 use crate::input::Compared;
@@ -37,10 +35,11 @@ fn facts(compared: &Compared<'_>) -> Vec<(&'static str, String)> {
     facts.extend(family(&families.primary).map(|text| ("each step's own question", text)));
     facts.extend(family(&families.secondary).map(|text| ("all other metrics", text)));
     if let Some(control) = &comparison.control {
-        facts.push(("control", format!("{control}: a copy of the base, tested alone")));
+        let adjusted = family(&families.control).map_or(String::new(), |text| format!("; {text}"));
+        facts.push(("control", format!("{control}: a copy of the base{adjusted}")));
     }
-    if compared.label == Label::Bogus {
-        facts.push(("verdicts", "not shown: the comparison is bogus".to_owned()));
+    if compared.has_no_verdict() {
+        facts.push(("verdicts", "not shown: none may be drawn".to_owned()));
     }
     facts
 }

@@ -115,7 +115,7 @@ const fn verdict_class(label: Label) -> &'static str {
     match label {
         Label::True => "verdict true",
         Label::Truthy => "verdict truthy",
-        Label::Bogus => "verdict bogus",
+        Label::Bogus | Label::Nothing => "verdict bogus",
     }
 }
 

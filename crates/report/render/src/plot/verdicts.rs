@@ -1,7 +1,6 @@
 //! Ratio, interval and verdict of each variant against the base.
 
 use maud::{Markup, html};
-use model::Label;
 use stats::Effect;
 
 use super::axis::Ratios;
@@ -75,7 +74,7 @@ fn labels(compared: &Compared<'_>) -> Labels {
     let what = "Ratio to the base with its 95 % interval; a ring has none. Logarithmic axes around 1 \
                 that do not begin at zero, each step its own; grey: within the margin of";
     let margin = declared(compared.comparison.margin);
-    if compared.label == Label::Bogus {
+    if compared.has_no_verdict() {
         let caption = format!("{what} {margin}. No verdict may be drawn from these.");
         return Labels::new("verdicts", "Ratios, step by step", &caption);
     }

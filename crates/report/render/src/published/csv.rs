@@ -16,7 +16,7 @@ pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; 9
             Expected::Ratio(ratio) => ratio.to_string(),
             Expected::Higher | Expected::Lower | Expected::Same => snake(there.expected),
         };
-        let outcome = compared.reproduction(finding.verdict);
+        let outcome = finding.outcome();
         let fields = [
             finding.base.to_owned(),
             number(finding.spreads.map(|[_, base]| base.median)),

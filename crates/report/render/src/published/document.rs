@@ -39,7 +39,7 @@ pub(crate) fn document(compared: &Compared<'_>) -> Document {
             ("a, b", pair.unwrap_or_default()),
         ];
         document.add([Part::Heading(3, one.source.to_owned()), Part::facts(facts)]);
-        document.add([Part::Table(table(compared, one))]);
+        document.add([Part::Table(table(one))]);
         let reason = |it: &Finding<'_>| (it.number.to_string(), it.reasons.join("; "));
         let reasons = Part::facts(one.findings.iter().map(reason));
         if !reasons.is_empty() {
@@ -51,7 +51,7 @@ pub(crate) fn document(compared: &Compared<'_>) -> Document {
 }
 
 /// Returns the findings: two lines each, what was published above what was found.
-fn table(compared: &Compared<'_>, one: &Publication<'_>) -> Table {
+fn table(one: &Publication<'_>) -> Table {
     let has_pair = one.pair().is_some();
     let headings = ["", "<finding", "<step", "<", "a", "b", "<ratio a/b", "<verdict"];
     let mut table = Table::new(headings).broken(1);
@@ -69,7 +69,7 @@ fn table(compared: &Compared<'_>, one: &Publication<'_>) -> Table {
             both(0),
             both(1),
             both(2).with(finding.interval()),
-            Cell::new(fill(verdict(compared, finding), VERDICT), finding.tone(compared)),
+            Cell::new(fill(verdict(finding), VERDICT), finding.tone()),
         ]);
     }
     table

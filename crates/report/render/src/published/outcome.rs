@@ -7,8 +7,8 @@ use crate::figure::declared;
 use crate::input::Compared;
 
 /// Returns the outcome in a few words.
-pub(crate) fn verdict(compared: &Compared<'_>, finding: &Finding<'_>) -> &'static str {
-    match compared.reproduction(finding.verdict) {
+pub(crate) fn verdict(finding: &Finding<'_>) -> &'static str {
+    match finding.outcome() {
         None => "no verdict",
         Some(Reproduction::Reproduces) => "reproduces",
         Some(Reproduction::SameDirection) => "same direction, other size",
@@ -52,7 +52,7 @@ pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) 
         ),
     ];
     let is_there = |(outcome, _): &(Reproduction, String)| {
-        findings().any(|one| compared.reproduction(one.verdict) == Some(*outcome))
+        findings().any(|one| one.outcome() == Some(*outcome))
     };
     let head = format!("Here: medians, ratio of geometric means [95 % interval]{among}.");
     let present = meanings.into_iter().filter(is_there).map(|(_, meaning)| meaning);

@@ -114,15 +114,15 @@ fn finding<'a>(compared: &Compared<'_>, held: &'a HeldFinding, number: usize) ->
         },
         here: held.here.as_ref().ok(),
         verdict: held.reproduction,
-        reasons: reasons(compared, held),
+        reasons: reasons(held),
     }
 }
 
 /// Returns the author's reasons for a difference, or why the finding was not measured.
-fn reasons(compared: &Compared<'_>, held: &HeldFinding) -> Vec<String> {
+fn reasons(held: &HeldFinding) -> Vec<String> {
     match &held.here {
         Err(why) => vec![unmeasured(&held.published, why)],
-        Ok(_) if compared.reproduction(held.reproduction).is_some_and(Reproduction::disagrees) => {
+        Ok(here) if !here.effect.is_blocked && held.reproduction.disagrees() => {
             held.published.reasons.clone()
         }
         Ok(_) => Vec::new(),
@@ -146,6 +146,12 @@ fn heading(compared: &Compared<'_>, held: &HeldFinding) -> String {
 }
 
 impl Finding<'_> {
+    /// Returns the outcome; `None` where no verdict may be drawn.
+    pub(crate) fn outcome(&self) -> Option<Reproduction> {
+        let is_blocked = self.here.is_some_and(|here| here.effect.is_blocked);
+        (!is_blocked).then_some(self.verdict)
+    }
+
     /// Returns the metric's name where it is not the throughput.
     pub(crate) fn other_metric(&self) -> Option<&str> {
         (self.metric != THROUGHPUT).then_some(self.metric)
@@ -180,8 +186,8 @@ impl Finding<'_> {
     }
 
     /// Returns whether the outcome is agreement or contradiction; plain where it is neither.
-    pub(crate) fn tone(&self, compared: &Compared<'_>) -> Tone {
-        match compared.reproduction(self.verdict) {
+    pub(crate) fn tone(&self) -> Tone {
+        match self.outcome() {
             Some(Reproduction::Reproduces) => Tone::Better,
             Some(Reproduction::Opposite | Reproduction::NoDifference | Reproduction::Differs) => {
                 Tone::Worse

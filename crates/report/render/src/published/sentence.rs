@@ -1,25 +1,30 @@
 //! The number of reproduced findings in one sentence.
 
 use analysis::Reproduction;
-use model::Label;
 
-use super::publication::Publication;
+use super::publication::{Finding, Publication};
 use crate::input::Compared;
 use crate::sentence::list;
 use crate::trust::{blocking, many};
 
 /// Returns the sentence that counts: `Of 6 published findings, 3 reproduce and 3 are undecided.`
 pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
-    let verdicts: Vec<Reproduction> =
-        publications.iter().flat_map(|one| &one.findings).map(|one| one.verdict).collect();
-    if compared.label == Label::Bogus {
-        return format!(
-            "No verdict on {}: blocked by {}.",
-            many(verdicts.len(), "published finding"),
-            blocking(compared, true)
-        );
+    let all: Vec<Option<Reproduction>> =
+        publications.iter().flat_map(|one| &one.findings).map(Finding::outcome).collect();
+    let verdicts: Vec<Reproduction> = all.iter().copied().flatten().collect();
+    let is_measured = |one: &Reproduction| *one != Reproduction::NotMeasured;
+    let without = all.len() - verdicts.len();
+    if without == 0 {
+        return counted(&verdicts);
     }
-    counted(&verdicts)
+    let has_some = verdicts.iter().any(is_measured);
+    let without = if has_some { without } else { all.len() };
+    let blocked = format!(
+        "No verdict on {}: blocked by {}.",
+        many(without, "published finding"),
+        blocking(compared, None, true)
+    );
+    if has_some { format!("{} {blocked}", counted(&verdicts)) } else { blocked }
 }
 
 /// Returns how many findings have each outcome.

@@ -1,7 +1,6 @@
 //! Notes on a whole comparison: control, detectable differences, hidden regressions, trims.
 
 use analysis::{CellComparison, StepComparison, moment};
-use model::Label;
 use stats::{Effect, Method, Verdict};
 
 use super::claim::Claim;
@@ -17,14 +16,15 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     let comparison = compared.comparison;
     let name = comparison.control.as_deref().filter(|name| *name != comparison.base)?;
     let is = format!("Control: {name} is a copy of {}", comparison.base);
-    if compared.label == Label::Bogus {
-        return Some(is + ".");
-    }
     let tested = comparison.steps.iter().filter_map(|step| {
         let cell = step.cells.iter().find(|cell| cell.variant == name)?;
         Some((step, cell.metric(Claim::of(step)?.metric)?.versus_base?))
     });
+    let tested = tested.filter(|(_, effect)| compared.verdict(effect).is_some());
     let tested: Vec<(&StepComparison, Effect)> = tested.collect();
+    if tested.is_empty() {
+        return Some(is + ".");
+    }
     let is_found = |verdict| !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive);
     let wrong = tested.iter().filter(|(_, effect)| is_found(effect.verdict));
     let wrong = wrong
@@ -33,8 +33,8 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     Some(match wrong[..] {
         [] => format!("{is}; no difference between the two in {}.", many(tested.len(), "step")),
         _ => format!(
-            "{is}, and yet a difference was found in {}: one in 20 such tests is wrong by design, \
-             and differences of this size are unreliable here.",
+            "{is}, and yet a difference was found in {}: one in 20 experiments finds one by \
+             chance, and differences of this size are unreliable here.",
             list(&wrong)
         ),
     })

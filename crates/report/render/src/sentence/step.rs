@@ -41,23 +41,28 @@ pub(crate) fn step_sentence(
     let of_base = step.cells.iter().find(|cell| cell.variant == *base)?.metric(claim.metric)?;
     let is_other =
         |cell: &&CellComparison| cell.variant != *base && !compared.is_control(&cell.variant);
-    let (mut effects, mut without) = (Vec::new(), Vec::new());
+    let (mut effects, mut blocked, mut without) = (Vec::new(), Vec::new(), Vec::new());
     for cell in step.cells.iter().filter(is_other) {
         match cell.metric(claim.metric).and_then(|one| one.versus_base.as_ref()) {
+            Some(effect) if compared.verdict(effect).is_none() => {
+                blocked.push(cell.variant.as_str())
+            }
             Some(effect) => effects.push((cell.variant.as_str(), effect)),
             None => without.push(cell.variant.as_str()),
         }
     }
     let mut sentence = match effects[..] {
+        [] if !blocked.is_empty() => {
+            let codes = trust::blocking(compared, Some(&step.name), true);
+            blocked.clear();
+            format!("{heading}: no verdict: {codes}.")
+        }
         [] => {
             let unit = metric::find(claim.metric).map_or(Unit::Count, |metric| metric.unit);
             let spread = &of_base.spread;
             let (median, range) =
                 (figure::figure(unit, spread.median), figure::range(unit, spread));
             format!("{heading}: {} of {base}: {median} (n={}, {range}).", claim.noun, spread.n)
-        }
-        [(_, first), ..] if compared.verdict(first).is_none() => {
-            format!("{heading}: no verdict: {}.", trust::blocking(compared, true))
         }
         [(name, effect)] => format!("{heading}: {}.", clause(comparison, claim, name, effect)),
         ref several => {
@@ -71,6 +76,10 @@ pub(crate) fn step_sentence(
             format!("{heading}, {} against {base}: {}.", claim.noun, grouped(named))
         }
     };
+    if !blocked.is_empty() {
+        let codes = trust::blocking(compared, Some(&step.name), true);
+        sentence.push_str(&format!(" No verdict on {}: {codes}.", list(&blocked)));
+    }
     if !without.is_empty() {
         sentence.push_str(&format!(" No ratio for {}.", list(&without)));
     }
@@ -86,8 +95,9 @@ pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<
             let cell = step.cells.iter().find(|cell| cell.variant == *name)?;
             Some((step.clients, cell.metric(claim.metric)?.versus_base.as_ref()?))
         });
+        let known = known.filter(|(_, effect)| compared.verdict(effect).is_some());
         let known: Vec<(u32, &Effect)> = known.collect();
-        compared.verdict(known.first()?.1)?;
+        known.first()?;
         let (step, Claim { noun, .. }) = (&steps[0].name, claim);
         let by_level =
             grouped(known.into_iter().map(|(clients, effect)| {
@@ -230,6 +240,18 @@ mod tests {
         let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
         let sample = Sample::of(&[("new", 3, faster), ("newer", 3, faster)]).bogus();
         assert_eq!(text_of(&sample), "readrandom: no verdict: A001 durability mismatch.");
+    }
+
+    #[test]
+    fn blocked_variant_has_no_verdict_and_the_others_have_theirs() {
+        let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
+        let mut sample = Sample::of(&[("new", 3, faster), ("newer", 3, faster)]).bogus();
+        sample.comparison.steps[0].cells[1].metrics.values_mut().for_each(|one| {
+            one.versus_base.as_mut().unwrap().is_blocked = false;
+        });
+        let text = text_of(&sample);
+        assert!(text.starts_with("readrandom: new did 8.0 % more operations"), "{text}");
+        assert!(text.ends_with(" No verdict on newer: A001 durability mismatch."), "{text}");
     }
 
     #[test]

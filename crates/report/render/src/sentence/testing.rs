@@ -74,8 +74,10 @@ impl Sample {
             evidence: "durability classes differ: os, sync".to_owned(),
             remedy: "give all one class".to_owned(),
             place: Place::default(),
+            places: Vec::new(),
             waived: None,
         });
+        lint::block_verdicts(&mut self.comparison, &self.findings);
         self
     }
 
@@ -120,6 +122,7 @@ pub(crate) fn effect(ratio: f64, low: f64, high: f64, verdict: Verdict) -> Optio
         run_cov: 0.011,
         verdict,
         why: None,
+        is_blocked: false,
     })
 }
 

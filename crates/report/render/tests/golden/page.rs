@@ -148,7 +148,7 @@ fn page_has_methods_and_waivers() {
         "smallest difference that matters",
         "paired t on the log-ratios of blocks",
         "4 comparisons; ",
-        "rocksdb-9.10-again: a copy of the base, tested alone",
+        "rocksdb-9.10-again: a copy of the base; ",
         "Rules set aside by the author",
     ] {
         assert!(how.contains(expected), "missing: {expected}");

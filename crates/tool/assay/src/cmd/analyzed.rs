@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use analysis::{Comparison, NoiseCell, NoiseHistory, compare, noise_cells};
 use archive::{ArchiveError, ExperimentDir, Results};
-use lint::{ComparisonContext, LintFinding, check_comparison};
+use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
 use model::{Experiment, Host, RunRecord};
 
@@ -19,7 +19,7 @@ const EARLIER_EXPERIMENTS: usize = 20;
 /// Name of an experiment's noise in the derived cache.
 const NOISE_CACHE: &str = "noise";
 
-/// A comparison with its findings.
+/// A comparison with its findings, which block verdicts.
 pub(crate) struct Analyzed {
     pub(crate) comparison: Comparison,
     /// The findings, most severe first.
@@ -36,10 +36,11 @@ pub(crate) fn analyze(
     base: &str,
     results: &Results,
 ) -> Result<Analyzed> {
-    let comparison =
+    let mut comparison =
         compare(runs, experiment, base, &earlier(results, hosts, runs)).into_report()?;
     let context = ComparisonContext { experiment, hosts, runs, comparison: &comparison };
     let findings = check_comparison(&context);
+    block_verdicts(&mut comparison, &findings);
     Ok(Analyzed { comparison, findings })
 }
 

@@ -189,6 +189,9 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
             (Origin::NoiseHistory { experiments }, _) => {
                 format!("{experiments} earlier experiments on this machine")
             }
+            (Origin::OtherSteps { experiments }, _) => {
+                format!("other steps on this machine, earlier experiments: {experiments}")
+            }
             (Origin::Assumed, _) => "assumed: no history".to_owned(),
         };
         [

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use analysis::Comparison;
 use archive::Results;
 use miette::{Report, Result, miette};
+use model::Label;
 use model::metric::{self, Kind, METRICS};
 use plan::nearest;
 use render::{Compared, Format, Meta, Style, render_comparison, render_metric};
@@ -26,7 +27,9 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
   assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
   assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
-  assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet")]
+  assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+
+Exit code: 0 with results, 1 on an error, 3 if nothing was measured.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory) or runs (EXPERIMENT/RUN); several are joined
     #[arg(required = true, value_name = "EXPERIMENT|RUN")]
@@ -65,7 +68,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
         None => render_comparison(&compared, args.format, style),
     });
-    Ok(ExitCode::SUCCESS)
+    Ok(exit_code(compared.label()))
+}
+
+/// Returns the exit code of a comparison with that label.
+pub(crate) fn exit_code(label: Label) -> ExitCode {
+    if label == Label::Nothing { Label::EXIT_NOTHING.into() } else { ExitCode::SUCCESS }
 }
 
 /// Checks the metric's name before any file is read.

@@ -8,7 +8,6 @@ use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
 use model::Experiment;
-use model::record::Severity;
 use render::{Compared, Format, Meta, render_explanations};
 
 use super::analyzed::analyze;
@@ -67,22 +66,27 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let analyzed = analyze(experiment, &[&manifest.host], &runs, &args.a, &results)?;
     let steps = steps(args, &analyzed.comparison)?;
     let findings = findings_of(args, analyzed.findings);
-    let blocking: Vec<String> = findings
-        .iter()
-        .filter(|found| found.weight() == Severity::Blocking)
-        .map(|found| format!("{} {}: {}", found.code, found.name, found.evidence))
-        .collect();
-    let question = |step| Question {
-        experiment,
-        runs: &runs,
-        comparison: &analyzed.comparison,
-        step,
-        variant: &args.b,
-        cpus: manifest.host.cpus,
-        blocking: &blocking,
+    let blocking = |step: &StepComparison| -> Vec<String> {
+        let concerns = |found: &&LintFinding| {
+            let names = [&args.a, &args.b];
+            found.is_blocking() && names.iter().any(|name| found.concerns(Some(&step.name), name))
+        };
+        let text =
+            |found: &LintFinding| format!("{} {}: {}", found.code, found.name, found.evidence);
+        findings.iter().filter(concerns).map(text).collect()
     };
-    let explanations: Vec<Explanation> =
-        steps.into_iter().filter_map(|step| explain(&question(step))).collect();
+    let explained = |step: &StepComparison| {
+        explain(&Question {
+            experiment,
+            runs: &runs,
+            comparison: &analyzed.comparison,
+            step,
+            variant: &args.b,
+            cpus: manifest.host.cpus,
+            blocking: &blocking(step),
+        })
+    };
+    let explanations: Vec<Explanation> = steps.into_iter().filter_map(explained).collect();
     if explanations.is_empty() {
         let step = args.step.as_ref().map(|step| format!("step `{step}`"));
         return Err(miette!(

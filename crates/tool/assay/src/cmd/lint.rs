@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 
 use archive::Results;
-use lint::{LintFinding, Rule, RunContext, check_run, find, rules};
+use lint::{LintFinding, Rule, RunContext, check_run, comparison_label, find, rules, run_label};
 use miette::{Result, miette};
+use model::Label;
 use model::record::Severity;
 use plan::{DISK_FLOOR_BYTES, Overrides};
-use render::{Format, findings_json, render_findings, render_rule, render_rules};
+use render::{Checked, Format, findings_json, render_findings, render_rule, render_rules};
 
 use super::analyzed::analyze;
 use super::plan as planning;
@@ -31,8 +32,8 @@ const EXIT_ERROR: u8 = 2;
   assay lint quickstart --explain A003       the same, with its findings there
   assay lint --rules                         every rule in one line
 
-Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the check failed. Waived
-findings count as notes.")]
+Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the check failed, 3 if
+nothing was measured. Waived findings count as notes.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory), runs (EXPERIMENT/RUN) or experiment files
     /// (.toml); several results are checked as one comparison
@@ -75,9 +76,6 @@ fn form(text: &str) -> std::result::Result<Format, String> {
     }
 }
 
-/// The name of a checked input, and its findings, most severe first.
-type Linted = (String, Vec<LintFinding>);
-
 /// Prints the findings.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if args.rules {
@@ -92,32 +90,33 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
     };
     print_findings(args, &linted, ui);
-    let most_severe = linted.iter().flat_map(|(_, found)| found).map(LintFinding::weight).max();
+    if linted.iter().any(|one| one.label == Label::Nothing) {
+        return Ok(ExitCode::from(Label::EXIT_NOTHING));
+    }
+    let found = linted.iter().flat_map(|one| &one.findings);
+    let most_severe = found.map(LintFinding::weight).max();
     let has_failed = most_severe.is_some_and(|most_severe| most_severe >= args.fail_on);
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn print_findings(args: &Args, linted: &[Linted], ui: &Ui) {
+fn print_findings(args: &Args, linted: &[Checked], ui: &Ui) {
     if let Some(rule) = args.explain {
         let findings: Vec<LintFinding> =
-            linted.iter().flat_map(|(_, findings)| findings.clone()).collect();
+            linted.iter().flat_map(|one| one.findings.clone()).collect();
         ui.print(render_rule(rule, &findings, ui.style()));
         return;
     }
     match args.format {
-        Format::Json => {
-            let all = linted.iter().map(|(name, findings)| (name.as_str(), findings.as_slice()));
-            ui.print(findings_json(all));
-        }
+        Format::Json => ui.print(findings_json(linted)),
         Format::Text | Format::Markdown | Format::Csv => {
-            let all = linted.iter().map(|(name, found)| render_findings(name, found, ui.style()));
+            let all = linted.iter().map(|one| render_findings(one, ui.style()));
             ui.print(all.collect::<Vec<_>>().join("\n"));
         }
     }
 }
 
 /// Checks the plans first, then all results together.
-fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Linted>> {
+fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Checked>> {
     let (files, named): (Vec<&String>, Vec<&String>) =
         args.inputs.iter().partition(|input| input.ends_with(".toml"));
     let mut linted = Vec::new();
@@ -133,27 +132,30 @@ fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Linted>> {
     Ok(linted)
 }
 
-fn lint_plan(file: &str, environment: &Environment) -> Result<Linted> {
+fn lint_plan(file: &str, environment: &Environment) -> Result<Checked> {
     let machine = planning::machine(environment);
     let catalog = Program::of(environment);
     let checked = read_file(file, &Overrides::default(), &catalog, machine)?;
     let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
-    Ok((file.to_owned(), planned.findings))
+    let label = lint::label(&planned.findings);
+    Ok(Checked { name: file.to_owned(), label, findings: planned.findings })
 }
 
 /// Checks one experiment, or one run.
-fn lint_one(name: &String, results: &Results) -> Result<Linted> {
+fn lint_one(name: &String, results: &Results) -> Result<Checked> {
     let selected = select(results, name)?;
     let (experiment, host) = (&selected.manifest.plan.experiment, &selected.manifest.host);
     match (&selected.runs[..], selected.is_one_run) {
         ([run], true) => {
-            Ok((name.clone(), check_run(&RunContext { experiment, host, run, peers: 0 })))
+            let findings = check_run(&RunContext { experiment, host, run, peers: 0 });
+            let label = run_label(experiment, run, &findings);
+            Ok(Checked { name: name.clone(), label, findings })
         }
         _ => lint_results(&[name], results),
     }
 }
 
-fn lint_results(named: &[&String], results: &Results) -> Result<Linted> {
+fn lint_results(named: &[&String], results: &Results) -> Result<Checked> {
     let joined = JoinedResults::of(results, named, Window::default())?;
     let experiment = &joined.experiment;
     if joined.runs.is_empty() {
@@ -163,5 +165,6 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Linted> {
     let base = &experiment.base;
     let analyzed = analyze(experiment, &joined.hosts(), &joined.runs, base, results)?;
     let names: Vec<&str> = named.iter().map(|name| name.as_str()).collect();
-    Ok((names.join(" "), analyzed.findings))
+    let label = comparison_label(&analyzed.comparison, &analyzed.findings);
+    Ok(Checked { name: names.join(" "), label, findings: analyzed.findings })
 }

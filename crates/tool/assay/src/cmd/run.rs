@@ -10,12 +10,13 @@ use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
-use model::{Bytes, Manifest, Nanos, Plan};
+use model::{Bytes, Label, Manifest, Nanos, Plan};
 use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
 
 use super::analyzed::analyze;
+use super::compare::exit_code;
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
 use super::until::{self, Until};
@@ -40,7 +41,10 @@ const HEADING: &str = "Run control";
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
-  assay run --resume quickstart                 completes an interrupted experiment", rates!()))]
+  assay run --resume quickstart                 completes an interrupted experiment
+
+Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
+measured.", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
@@ -137,9 +141,9 @@ fn execute(
         outcome = measure(&bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
         planned = extended;
     }
-    print_result(args, &dir, &planned, ui)?;
+    let code = print_result(args, &dir, &planned, ui)?;
     match outcome? {
-        complete if complete == planned.plan.cells.len() => Ok(ExitCode::SUCCESS),
+        complete if complete == planned.plan.cells.len() => Ok(code),
         _ => Ok(ExitCode::FAILURE),
     }
 }
@@ -276,8 +280,14 @@ fn resume(
     Ok((dir, manifest))
 }
 
-/// Prints the result, the findings and the next steps.
-fn print_result(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Result<()> {
+/// Prints the result, the findings and the next steps; returns the exit code of the label.
+fn print_result(
+    args: &Args,
+    dir: &ExperimentDir,
+    manifest: &Manifest,
+    ui: &Ui,
+) -> Result<ExitCode> {
+    let mut code = exit_code(Label::Nothing);
     let runs = Window::default().runs(dir, manifest)?;
     let experiment = &manifest.plan.experiment;
     let mut next = vec![format!("assay show {}", experiment.name)];
@@ -289,6 +299,7 @@ fn print_result(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) 
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
         ui.print(render_answer(&compared, ui.style()));
         next = next_steps(&compared);
+        code = exit_code(compared.label());
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
     if complete < manifest.plan.cells.len() {
@@ -309,7 +320,7 @@ fn print_result(args: &Args, dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) 
             page::write_page(dir, None, Window::default())?.display()
         ));
     }
-    Ok(())
+    Ok(code)
 }
 
 #[cfg(test)]

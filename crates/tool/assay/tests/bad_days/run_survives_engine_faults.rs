@@ -87,6 +87,17 @@ fn check_reported_outcomes(sandbox: &Sandbox) {
     assert_eq!(measured, ["good"], "{csv}");
 }
 
+#[test]
+fn crash_in_the_only_step_that_counts_leaves_nothing_measured() {
+    let sandbox = Sandbox::reading("100ms", &[("segv", "faulty", "die segv at 3000")]);
+    let output = sandbox.run(&[]).assert().code(1).get_output().clone();
+    let nothing = "Verdict: NOTHING MEASURED.";
+    assert!(joined_text(&output).contains(nothing), "{}", joined_text(&output));
+    let compared = sandbox.assay(&["compare", NAME]).assert().code(3).get_output().clone();
+    assert!(joined_text(&compared).contains(nothing), "{}", joined_text(&compared));
+    sandbox.assay(&["lint", NAME]).assert().code(3);
+}
+
 /// Returns the variant of a line of CSV that holds a metric of `step`.
 fn variant_of<'a>(line: &'a str, step: &str) -> Option<&'a str> {
     let fields: Vec<_> = line.split(',').collect();

@@ -209,6 +209,9 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run experiments/quickstart.toml --until 2% --budget 2h
       assay run --resume quickstart                 completes an interrupted experiment
 
+    Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
+    measured.
+
     Rates:
       50k/s                                  operations per second over all clients
       'ramp 10k/s..100k/s over 60s'          linear; the last rate continues
@@ -294,6 +297,8 @@ fn compare_and_report_help_is_complete() {
       assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
       assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+
+    Exit code: 0 with results, 1 on an error, 3 if nothing was measured.
     ");
     assert_snapshot!(help(&["report"]), @"
     Write the HTML report of an experiment, or a Markdown post with pictures

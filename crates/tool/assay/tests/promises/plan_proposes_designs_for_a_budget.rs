@@ -28,31 +28,27 @@ fn planned(workspace: &Workspace, more: &[&str]) -> String {
 fn noise_is_assumed_without_history() {
     assert_snapshot!(planned(&Workspace::new(), &["--budget", "1h"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
-    noise     filluniquerandom with 1 client  redb  2.50 % between runs  (assumed: no history)
-    noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
+    noise     readrandom with 1 client  redb  2.50 % between runs  (assumed: no history)
     noise     run a pilot with --repetitions 5 to measure it, then repeat this command
     overhead  1.77 s per run outside its timed steps (estimated)
-    propose   --repetitions 152, 59m37s: every ratio to the base within about ±0.57 %
-    expect    filluniquerandom with 1 client  ±0.57 %  a difference of 0.81 % is detected with 80 % power
-    expect    readrandom with 1 client        ±0.57 %  a difference of 0.81 % is detected with 80 % power  measured for 10.0 s
+    propose   --repetitions 152, 59m37s: every ratio to the base within about ±0.60 %
+    expect    readrandom with 1 client  ±0.60 %  a difference of 0.86 % is detected with 80 % power  measured for 10.0 s
     or        2 repetitions    ±11.4 %, 47.1 s
     or        3 repetitions    ±5.83 %, 1m10s
-    or        5 repetitions    ±4.49 %, 1m57s
-    or        10 repetitions   ±2.56 %, 3m55s
-    or        20 repetitions   ±1.67 %, 7m50s
-    or        50 repetitions   ±1.01 %, 19m36s
-    or        152 repetitions  ±0.57 %, 59m37s  (best)
-    if        the noise between runs is half as large: ±0.28 %; twice as large: ±1.14 %
+    or        5 repetitions    ±4.84 %, 1m57s
+    or        10 repetitions   ±2.74 %, 3m55s
+    or        20 repetitions   ±1.78 %, 7m50s
+    or        50 repetitions   ±1.07 %, 19m36s
+    or        152 repetitions  ±0.60 %, 59m37s  (best)
+    if        the noise between runs is half as large: ±0.30 %; twice as large: ±1.21 %
     "#);
     assert_snapshot!(planned(&Workspace::new(), &["--half-width", "2%"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
-    noise     filluniquerandom with 1 client  redb  2.50 % between runs  (assumed: no history)
-    noise     readrandom with 1 client        redb  2.50 % between runs  (assumed: no history)
+    noise     readrandom with 1 client  redb  2.50 % between runs  (assumed: no history)
     noise     run a pilot with --repetitions 5 to measure it, then repeat this command
     overhead  1.77 s per run outside its timed steps (estimated)
-    propose   --repetitions 15, 5m52s: every ratio to the base within about ±1.98 %
-    expect    filluniquerandom with 1 client  ±1.98 %  a difference of 2.79 % is detected with 80 % power
-    expect    readrandom with 1 client        ±1.98 %  a difference of 2.79 % is detected with 80 % power  measured for 10.0 s
+    propose   --repetitions 17, 6m40s: every ratio to the base within about ±1.95 %
+    expect    readrandom with 1 client  ±1.95 %  a difference of 2.76 % is detected with 80 % power  measured for 10.0 s
     "#);
 }
 

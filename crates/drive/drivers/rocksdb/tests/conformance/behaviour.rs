@@ -43,7 +43,7 @@ fn refused_option(driver: &dyn Driver, options: &[(&str, &str)]) -> (String, Str
         Refusal::Option { name, reason, .. } | Refusal::Capability { option: name, reason } => {
             (name, reason)
         }
-        other @ (Refusal::Setting { .. } | Refusal::Build { .. }) => {
+        other @ (Refusal::Setting { .. } | Refusal::Build { .. } | Refusal::Statement { .. }) => {
             panic!("{options:?}: {other:?}")
         }
     }

@@ -3,7 +3,6 @@
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
-use model::time_profile::{Stalls, TimeProfile, TrendClass};
 use model::{Experiment, Nanos, RunRecord, StopRule, metric};
 use stats::distribution::student;
 use stats::testing::Noise;
@@ -11,7 +10,7 @@ use stats::{Design as Rule, classify_difference};
 
 use crate::budget::*;
 use crate::noise::{NoiseCell, NoiseHistory};
-use crate::testing::{experiment, run, step};
+use crate::testing::{experiment, run, step, time_profile};
 
 const HOUR: Nanos = Nanos::from_secs(3600);
 
@@ -72,7 +71,8 @@ fn half_widths_match_the_closed_form() {
         let unpaired = if repetitions < 5 {
             1.0
         } else {
-            student::half_width(0.95, 2.0 * runs - 2.0) / student::half_width(0.95, runs - 1.0)
+            let t = |df: f64| student::half_width(0.95, df);
+            t(2.0 * runs - 2.0) / t(runs - 1.0) / stats::paired::inflation(runs).sqrt()
         };
         let half_width = design.worst().unwrap().half_width.ln_1p() * 100.0 * unpaired;
         let digits = if known > 4.0 { 0.06 } else { 0.006 };
@@ -153,17 +153,7 @@ fn pilot_run(random: &mut Noise, variant: &str, repetition: u32) -> RunRecord {
     let only = &mut run.steps[0];
     only.duration_ns = Nanos::from_secs(60);
     only.step.stop = StopRule::Duration(only.duration_ns);
-    only.time_profile = Some(TimeProfile {
-        class: TrendClass::Flat,
-        steady_from_ns: Nanos(0),
-        second_opinion_ns: None,
-        drifts: Default::default(),
-        cycle: None,
-        stalls: Stalls::default(),
-        seconds: 60,
-        long_run_variance: WITHIN * (0.1 * random.normal()).exp(),
-        effective_seconds: 40.0,
-    });
+    only.time_profile = Some(time_profile(60, WITHIN * (0.1 * random.normal()).exp()));
     run
 }
 
@@ -250,7 +240,7 @@ fn two_stages_reach_the_half_width_with_coverage() {
 }
 
 #[test]
-fn noise_is_from_the_pilot_the_history_or_assumed() {
+fn noise_is_from_the_pilot_the_history_other_steps_or_assumed() {
     let mut experiment = timed_experiment(&["a", "b"]);
     let noise_history = |name: &str| {
         let variance = stats::CellVariance { variance: 4e-4, df: 6.0 };
@@ -263,8 +253,10 @@ fn noise_is_from_the_pilot_the_history_or_assumed() {
         let [only] = &noise(experiment, runs, noise_history)[..] else { panic!("one comparison") };
         (only.origin, only.between.sqrt(), only.within.is_some())
     };
-    let assumed = of(&experiment, &[], &noise_history("another"));
+    let assumed = of(&experiment, &[], &NoiseHistory::default());
     assert_eq!(assumed, (Origin::Assumed, 0.025, false));
+    let others = of(&experiment, &[], &noise_history("another"));
+    assert_eq!(others, (Origin::OtherSteps { experiments: 1 }, 0.02, false));
     let earlier = of(&experiment, &[], &noise_history("readrandom"));
     assert_eq!(earlier, (Origin::NoiseHistory { experiments: 1 }, 0.02, false));
     let runs = pilot(&mut Noise::new(1), &["a", "b"], 5);
@@ -294,4 +286,18 @@ fn waiting_steps_have_no_noise() {
     let known = noise(&experiment, &[], &NoiseHistory::default());
     let places: Vec<_> = known.iter().map(|one| (one.clients, one.step.as_str())).collect();
     assert_eq!(places, [(1, "readrandom"), (2, "readrandom")]);
+}
+
+#[test]
+fn preparatory_steps_need_no_precision() {
+    let mut experiment = timed_experiment(&["a", "b"]);
+    let load = model::Step { name: "fillseq".to_owned(), ..experiment.steps[0].clone() };
+    experiment.steps.insert(0, load);
+    let names = |experiment: &Experiment| -> Vec<String> {
+        let all = noise(experiment, &[], &NoiseHistory::default());
+        all.into_iter().map(|one| one.step).collect()
+    };
+    assert_eq!(names(&experiment), ["readrandom"]);
+    experiment.measure = vec!["fillseq".to_owned()];
+    assert_eq!(names(&experiment), ["fillseq"]);
 }
