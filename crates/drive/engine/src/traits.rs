@@ -194,7 +194,8 @@ pub trait Engine: Send + Sync {
     /// Executes a call on data that will be discarded, to check its statements.
     ///
     /// # Errors
-    /// [`Refusal::Statement`](crate::Refusal::Statement) with the first one that the server rejects, whatever the rows.
+    /// [`Refusal::Statement`](crate::Refusal::Statement) with the first one that the server
+    /// rejects, whatever the rows.
     fn check_call(&self, _call: &Call<'_>) -> Result<(), EngineError> {
         Ok(())
     }

@@ -10,6 +10,9 @@ use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::syntax::{Node, Word, list, plain, scalar, text, word, wrong_type};
 
+/// Keys of a table.
+pub(super) const TABLE_KEYS: [&str; 4] = ["name", "copies", "id", "create"];
+
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {
     pub(super) source: &'a Source,

@@ -6,7 +6,7 @@ use std::ops::Range;
 use model::Dialect;
 use model::sql::{PerDialect, StatementOwner};
 
-use super::names::Names;
+use super::names::{Names, TABLE_KEYS};
 use super::statement::{SqlText, SqlTexts};
 use crate::error::{PlanError, Source};
 use crate::syntax::{Fields, Node, word};
@@ -39,7 +39,7 @@ impl<'a> Names<'a> {
     pub(super) fn places(&self, tables: &'a [Node<'a>]) -> Result<StatementPlaces, PlanError> {
         let mut places = BTreeMap::new();
         for node in tables {
-            let fields = Fields::of(self.source, node, "[[table]]", &super::table::KEYS)?;
+            let fields = Fields::of(self.source, node, "[[table]]", &TABLE_KEYS)?;
             let name = (*fields.text("name")?.get_ref()).to_owned();
             let texts = self.sql_texts(fields.required("create")?)?;
             places.insert(StatementOwner::Table(name), places_of(&texts));

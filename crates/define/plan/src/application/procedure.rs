@@ -6,8 +6,7 @@ use model::OpKind;
 use model::sql::{Draw, Part, Procedure, Statement, Table};
 
 use super::names::Names;
-use super::reach::all_texts;
-use super::statement::{Layout, table_names};
+use super::statement::{Layout, all_texts, table_names};
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word, word};

@@ -6,18 +6,10 @@ use model::sql::{Copies, Draw, Table};
 
 use super::names::Names;
 use super::procedure::Written;
-use super::statement::{SqlText, SqlTexts};
+use super::statement::SqlText;
 use super::token::Token;
 use super::value::Value;
 use crate::error::PlanError;
-
-/// The statements of a procedure, and the rows in them.
-pub(super) fn all_texts<'t, 'a>(
-    texts: &'t SqlTexts<'a>,
-    row: Option<&'t SqlText<'a>>,
-) -> Vec<&'t SqlText<'a>> {
-    texts.postgres.iter().chain(&texts.mysql).chain(row).collect()
-}
 
 /// Returns the positions of the tables that texts name, in order.
 fn named(texts: &[&SqlText<'_>], tables: &[Table]) -> Vec<u16> {

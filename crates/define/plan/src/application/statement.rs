@@ -198,3 +198,10 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
     }
     joined
 }
+/// The statements of a procedure, and the rows in them.
+pub(super) fn all_texts<'t, 'a>(
+    texts: &'t SqlTexts<'a>,
+    row: Option<&'t SqlText<'a>>,
+) -> Vec<&'t SqlText<'a>> {
+    texts.postgres.iter().chain(&texts.mysql).chain(row).collect()
+}

@@ -2,15 +2,12 @@
 
 use model::sql::{Copies, Table};
 
-use super::names::Names;
-use super::reach::all_texts;
-use super::statement::{Layout, table_names};
+use super::names::{Names, TABLE_KEYS};
+use super::statement::{Layout, all_texts, table_names};
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
 
-/// Keys of a table.
-pub(super) const KEYS: [&str; 4] = ["name", "copies", "id", "create"];
 /// Keyword for one table per client.
 const PER_CLIENT: &str = "per client";
 
@@ -36,7 +33,7 @@ impl<'a> Names<'a> {
 
     /// Checks one table; its statements may name those `before` it.
     fn one_table(&self, node: &'a Node<'a>, before: &[Table]) -> Result<Table, PlanError> {
-        let fields = Fields::of(self.source, node, "[[table]]", &KEYS)?;
+        let fields = Fields::of(self.source, node, "[[table]]", &TABLE_KEYS)?;
         let written = fields.text("name")?;
         let name = (*written.get_ref()).to_owned();
         self.own_name(&written, "a table")?;

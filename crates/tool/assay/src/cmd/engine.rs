@@ -8,10 +8,10 @@ use miette::{Report, Result, miette};
 use model::BuildRef;
 use model::capability::Feature;
 use plan::{Builds, EngineInfo};
-use runner::Library;
 use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, SupplyError, UserBuild};
 
 use super::cached_build::{cells, line, size, store};
+use super::requested_build::{artifact, check_can_load, check_loaded, fetch, known, to_library};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::registry;
@@ -148,72 +148,6 @@ fn not_added(own: &UserBuild<'_>, names: &[String], error: &SupplyError) -> Repo
         |near| format!("did you mean `{near}`?"),
     );
     miette!(help = format!("no engine of Assay's is named `{}`: {help}", own.engine), "{error}")
-}
-
-/// Returns a build from the cache or its source, with progress messages.
-pub(crate) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
-    store.get(build, &mut |what| ui.status(format_args!("{build}: {what}"))).into_report()
-}
-
-/// Returns the library or server of a build; `None` for linked engines.
-pub(crate) fn library(
-    build: &BuildRef,
-    environment: &Environment,
-    ui: &Ui,
-) -> Result<Option<Library>> {
-    Ok(artifact(build, environment, ui)?.as_ref().map(to_library))
-}
-
-/// Returns the cached artifact of a build; `None` for linked engines.
-fn artifact(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<Option<Artifact>> {
-    let infos = registry::infos(&registry::own_engines(environment));
-    let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
-    if build.version.is_none() || builds.is_none_or(|builds| builds == Builds::Linked) {
-        return Ok(None);
-    }
-    fetch(&store(environment)?, build, ui).map(Some)
-}
-
-/// Returns the runner's description of a build.
-fn to_library(artifact: &Artifact) -> Library {
-    let Artifact { library, sha256, origin, facts, .. } = artifact.clone();
-    Library { path: library, sha256, origin, facts }
-}
-
-/// Checks that an engine has loadable builds.
-fn check_can_load(engine: &str, environment: &Environment) -> Result<()> {
-    if known(engine, environment)?.builds == Builds::Linked {
-        return Err(miette!("{engine} is linked into Assay: it has no other builds"));
-    }
-    Ok(())
-}
-
-/// Checks that a build is a loadable one.
-pub(super) fn check_loaded(build: &BuildRef, environment: &Environment) -> Result<()> {
-    check_can_load(&build.engine, environment)?;
-    let engine = &build.engine;
-    if build.version.is_none() && known(engine, environment)?.builds == Builds::Either {
-        return Err(miette!(
-            help = format!("name another build, as in {engine}@system"),
-            "{engine} without a version is the build linked into Assay"
-        ));
-    }
-    Ok(())
-}
-
-/// Returns the description of an engine.
-pub(super) fn known(engine: &str, environment: &Environment) -> Result<EngineInfo> {
-    let infos = registry::infos(&registry::own_engines(environment));
-    let names: Vec<_> = infos.iter().map(|info| info.name.clone()).collect();
-    let found = infos.into_iter().find(|info| info.name == engine);
-    found.ok_or_else(|| {
-        let near = plan::nearest(engine, names.iter().map(String::as_str));
-        let help = near.map_or_else(
-            || format!("engines: {}", names.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        miette!(help = help, "no engine is named `{engine}`")
-    })
 }
 
 fn list(environment: &Environment, ui: &Ui) -> Result<()> {

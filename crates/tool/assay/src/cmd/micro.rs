@@ -11,7 +11,7 @@ use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
 use render::{Format, render_micro};
 
-use super::engine;
+use super::requested_build;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::progress::counted;
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 "{build} exports none of these: only RocksDB's libraries do"
             ));
         }
-        let Some(library) = engine::library(build, environment, ui)? else {
+        let Some(library) = requested_build::library(build, environment, ui)? else {
             return Err(miette!(
                 help = "`assay engine list` shows known ones",
                 "{build} names no version"

@@ -16,6 +16,7 @@ pub(crate) mod plan;
 mod prove;
 mod published;
 pub(crate) mod report;
+mod requested_build;
 pub(crate) mod run;
 mod run_options;
 mod selected;

@@ -8,7 +8,7 @@ use model::BuildRef;
 use plan::Builds;
 
 use super::cached_build::store;
-use super::engine::{check_loaded, known, library};
+use super::requested_build::{check_loaded, known, library};
 use super::smoke_test;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ::engine::Refusal;
-use ::engine::refusal::listed;
 use archive::{ExperimentDir, Results};
+use engine::Refusal;
+use engine::refusal::listed;
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
@@ -20,7 +20,7 @@ use super::compare::exit_code;
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
 use super::until::{self, Until};
-use super::{engine, plan as planning, report as page, servers};
+use super::{plan as planning, report as page, requested_build, servers};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -172,7 +172,7 @@ fn begin(
     bench.servers = servers::of(&plan.experiment)
         .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
     for variant in &plan.experiment.variants {
-        let found = engine::library(&variant.build, environment, ui);
+        let found = requested_build::library(&variant.build, environment, ui);
         let found =
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
@@ -266,7 +266,9 @@ fn resume(
         )
     })?;
     for variant in &manifest.plan.experiment.variants {
-        let Some(library) = engine::library(&variant.build, environment, ui)? else { continue };
+        let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
+            continue;
+        };
         let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
         if before.is_some_and(|before| before != library.sha256) {
             return Err(miette!(
@@ -325,7 +327,7 @@ fn print_result(
 
 #[cfg(test)]
 mod tests {
-    use ::engine::{EngineError, Setting};
+    use engine::{EngineError, Setting};
     use miette::Diagnostic as _;
     use plan::{Machine, Overrides};
 

@@ -1,0 +1,83 @@
+//! Requested builds: whether their engine is known, and where their library is.
+
+use miette::{Result, miette};
+use model::BuildRef;
+use plan::{Builds, EngineInfo};
+use runner::Library;
+use supply::{Artifact, Store};
+
+use super::cached_build::store;
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::registry;
+use crate::ui::Ui;
+
+/// Returns a build from the cache or its source, with progress messages.
+pub(super) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
+    store.get(build, &mut |what| ui.status(format_args!("{build}: {what}"))).into_report()
+}
+
+/// Returns the library or server of a build; `None` for linked engines.
+pub(super) fn library(
+    build: &BuildRef,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<Option<Library>> {
+    Ok(artifact(build, environment, ui)?.as_ref().map(to_library))
+}
+
+/// Returns the cached artifact of a build; `None` for linked engines.
+pub(super) fn artifact(
+    build: &BuildRef,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<Option<Artifact>> {
+    let infos = registry::infos(&registry::own_engines(environment));
+    let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
+    if build.version.is_none() || builds.is_none_or(|builds| builds == Builds::Linked) {
+        return Ok(None);
+    }
+    fetch(&store(environment)?, build, ui).map(Some)
+}
+
+/// Returns the runner's description of a build.
+pub(super) fn to_library(artifact: &Artifact) -> Library {
+    let Artifact { library, sha256, origin, facts, .. } = artifact.clone();
+    Library { path: library, sha256, origin, facts }
+}
+
+/// Checks that an engine has loadable builds.
+pub(super) fn check_can_load(engine: &str, environment: &Environment) -> Result<()> {
+    if known(engine, environment)?.builds == Builds::Linked {
+        return Err(miette!("{engine} is linked into Assay: it has no other builds"));
+    }
+    Ok(())
+}
+
+/// Checks that a build is a loadable one.
+pub(super) fn check_loaded(build: &BuildRef, environment: &Environment) -> Result<()> {
+    check_can_load(&build.engine, environment)?;
+    let engine = &build.engine;
+    if build.version.is_none() && known(engine, environment)?.builds == Builds::Either {
+        return Err(miette!(
+            help = format!("name another build, as in {engine}@system"),
+            "{engine} without a version is the build linked into Assay"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the description of an engine.
+pub(super) fn known(engine: &str, environment: &Environment) -> Result<EngineInfo> {
+    let infos = registry::infos(&registry::own_engines(environment));
+    let names: Vec<_> = infos.iter().map(|info| info.name.clone()).collect();
+    let found = infos.into_iter().find(|info| info.name == engine);
+    found.ok_or_else(|| {
+        let near = plan::nearest(engine, names.iter().map(String::as_str));
+        let help = near.map_or_else(
+            || format!("engines: {}", names.join(", ")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        miette!(help = help, "no engine is named `{engine}`")
+    })
+}
