@@ -6,6 +6,8 @@ use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord};
 
 use crate::sandbox::{Sandbox, note};
 
+/// Exit codes of `assay run` when every run is complete: measured, or nothing measured in time.
+pub(crate) const RAN: &[i32] = &[0, 3];
 /// The step that is offered a load in most of these tests.
 pub(crate) const STEP: &str = "readrandom";
 /// CPU use of others, as a share of one CPU, that makes a host busy.
