@@ -13,7 +13,8 @@ pub(crate) struct Fake;
 
 /// The program, by the value of option `fault`.
 ///
-/// It sleeps in short pieces: a signal just before a long `wait` is handled only after it.
+/// It sleeps in short pieces: a signal just before a long `wait` is handled only after it. SIGINT
+/// could not be trapped where the tests run in the background of a shell.
 const SERVE: &str = r#"
 case "$3" in
   rejects) echo "FATAL: unrecognized configuration parameter \"fault\""; exit 1 ;;
@@ -22,8 +23,8 @@ esac
 [ -e "$1/made" ] || { echo "no data directory"; exit 1; }
 cd "$1"
 sleep 60 & child=$!
-trap 'echo bye; kill $child; rm "$2/ready"; exit 0' INT
-[ "$3" = stubborn ] && trap '' INT
+trap 'echo bye; kill $child; rm "$2/ready"; exit 0' TERM
+[ "$3" = stubborn ] && trap '' TERM
 id -u > "$1/user"
 echo $child > "$2/ready"
 echo listening
@@ -72,7 +73,7 @@ impl Kind for Fake {
     }
 
     fn stop(&self) -> Stop {
-        Stop::Interrupt
+        Stop::Terminate
     }
 
     fn startup_error(&self, log: &str) -> EngineError {
