@@ -15,7 +15,7 @@ use crate::refusal::{Refusal, Setting};
 /// Checks that `engine` supports the `settings`.
 ///
 /// # Errors
-/// [`Refusal::Setting`](crate::Refusal::Setting) with the reason.
+/// [`Refusal::Setting`] with the reason.
 pub fn check_settings(
     engine: &str,
     capabilities: &Capabilities,
@@ -56,7 +56,7 @@ pub fn check_settings(
 /// Checks that every option is one of `known`.
 ///
 /// # Errors
-/// [`Refusal::Option`](crate::Refusal::Option) that names the first unknown one and those that are
+/// [`Refusal::Option`] that names the first unknown one and those that are
 /// known.
 pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
     match options.iter().find(|(name, _)| !known.contains(name)) {
@@ -84,7 +84,7 @@ pub fn check_dir(dir: &Path) -> Result<(), EngineError> {
 /// Parses a number.
 ///
 /// # Errors
-/// [`Refusal::Option`](crate::Refusal::Option) when `value` is not a number of that type.
+/// [`Refusal::Option`] when `value` is not a number of that type.
 pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
     value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
 }
@@ -92,7 +92,7 @@ pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, En
 /// Parses a size in bytes, with or without a unit: `24MiB`, `4096`.
 ///
 /// # Errors
-/// [`Refusal::Option`](crate::Refusal::Option) when `value` is not a size.
+/// [`Refusal::Option`] when `value` is not a size.
 pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
     parse_size(value).map(|bytes| bytes.0).map_err(|reason| refused(name, reason))
 }
@@ -100,7 +100,7 @@ pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
 /// Parses a boolean: `true`, `on`, `1`, `false`, `off`, `0`.
 ///
 /// # Errors
-/// [`Refusal::Option`](crate::Refusal::Option) for any other text.
+/// [`Refusal::Option`] for any other text.
 pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
     match value {
         "true" | "on" | "1" => Ok(true),
