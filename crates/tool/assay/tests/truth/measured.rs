@@ -13,8 +13,8 @@ pub(crate) const STEP: &str = "readrandom";
 /// CPU use of others, as a share of one CPU, that makes a host busy.
 const BUSY: f64 = 0.03;
 
-/// Start lag that no quiet host causes.
-const LONG_SLEEP: Nanos = Nanos::from_millis(10);
+/// Start lag that no quiet host causes: a tick of its scheduler.
+const LONG_SLEEP: Nanos = Nanos::from_millis(4);
 
 /// A run of one cell, with its intervals.
 pub(crate) struct Run {
