@@ -21,7 +21,7 @@ fn read(duration: &str, more: &[&str]) -> Run {
 }
 
 /// Goal: a stall of 1 s at 10,000/s is in the response time of every delayed arrival.
-/// Method: a third of the arrivals of three seconds is due during the stall. A pause of the host may
+/// Method: a third of the arrivals of three seconds is due during the stall. A host's pause may
 /// fall into one run or two, but a stall that is charged to the client would be so in all three.
 #[test]
 fn open_loop_stall_is_in_p999_and_max_response_time() {
