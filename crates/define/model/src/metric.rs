@@ -308,11 +308,11 @@ metrics! {
     RUN_QUEUE_SHARE Share Derived Lower "share of the clients' time spent ready to run without a \
         CPU";
     BUSY_THREADS Count Derived Neither "CPUs used on average: clients, engine, harness and server";
-    CPU_US_PER_OP Micros Derived Lower "CPU per operation: the worker process, clients, engine and \
-        kernel, and the server when there is one";
-    CLIENT_CPU_US_PER_OP Micros Derived Lower "CPU of the client threads per operation, engine \
-        calls included";
-    BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU of the engine's own threads per operation";
+    CPU_US_PER_OP Micros Derived Lower "CPU of the worker process and of a server per operation";
+    CLIENT_CPU_US_PER_OP Micros Derived Lower "CPU of the client and background writer threads per \
+        operation, engine calls included";
+    BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU of an embedded engine's own threads per \
+        operation";
     KERNEL_CPU_US_PER_OP Micros Derived Lower "kernel CPU of the worker process per operation";
     CONTEXT_SWITCHES_PER_OP Count Derived Lower "context switches of the worker process per \
         operation";

@@ -1,14 +1,16 @@
-//! Median, range and variation of a sample of runs.
+//! Mean, median and range of a sample of runs.
 
 use model::float;
 use serde::Serialize;
 
-/// Median and range of one metric over the runs that have it.
+/// Mean, median and range of one metric over the runs that have it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// Runs counted, >= 1.
     pub n: u32,
-    /// The median.
+    /// The mean, which is printed: see [`mean_of_runs`].
+    pub mean: f64,
+    /// The median, for what holds in most runs.
     pub median: f64,
     /// The smallest value.
     pub min: f64,
@@ -19,11 +21,13 @@ pub struct Spread {
 impl Spread {
     /// Returns the spread of `values`; `None` when there is no finite value.
     ///
-    /// Source: [`median`] for the median; the range is the first and the last order statistic.
+    /// Source: [`mean_of_runs`] and [`median`]; the range is the first and the last order
+    /// statistic.
     pub fn of(values: &[f64]) -> Option<Self> {
         let finite = sorted(values);
         Some(Self {
             n: u32::try_from(finite.len()).unwrap_or(u32::MAX),
+            mean: mean_of_runs(&finite)?,
             median: middle(&finite)?,
             min: *finite.first()?,
             max: *finite.last()?,
@@ -54,6 +58,20 @@ pub fn geometric_mean(values: &[f64]) -> Option<f64> {
     let is_positive = values.iter().all(|value| *value > 0.0 && value.is_finite());
     let logs: f64 = values.iter().map(|value| value.ln()).sum();
     (is_positive && !values.is_empty()).then(|| (logs / float(values.len())).exp())
+}
+
+/// Returns the geometric mean, or the arithmetic one unless all values are positive.
+///
+/// A ratio of two geometric means is that of [`classify_difference`](crate::classify_difference()),
+/// paired or not; where a value is 0 there is no such ratio. `None` without values.
+///
+/// Source: [`geometric_mean`]; the arithmetic mean elsewhere is our choice, as one 0 among many
+/// values would make the geometric mean 0.
+pub fn mean_of_runs(values: &[f64]) -> Option<f64> {
+    let known = geometric_mean(values).or_else(|| (!values.is_empty()).then(|| mean(values)))?;
+    // Of equal values the logarithms would change the last digit.
+    let [low, high] = [f64::min, f64::max].map(|of| values.iter().copied().reduce(of));
+    Some(known.max(low?).min(high?))
 }
 
 /// Returns the mean; NaN of nothing.
@@ -95,7 +113,7 @@ mod tests {
     #[test]
     fn values_that_are_no_numbers_are_not_counted() {
         let spread = Spread::of(&[f64::NAN, 2.0, f64::INFINITY]).unwrap();
-        assert_eq!(spread, Spread { n: 1, median: 2.0, min: 2.0, max: 2.0 });
+        assert_eq!(spread, Spread { n: 1, mean: 2.0, median: 2.0, min: 2.0, max: 2.0 });
         assert_eq!(Spread::of(&[f64::NAN]), None);
     }
 
@@ -105,6 +123,13 @@ mod tests {
         assert!((geometric_mean(&[1.0, 10.0, 100.0]).unwrap() - 10.0).abs() < 1e-9);
         assert_eq!(geometric_mean(&[]), None);
         assert_eq!(geometric_mean(&[1.0, 0.0]), None);
+    }
+
+    #[test]
+    fn the_mean_of_runs_is_geometric_unless_a_run_gave_0() {
+        assert!((mean_of_runs(&[1.0, 4.0]).unwrap() - 2.0).abs() < 1e-12);
+        assert_eq!(mean_of_runs(&[0.0, 4.0]), Some(2.0));
+        assert_eq!((mean_of_runs(&[]), mean_of_runs(&[0.1; 3])), (None, Some(0.1)));
     }
 
     proptest! {
@@ -124,6 +149,7 @@ mod tests {
         ) {
             let spread = Spread::of(&values).unwrap();
             prop_assert!(spread.min <= spread.median && spread.median <= spread.max);
+            prop_assert!(spread.min <= spread.mean && spread.mean <= spread.max);
             values.reverse();
             prop_assert_eq!(Spread::of(&values), Some(spread));
             let factor = f64::from(factor);

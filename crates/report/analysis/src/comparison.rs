@@ -13,7 +13,7 @@ use crate::published::Held;
 /// One metric of one variant.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Measured {
-    /// Median and range over the runs.
+    /// Mean, median and range over the runs.
     #[serde(flatten)]
     pub spread: Spread,
     /// Effect relative to the base; `None` without a ratio.

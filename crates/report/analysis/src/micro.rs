@@ -2,8 +2,8 @@
 
 use model::{Kernel, MicroRecord};
 use serde::Serialize;
-use stats::rank::centre;
-use stats::{Design, Effect, Interval, classify_difference};
+use stats::distribution::student::half_width;
+use stats::{CellVariance, Design, Effect, Interval, classify_difference, geometric_mean};
 
 /// Differences that matter: a tight loop repeats to about a percent.
 const MARGIN: f64 = 0.02;
@@ -22,9 +22,9 @@ pub struct KernelCell {
     pub implementation: String,
     /// Rounds.
     pub rounds: usize,
-    /// Time of a block: the centre of the rounds, in nanoseconds.
+    /// Time of a block: the geometric mean of the rounds, in nanoseconds.
     pub ns_per_block: f64,
-    /// Its interval of 95 %; `None` with fewer than six rounds.
+    /// Its interval of 95 %; `None` with a single round.
     pub interval: Option<Interval>,
     /// Speed, in MB (10^6 bytes) of uncompressed block a second.
     pub mb_per_s: f64,
@@ -35,9 +35,9 @@ pub struct KernelCell {
 /// Returns every cell, in the order of kernels, block sizes and implementations.
 ///
 /// The n-th rounds of two implementations were measured one after the other: they are compared as
-/// pairs.
+/// pairs. A ratio is that of both means.
 ///
-/// Source: [`centre`] and [`classify_difference()`], on logarithms.
+/// Source: Student's t and [`classify_difference()`], on logarithms.
 pub fn kernel_cells(record: &MicroRecord) -> Vec<KernelCell> {
     let design = Design { margin: MARGIN, prior: None, is_paired: true, assumed_cov: NOISE };
     let mut cells = Vec::new();
@@ -46,19 +46,19 @@ pub fn kernel_cells(record: &MicroRecord) -> Vec<KernelCell> {
             (other.kernel, other.block_bytes) == (times.kernel, times.block_bytes)
         };
         let first = record.times.iter().find(is_same).filter(|first| *first != times);
-        let logs: Vec<f64> = times.ns_per_block.iter().map(|ns| ns.ln()).collect();
-        let centre = centre(&logs, 0.95);
-        let middle = centre.map(|shift| shift.value.exp());
-        let Some(ns) = middle.or_else(|| stats::geometric_mean(&times.ns_per_block)) else {
-            continue;
-        };
+        let Some(ns) = geometric_mean(&times.ns_per_block) else { continue };
+        let interval = CellVariance::of(&times.ns_per_block).map(|spread| {
+            let error = (spread.variance / (spread.df + 1.0)).sqrt();
+            let factor = (half_width(0.95, spread.df) * error).exp();
+            Interval { low: ns / factor, high: ns * factor }
+        });
         cells.push(KernelCell {
             kernel: times.kernel,
             block_bytes: times.block_bytes,
             implementation: times.implementation.clone(),
             rounds: times.ns_per_block.len(),
             ns_per_block: ns,
-            interval: centre.map(|shift| Interval { low: shift.low.exp(), high: shift.high.exp() }),
+            interval,
             mb_per_s: f64::from(times.block_bytes) * 1e3 / ns,
             versus_first: first.and_then(|first| {
                 classify_difference(&first.ns_per_block, &times.ns_per_block, &design)
@@ -101,6 +101,8 @@ mod tests {
         assert!(cells[0].versus_first.is_none());
         let effect = cells[1].versus_first.unwrap();
         assert!((effect.ratio - 1.99).abs() < 0.01, "{effect:?}");
+        let of_figures = cells[1].ns_per_block / cells[0].ns_per_block;
+        assert!((effect.ratio / of_figures - 1.0).abs() < 1e-12, "{cells:?}");
         assert_eq!(effect.verdict, stats::Verdict::Above);
         let interval = cells[1].interval.unwrap();
         assert!(interval.low < 201.0 && interval.high > 201.0, "{interval:?}");

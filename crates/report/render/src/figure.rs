@@ -51,9 +51,9 @@ pub fn figure(unit: Unit, value: f64) -> String {
     format!("{}{}", digits(value * scale.0), scale.1)
 }
 
-/// Returns the range of `spread` in its median's scale: `248..255`.
+/// Returns the range of `spread` in its mean's scale: `248..255`.
 pub fn range(unit: Unit, spread: &Spread) -> String {
-    let scale = scale_of(unit, spread.median).0;
+    let scale = scale_of(unit, spread.mean).0;
     format!("{}..{}", digits(spread.min * scale), digits(spread.max * scale))
 }
 
@@ -202,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn a_range_is_written_in_the_scale_of_its_median() {
-        let spread = Spread { n: 3, median: 1_001_000.0, min: 998_000.0, max: 1_020_000.0 };
-        assert_eq!(figure(Unit::OpsPerSecond, spread.median), "1.00 M");
+    fn a_range_is_written_in_the_scale_of_its_mean() {
+        let spread = Spread::of(&[998_000.0, 1_001_000.0, 1_020_000.0]).unwrap();
+        assert_eq!(figure(Unit::OpsPerSecond, spread.mean), "1.01 M");
         assert_eq!(range(Unit::OpsPerSecond, &spread), "1.00..1.02");
     }
 

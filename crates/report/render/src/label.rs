@@ -1,11 +1,7 @@
 //! Short texts that several outputs share: headings, legends, names of rows.
 
-use analysis::{Comparison, IncompleteRun, Measured, StepComparison};
-use model::{Better, OpUnit};
-
-use crate::document::Cell;
-use crate::figure;
-use crate::input::Compared;
+use analysis::{Comparison, IncompleteRun, StepComparison};
+use model::OpUnit;
 
 /// The metric that answers most questions.
 pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
@@ -118,18 +114,6 @@ pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
     } else {
         variant.to_owned()
     }
-}
-
-/// Returns the cell of a ratio to the base, without its interval.
-pub(crate) fn versus_cell(
-    compared: &Compared<'_>,
-    better: Better,
-    measured: Option<&Measured>,
-) -> Cell {
-    let Some(measured) = measured else { return figure::MISSING.into() };
-    measured.versus_base.as_ref().map_or_else(Cell::default, |versus| {
-        Cell::new(compared.versus(versus), compared.tone(better, versus))
-    })
 }
 
 /// Returns a run's name without its experiment.

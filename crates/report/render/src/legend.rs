@@ -36,7 +36,13 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
 /// Message where no run is left.
 pub(crate) const INVALID: &str = "Nothing is counted: all runs are invalid.";
 
-/// Returns the number of runs and the method of the intervals.
+/// How figures and ratios belong together.
+///
+/// Source: [`stats::mean_of_runs`].
+pub(crate) const MEANS: &str = "Means of runs are geometric, and a ratio is that of the two means; \
+    where a run gave 0 they are arithmetic, without a ratio.";
+
+/// Returns the number of runs, what is shown of them, and the method of the intervals.
 pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
     let Some((fewest, most)) = comparison.runs_per_cell() else {
@@ -49,13 +55,14 @@ pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
         (fewest, most) if fewest == most => format!("{most} interleaved runs per cell"),
         (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
     };
-    let in_flight = pipelined_steps(compared).map_or(String::new(), |text| format!(" {text}"));
+    let mut notes = if most > 1 { format!(" {MEANS}") } else { String::new() };
+    notes.extend(pipelined_steps(compared).map(|text| format!(" {text}")));
     let methods = method::methods(comparison);
     if comparison.variants.len() < 2 {
-        format!("{runs}.{in_flight}")
+        format!("{runs}.{notes}")
     } else if methods.is_empty() {
-        format!("{runs}: no interval, run-to-run noise is unknown.{in_flight}")
+        format!("{runs}: no interval, run-to-run noise is unknown.{notes}")
     } else {
-        format!("{runs}; intervals of ratios: {}.{in_flight}", methods.join("; "))
+        format!("{runs}; intervals of ratios: {}.{notes}", methods.join("; "))
     }
 }

@@ -1,6 +1,6 @@
 //! Reports of an experiment: tables, pictures, a page, a post.
 //!
-//! Metrics, medians and ratios come from `analysis`, names and units from `model`. It stands last
+//! Metrics, means and ratios come from `analysis`, names and units from `model`. It stands last
 //! in the flow before the programs, and returns text and bytes: it reads no file, no clock and no
 //! environment, and writes none.
 //!

@@ -23,16 +23,17 @@ pub enum Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The client's own CPU, as calibrated on the null engine; with a server, all CPU of the
-    /// client's thread.
+    /// The client's own CPU, as calibrated on the null engine.
     ClientCpu,
+    /// All CPU of the client threads, with a server.
+    ClientThreads,
     /// CPU of the server while the client waited.
     ServerCpu,
     /// Waiting for the server beyond its CPU.
     ServerWait,
-    /// Engine code: user CPU of the client's thread less the client's own.
+    /// Engine code: user CPU of the client threads less the client's own.
     EngineCpu,
-    /// Kernel CPU of the client's thread.
+    /// Kernel CPU of the client threads.
     KernelCpu,
     /// Ready to run, and no CPU free.
     RunQueue,
@@ -47,14 +48,15 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns its name.
+    /// Returns its name, which differs from that of every metric with another scope.
     pub const fn phrase(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU",
-            Self::ServerCpu => "server CPU",
+            Self::ClientThreads => "CPU of the client threads",
+            Self::ServerCpu => "server CPU while the client waited",
             Self::ServerWait => "waiting for the server, its CPU aside",
-            Self::EngineCpu => "engine CPU",
-            Self::KernelCpu => "kernel CPU",
+            Self::EngineCpu => "engine CPU in the client threads",
+            Self::KernelCpu => "kernel CPU in the client threads",
             Self::RunQueue => "waiting for a CPU",
             Self::Storage => "waiting for storage",
             Self::Sleep => "waiting for a lock or a timer",
@@ -69,7 +71,7 @@ impl Part {
             Self::ClientCpu => "the client's own CPU (calibration)",
             Self::ServerCpu => "the server's CPU",
             Self::ServerWait => "waits for the server",
-            Self::EngineCpu | Self::KernelCpu => "the clients' CPU",
+            Self::ClientThreads | Self::EngineCpu | Self::KernelCpu => "the clients' CPU",
             Self::RunQueue => "waits for a CPU (the kernel's schedstat)",
             Self::Storage | Self::Sleep => "waits for storage and locks",
             Self::Waiting | Self::Service => "response and service times",
@@ -181,7 +183,7 @@ const CLOSED: &[Part] = &[
 ];
 
 /// Components of an operation with a server.
-const SERVED: &[Part] = &[Part::ClientCpu, Part::ServerCpu, Part::ServerWait];
+const SERVED: &[Part] = &[Part::ClientThreads, Part::ServerCpu, Part::ServerWait];
 
 /// Components of a response time.
 const OPEN: &[Part] = &[Part::Waiting, Part::Service];
@@ -213,10 +215,10 @@ fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
     // Once per request, and an operation may be one row of many.
     let requests_per_op = requests(step) as f64 / ops;
-    let own_us = run.calibration.as_ref().map_or(0.0, |known| known.closed_ns_per_op / 1e3);
-    let own = user.map(|user| (own_us * requests_per_op).min(user));
+    let own_us = run.calibration.as_ref().map(|known| known.closed_ns_per_op / 1e3);
+    let own = user.zip(own_us).map(|(user, own_us)| (own_us * requests_per_op).min(user));
     let parts = [
-        (Part::ClientCpu, own.filter(|_| run.calibration.is_some())),
+        (Part::ClientCpu, own),
         (Part::EngineCpu, user.zip(own).map(|(user, own)| user - own)),
         (Part::KernelCpu, kernel),
         (Part::RunQueue, counter(metric::CLIENT_RUN_QUEUE_US)),
@@ -244,7 +246,7 @@ fn served(step: &StepRecord) -> Option<OfRun> {
     let server = step.counters.sum(&metric::SERVER_CPU_US).map(|us| us / ops);
     let server = server.zip(at_most).map(|(server, at_most)| server.min(at_most));
     let parts = [
-        (Part::ClientCpu, own),
+        (Part::ClientThreads, own),
         (Part::ServerCpu, server),
         (Part::ServerWait, waited.zip(server).map(|(waited, server)| waited - server)),
     ];

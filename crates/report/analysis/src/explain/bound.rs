@@ -74,10 +74,9 @@ pub(super) fn time_on_cpu(subject: Subject, account: Option<&Account>) -> [Optio
     let Some(account) = account.filter(|_| subject == Subject::TimePerOperation) else {
         return [None, None];
     };
-    let on_cpu = [Part::ClientCpu, Part::EngineCpu, Part::KernelCpu];
+    let on_cpu = [Part::ClientThreads, Part::ClientCpu, Part::EngineCpu, Part::KernelCpu];
     let is_known = |part| account.component(part).is_some();
-    let is_served = is_known(Part::ServerCpu) && is_known(Part::ClientCpu);
-    if !(is_known(Part::EngineCpu) || is_served) {
+    if !(is_known(Part::EngineCpu) || is_known(Part::ClientThreads)) {
         return [None, None];
     }
     let known = || on_cpu.iter().filter_map(|part| account.component(*part));

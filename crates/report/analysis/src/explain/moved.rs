@@ -11,9 +11,9 @@ use crate::comparison::{CellComparison, StepComparison};
 pub struct Moved {
     /// The metric's name.
     pub metric: &'static str,
-    /// Its median for the base.
+    /// Its mean for the base.
     pub base: f64,
-    /// Its median for the variant.
+    /// Its mean for the variant.
     pub variant: f64,
     /// The variant relative to the base.
     pub effect: Effect,
@@ -97,7 +97,7 @@ fn one(
         Verdict::Below => false,
         Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => return None,
     };
-    let (base, variant) = (base.spread.median, variant.spread.median);
+    let (base, variant) = (base.spread.mean, variant.spread.mean);
     let is_along = throughput.is_some_and(|throughput| {
         let is_worse = match metric.better {
             Better::Lower => is_above,

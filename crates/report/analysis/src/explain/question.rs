@@ -120,7 +120,7 @@ fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
     let late = step.cells.iter().filter(of_sides).find(|cell| cell.has_missed_rate())?;
     let share = late.metric(metric::WRITER_RATE_SHARE)?.spread.median;
     Some(format!(
-        "the background writers of {} reached {:.0} % of their rate",
+        "the background writers of {} reached {:.0} % of their rate in the median run",
         late.variant,
         100.0 * share
     ))
@@ -155,10 +155,10 @@ fn identities(
     step: &StepComparison,
     (base, variant): (&str, &str),
 ) -> Vec<Identity> {
-    let median = |metric: Metric| {
+    let means = |metric: Metric| {
         let of = |wanted: &str| {
             let cell = step.cells.iter().find(|cell| cell.variant == wanted)?;
-            Some(cell.metric(metric)?.spread.median)
+            Some(cell.metric(metric)?.spread.mean)
         };
         Some((of(base)?, of(variant)?))
     };
@@ -167,7 +167,7 @@ fn identities(
         let wait = &account.component(Part::Storage)?.us;
         account.share(wait).filter(|share| share.abs() >= FACTORED_SHARE)?;
         let (reads, writes) =
-            (median(metric::DEVICE_READS_PER_OP)?, median(metric::DEVICE_WRITES_PER_OP)?);
+            (means(metric::DEVICE_READS_PER_OP)?, means(metric::DEVICE_WRITES_PER_OP)?);
         let is_reading = |reads: f64, writes: f64| reads > 0.0 && writes <= WRITES_PER_READ * reads;
         if !is_reading(reads.0, writes.0) || !is_reading(reads.1, writes.1) {
             return None;
@@ -178,7 +178,7 @@ fn identities(
     };
     let product = |&(name, whole, first, names): &Product| {
         let is_moved = moved.iter().any(|one| one.metric == whole.name);
-        if is_moved { identity(name, names, median(whole)?, median(first)?) } else { None }
+        if is_moved { identity(name, names, means(whole)?, means(first)?) } else { None }
     };
     let [read, written, server_read, server_written, amplified] = PRODUCTS.each_ref().map(product);
     // The device's figures include the server's and other processes'.

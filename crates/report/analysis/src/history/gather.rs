@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, float, metric};
-use stats::geometric_mean;
+use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, metric};
+use stats::mean_of_runs;
 
 use super::problem::HistoryError;
 use super::series::History;
@@ -250,16 +250,12 @@ impl Key {
         let metric = metric::find(&name);
         let clients = model::units::clients(self.clients);
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
-        let value = |Point { values, .. }: &Point| {
-            let mean = || values.iter().sum::<f64>() / float(values.len());
-            geometric_mean(values).or_else(|| (!values.is_empty()).then(mean))
-        };
         History {
             unit: metric.map(|metric| metric.unit),
             better: metric.map(|metric| metric.better),
             name,
             subject: Some(subject),
-            values: points.iter().map(value).collect(),
+            values: points.iter().map(|point| mean_of_runs(&point.values)).collect(),
             labels: points.into_iter().map(|point| point.label).collect(),
         }
     }

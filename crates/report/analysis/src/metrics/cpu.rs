@@ -8,17 +8,19 @@ use super::server;
 /// Sets CPU and context switches per operation.
 ///
 /// Process = client and background writer threads (both counted as client) + engine's own threads +
-/// the harness's collector, so the engine's own threads are what remains. Kernel CPU is part of
-/// each of these, not a fourth summand. A server is not part of the worker and is added to the
-/// whole.
+/// the harness's collector, so the engine's own threads are what remains; those of a server are in
+/// the server. Kernel CPU is part of each of these, not a fourth summand. A server is not part of
+/// the worker and is added to the whole.
 pub(super) fn set_per_op(step: &StepRecord, metrics: &mut Readings) {
     let (counters, ops) = (&step.counters, operations(step));
     let process = counters.sum(&metric::PROCESS_CPU_US);
     let client = counters.sum(&metric::CLIENT_CPU_US);
-    // Three clocks are read one after another: a difference below zero is their distance.
+    // Three clocks are read one after another: a difference below zero is their distance, and one
+    // below a microsecond rounding.
     let background = process
         .zip(sum(&[client, counters.value(metric::HARNESS_CPU_US)]))
-        .map(|(process, others)| (process - others).max(0.0));
+        .map(|(process, others)| (process - others).max(0.0).round())
+        .filter(|_| !server::is_of_server(step));
     let switches = [metric::CONTEXT_SWITCHES_VOLUNTARY, metric::CONTEXT_SWITCHES_INVOLUNTARY];
     metrics.set(metric::CPU_US_PER_OP, ratio(whole(step, counters), ops));
     metrics.set(metric::CLIENT_CPU_US_PER_OP, ratio(client, ops));

@@ -147,6 +147,7 @@ mod tests {
         assert_eq!((of(metric::HEAP_FETCHES_PER_OP), of(metric::COMMITS_PER_FSYNC)), (0.25, 4.0));
         assert_eq!((of(metric::ROWS_PER_OP), of(metric::WRITER_ROWS_PER_S)), (10.0, 150.0));
         assert_eq!(of(metric::ENGINE_GARBAGE_ROWS), 300.0);
+        assert!(!metrics.has(metric::BACKGROUND_CPU_US_PER_OP), "its threads are the server's");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use stats::family::benjamini_hochberg;
 use stats::{Effect, Spread};
 
 use super::finding::{Held, HeldFinding, Here, Unmeasured};
-use super::reproduction::{Reproduction, reproduction};
+use super::reproduction::{Reproduction, reproduction, runs_needed};
 use crate::comparison::is_given;
 use crate::question::Question;
 use crate::samples::{Key, Samples, VariantSamples, numbers};
@@ -61,11 +61,16 @@ pub(crate) fn check(question: &Question<'_>, counted: &Samples<'_>) -> Vec<Held>
         if let Some(q) = here.effect.p.and_then(|_| adjusted.next()) {
             here.effect.adjust(q, experiment.margin);
         }
+        let (expected, margin) = (finding.published.expected, experiment.margin);
         finding.reproduction = if here.is_of_one_run() {
             Reproduction::Undecided
         } else {
-            reproduction(finding.published.expected, &here.effect, experiment.margin)
+            reproduction(expected, &here.effect, margin)
         };
+        let is_open = finding.reproduction == Reproduction::Undecided && !here.is_of_one_run();
+        let runs = here.base.n.min(here.variant.n);
+        here.runs_needed =
+            is_open.then(|| runs_needed(expected, &here.effect, margin, runs)).flatten();
     }
     held
 }
@@ -84,7 +89,7 @@ fn check_finding(
     let base = spread(samples, &finding.base, &finding.metric)?;
     let variant = spread(samples, &finding.variant, &finding.metric)?;
     let effect = effect(question, samples, finding).ok_or(Unmeasured::NoRatio { base, variant })?;
-    Ok(Here { step_index, clients, base, variant, effect })
+    Ok(Here { step_index, clients, base, variant, effect, runs_needed: None })
 }
 
 /// Returns the spread of a metric over one variant's runs.

@@ -37,12 +37,14 @@ pub struct Here {
     pub step_index: u32,
     /// Level of the clients factor.
     pub clients: u32,
-    /// Median and range of the base.
+    /// Mean and range of the base.
     pub base: Spread,
-    /// Median and range of the variant.
+    /// Mean and range of the variant.
     pub variant: Spread,
     /// Their ratio, variant over base.
     pub effect: Effect,
+    /// Runs of each that would decide it, about; `None` where more runs are not what it lacks.
+    pub runs_needed: Option<u32>,
 }
 
 impl Here {
@@ -69,9 +71,9 @@ pub enum Unmeasured {
     NoMetric(String),
     /// A run of one of the two gave zero: there is no ratio.
     NoRatio {
-        /// Median and range of the base.
+        /// Mean and range of the base.
         base: Spread,
-        /// Median and range of the variant.
+        /// Mean and range of the variant.
         variant: Spread,
     },
 }

@@ -13,4 +13,4 @@ mod tests;
 pub(crate) use check::check;
 pub use check::untried;
 pub use finding::{Held, HeldFinding, Here, Unmeasured};
-pub use reproduction::{Reproduction, holds, reproduction};
+pub use reproduction::{Reproduction, reproduction};

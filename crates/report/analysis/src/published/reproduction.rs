@@ -2,13 +2,15 @@
 
 use model::Expected;
 use serde::Serialize;
-use stats::{Effect, Interval, Verdict};
+use stats::detectable::log_variance_of;
+use stats::planning;
+use stats::{CellVariance, Effect, Interval, Verdict};
 
 /// Outcome of a published finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reproduction {
-    /// The same direction, and the same size where one was published.
+    /// The same direction, and the same size where one was published, known well enough.
     Reproduces,
     /// The difference has the published direction and another size.
     SameDirection,
@@ -56,7 +58,7 @@ enum Way {
 /// Returns whether the interval, widened by the margin, contains a ratio.
 ///
 /// The margin is taken on logarithms, as everywhere: what differs by less does not matter.
-pub fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
+fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
     let most = 1.0 + margin.max(0.0);
     interval.low / most <= ratio && ratio <= interval.high * most
 }
@@ -65,15 +67,18 @@ pub fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
 ///
 /// A published ratio within the margin counts as no difference. A published difference reproduces
 /// where one is established here on the same side of 1 (the 95 % interval leaves out 1, the family
-/// allows it) and the interval, widened by the margin, holds the published ratio if there is one;
-/// else it has the same direction and another size, or the opposite direction. It is absent where
-/// any difference here is within the margin (the 90 % interval lies within). Where no difference
-/// was published, being within the margin reproduces it. All else is undecided. Swapping the two
-/// variants, in the publication and here, leaves the outcome as it is.
+/// allows it) and, if a ratio was published, both are compatible (the interval, widened by the
+/// margin, holds it) and this one is precise: its 90 % interval lies within the
+/// tolerance. Incompatible ones have the same direction and another size, or the opposite
+/// direction; a compatible one that is not precise is undecided. A difference is absent where any
+/// here is within the margin (the 90 % interval lies within). Where no difference was published,
+/// being within the margin reproduces it. All else is undecided. Swapping the two variants, in the
+/// publication and here, leaves the outcome as it is.
 ///
 /// Source: a difference in the same direction, and the original estimate within the new study's 95
-/// % interval [OSC 2015]; no difference needs a test of its own [Lakens 2017]. The margin is our
-/// choice, as in every comparison.
+/// % interval [OSC 2015]; that both are alike, as that there is no difference, needs two one-sided
+/// tests of its own [Schuirmann 1987], [Lakens 2017]. The margin is our choice, as in every
+/// comparison, and so is the tolerance: `tolerance`.
 pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reproduction {
     let Some((wide, narrow)) = effect.interval.zip(effect.interval90) else {
         return Reproduction::Undecided;
@@ -89,7 +94,12 @@ pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reprodu
         Verdict::Inconclusive => return Reproduction::Undecided,
     };
     let is_small = effect.verdict == Verdict::SmallButReal;
-    let is_size = size.is_none_or(|ratio| holds(&wide, ratio, margin));
+    let is_compatible = size.is_none_or(|ratio| holds(&wide, ratio, margin));
+    let is_precise = size.is_none_or(|ratio| {
+        let [low, high] = [narrow.low, narrow.high].map(|limit| (limit / ratio).ln());
+        low > -tolerance(ratio, margin) && high < tolerance(ratio, margin)
+    });
+    let is_size = is_compatible && is_precise;
     match (published, found) {
         (Way::Neither, Way::Neither) => Reproduction::Reproduces,
         (Way::Neither, _) if is_none_that_matters => Reproduction::Reproduces,
@@ -101,8 +111,41 @@ pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reprodu
         (_, _) if is_none_that_matters => Reproduction::NoDifference,
         (_, _) if published != found => Reproduction::Opposite,
         (_, _) if is_size => Reproduction::Reproduces,
+        (_, _) if is_compatible => Reproduction::Undecided,
         (_, _) => Reproduction::SameDirection,
     }
+}
+
+/// Returns how far a size may be from a published ratio, as a difference of logarithms.
+///
+/// Our choice: half of the published difference, so that neither none nor twice as much is left;
+/// at least the margin.
+fn tolerance(ratio: f64, margin: f64) -> f64 {
+    above(margin).ln().max(ratio.ln().abs() / 2.0)
+}
+
+/// Returns the runs of each variant that would decide whether a size is the published one.
+///
+/// `None` where only a direction was published, without an interval, and where `runs` are enough.
+///
+/// Source: [`planning::runs_needed`]; where both sizes are equal, two one-sided tests pass four
+/// times in five when 1.96 standard errors are two thirds of the tolerance: 1.96 / (1.645 + 1.282),
+/// from the quantiles of the normal distribution at 95 and 90 % [Schuirmann 1987].
+pub(super) fn runs_needed(
+    expected: Expected,
+    effect: &Effect,
+    margin: f64,
+    runs: u32,
+) -> Option<u32> {
+    const POWER: f64 = 2.0 / 3.0;
+    let ratio = match expected {
+        Expected::Higher | Expected::Lower => return None,
+        Expected::Same => 1.0,
+        Expected::Ratio(ratio) => ratio,
+    };
+    let noise = CellVariance { variance: log_variance_of(effect.run_cov), df: effect.df? };
+    let needed = planning::runs_needed(noise, runs, POWER * tolerance(ratio, margin));
+    (needed > runs).then_some(needed)
 }
 
 /// Returns the direction of a publication, with its size where it has one.

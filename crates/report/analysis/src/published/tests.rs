@@ -4,6 +4,7 @@ use model::{Expected, Load, OpenLoad, Pace, Published, PublishedFinding, Rate, R
 use proptest::prelude::*;
 use stats::{Effect, Interval, Method, Verdict, Why};
 
+use super::reproduction::runs_needed;
 use super::*;
 use crate::compare;
 use crate::noise::NoiseHistory;
@@ -60,6 +61,30 @@ fn a_published_ratio_reproduces_within_our_interval_widened_by_the_margin() {
     assert_eq!(ratio(1.29, 1.02, 0.20), Undecided);
     // A small difference that was published, and is found.
     assert_eq!(ratio(1.03, 1.015, 0.005), Reproduces);
+}
+
+#[test]
+fn a_compatible_size_reproduces_only_where_it_is_known_to_half_of_the_published_one() {
+    let wide = effect(1.81, (1.12, 2.90), (1.21, 2.70));
+    assert_eq!(of(Expected::Ratio(1.10), &wide), Undecided);
+    assert_eq!(of(Expected::Higher, &wide), Reproduces, "the direction is known");
+    // Half of 1.21 is 1.1 on logarithms: between 1.21 / 1.1 and 1.21 * 1.1.
+    let narrow = |low, high| of(Expected::Ratio(1.21), &effect(1.21, (1.09, 1.34), (low, high)));
+    assert_eq!(narrow(1.101, 1.330), Reproduces);
+    assert_eq!((narrow(1.099, 1.330), narrow(1.101, 1.332)), (Undecided, Undecided));
+    // Of a small difference the margin: between 1.03 / 1.02 and 1.03 * 1.02.
+    let small = |low, high| of(Expected::Ratio(1.03), &effect(1.03, (1.001, 1.06), (low, high)));
+    assert_eq!((small(1.010, 1.050), small(1.009, 1.050)), (Reproduces, Undecided));
+}
+
+#[test]
+fn undecided_size_states_how_many_runs_would_decide_it() {
+    let runs = |expected| runs_needed(expected, &near(1.81, 0.5), MARGIN, 3);
+    // t at 8 degrees: 2.306; half of ln 1.1 by 2/3: 0.03177; a CoV of 1 %.
+    assert_eq!(runs(Expected::Ratio(1.1)), None, "the noise of three runs is small enough");
+    assert_eq!(runs(Expected::Higher), None);
+    // 2 (2.306 * 0.01 / (2/3 ln 1.02))^2 = 6.1.
+    assert_eq!((runs(Expected::Same), runs(Expected::Ratio(1.02))), (Some(7), Some(7)));
 }
 
 #[test]
@@ -216,6 +241,20 @@ fn an_effect_is_that_of_the_comparison() {
         (here.ratio, here.interval, here.p),
         (outcomes.ratio, outcomes.interval, outcomes.p)
     );
+}
+
+#[test]
+fn wide_interval_is_undecided_and_counts_the_runs_that_would_decide() {
+    let mut spec = experiment(&["base", "fast"], 3);
+    spec.published = published(vec![finding("fast", "base", Expected::Ratio(1.3))]);
+    let mut all = runs("base", &[1_000, 1_100, 900]);
+    all.extend(runs("fast", &[1_500, 1_350, 1_650]));
+    let found = held(&spec, &all);
+    let here = found[0].here.as_ref().unwrap();
+    // [1.19, 1.88] holds 1.3, and is not within half of it, 1.14 to 1.48.
+    assert!(here.effect.interval.unwrap().low > 1.0, "{here:?}");
+    assert_eq!(found[0].reproduction, Undecided);
+    assert!(here.runs_needed.unwrap() > 3, "{here:?}");
 }
 
 /// Goal: one run each is undecided, even where history gives an interval.

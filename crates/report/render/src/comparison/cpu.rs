@@ -20,17 +20,17 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
     if steps.is_empty() {
         return None;
     }
-    let mut tables = vec![medians(compared, &steps, "server", SERVER_CPU)];
+    let mut tables = vec![means(compared, &steps, "server", SERVER_CPU)];
     if comparison.variants.len() > 1 {
         tables.push(relative_in(compared, &steps, SERVER_CPU));
     }
-    tables.push(medians(compared, &steps, "client", CLIENT_CPU));
+    tables.push(means(compared, &steps, "client", CLIENT_CPU));
     Some(Section {
         title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
         sentences: Vec::new(),
         tables,
         remarks: vec![
-            "Medians [min..max]; ratios of geometric means [95 % interval]. Client and server share \
+            "Means [min..max]; ratios [95 % interval]. Client and server share \
              one CPU, so that throughput is that of both. The client does the same work for every \
              variant: where its CPU differs, background writers aside, the placement did."
                 .to_owned(),
@@ -38,8 +38,8 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
     })
 }
 
-/// Returns medians and ranges of one metric: a row per variant, a column per step.
-fn medians(compared: &Compared<'_>, steps: &[&StepComparison], whose: &str, metric: &str) -> Table {
+/// Returns means and ranges of one metric: a row per variant, a column per step.
+fn means(compared: &Compared<'_>, steps: &[&StepComparison], whose: &str, metric: &str) -> Table {
     let mut table = of_variants(compared.comparison, whose);
     for step in steps {
         let unit = if counts_rows(step) { "per row" } else { "per op" };

@@ -22,13 +22,17 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("variant", "the variant's name"),
     ("role", "base, control, or empty"),
     ("metric", "the metric's name; of a histogram, operations and bucket"),
-    ("unit", "unit of median, min and max"),
+    ("unit", "unit of mean, min and max"),
     ("runs_planned", "runs per cell in the plan"),
     ("n", "runs behind this line"),
-    ("median", "median of the runs; of a histogram, the share of all runs' operations"),
+    (
+        "mean",
+        "geometric mean of the runs, arithmetic where one gave 0; of a histogram, the share of all \
+         runs' operations",
+    ),
     ("min", "smallest run"),
     ("max", "largest run"),
-    ("ratio", "ratio of geometric means, variant to base"),
+    ("ratio", "ratio of the means, variant to base; none where a run gave 0"),
     ("ratio_low", "lower limit of its 95 % interval"),
     ("ratio_high", "upper limit of its 95 % interval"),
     ("ratio_low90", "lower limit of its 90 % interval"),
@@ -50,7 +54,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("label", "true, truthy or bogus: of the whole comparison"),
     ("waived", "codes of the rules set aside, with spaces between"),
     ("against", "the variant that a published finding compares with"),
-    ("against_median", "median of its runs"),
+    ("against_mean", "mean of its runs"),
     ("published_value", "what was published of the variant"),
     ("published_against", "what was published of the other"),
     ("published_ratio", "their ratio, or higher, lower or same"),
@@ -133,8 +137,7 @@ impl Row<'_> {
         let unit = metric::find(self.metric).map_or("", |metric| unit_name(metric.unit));
         let n = spread.map(|it| it.n.to_string()).unwrap_or_default();
         let of = |value: fn(&Spread) -> f64| number(spread.map(value));
-        let mut rest =
-            vec![unit.to_owned(), n, of(|it| it.median), of(|it| it.min), of(|it| it.max)];
+        let mut rest = vec![unit.to_owned(), n, of(|it| it.mean), of(|it| it.min), of(|it| it.max)];
         rest.extend(effect.into_iter().flat_map(|effect| ratio_fields(compared, effect)));
         self.with(compared, rest)
     }

@@ -45,14 +45,14 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
     let mut parts: Vec<Section> = cpu::part(compared).into_iter().collect();
     if !plain_steps(comparison).is_empty() {
         parts.push(Section {
-            title: "Operations per second: median of n runs [min..max], a range and no interval"
+            title: "Operations per second: mean of n runs [min..max], a range and no interval"
                 .to_owned(),
             tables: vec![absolute(comparison)],
             remarks: has_brackets(compared).then(|| BRACKETS.to_owned()).into_iter().collect(),
             ..Section::default()
         });
         parts.extend(has_several.then(|| Section {
-            title: format!("Relative to {base}: ratio of geometric means [95 % interval]"),
+            title: format!("Relative to {base}: ratio of the means [95 % interval]"),
             tables: vec![relative(compared)],
             ..Section::default()
         }));
@@ -67,7 +67,7 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
         let steps = measured_steps(comparison);
         let costs = Section {
             title: format!(
-                "Costs per operation: medians, marked where the verdict is above or below {base}"
+                "Costs per operation: means, marked where the verdict is above or below {base}"
             ),
             tables: steps.iter().filter_map(|step| costs(compared, step)).collect(),
             ..Section::default()

@@ -47,7 +47,7 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
         sentences: missed.collect(),
         tables: vec![table],
         remarks: vec![
-            "Medians over the runs, all clients' writers together; deletes are not added to \
+            "All clients' writers together; deletes are not added to \
              inserts. A rate is met from 95 % of its target on."
                 .to_owned(),
         ],
@@ -57,15 +57,15 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
 /// Returns the target rate of the background writers of a step, rows per second.
 fn target(step: &StepComparison) -> Option<f64> {
     let of_cell = |cell: &CellComparison| {
-        let median = |name: &str| Some(cell.metric(name)?.spread.median);
-        median(SHARE).filter(|share| *share > 0.0).zip(median(REACHED))
+        let mean = |name: &str| Some(cell.metric(name)?.spread.mean);
+        mean(SHARE).filter(|share| *share > 0.0).zip(mean(REACHED))
     };
     step.cells.iter().find_map(of_cell).map(|(share, reached)| reached / share)
 }
 
 fn reached(cell: &CellComparison) -> Cell {
     let Some(measured) = cell.metric(REACHED) else { return MISSING.into() };
-    let text = whole(measured.spread.median);
+    let text = whole(measured.spread.mean);
     match cell.has_missed_rate() {
         true => Cell::new(format!("{text} missed"), Tone::Worse),
         false => format!("{text} met   ").into(),
@@ -84,8 +84,8 @@ fn missed(compared: &Compared<'_>, step: &StepComparison) -> Vec<String> {
     let sentence = |cell: &CellComparison| {
         let share = cell.metric(SHARE)?.spread.median;
         Some(format!(
-            "{heading}: the background writers of {} reached {} of their target of {} rows/s: its \
-             queries get no ratio.",
+            "{heading}: the background writers of {} reached {} of their target of {} rows/s in the \
+             median run: its queries get no ratio.",
             cell.variant,
             percent(share),
             whole(target(step)?)

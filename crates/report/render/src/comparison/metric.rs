@@ -10,6 +10,7 @@ use crate::figure;
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{level_suffix, step_heading, variant_label};
+use crate::legend::MEANS;
 use crate::trust::headline;
 
 /// Returns a metric's figures and verdicts by step, then over whole runs.
@@ -43,7 +44,7 @@ pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Optio
     };
     let head = format!("{name}: {}; {better}", metric.meaning);
     let mut document = Document::from([vec![Part::Text(headline(compared)), Part::Text(head)]]);
-    document.add(tables.into_iter().map(Part::Table));
+    document.add(tables.into_iter().map(Part::Table).chain([Part::Note(MEANS.to_owned())]));
     Some(document.render(Format::Text, style))
 }
 
@@ -54,8 +55,7 @@ fn table(
     cells: &[CellComparison],
 ) -> Table {
     let name = metric.name;
-    let mut table =
-        Table::new([heading, "n", "median [min..max]", "ratio [95 %]", "q", "<verdict"]);
+    let mut table = Table::new([heading, "n", "mean [min..max]", "ratio [95 %]", "q", "<verdict"]);
     for cell in cells {
         let measured = cell.metric(name);
         let n = measured.map_or(0, |one| one.spread.n);
@@ -113,25 +113,29 @@ mod tests {
         Verdict: TRUE. No warning.
         throughput_ops_per_s: operations done per second over the whole step; more is better
 
-        readrandom  n    median [min..max]          ratio [95 %]      q  verdict
+        readrandom  n      mean [min..max]          ratio [95 %]      q  verdict
         old (base)  3  1.00 k [0.99..1.01]
         more        3  1.08 k [1.07..1.09]   1.08 ▲ [1.05, 1.11]  0.040  higher
         less        3       300 [297..303]   0.30 ▼ [0.29, 0.32]  0.040  lower
         little      3  1.01 k [1.00..1.02]  1.01 △ [1.004, 1.01]  0.040  higher, by less than 2 %
         equal       3  1.00 k [0.99..1.01]   1.00 ≈ [0.99, 1.01]  0.040  no difference beyond 2 %
         open        3  1.01 k [1.00..1.02]   1.01 ? [0.99, 1.02]  0.040  inconclusive; detectable 2.7 %
+        Means of runs are geometric, and a ratio is that of the two means; where a run gave 0 they are
+        arithmetic, without a ratio.
         ");
         insta::assert_snapshot!(shown(&sample.bogus(), "throughput_ops_per_s").unwrap(), @r"
         Verdict: BOGUS. No verdict may be drawn from it: A001 durability mismatch (assay lint sample).
         throughput_ops_per_s: operations done per second over the whole step; more is better
 
-        readrandom  n    median [min..max]        ratio [95 %]      q  verdict
+        readrandom  n      mean [min..max]        ratio [95 %]      q  verdict
         old (base)  3  1.00 k [0.99..1.01]
         more        3  1.08 k [1.07..1.09]   1.08 [1.05, 1.11]  0.040  none may be drawn
         less        3       300 [297..303]   0.30 [0.29, 0.32]  0.040  none may be drawn
         little      3  1.01 k [1.00..1.02]  1.01 [1.004, 1.01]  0.040  none may be drawn
         equal       3  1.00 k [0.99..1.01]   1.00 [0.99, 1.01]  0.040  none may be drawn
         open        3  1.01 k [1.00..1.02]   1.01 [0.99, 1.02]  0.040  none may be drawn
+        Means of runs are geometric, and a ratio is that of the two means; where a run gave 0 they are
+        arithmetic, without a ratio.
         ");
     }
 

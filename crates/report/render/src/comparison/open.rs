@@ -7,7 +7,7 @@ use model::validity::LoadStatus;
 use model::{Limit, StepRecord};
 
 use super::section::Section;
-use super::tables::{find, median_cell, not_base, of_variants, ratio_cell};
+use super::tables::{find, mean_cell, not_base, of_variants, ratio_cell};
 use crate::document::Table;
 use crate::figure::{MISSING, figure};
 use crate::input::Compared;
@@ -68,8 +68,8 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let title = format!("{heading}: {}{}", load.unwrap_or_default(), limit.unwrap_or_default());
     let remarks = vec![
         "Response time runs from when an operation was due, service time from when it was begun; \
-         medians over the runs. Throughput is what was offered as long as the engine keeps up, so \
-         it has no ratio. Ratios are of geometric means [95 % interval]."
+         ratios with [95 % interval]. Throughput is what was offered as long as the engine keeps up, \
+         so it has no ratio."
             .to_owned(),
     ];
     let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();
@@ -80,7 +80,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
 
 /// Returns which variants sustained the rate, and which stayed within the limit.
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> Option<String> {
-    let offered = step.cells.iter().find_map(|cell| cell.metric(OFFERED))?.spread.median;
+    let offered = step.cells.iter().find_map(|cell| cell.metric(OFFERED))?.spread.mean;
     let of_cell = |cell: &CellComparison| {
         let records = compared.records(step, &cell.variant);
         (load_status(&records), cell.variant.clone())
@@ -119,11 +119,11 @@ fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
     let mut table = of_variants(compared.comparison, "");
     for (name, heading) in RATES {
         let cell = |cell: &CellComparison| match cell.metric(name) {
-            // A median would hide the only run that lost seconds.
+            // A mean would hide the only run that lost seconds.
             Some(measured) if name == INVALID_SHARE => {
                 figure(find(name).unit, measured.spread.max).into()
             }
-            measured => median_cell(name, measured),
+            measured => mean_cell(name, measured),
         };
         table.figures(heading, step.cells.iter().map(cell));
     }
@@ -139,7 +139,7 @@ pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
         for (percentile, suffix, heading) in &SHOWN {
             let name = format!("{what}_ns_{suffix}");
             let cell = |cell: &CellComparison| match cell.metric(&name) {
-                Some(measured) => median_cell(&name, Some(measured)),
+                Some(measured) => mean_cell(&name, Some(measured)),
                 None => {
                     let records = compared.records(step, &cell.variant);
                     placeholder(&records, &|record| of(record, *percentile)).into()

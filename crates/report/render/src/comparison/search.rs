@@ -7,9 +7,8 @@ use stats::Spread;
 
 use super::open::{limit, times};
 use super::section::Section;
-use super::tables::{ratio_cell, spread_cell};
-use crate::document::{Cell, Table, known};
-use crate::figure::{figure, range};
+use super::tables::{ratio_cell, spread_cell, with_range};
+use crate::document::{Cell, Table};
 use crate::input::Compared;
 use crate::label::{SUSTAINABLE, step_heading, variant_label};
 use crate::sentence::{Claim, step_sentence};
@@ -24,8 +23,8 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
     let sentences = vec![sentence(compared, step)];
     let mut remarks = vec![
-        "Median [min..max] over the searches that found one; a rate counts when it stayed within \
-         the limit in a long window and no debt grew. Ratio of geometric means [95 % interval]."
+        "Mean [min..max] over the searches that found one; a rate counts when it stayed within \
+         the limit in a long window and no debt grew. Ratio [95 % interval]."
             .to_owned(),
     ];
     let mut tables = vec![table(compared, step)];
@@ -71,20 +70,9 @@ fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {
             nothing.to_string().into(),
             spread_cell(SUSTAINABLE, cell),
             ratio_cell(compared, SUSTAINABLE, cell),
-            spread(&failed),
+            with_range(Unit::OpsPerSecond, Spread::of(&failed)),
             probes.to_string().into(),
         ]);
     }
     table
-}
-
-/// Returns median and range of rates.
-fn spread(rates: &[f64]) -> Cell {
-    let unit = Unit::OpsPerSecond;
-    let spread = Spread::of(rates);
-    let shown = Cell::from(known(spread.map(|spread| figure(unit, spread.median))));
-    match spread.filter(|spread| spread.n > 1) {
-        Some(spread) => shown.with(format!("[{}]", range(unit, &spread))),
-        None => shown,
-    }
 }

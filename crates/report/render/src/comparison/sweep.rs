@@ -70,7 +70,7 @@ fn title(steps: &[&StepComparison], is_swept: bool) -> String {
     if is_swept {
         format!(
             "{name} by clients: {counted} per second, efficiency X(N) / (N X(1)), CPUs in use, ratio \
-             of geometric means [95 % interval]"
+             [95 % interval]"
         )
     } else {
         format!("{name}: {counted} per second; its clients are the same at every level")
@@ -100,7 +100,7 @@ fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scalin
             let shares = steps.iter().map(|step| efficiency(steps, step, &step.cells[index]));
             table.figures("\nefficiency", shares);
             let busy =
-                |cell: &CellComparison| Some(digits(cell.metric("busy_threads")?.spread.median));
+                |cell: &CellComparison| Some(digits(cell.metric("busy_threads")?.spread.mean));
             table.figures("\nCPUs", cells().map(|cell| known(busy(cell))));
         }
         if variant.name != comparison.base {
@@ -112,11 +112,11 @@ fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scalin
 
 /// Returns throughput as a share of linear scaling from one client.
 fn efficiency(steps: &[&StepComparison], step: &StepComparison, cell: &CellComparison) -> String {
-    let median = |cell: &CellComparison| cell.metric(THROUGHPUT).map(|it| it.spread.median);
+    let mean = |cell: &CellComparison| cell.metric(THROUGHPUT).map(|it| it.spread.mean);
     let single = steps.iter().find(|one| one.clients == 1).and_then(|one| {
-        one.cells.iter().find(|single| single.variant == cell.variant).and_then(median)
+        one.cells.iter().find(|single| single.variant == cell.variant).and_then(mean)
     });
-    let share = median(cell).zip(single).filter(|(_, single)| *single > 0.0);
+    let share = mean(cell).zip(single).filter(|(_, single)| *single > 0.0);
     known(share.map(|(all, single)| figure(Unit::Share, all / (f64::from(step.clients) * single))))
 }
 
@@ -126,14 +126,14 @@ fn searched(scaling: &Scaling) -> Section {
     let single = levels().find(|level| level.clients == 1);
     let ops = |value: f64| figure(Unit::OpsPerSecond, value);
     let share = |level: &Level| {
-        let all = f64::from(level.clients) * single?.throughput.median;
-        Some(figure(Unit::Share, level.throughput.median / all))
+        let all = f64::from(level.clients) * single?.throughput.mean;
+        Some(figure(Unit::Share, level.throughput.mean / all))
     };
-    let good = |level: &Level| level.goodput.map(|good| ops(good.median));
+    let good = |level: &Level| level.goodput.map(|good| ops(good.mean));
     let clients = levels().map(|level| level.clients.to_string());
     let mut table = Table::named(format!("{}\nclients", scaling.step), clients);
-    let medians = levels().map(|level| ops(level.throughput.median));
-    table.figures(format!("{}\nops/s", scaling.variant), medians);
+    let means = levels().map(|level| ops(level.throughput.mean));
+    table.figures(format!("{}\nops/s", scaling.variant), means);
     table.figures("\ngoodput/s", levels().map(|level| known(good(level))));
     table.figures("\nefficiency", levels().map(|level| known(share(level))));
     Section {
@@ -162,21 +162,21 @@ fn best_level(scaling: &Scaling) -> String {
         return "no level was measured".to_owned();
     };
     let single = scaling.levels.iter().find(|level| level.clients == 1);
-    let times = single.filter(|single| single.throughput.median > 0.0).map(|single| {
-        let times = best.throughput.median / single.throughput.median;
+    let times = single.filter(|single| single.throughput.mean > 0.0).map(|single| {
+        let times = best.throughput.mean / single.throughput.mean;
         format!(", {} times that of one", figure::digits(times))
     });
     format!(
-        "median throughput was highest with {}: {}{}",
+        "throughput was highest with {}: {}{}",
         clients(best.clients),
-        rate(best.throughput.median),
+        rate(best.throughput.mean),
         times.unwrap_or_default()
     )
 }
 
-/// Returns the level of the highest median throughput.
+/// Returns the level of the highest mean throughput.
 fn highest<'a>(levels: &[&'a Level]) -> Option<&'a Level> {
-    let by = |a: &&&Level, b: &&&Level| a.throughput.median.total_cmp(&b.throughput.median);
+    let by = |a: &&&Level, b: &&&Level| a.throughput.mean.total_cmp(&b.throughput.mean);
     levels.iter().max_by(by).copied()
 }
 
@@ -246,7 +246,7 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     let Some((most, before)) = highest(&over).zip(highest(&within)) else {
         return Some(format!("Rule of thumb not tested: no level on one side of {limit}"));
     };
-    let gain = most.throughput.median / before.throughput.median - 1.0;
+    let gain = most.throughput.mean / before.throughput.mean - 1.0;
     let (one, other) = (&most.throughput, &before.throughput);
     let is_apart = one.n > 1 && other.n > 1 && !one.overlaps(other);
     let verdict = match (gain > GAIN, is_apart) {
@@ -340,9 +340,7 @@ mod tests {
     #[test]
     fn unfitted_law_states_its_reason() {
         let text = summary(&scaling(&FEW));
-        assert!(
-            text.starts_with("readrandom of lmdb: median throughput was highest with 2 clients")
-        );
+        assert!(text.starts_with("readrandom of lmdb: throughput was highest with 2 clients"));
         assert!(text.contains("USL: not fitted, 3 levels of the 6 it takes"), "{text}");
     }
 

@@ -1,15 +1,15 @@
 //! The tables of a comparison, before they are given a format.
 
 use analysis::{CellComparison, Comparison, Measured, StepComparison};
-use model::{Metric, metric};
-use stats::Verdict;
+use model::{Metric, Unit, metric};
+use stats::{Spread, Verdict};
 
 use crate::document::{Cell, Table, Tone, known};
 use crate::figure;
 use crate::input::Compared;
 use crate::label::{
     GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, answer, counts_rows, is_sweep, level_suffix,
-    loading, plain_steps, step_heading, variant_label, versus_cell,
+    loading, plain_steps, step_heading, variant_label,
 };
 
 /// Placeholder of a ratio where background writers missed their rate.
@@ -27,7 +27,7 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("server_cpu_us_per_op", "server"),
     ("client_cpu_us_per_op", "client"),
     ("background_cpu_us_per_op", "background"),
-    ("kernel_cpu_us_per_op", "kernel"),
+    ("kernel_cpu_us_per_op", "worker's\nkernel"),
     ("server_context_switches_per_op", "server\nctx/op"),
     ("context_switches_per_op", "ctx/op"),
     ("server_reads_per_op", "server\nreads/op"),
@@ -70,7 +70,7 @@ pub(super) fn of_variants(comparison: &Comparison, heading: impl Into<String>) -
     Table::named(heading, names)
 }
 
-/// Returns medians and ranges of throughput: a row per variant, a column per measured step.
+/// Returns means and ranges of throughput: a row per variant, a column per measured step.
 pub(crate) fn absolute(comparison: &Comparison) -> Table {
     let steps = plain_steps(comparison);
     let mut table = of_variants(comparison, "");
@@ -114,7 +114,7 @@ pub(super) fn not_base(comparison: &Comparison) -> impl Iterator<Item = String> 
     others.map(|one| variant_label(comparison, &one.name))
 }
 
-/// Returns the medians of what an operation of `step` costs; `None` when no cost is known.
+/// Returns the means of what an operation of `step` costs; `None` when no cost is known.
 pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
     let has = |name: &str| step.cells.iter().any(|cell| cell.metric(name).is_some());
     let is_all_served = step
@@ -150,14 +150,14 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
             let is_single = cell.metric(metric).is_some_and(|one| one.spread.n == 1);
             if is_single { "n=1" } else { "" }
         };
-        let median = |cell: &CellComparison| match spread_cell(metric, cell) {
+        let mean = |cell: &CellComparison| match spread_cell(metric, cell) {
             shown if cell.has_missed_rate() => {
                 Cell::new(format!("({})", shown.text), Tone::Grey).with(shown.detail)
             }
             shown if shown.detail.is_empty() => shown.with(count(cell)),
             shown => shown,
         };
-        table.figures(heading, step.cells.iter().map(median));
+        table.figures(heading, step.cells.iter().map(mean));
         let versus = |cell: &CellComparison| match is_missed(step, &comparison.base, cell) {
             true => missed_cell(),
             false => ratio_cell(compared, metric, cell),
@@ -170,7 +170,7 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
         for (name, heading) in OF_RUNS {
             let is_known = |cell: &CellComparison| cell.metric(name).is_some();
             if comparison.runs.iter().flat_map(|runs| &runs.cells).any(is_known) {
-                let cells = runs.cells.iter().map(|cell| median_cell(name, cell.metric(name)));
+                let cells = runs.cells.iter().map(|cell| mean_cell(name, cell.metric(name)));
                 table.figures(format!("{heading}{suffix}"), cells);
             }
         }
@@ -201,7 +201,7 @@ fn missed_cell() -> Cell {
     Cell::new(MISSED, Tone::Grey)
 }
 
-/// Returns a median with its range, in brackets where the insert rate was missed.
+/// Returns a mean with its range, in brackets where the insert rate was missed.
 pub(super) fn bracketed_cell(metric: &str, cell: &CellComparison) -> Cell {
     let shown = spread_cell(metric, cell);
     if cell.has_missed_rate() { shown.set_aside() } else { shown }
@@ -216,32 +216,37 @@ fn runs_counted(steps: &[&StepComparison], variant: usize) -> String {
     }
 }
 
-pub(super) fn median_cell(name: &str, measured: Option<&Measured>) -> Cell {
-    known(measured.map(|one| figure::figure(find(name).unit, one.spread.median))).into()
+pub(super) fn mean_cell(name: &str, measured: Option<&Measured>) -> Cell {
+    known(measured.map(|one| figure::figure(find(name).unit, one.spread.mean))).into()
 }
 
-/// Returns a median with its range.
+/// Returns a metric's mean with its range.
 pub(super) fn spread_cell(name: &str, cell: &CellComparison) -> Cell {
-    let measured = cell.metric(name);
-    let shown = median_cell(name, measured);
-    match measured.filter(|one| one.spread.n > 1) {
-        Some(one) => shown.with(format!("[{}]", figure::range(find(name).unit, &one.spread))),
+    with_range(find(name).unit, cell.metric(name).map(|one| one.spread))
+}
+
+/// Returns a mean with its range.
+pub(super) fn with_range(unit: Unit, spread: Option<Spread>) -> Cell {
+    let shown = Cell::from(known(spread.map(|spread| figure::figure(unit, spread.mean))));
+    match spread.filter(|spread| spread.n > 1) {
+        Some(spread) => shown.with(format!("[{}]", figure::range(unit, &spread))),
         None => shown,
     }
 }
 
 /// Returns a ratio to the base with its 95 % interval.
 pub(super) fn ratio_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
-    let measured = cell.metric(name);
-    let interval = measured.and_then(|one| one.versus_base?.interval);
-    let shown = versus_cell(compared, find(name).better, measured);
-    shown.with(interval.as_ref().map(figure::interval).unwrap_or_default())
+    let Some(measured) = cell.metric(name) else { return figure::MISSING.into() };
+    let Some(versus) = &measured.versus_base else { return Cell::default() };
+    let interval = versus.interval.as_ref().map(figure::interval);
+    Cell::new(compared.versus(versus), compared.tone(find(name).better, versus))
+        .with(interval.unwrap_or_default())
 }
 
-/// Returns a median with a sign only where the verdict is that it is above or below the base's.
+/// Returns a mean with a sign only where the verdict is that it is above or below the base's.
 fn cost_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
     let measured = cell.metric(name);
-    let mut shown = median_cell(name, measured);
+    let mut shown = mean_cell(name, measured);
     let versus = measured.and_then(|one| one.versus_base);
     let is_apart = |versus: &stats::Effect| {
         matches!(compared.verdict(versus), Some(Verdict::Above | Verdict::Below))

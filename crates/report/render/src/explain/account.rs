@@ -25,10 +25,10 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
             ("per row", "time per row")
         }
         Subject::TimePerOperation => ("per operation", "time per operation"),
-        Subject::ResponseTime => ("on average", "response time"),
+        Subject::ResponseTime => ("of a response", "response time"),
     };
     let mut table = Table::new([
-        &format!("{} {what}", scale.unit),
+        &format!("arithmetic mean {} {what}", scale.unit),
         &explanation.base,
         &explanation.variant,
         "difference",

@@ -8,7 +8,7 @@ use analysis::explain::{
     Account, BINDS_FROM, Bound, Change, ChangeKind, Component, Declared, Factor, Identity, Moved,
     Part, Resource, Rule, Rung, Subject,
 };
-use model::{Unit, metric};
+use model::{Metric, metric};
 
 use super::account::{Scale, percent};
 use crate::figure::{digits, figure, limits};
@@ -87,7 +87,7 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
         let moves = first(&explanation.moved, moved, "; ");
         lines.push(match explanation.moved[..] {
             [] => "In the same runs no other cost moved beyond the margin.".to_owned(),
-            _ => format!("In the same runs, by medians: {moves}."),
+            _ => format!("In the same runs, by geometric means: {moves}."),
         });
     }
     lines.extend(bounds(&explanation.bounds));
@@ -136,10 +136,15 @@ fn first<T>(all: &[T], text: fn(&T) -> String, separator: &str) -> String {
     named.join(separator)
 }
 
-/// Returns a moved metric: `write_amplification 1.90 -> 3.90`, with an arrow.
+/// Returns a moved metric: `rss_peak_bytes (what it means) 1.90 GiB -> 3.90 GiB`, with an arrow.
+///
+/// The meaning has the scope: whose CPU, whose memory.
 fn moved(one: &Moved) -> String {
-    let unit = metric::find(one.metric).map_or(Unit::Count, |metric| metric.unit);
-    format!("{} {} \u{2192} {}", one.metric, figure(unit, one.base), figure(unit, one.variant))
+    let Some(Metric { name, unit, meaning, .. }) = metric::find(one.metric) else {
+        return one.metric.to_owned();
+    };
+    let values = [one.base, one.variant].map(|value| figure(*unit, value));
+    format!("{name} ({meaning}) {}", values.join(" \u{2192} "))
 }
 
 /// Returns a declared difference: `direct_io = false -> true`, with an arrow.
@@ -224,9 +229,11 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
     let account = explanation.account.as_ref()?;
     let largest = account.components.iter().find(|component| component.us.is_apart())?;
     Some(match largest.part {
-        Part::EngineCpu | Part::ClientCpu | Part::ServerCpu | Part::Service => {
-            "a profile of each, perf record -g"
-        }
+        Part::EngineCpu
+        | Part::ClientCpu
+        | Part::ClientThreads
+        | Part::ServerCpu
+        | Part::Service => "a profile of each, perf record -g",
         Part::KernelCpu => "the system calls of each, strace -f -c",
         Part::Storage | Part::ServerWait => "a cache that holds the data, --cache SIZE",
         Part::RunQueue | Part::Sleep if explanation.clients > 1 => "one client, --clients 1",

@@ -34,8 +34,8 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
     notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
     if comparison.variants.len() > 1 && !plain.is_empty() {
         notes.push(
-            "Figures: median, [smallest..largest run] below, a range and no interval. Ratios: of \
-             geometric means, 95 % interval [low, high] below."
+            "Below figures: [smallest..largest run], a range and no interval. Below ratios: the 95 % \
+             interval [low, high]."
                 .to_owned(),
         );
     }

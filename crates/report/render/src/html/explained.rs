@@ -13,8 +13,8 @@ pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
     }
     let mut parts = vec![Part::Text(format!(
         "Where the time of an operation goes: each variant in the step in which its throughput \
-         differs most from {}. Times are means over the runs, their differences have 95 % \
-         intervals [low, high].",
+         differs most from {}. Times are arithmetic means over the runs, which add up; their \
+         differences have 95 % intervals [low, high].",
         compared.comparison.base
     ))];
     for one in chosen {

@@ -31,8 +31,7 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
     }
     parts.extend(input.runs.iter().flat_map(probe_tables));
     for step in &comparison.steps {
-        let legend = "Median; below it the ratio of geometric means with its verdict, its 95 % \
-                      interval, the chance p of such a difference without any, and q, the same \
+        let legend = "Mean; below it the ratio with its verdict, its 95 % interval, the chance p of such a difference without any, and q, the same \
                       among all comparisons of its family.";
         let inner = vec![Part::Note(legend.to_owned()), Part::Table(metrics(compared, step))];
         parts.push(Part::Folded(
@@ -76,7 +75,7 @@ fn value(compared: &Compared<'_>, metric: &Metric, cell: &CellComparison) -> Cel
         let lines = [Some(compared.versus(versus)), interval, chance(versus)];
         lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
     });
-    Cell::from(figure::figure(metric.unit, measured.spread.median)).with(lines.unwrap_or_default())
+    Cell::from(figure::figure(metric.unit, measured.spread.mean)).with(lines.unwrap_or_default())
 }
 
 /// Returns the chance of such a difference without any, alone and among its family.

@@ -29,7 +29,10 @@ fn document(record: &MicroRecord, cells: &[KernelCell]) -> Document {
     let rounds = cells.iter().map(|cell| cell.rounds).max().unwrap_or(0);
     let about = [
         "CPU time of one block, in a loop over 16 blocks that compress to half".to_owned(),
-        format!("{rounds} interleaved rounds, intervals of 95 %; MB of uncompressed block"),
+        format!(
+            "geometric means of {rounds} interleaved rounds, intervals of 95 %; MB of uncompressed \
+             block"
+        ),
         format!(
             "ratios are times over those of {first}: \u{25b2} slower, \u{25bc} faster, \u{2248} the \
              same within 2 %, ? inconclusive"

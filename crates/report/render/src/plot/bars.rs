@@ -39,12 +39,12 @@ pub(crate) fn bars(subject: &Subject<'_>, columns: &[Column], labels: Labels) ->
     let back = |area: &Area| {
         let column = &columns[area.column];
         let base =
-            subject.base_row().and_then(|row| column.cells[row]).filter(|base| base.median > 0.0);
+            subject.base_row().and_then(|row| column.cells[row]).filter(|base| base.mean > 0.0);
         let (top, bottom) = (area.y, area.y + area.height);
         html! {
             (line((area.x, top), (area.x, bottom), "rule"))
             @if let Some(base) = base {
-                @let x = area.x + axis(column).at(base.median);
+                @let x = area.x + axis(column).at(base.mean);
                 (line((x, top), (x, bottom), "ref"))
             }
         }
@@ -63,10 +63,10 @@ fn bar(area: &Area, axis: Linear, (unit, spread): (Unit, Option<Spread>), colour
     let Some(spread) = spread else {
         return text(right, middle + 4.0, "none end", "not known");
     };
-    let [low, median, high] =
-        [spread.min, spread.median, spread.max].map(|value| area.x + axis.at(value));
+    let [low, mean, high] =
+        [spread.min, spread.mean, spread.max].map(|value| area.x + axis.at(value));
     html! {
-        rect x=(px(area.x)) y=(px(middle - BAR / 2.0)) width=(px(median - area.x))
+        rect x=(px(area.x)) y=(px(middle - BAR / 2.0)) width=(px(mean - area.x))
             height=(px(BAR)) fill=(colour) {}
         @if spread.n > 1 && spread.max > 0.0 {
             (line((low, middle), (high, middle), "whisker"))
@@ -74,6 +74,6 @@ fn bar(area: &Area, axis: Linear, (unit, spread): (Unit, Option<Spread>), colour
                 (line((x, middle - 4.0), (x, middle + 4.0), "whisker"))
             }
         }
-        (text(right, middle + 4.0, "end", &figure(unit, spread.median)))
+        (text(right, middle + 4.0, "end", &figure(unit, spread.mean)))
     }
 }

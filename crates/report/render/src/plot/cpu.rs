@@ -14,7 +14,7 @@ const VALUE: f64 = 62.0;
 const BAR: f64 = 11.0;
 
 const CAPTION: &str = "CPU time per operation of the measured clients (per row where a step writes \
-    rows), median over the runs. In an embedded engine the client threads run the engine's code; a \
+    rows), mean over the runs. In an embedded engine the client threads run the engine's code; a \
     server is its control group. What background writers, flushes and compactions use is charged to \
     the operations that ran meanwhile.";
 
@@ -40,16 +40,16 @@ pub(crate) fn cpu(subject: &Subject<'_>) -> Option<Picture> {
         legend: Some((24.0, legend())),
     };
     let length = matrix.panel_width() - VALUE;
-    let median = |column: usize, row: usize, metric: &str| {
-        subject.spread(column, row, metric).map(|spread| spread.median)
+    let mean = |column: usize, row: usize, metric: &str| {
+        subject.spread(column, row, metric).map(|spread| spread.mean)
     };
     let axis = |column: usize| {
-        let totals = (0..subject.rows.len()).filter_map(|row| median(column, row, TOTAL));
+        let totals = (0..subject.rows.len()).filter_map(|row| mean(column, row, TOTAL));
         Linear::holding(totals, length)
     };
     let back = |area: &Area| line((area.x, area.y), (area.x, area.y + area.height), "rule");
     let cell = |area: &Area, row: usize| {
-        let parts = PARTS.map(|(metric, _)| median(area.column, row, metric));
+        let parts = PARTS.map(|(metric, _)| mean(area.column, row, metric));
         stack(area, axis(area.column), parts)
     };
     Some(matrix.picture(Labels::new("cpu", "CPU per operation", CAPTION), &back, &cell))

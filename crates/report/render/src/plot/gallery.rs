@@ -39,15 +39,15 @@ pub(crate) struct Gallery {
 
 /// Draws every picture that has something to show.
 pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
-    let caption = "Bars from zero: medians; whiskers: smallest and largest run; dotted: the base's \
-                   median. Operations per second, or rows where a step writes rows. One colour per \
+    let caption = "Bars from zero: means; whiskers: smallest and largest run; dotted: the base's \
+                   mean. Operations per second, or rows where a step writes rows. One colour per \
                    engine.";
     let comparison = subject.input.comparison;
     let plain = subject.only(|step| loading(step) == Loading::Closed && !is_sweep(comparison));
     let throughput = of_steps(&plain, THROUGHPUT, Labels::new("throughput", "Throughput", caption));
     let searched = subject.only(|step| loading(step) == Loading::Searched);
-    let highest = "Highest rate within the limit and without growing debt: bars from zero, medians; \
-                   whiskers: smallest and largest search; dotted: the base's median.";
+    let highest = "Highest rate within the limit and without growing debt: bars from zero, means; \
+                   whiskers: smallest and largest search; dotted: the base's mean.";
     let highest = of_steps(
         &searched,
         SUSTAINABLE,
@@ -103,7 +103,7 @@ fn cost(
         true => (server, "By the server's control group alone"),
         false => (host, "Of the worker's threads, or of all processes on the device of the data"),
     };
-    let caption = format!("{whose}; median, range and base's median as above.");
+    let caption = format!("{whose}; mean, range and base's mean as above.");
     of_steps(subject, metric, Labels::new(name, title, &caption))
 }
 

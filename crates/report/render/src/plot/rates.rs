@@ -118,7 +118,7 @@ fn found(plane: &Plane, curve: &RateCurve) -> Markup {
     match curve.found.as_ref().map(|found| found.sustainable) {
         None => html! {},
         Some(None) => text(plane.right, plane.bottom - 6.0, "alarm end", "no rate found"),
-        Some(Some(it)) => plane.found([it.min, it.median, it.max], &rate(it.median)),
+        Some(Some(it)) => plane.found([it.min, it.mean, it.max], &rate(it.mean)),
     }
 }
 

@@ -29,7 +29,7 @@ const ASIDE: f64 = 9.0;
 const NAMES: f64 = 46.0;
 
 /// How to read the picture.
-const CAPTION: &str = "Logarithmic axis, the same for all steps; medians over the runs, also of the \
+const CAPTION: &str = "Logarithmic axis, the same for all steps; means over the runs, also of the \
     runs' longest. Response time runs from the moment an operation was due, service time from the \
     moment it was begun: between the two lies what operations waited for others. A closed loop has \
     service times only: requests that would have arrived during a stall are not in these figures. A \
@@ -49,7 +49,7 @@ pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
     };
     let at = |column: usize, row: usize, kind: &str, suffix: &str| {
         let metric = format!("{kind}_ns_{suffix}");
-        subject.spread(column, row, &metric).map(|spread| spread.median)
+        subject.spread(column, row, &metric).map(|spread| spread.mean)
     };
     let kinds = |column: usize| -> &[&str] {
         if is_open[column] { &["response", "service"] } else { &["service"] }

@@ -19,7 +19,7 @@ pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; 9
         let outcome = finding.outcome();
         let fields = [
             finding.base.to_owned(),
-            number(finding.spreads.map(|[_, base]| base.median)),
+            number(finding.spreads.map(|[_, base]| base.mean)),
             number(there.value),
             number(there.base_value),
             expected,

@@ -27,9 +27,10 @@ pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) 
     let tried = findings().filter(|one| one.here.is_some()).count();
     let among = if tried > 1 { format!(", adjusted for {tried} findings") } else { String::new() };
     let reproduces = format!(
-        "Reproduces: the interval excludes 1 on the published side and, widened by the margin of \
-         {margin}, holds the published ratio; without a ratio the side is enough; what was the same \
-         differs by less than {margin} (90 % interval)."
+        "Reproduces: the interval excludes 1 on the published side, holds the published ratio when \
+         widened by the margin of {margin}, and its 90 % part is nearer to that ratio than half of \
+         the published difference (or {margin}); without a ratio the side is enough; what was the \
+         same differs by less than {margin} (90 % interval)."
     );
     let meanings = [
         (Reproduction::Reproduces, reproduces),
@@ -48,13 +49,13 @@ pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) 
         ),
         (
             Reproduction::Undecided,
-            "Undecided: the interval allows either outcome, or there is none.".to_owned(),
+            "Undecided: the interval is too wide for an outcome, or there is none.".to_owned(),
         ),
     ];
     let is_there = |(outcome, _): &(Reproduction, String)| {
         findings().any(|one| one.outcome() == Some(*outcome))
     };
-    let head = format!("Here: medians, ratio of geometric means [95 % interval]{among}.");
+    let head = format!("Here: geometric means and their ratio [95 % interval]{among}.");
     let present = meanings.into_iter().filter(is_there).map(|(_, meaning)| meaning);
     std::iter::once(head).chain(present).collect::<Vec<_>>().join(" ")
 }

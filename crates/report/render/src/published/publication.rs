@@ -7,7 +7,7 @@ use stats::Spread;
 
 use super::unmeasured::unmeasured;
 use crate::document::{Tone, known, snake};
-use crate::figure::{digits, figure, interval};
+use crate::figure::{count, digits, figure, interval};
 use crate::input::Compared;
 use crate::label::{THROUGHPUT, level_suffix, step_heading};
 
@@ -38,7 +38,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) heading: String,
     pub(crate) metric: &'a str,
     pub(crate) published: There,
-    /// Median and range here, of the variant and of the base; `None` when one is not known.
+    /// Mean and range here, of the variant and of the base; `None` when one is not known.
     #[serde(skip)]
     pub(crate) spreads: Option<[Spread; 2]>,
     /// `None` when it was not measured.
@@ -118,13 +118,18 @@ fn finding<'a>(compared: &Compared<'_>, held: &'a HeldFinding, number: usize) ->
     }
 }
 
-/// Returns the author's reasons for a difference, or why the finding was not measured.
+/// Returns the author's reasons for a difference, or why the finding is open or not measured.
 fn reasons(held: &HeldFinding) -> Vec<String> {
     match &held.here {
         Err(why) => vec![unmeasured(&held.published, why)],
         Ok(here) if !here.effect.is_blocked && held.reproduction.disagrees() => {
             held.published.reasons.clone()
         }
+        Ok(Here { runs_needed: Some(runs), effect, .. }) if !effect.is_blocked => vec![format!(
+            "the interval is too wide: about {} runs of each would decide, if the size is as \
+             published",
+            count(u64::from(*runs))
+        )],
         Ok(_) => Vec::new(),
     }
 }
@@ -172,11 +177,10 @@ impl Finding<'_> {
         [write(value).unwrap_or_default(), write(base_value).unwrap_or_default(), expected]
     }
 
-    /// Returns our figures: medians and the ratio of geometric means.
+    /// Returns our figures: means and their ratio.
     pub(crate) fn here_cells(&self) -> [String; 3] {
-        let median =
-            |index: usize| self.spreads.map(|both| figure(self.unit(), both[index].median));
-        [median(0), median(1), self.here.map(|here| digits(here.effect.ratio))].map(known)
+        let mean = |index: usize| self.spreads.map(|both| figure(self.unit(), both[index].mean));
+        [mean(0), mean(1), self.here.map(|here| digits(here.effect.ratio))].map(known)
     }
 
     /// Returns the interval of the ratio here; empty without one.

@@ -49,7 +49,9 @@ pub(super) fn kinds(steps: &[&StepRecord]) -> Option<[Part; 2]> {
 fn row(step: &str, by: &str, kind: OpKind, summary: &OpSummary) -> Vec<String> {
     let counts = &summary.counts;
     let mut row = vec![step.to_owned(), by.to_owned(), kind.to_string()];
-    row.extend([counts.done, counts.failed, counts.rows].map(count));
+    row.extend([counts.done, counts.failed].map(count));
+    // The rows of a definition are not counted.
+    row.push(known((kind != OpKind::Define).then(|| count(counts.rows))));
     row.extend(SHOWN.iter().map(|one| shown(*one, &summary.response)));
     row.push(span((summary.response.count > 0).then_some(Nanos(summary.response.max_ns))));
     row.push(shown(Percentile::P99, &summary.service));

@@ -30,7 +30,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("dbgb1", "GiB of the database's files at the end, as the engine counts them, logs left out"),
     ("dbgb2", "GiB of the data directory at the end, logs included"),
     ("rss", "largest resident memory of the worker, or memory of the server, GiB"),
-    ("maxop", "longest time of an operation, seconds"),
+    ("maxop", "longest response time of an operation, seconds"),
     ("p50", "THROUGHPUT, not a time: operations done in the median second"),
     ("p99", "THROUGHPUT, not a time: operations done in the worst second but one in a hundred"),
     ("tag", "rows.build.variant.clients"),

@@ -31,7 +31,7 @@ const SHOWN: &[(&str, &str)] = &[
     ("server_cpu_us_per_op", "server\n/op"),
     ("client_cpu_us_per_op", "client\n/op"),
     ("background_cpu_us_per_op", "backgr.\n/op"),
-    ("kernel_cpu_us_per_op", "kernel\n/op"),
+    ("kernel_cpu_us_per_op", "worker's\nkernel/op"),
     ("write_amplification", "write\namp"),
     ("write_amplification_with_wal", "with\nWAL"),
     ("space_amplification", "space\namp"),
@@ -47,6 +47,10 @@ const CLOSED: &str = "Closed loops: service time only, a closed loop does not me
 /// Note on steps whose settle is not measured apart.
 const WITH_SETTLE: &str = "Recorded by an older version: reads, writes, CPU and context switches \
                            include the settle of";
+
+/// Scope of the one-line summaries where intervals are invalid.
+const ALL_INTERVALS: &str =
+    " Invalid intervals are in these lines, not in the rates and times below.";
 
 /// Returns one run: head, one-line summaries with glossary, times and costs.
 pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
@@ -64,8 +68,11 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     let measured: Vec<&StepRecord> =
         run.steps.iter().filter(|step| !step.clients.is_empty()).collect();
     if !measured.is_empty() {
-        let scope = Part::Text(scope(&measured).to_owned());
-        document.add([Part::Table(lines(manifest, run, &measured)), scope]);
+        let is_invalid =
+            |step: &&StepRecord| step.invalid_intervals.as_ref().is_some_and(|it| it.intervals > 0);
+        let all = measured.iter().any(is_invalid).then_some(ALL_INTERVALS);
+        let scope = format!("{}{}", scope(&measured), all.unwrap_or_default());
+        document.add([Part::Table(lines(manifest, run, &measured)), Part::Text(scope)]);
     }
     let of_steps: Vec<Readings> = run.steps.iter().map(|step| step_metrics(step, data)).collect();
     document.add([Part::Table(times_and_costs(run, &of_steps))]);

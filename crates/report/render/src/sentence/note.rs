@@ -75,7 +75,7 @@ pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
     ))
 }
 
-/// Costs that may have grown: metric, name, smallest median that matters.
+/// Costs that may have grown: metric, name, smallest mean that matters.
 ///
 /// Journals of engine and file system write less than 16 bytes per operation in a read step.
 const COSTS: [(&str, &str, f64); 3] = [
@@ -98,7 +98,7 @@ pub(crate) fn hidden(compared: &Compared<'_>) -> Vec<String> {
         let range = speed.interval90.filter(|_| !compared.is_control(&cell.variant))?;
         let is_same = range.low > 1.0 / (1.0 + margin) && range.high < 1.0 + margin;
         let grown = COSTS.iter().filter_map(|(name, label, least)| {
-            let cost = cell.metric(name).filter(|cost| cost.spread.median >= *least)?;
+            let cost = cell.metric(name).filter(|cost| cost.spread.mean >= *least)?;
             let effect = cost.versus_base.filter(|effect| effect.verdict == Verdict::Above)?;
             Some(format!("{label} {}", plain(&effect)))
         });

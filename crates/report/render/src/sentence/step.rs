@@ -60,9 +60,8 @@ pub(crate) fn step_sentence(
         [] => {
             let unit = metric::find(claim.metric).map_or(Unit::Count, |metric| metric.unit);
             let spread = &of_base.spread;
-            let (median, range) =
-                (figure::figure(unit, spread.median), figure::range(unit, spread));
-            format!("{heading}: {} of {base}: {median} (n={}, {range}).", claim.noun, spread.n)
+            let (mean, range) = (figure::figure(unit, spread.mean), figure::range(unit, spread));
+            format!("{heading}: {} of {base}: {mean} (n={}, {range}).", claim.noun, spread.n)
         }
         [(name, effect)] => format!("{heading}: {}.", clause(comparison, claim, name, effect)),
         ref several => {

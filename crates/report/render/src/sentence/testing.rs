@@ -94,9 +94,10 @@ impl Sample {
     }
 }
 
-fn cell(name: &str, n: u32, median: f64, effect: Option<Effect>) -> CellComparison {
+fn cell(name: &str, n: u32, mean: f64, effect: Option<Effect>) -> CellComparison {
     let wide = if n > 1 { 0.01 } else { 0.0 };
-    let spread = Spread { n, median, min: median * (1.0 - wide), max: median * (1.0 + wide) };
+    let (min, max) = (mean * (1.0 - wide), mean * (1.0 + wide));
+    let spread = Spread { n, mean, median: mean, min, max };
     let measured = Measured { spread, versus_base: effect };
     let metrics = [(THROUGHPUT.to_owned(), measured)];
     CellComparison {

@@ -160,9 +160,14 @@ fn explained(fixture: &Fixture) -> String {
     let page = render_html(&fixture.input());
     let Some((_, section)) = page.split_once("id=\"explained\"") else { return String::new() };
     let (section, _) = section.split_once("</section>").unwrap();
-    let tags = section.split('<').filter_map(|part| part.split_once('>'));
-    let lines = tags.map(|(_, text)| text).filter(|text| !text.is_empty());
-    lines.collect::<Vec<_>>().join("\n")
+    without_tags(section, "\n")
+}
+
+/// Returns the texts between the tags.
+pub(crate) fn without_tags(page: &str, separator: &str) -> String {
+    let tags = page.split('<').filter_map(|part| part.split_once('>'));
+    let texts = tags.map(|(_, text)| text).filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join(separator)
 }
 
 /// Accounts for the time in every run of a fixture, and compares anew.
@@ -175,11 +180,15 @@ fn accounted(mut fixture: Fixture) -> Fixture {
 fn each_variant_but_the_control_is_explained_by_its_largest_difference() {
     let fixture = accounted(controlled());
     store("explained.html", render_html(&fixture.input()).as_bytes());
-    insta::assert_snapshot!(explained(&fixture));
     let post = render_markdown_post(&fixture.input());
     let text = String::from_utf8(post[0].1.clone()).unwrap();
     let (_, text) = text.split_once("## Explained\n\n").unwrap();
-    insta::assert_snapshot!(text.split_once("\n\n## ").unwrap().0);
+    let text = text.split_once("\n\n## ").unwrap().0;
+    insta::assert_snapshot!(text);
+    let page = explained(&fixture);
+    for word in ["of each: ", "time per operation", "Not explained", "other steps in which"] {
+        assert_eq!(page.matches(word).count(), text.matches(word).count(), "{word}: {page}");
+    }
 }
 
 #[test]

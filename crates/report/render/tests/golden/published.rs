@@ -99,6 +99,15 @@ fn declared_reasons_are_shown_where_a_finding_does_not_reproduce() {
 }
 
 #[test]
+fn undecided_finding_has_the_runs_that_would_decide() {
+    let mut fixture = published();
+    let sixth = &mut fixture.comparison.published[0].findings[5];
+    sixth.here.as_mut().unwrap().runs_needed = Some(24);
+    let text = text(&fixture, 150);
+    assert!(text.contains("  6  the interval is too wide: about 24 runs of each"), "{text}");
+}
+
+#[test]
 fn markdown_has_a_line_per_finding() {
     let all = in_format(&published(), Format::Markdown);
     let (_, section) = all.split_once("## Published and here").unwrap();
@@ -152,7 +161,7 @@ fn csv_and_json_hold_both_sides() {
 }
 
 /// Splits a line at the commas outside of quotes.
-fn csv_fields(line: &str) -> Vec<String> {
+pub(crate) fn csv_fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut is_quoted = false;
     for letter in line.chars() {

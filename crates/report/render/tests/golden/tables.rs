@@ -156,6 +156,17 @@ fn open_loop_has_both_times_and_invalid_intervals() {
 }
 
 #[test]
+fn summary_lines_note_that_they_count_invalid_intervals() {
+    let is_noted = |fixture: &Fixture, cell: &str| {
+        let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
+        let text = render_run(&fixture.manifest, run, Style { width: 300, ..Style::default() });
+        text.contains("Invalid intervals are in these lines")
+    };
+    assert!(is_noted(&open_loops(), "rocksdb-11.8.c1.r2"));
+    assert!(!is_noted(&quickstart(5), "lmdb.c1.r1"));
+}
+
+#[test]
 fn overloaded_engine_has_no_response_times() {
     insta::assert_snapshot!(shown(&open_loops(), "rocksdb-11.8-universal.c1.r1", 120));
 }

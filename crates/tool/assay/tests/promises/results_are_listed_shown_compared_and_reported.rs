@@ -57,48 +57,48 @@ fn show_prints_one_run_or_all_runs() {
     assert_eq!(result_of(&["show", &format!("results/{path}")]), all);
 }
 
-/// Returns the median throughput of each step and variant, by the table of a format.
-fn csv_medians() -> BTreeMap<(String, String), f64> {
+/// Returns the mean throughput of each step and variant, by the table of a format.
+fn csv_means() -> BTreeMap<(String, String), f64> {
     let csv = result_of(&["compare", "pair", "--format", "csv"]);
     let mut lines = csv.lines();
     let header: Vec<_> = lines.next().expect("a header").split(',').collect();
     let column = |name| header.iter().position(|known| *known == name).expect("a column");
     let (step, variant) = (column("step"), column("variant"));
-    let (metric, median) = (column("metric"), column("median"));
+    let (metric, mean) = (column("metric"), column("mean"));
     let rows = lines.map(|line| line.split(',').collect::<Vec<_>>());
     let wanted = rows.filter(|row| row[metric] == "throughput_ops_per_s");
     let key = |row: &[&str]| (row[step].to_owned(), row[variant].to_owned());
-    wanted.map(|row| (key(&row), row[median].parse().expect("a number"))).collect()
+    wanted.map(|row| (key(&row), row[mean].parse().expect("a number"))).collect()
 }
 
 #[test]
-fn csv_and_json_have_the_same_medians() {
+fn csv_and_json_have_the_same_means() {
     let text = result_of(&["compare", "pair", "--format", "json"]);
     let json: Value = serde_json::from_str(&text).expect("JSON");
-    let mut medians = BTreeMap::new();
+    let mut means = BTreeMap::new();
     for step in json["comparison"]["steps"].as_array().expect("steps") {
         for cell in step["cells"].as_array().expect("cells") {
             let name = |value: &Value| value.as_str().expect("a name").to_owned();
-            let median = cell["metrics"]["throughput_ops_per_s"]["median"].as_f64();
+            let mean = cell["metrics"]["throughput_ops_per_s"]["mean"].as_f64();
             let key = (name(&step["name"]), name(&cell["variant"]));
-            medians.insert(key, median.expect("a median"));
+            means.insert(key, mean.expect("a mean"));
         }
     }
-    assert_eq!(medians.len(), 4);
-    for (key, of_csv) in csv_medians() {
+    assert_eq!(means.len(), 4);
+    for (key, of_csv) in csv_means() {
         // The JSON parser may be off by one in the last of 53 bits.
-        let of_json = medians[&key];
+        let of_json = means[&key];
         assert!((of_csv / of_json - 1.0).abs() < 1e-14, "{key:?}: {of_csv} and {of_json}");
     }
 }
 
 #[test]
-fn text_and_markdown_show_csv_medians_with_three_digits() {
+fn text_and_markdown_show_csv_means_with_three_digits() {
     let (text, markdown) = (result_of(&["compare", "pair"]), {
         result_of(&["compare", "pair", "--format", "markdown"])
     });
-    for ((step, variant), median) in csv_medians() {
-        let shown = three_digits(median);
+    for ((step, variant), mean) in csv_means() {
+        let shown = three_digits(mean);
         let is_row = |line: &&str| {
             let line = line.trim_start_matches(['|', ' ']);
             line.starts_with(&format!("{variant} ")) && line.contains('[')
@@ -121,7 +121,7 @@ fn three_digits(rate: f64) -> String {
 }
 
 #[test]
-fn another_base_changes_ratios_but_not_medians() {
+fn another_base_changes_ratios_but_not_means() {
     let json = |base| {
         let text = result_of(&["compare", "pair", "--base", base, "--format", "json"]);
         serde_json::from_str::<Value>(&text).expect("JSON")
@@ -130,7 +130,7 @@ fn another_base_changes_ratios_but_not_medians() {
     let cell = |json: &Value, variant: usize| {
         json["comparison"]["steps"][1]["cells"][variant]["metrics"]["throughput_ops_per_s"].clone()
     };
-    assert_eq!(cell(&of_one, 1)["median"], cell(&of_two, 1)["median"]);
+    assert_eq!(cell(&of_one, 1)["mean"], cell(&of_two, 1)["mean"]);
     assert!(cell(&of_one, 0)["versus_base"].is_null() && cell(&of_two, 1)["versus_base"].is_null());
     let ratio = |metric: Value| metric["versus_base"]["ratio"].as_f64().expect("a ratio");
     let product = ratio(cell(&of_one, 1)) * ratio(cell(&of_two, 0));

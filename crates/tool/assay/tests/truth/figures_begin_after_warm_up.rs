@@ -47,7 +47,7 @@ fn warm_up_is_trimmed_and_a_stall_is_reported() {
             csv.lines().find(|line| line.contains(STEP) && line.contains("throughput_ops_per_s"));
         let fields: Vec<&str> = line.unwrap_or_else(|| panic!("{csv}")).split(',').collect();
         let heads: Vec<&str> = csv.lines().next().expect("a header").split(',').collect();
-        let at = heads.iter().position(|head| *head == "median").expect("a median");
+        let at = heads.iter().position(|head| *head == "mean").expect("a mean");
         fields[at].parse().expect("a number")
     };
     // 250/s for a third of the time, 500/s else: 15 % more without it.
