@@ -1,18 +1,15 @@
-//! Errors of sampling and of memory caps.
+//! Errors of memory caps.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of reading counters or setting a memory cap.
+/// An error of setting a memory cap.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SampleError {
+pub enum CapError {
     /// The process of this id has ended.
     #[error("process {0} has ended")]
     Gone(u32),
-    /// A file of the kernel or of the run could not be read.
-    #[error("cannot read {}: {_1}", _0.display())]
-    Read(PathBuf, #[source] io::Error),
     /// The machine offers no way to cap memory: what is missing, and the remedy.
     #[error("no memory cap on this machine: {0}")]
     NoController(String),
@@ -39,13 +36,7 @@ pub enum SampleError {
     },
 }
 
-impl SampleError {
-    /// Returns a function that turns a system error into "cannot read `path`".
-    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |source| Self::Read(path, source)
-    }
-
+impl CapError {
     /// Returns a function that turns a system error into "no rights to `path`".
     pub(crate) fn rights(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

@@ -1,9 +1,8 @@
-//! The definition of done: stages in order, with their seconds.
+//! The definition of done: its stages, in order.
 
 use std::error::Error;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
-use std::time::Instant;
 
 use crate::disk;
 use crate::rule::registry;
@@ -36,27 +35,23 @@ enum End {
 /// A failing stage does not stop the next: one run names everything that is wrong.
 pub(crate) fn run(is_wanted: fn(&str) -> bool) -> Result<bool, Box<dyn Error>> {
     let mut failed = Vec::new();
-    let start = now();
     for (name, command) in STAGES.iter().filter(|(name, _)| is_wanted(name)) {
         print!("{name:<9}");
         std::io::stdout().flush()?;
-        let begun = now();
         let end = if *name == RULES { check_rules()? } else { run_command(command)? };
-        let seconds = begun.elapsed().as_secs_f64();
         match end {
-            End::Passed => println!("ok      {seconds:7.1} s"),
+            End::Passed => println!("ok"),
             End::Skipped(reason) => println!("skipped: {reason}"),
             End::Failed(text) => {
-                println!("FAILED  {seconds:7.1} s\n{text}\n");
+                println!("FAILED\n{text}\n");
                 failed.push(*name);
             }
         }
     }
-    let seconds = start.elapsed().as_secs_f64();
     if failed.is_empty() {
-        println!("tidy: all passed in {seconds:.1} s");
+        println!("tidy: all passed");
     } else {
-        println!("tidy: failed in {seconds:.1} s: {}", failed.join(", "));
+        println!("tidy: failed: {}", failed.join(", "));
     }
     Ok(failed.is_empty())
 }
@@ -89,11 +84,6 @@ fn check_rules() -> Result<End, Box<dyn Error>> {
     let lines: Vec<_> =
         found.iter().map(|(rule, violation)| format!("{violation} [{rule}]")).collect();
     Ok(if lines.is_empty() { End::Passed } else { End::Failed(lines.join("\n")) })
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long a stage took is no measurement of ours")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

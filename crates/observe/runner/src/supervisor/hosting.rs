@@ -181,7 +181,7 @@ impl OwnServer {
 
     /// Returns whether the kernel killed a process of the server for lack of memory.
     fn has_killed(&self) -> bool {
-        let kills = self.group.memory().and_then(|group| group.oom_kills().ok().flatten());
+        let kills = self.group.memory().and_then(|group| group.oom_kills());
         kills.is_some_and(|kills| kills > 0)
     }
 }

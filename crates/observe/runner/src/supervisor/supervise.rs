@@ -275,7 +275,7 @@ impl Supervisor<'_> {
         }
         self.writer.write_record(&self.record)?;
         let step = self.record.steps.last().expect("one was just pushed");
-        progress(Progress::StepEnds(step, &self.record));
+        progress(Progress::StepEnds(step));
         Ok(())
     }
 

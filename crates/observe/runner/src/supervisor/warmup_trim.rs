@@ -147,16 +147,10 @@ impl Archive {
         summary: &OpSummary,
         (response, service): (LogLine<'_>, LogLine<'_>),
     ) -> Result<KindTally, ArchiveError> {
-        let end = format!(".{kind}");
-        if response.is_warmup() {
-            let found = response.tag();
-            let reason = format!("a measured line is tagged as warm-up: {found}");
-            return Err(self.response.damaged(&reason));
-        }
-        if !response.tag().ends_with(&end) || service.tag() != response.tag() {
-            let (found, expected) = (response.tag(), service.tag());
-            let reason =
-                format!("the line of a {kind} is tagged {found}, and its service times {expected}");
+        let (tag, of_service) = (response.tag(), service.tag());
+        if response.is_warmup() || !tag.ends_with(&format!(".{kind}")) || of_service != tag {
+            let what = format!("the line of a measured {kind}");
+            let reason = format!("{what} is tagged {tag}, and its service times {of_service}");
             return Err(self.response.damaged(&reason));
         }
         let (response, service) = (response.histogram()?, service.histogram()?);

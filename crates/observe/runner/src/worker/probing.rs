@@ -170,8 +170,7 @@ const fn mixed(seed: u64, probe: u32) -> u64 {
 
 /// Returns the host's dirty pages, bytes; `None` when unknown.
 fn dirty_bytes() -> Option<f64> {
-    let bytes = sampler::dirty_bytes().ok().flatten()?;
-    Some(bytes as f64)
+    sampler::dirty_bytes().map(|bytes| bytes as f64)
 }
 
 /// Collects a probe's intervals.

@@ -1,12 +1,13 @@
 //! Executes one run's order: opens the engine, runs its steps, closes it.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
 
 use engine::{Refusal, Setting};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
-use model::StepInfo;
+use model::OpKind;
 use workload::Presence;
 
 use super::context::StepContext;
@@ -58,10 +59,14 @@ fn step_seed(order: &Order, index: u32) -> u64 {
     order.cell.seed.wrapping_add(earlier as u64)
 }
 
-/// Returns all steps the order may name; those of the application first.
-fn infos(order: &Order) -> Vec<StepInfo> {
-    let own = order.application.as_ref().map(workload::step_infos).unwrap_or_default();
-    own.into_iter().chain(workload::catalog()).collect()
+/// Returns the kinds of a step's operations; the application's steps come before the catalog's.
+fn kinds(order: &Order, name: &str) -> BTreeSet<OpKind> {
+    let own = order.application.as_ref().and_then(|own| Some((own, own.step(name)?)));
+    if let Some((application, step)) = own {
+        return application.called(step).map(|procedure| procedure.kind).collect();
+    }
+    let known = workload::catalog().into_iter().find(|info| info.name == name);
+    known.map(|info| info.needs).unwrap_or_default()
 }
 
 impl<W: Write + Send> Worker<'_, W> {
@@ -73,10 +78,8 @@ impl<W: Write + Send> Worker<'_, W> {
         }
         let mut presence = Presence::Some;
         let mut row_counts = application_setup(order).map(RowCountCheck::new);
-        let infos = infos(order);
         for (index, step) in (0..).zip(&order.steps) {
             self.send(&Message::StepBegins { index })?;
-            let info = infos.iter().find(|info| info.name == step.name);
             let context = StepContext {
                 engine: engine.as_ref(),
                 data: &order.data,
@@ -84,7 +87,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 step,
                 presence,
                 is_checking,
-                kinds: info.map(|info| info.needs.clone()).unwrap_or_default(),
+                kinds: kinds(order, &step.name),
                 seed: step_seed(order, index),
                 tables: None,
             };
