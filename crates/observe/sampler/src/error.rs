@@ -11,20 +11,19 @@ pub enum CapError {
     #[error("process {0} has ended")]
     Gone(u32),
     /// The machine offers no way to cap memory: what is missing, and the remedy.
-    #[error("no memory cap on this machine: {0}")]
+    #[error("{0}")]
     NoController(String),
     /// The user may not write a file or directory of control groups.
     #[error(
-        "no memory cap: cannot write {} ({_1}): run as root (in a container: with \
-         /sys/fs/cgroup writable), or under systemd as `systemd-run --user --scope -p \
-         Delegate=yes assay run ...`, or leave `memory` out",
+        "cannot write {} ({_1}): run as root (in a container: with /sys/fs/cgroup writable), or \
+         under systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
         _0.display()
     )]
     NoRights(PathBuf, #[source] io::Error),
     /// Another limit is in force than the one written to a file.
     #[error(
-        "no memory cap: {} reads {in_force} bytes after {wanted} were written: an enclosing group or \
-         the kernel sets another limit", path.display()
+        "{} reads {in_force} bytes after {wanted} were written: an enclosing group or the kernel \
+         sets another limit", path.display()
     )]
     OtherLimit {
         /// The file of the limit.

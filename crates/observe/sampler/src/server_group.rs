@@ -177,21 +177,12 @@ impl GroupBuilder {
                 Some(dir)
             }
             Err(error) => {
-                self.failure.get_or_insert_with(|| describe_failure(&error));
+                let why = || format!("no control group for the server: {error}");
+                self.failure.get_or_insert_with(why);
                 None
             }
         }
     }
-}
-
-/// Returns why a group cannot be made, and the remedy.
-fn describe_failure(error: &CapError) -> String {
-    let CapError::NoRights(path, source) = error else { return error.to_string() };
-    format!(
-        "no control group for the server: cannot write {} ({source}): run as root, or under \
-         systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
-        path.display()
-    )
 }
 
 /// Makes version 1 count the requests of a group to a device; returns why it does not.

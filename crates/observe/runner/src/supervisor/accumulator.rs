@@ -4,7 +4,7 @@
 
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
-use model::record::SettleSpan;
+use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
@@ -14,7 +14,7 @@ use super::warning::{busy_host, busy_threads, warnings};
 use crate::account::{Account, growth};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
-use crate::tally::{self, done_of, longest_of};
+use crate::tally::{self, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
 use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
@@ -62,11 +62,15 @@ pub(crate) struct RecordedInterval {
 
 impl<'a> StepAccumulator<'a> {
     /// Opens the accumulator of a run; `step` is its first.
-    pub(crate) fn open(clock: &'a dyn Clock, samplers: Vec<sampler::Sampler>, step: Step) -> Self {
+    pub(crate) fn open(
+        clock: &'a dyn Clock,
+        samplers: Vec<sampler::Sampler>,
+        step: Step,
+        placement: Placement,
+    ) -> Self {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
         let (clients, limit) = (step.clients, step.limit);
-        let placement = Placement::default();
         let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
         Self {
             clock,
@@ -83,11 +87,6 @@ impl<'a> StepAccumulator<'a> {
             confirmed: None,
             settling: None,
         }
-    }
-
-    /// Sets the placement of client and server.
-    pub(crate) const fn place(&mut self, placement: Placement) {
-        self.setting.placement = placement;
     }
 
     /// Sets the client's calibration on this host.
@@ -164,7 +163,7 @@ impl<'a> StepAccumulator<'a> {
         }
         let limit_or_default = self.setting.limit();
         let allowed = lag_allowed(&self.setting);
-        let done = done_of(&record.clients);
+        let done = total_counts(&record.clients).done;
         let evidence = Evidence {
             start: message.start,
             length: message.length,

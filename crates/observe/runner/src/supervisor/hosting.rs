@@ -65,8 +65,7 @@ impl Host {
             let reason = format!("{0} needs a version: {0}@VERSION", variant.build.engine);
             return Err(RunnerError::Server(EngineError::build(reason).into()));
         };
-        let group = ServerGroup::create(experiment.memory_bytes, &data.path)
-            .map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
+        let group = ServerGroup::create(experiment.memory_bytes, &data.path)?;
         let options = with_connections(&variant.options, experiment);
         let start = Start {
             kind,

@@ -90,7 +90,7 @@ fn ends(clients: &GroupTally, search: Option<SearchRecord>) -> StepEnds {
 fn with_accumulator(load: Load, test: impl FnOnce(&mut StepAccumulator<'_>)) {
     let clock = ManualClock::new(Nanos(0));
     let step = step(load);
-    let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
+    let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone(), Placement::Free);
     accumulator.begin_step(0, step);
     test(&mut accumulator);
 }
@@ -256,7 +256,8 @@ fn a_long_call_that_ends_in_a_short_invalid_tail_counts() {
         };
         let clock = ManualClock::new(Nanos(0));
         let step = Step { limit: Limit::parse("p99 < 6s").ok(), ..step(Load::Closed) };
-        let mut accumulator = StepAccumulator::open(&clock, throttled(0.0), step.clone());
+        let mut accumulator =
+            StepAccumulator::open(&clock, throttled(0.0), step.clone(), Placement::Free);
         accumulator.begin_step(0, step);
         accumulator.begin_span(EngineState::default());
         for start in 0..6 {
@@ -294,7 +295,8 @@ fn a_throttled_second_is_invalid_and_left_out() {
         vec![Box::new(move |_| [(metric::CGROUP_THROTTLED_US, throttled_us)].into())]
     };
     let clock = ManualClock::new(Nanos(0));
-    let mut accumulator = StepAccumulator::open(&clock, cap(0.0), step(Load::Closed));
+    let mut accumulator =
+        StepAccumulator::open(&clock, cap(0.0), step(Load::Closed), Placement::Free);
     accumulator.begin_step(0, step(Load::Closed));
     accumulator.begin_span(EngineState::default());
     let mut next = |start, done, throttled_us| {

@@ -11,8 +11,8 @@ use crate::rust::{Class, Rust, line_at};
 const OWN: &str = "crates/tool/tidy/src/rule/words";
 /// Endings of the files that are checked, besides makefiles.
 const ENDINGS: [&str; 8] = ["rs", "md", "toml", "sh", "snap", "c", "h", "go"];
-/// What stands before the name under which records store a field.
-const STORED_AS: &str = "rename = ";
+/// What stands before a name in stored records.
+const STORED_AS: [&str; 2] = ["rename = ", "alias = "];
 
 /// Returns a violation per old word of a line or file name.
 pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
@@ -63,7 +63,7 @@ fn in_source(source: &str, rust: &Rust) -> Vec<scan::Hit> {
             Class::Text if !text.starts_with('\'') => {
                 if text.trim_matches('"').contains(' ') {
                     hits.extend(scan::prose(text, at));
-                } else if !source[..at].ends_with(STORED_AS) {
+                } else if !STORED_AS.iter().any(|before| source[..at].ends_with(before)) {
                     hits.extend(scan::identifier(text, at));
                 }
                 hits.extend(scan::placeholders(text, at));
