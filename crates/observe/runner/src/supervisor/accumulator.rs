@@ -294,4 +294,5 @@ impl<'a> StepAccumulator<'a> {
 }
 
 #[cfg(test)]
+#[path = "tests.rs"]
 mod tests;

@@ -195,12 +195,6 @@ impl<'ast> Visit<'ast> for Names {
         }
     }
 
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        if !rust::is_test(&item.attrs) {
-            visit::visit_impl_item_fn(self, item);
-        }
-    }
-
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         let is_reexport = !matches!(item.vis, syn::Visibility::Inherited);
         self.add_use(&item.tree, Path::new(), is_reexport);
