@@ -25,7 +25,7 @@ use crate::preflight::calibration_of;
 /// record.
 ///
 /// # Errors
-/// A text for the parent when the order cannot be read or the pipe breaks.
+/// A text for the parent when no order comes, or the engine cannot be closed.
 pub fn work(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send,
@@ -43,7 +43,8 @@ pub fn work(
         Err(error) => {
             let (reason, remedy) = (error.to_string(), error.remedy());
             let refusal = Refusal::Setting { setting: Setting::Allocator, reason, remedy };
-            return send_to(&output, &Message::Refused { refusal });
+            send_to(&output, &Message::Refused { refusal });
+            return Ok(());
         }
     };
     let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };
@@ -71,15 +72,15 @@ fn kinds(order: &Order, name: &str) -> BTreeSet<OpKind> {
 
 impl<W: Write + Send> Worker<'_, W> {
     fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
-        self.calibrate(order)?;
-        let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
-        if !self.check_calls(engine.as_ref(), order)? {
+        self.calibrate(order);
+        let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
+        if !self.check_calls(engine.as_ref(), order) {
             return Ok(());
         }
         let mut presence = Presence::Some;
         let mut row_counts = application_setup(order).map(RowCountCheck::new);
         for (index, step) in (0..).zip(&order.steps) {
-            self.send(&Message::StepBegins { index })?;
+            self.send(&Message::StepBegins { index });
             let context = StepContext {
                 engine: engine.as_ref(),
                 data: &order.data,
@@ -92,23 +93,21 @@ impl<W: Write + Send> Worker<'_, W> {
                 tables: None,
             };
             let ends = match &mut row_counts {
-                Some(row_counts) => self.application_step(&context, row_counts)?,
-                None => self.step(&context)?,
+                Some(row_counts) => self.application_step(&context, row_counts),
+                None => self.step(&context),
             };
             let is_finished = ends.end == StepEnd::Finished;
-            self.send(&Message::StepEnds(Box::new(ends)))?;
+            self.send(&Message::StepEnds(Box::new(ends)));
             let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
             for (of, text) in texts {
                 let Some(text) = text else { continue };
                 let name = format!("{index}.{}{of}.txt", step.name);
-                self.send(&Message::EngineText { name, text })?;
+                self.send(&Message::EngineText { name, text });
             }
-            self.wait_for_go()?;
+            self.wait_for_go();
             let is_last = index as usize + 1 == order.steps.len();
             let is_sound = match &mut row_counts {
-                Some(row_counts) if is_finished => {
-                    self.audit(engine.as_ref(), row_counts, is_last)?
-                }
+                Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),
                 Some(_) | None => true,
             };
             if !is_finished || !is_sound {
@@ -116,18 +115,17 @@ impl<W: Write + Send> Worker<'_, W> {
             }
             presence = workload::presence_after(&step.name, presence);
         }
-        match engine.close() {
-            Ok(()) => self.send(&Message::Closed { clock: self.clock.check() }),
-            Err(error) => Err(format!("the engine could not be closed: {error}")),
-        }
+        engine.close().map_err(|error| format!("the engine could not be closed: {error}"))?;
+        self.send(&Message::Closed { clock: self.clock.check() });
+        Ok(())
     }
 
     /// Calibrates the client on this host, and reports it.
-    fn calibrate(&mut self, order: &Order) -> Result<(), String> {
-        let Some(request) = calibration_of(&order.steps) else { return Ok(()) };
+    fn calibrate(&mut self, order: &Order) {
+        let Some(request) = calibration_of(&order.steps) else { return };
         // Missing threads are reported by the step that needs them.
-        let Ok(calibration) = load::calibrate(self.clock, &request) else { return Ok(()) };
+        let Ok(calibration) = load::calibrate(self.clock, &request) else { return };
         self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);
-        self.send(&Message::Calibrated { calibration })
+        self.send(&Message::Calibrated { calibration });
     }
 }
