@@ -9,11 +9,13 @@ pub enum Severity {
     /// Worth knowing.
     Note,
     /// The result may be misleading.
-    #[serde(rename = "doubt")]
+    #[serde(alias = "doubt")]
     Warning,
     /// The result must not be used.
     Blocking,
 }
+
+crate::names::names!(Severity, "a severity": Note "note", Warning "warning", Blocking "blocking");
 
 /// A finding about a plan, a run or a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -136,7 +136,7 @@ metrics! {
         samples of their states; closed loops only";
     CLIENT_SLEEP_US Micros Counter Lower "time the client threads waited for a lock, another \
         thread or a timer, by samples of their states; closed loops only";
-    CLIENT_LOOKS Count Counter Neither "samples of client threads behind the two metrics before: \
+    CLIENT_STATE_SAMPLES Count Counter Neither "samples of client threads behind the two metrics before: \
         their sampling error";
     WRITER_CPU_USER_US Micros Counter Lower "user CPU of the background writers' threads, part of \
         that of the client threads";
@@ -343,7 +343,7 @@ metrics! {
         storage per byte put";
     WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put";
     SPACE_AMPLIFICATION Ratio Derived Lower "bytes on storage per byte of live keys and values";
-    CACHE_HIT_SHARE Share Derived Higher "share of block cache look-ups that hit";
+    CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
     STALL_SHARE Share Derived Lower "share of the step in which the engine delayed or stopped \
         writers";
     SETTLE_S Seconds Derived Lower "time the engine took to settle";

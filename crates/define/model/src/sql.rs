@@ -158,6 +158,13 @@ impl Application {
         self.steps.iter().find(|step| step.name == name)
     }
 
+    /// Returns the procedures that a step's clients and background writers call.
+    ///
+    /// Those called by both, or several times, are repeated.
+    pub fn called(&self, step: &TrafficSpec) -> impl Iterator<Item = &Procedure> {
+        step.positions().filter_map(|position| self.procedure(position))
+    }
+
     /// Returns the calls of a step that calls each procedure once.
     ///
     /// One for each copy of a procedure's table; `None` for any other step.
@@ -299,6 +306,15 @@ pub struct TrafficSpec {
     pub unit: OpUnit,
     /// Whether the server is brought to rest afterwards.
     pub settles: bool,
+}
+
+impl TrafficSpec {
+    /// Returns the positions of the procedures that clients and background writers call.
+    pub fn positions(&self) -> impl Iterator<Item = u16> + use<> {
+        let background = self.background.as_ref().map(|background| &background.call_mix);
+        let mixes: Vec<_> = self.clients.iter().chain(background).cloned().collect();
+        mixes.into_iter().flat_map(|mix| mix.positions())
+    }
 }
 
 /// Number of rows: a share of those loaded plus a constant.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use model::{Address, Dialect, Dsn, Password};
+use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 use crate::error::PlanError;
@@ -111,26 +112,9 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
 }
 
 /// Returns a part of an address with %XX decoded.
-///
-/// Source: RFC 3986, section 2.1.
 fn decoded(text: &str) -> Result<String, PlanError> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, behind @ ..] = rest {
-        let hex = behind.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        match (first, byte) {
-            (b'%', Some(byte)) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            _ => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).map_err(|_not_text| wrong("a part of the address is not text"))
+    let decoded = percent_decode_str(text).decode_utf8();
+    decoded.map(String::from).map_err(|_not_text| wrong("a part of the address is not text"))
 }
 
 #[cfg(test)]

@@ -267,7 +267,7 @@ mod tests {
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 
-    /// A second variant, and a publication with one finding; `FINDING` stands for its words.
+    /// A second variant, and a publication with one finding; `FINDING` stands for its text.
     const MORE: &str = r#"
 [[variant]]
 name = "b"

@@ -25,7 +25,7 @@ unsafe extern "C" {
 
 /// Returns the file that a function resolves to in the global `scope`, links followed.
 pub(crate) fn owner(scope: &Library, symbol: &str) -> Result<PathBuf, String> {
-    // SAFETY: the address is never called, only looked up.
+    // SAFETY: the address is never called, only resolved.
     let found = unsafe { scope.get::<*const c_void>(symbol) };
     let address = *found.map_err(|error| error.to_string())?;
     let mut info = DlInfo { file: null(), base: null_mut(), symbol: null(), address: null_mut() };

@@ -1,4 +1,4 @@
-//! Generators of a step's clients.
+//! Builds the operation generators of a step's clients.
 
 use std::sync::Arc;
 

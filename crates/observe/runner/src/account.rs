@@ -63,11 +63,16 @@ impl Account {
     }
 
     fn note_gauges(&mut self, now: &Readings) {
-        for (name, value) in gauges(now) {
-            let max = self.gauges_max.entry(name.clone()).or_insert(value);
-            *max = max.max(value);
-            self.gauges_last.insert(name, value);
-        }
+        raise(&mut self.gauges_max, gauges(now));
+        self.gauges_last.extend(gauges(now));
+    }
+}
+
+/// Raises readings to those that are higher.
+pub(crate) fn raise(most: &mut Readings, other: Readings) {
+    for (name, value) in other {
+        let known = most.entry(name).or_insert(value);
+        *known = known.max(value);
     }
 }
 

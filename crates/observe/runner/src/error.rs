@@ -29,8 +29,8 @@ pub enum RunnerError {
     #[error("only {_1} free on the file system of {}, and {_2} must stay free", _0.display())]
     DiskFloor(PathBuf, model::Bytes, model::Bytes),
     /// The memory cap cannot be set.
-    #[error("{0}")]
-    MemoryCap(String),
+    #[error("no memory cap: {0}; without one, leave `memory` out")]
+    MemoryCap(#[from] sampler::CapError),
     /// The engine of the variant of this name refused to open, before machine time was spent.
     #[error("variant {0}: {1}")]
     Refused(String, Refusal),

@@ -15,15 +15,11 @@ pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
     u64::try_from(taken.as_nanos()).ok().map(Nanos)
 }
 
-/// Returns an identifier: UTC stamp, and a short hash with `salt`.
+/// Returns an identifier: UTC stamp, and microseconds mixed with `salt`.
 ///
-/// Identifiers sort by time; the hash keeps two of the same second apart.
-pub fn stamp_id(salt: u64) -> String {
+/// Identifiers sort by time; the end keeps two of the same second apart.
+pub fn stamp_id(salt: u32) -> String {
     let now = Timestamp::now();
-    let mut hash = salt ^ u64::from(now.subsec_nanosecond().unsigned_abs());
-    hash ^= now.as_second().unsigned_abs() << 30;
-    hash ^= hash >> 33;
-    hash = hash.wrapping_mul(0xff51_afd7_ed55_8ccd);
-    hash ^= hash >> 33;
-    format!("{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), hash & 0xffff)
+    let end = (now.subsec_microsecond().unsigned_abs() ^ salt) & 0xffff;
+    format!("{}-{end:04x}", now.strftime("%Y%m%dT%H%M%SZ"))
 }

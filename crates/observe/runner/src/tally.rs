@@ -112,25 +112,9 @@ pub(crate) fn count_within(histogram: &Histogram<u64>, limit: Nanos) -> u64 {
     histogram.count_between(0, limit.0)
 }
 
-/// Returns the operations that ended, failed ones included, all kinds together.
-pub(crate) fn ended_of(summaries: &OpSummaries) -> u64 {
-    summaries.values().map(|summary| summary.counts.done + summary.counts.failed).sum()
-}
-
 /// Returns the longest response time, all kinds together.
 pub(crate) fn longest_of(summaries: &OpSummaries) -> Nanos {
     Nanos(summaries.values().map(|summary| summary.response.max_ns).max().unwrap_or(0))
-}
-
-/// Returns the operations done, all kinds together.
-pub(crate) fn done_of(summaries: &OpSummaries) -> u64 {
-    summaries.values().map(|summary| summary.counts.done).sum()
-}
-
-/// Returns bytes of keys and values per second over a span.
-pub(crate) fn bytes_per_s(summaries: &OpSummaries, span: Nanos) -> f64 {
-    let bytes: u64 = summaries.values().map(|summary| summary.counts.bytes).sum();
-    bytes as f64 / span.as_secs_f64().max(1e-9)
 }
 
 /// Encodes a histogram: HdrHistogram V2, base64.

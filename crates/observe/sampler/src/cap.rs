@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use model::Bytes;
 
 use crate::control_group::{CgroupDir, Version};
-use crate::error::SampleError;
+use crate::error::CapError;
+use crate::kernel_file::read_trimmed;
 
 /// Start of the names of our groups; the creator's process id and a number follow.
 const PREFIX: &str = "assay-";
@@ -39,7 +40,7 @@ impl MemoryCap {
     /// # Errors
     /// When the machine has no memory controller, the user no rights to it, or the kernel sets
     /// another limit.
-    pub fn create(limit: Bytes) -> Result<Self, SampleError> {
+    pub fn create(limit: Bytes) -> Result<Self, CapError> {
         Self::create_in(CgroupDir::of_process(std::process::id()), &next_name(), limit)
     }
 
@@ -48,9 +49,9 @@ impl MemoryCap {
         own: Option<CgroupDir>,
         name: &str,
         limit: Bytes,
-    ) -> Result<Self, SampleError> {
+    ) -> Result<Self, CapError> {
         let no_group = || "no control group file system is mounted".to_owned();
-        let own = own.ok_or_else(|| SampleError::NoController(no_group()))?;
+        let own = own.ok_or_else(|| CapError::NoController(no_group()))?;
         let version = own.version;
         let parent = match version {
             Version::V1 => &own.dir,
@@ -68,22 +69,14 @@ impl MemoryCap {
     ///
     /// # Errors
     /// When the user may not move it, or it has ended.
-    pub fn add_pid(&self, pid: u32) -> Result<(), SampleError> {
+    pub fn add_pid(&self, pid: u32) -> Result<(), CapError> {
         let path = self.group.dir.join("cgroup.procs");
         fs::write(&path, pid.to_string()).map_err(|error| {
             if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) {
-                return SampleError::Gone(pid);
+                return CapError::Gone(pid);
             }
-            SampleError::rights(&path)(error)
+            CapError::rights(&path)(error)
         })
-    }
-
-    /// Returns the number of out-of-memory kills in the group.
-    ///
-    /// # Errors
-    /// When the kernel's file cannot be read.
-    pub fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
-        self.group.oom_kills()
     }
 
     /// Returns the group's directories, for its sampler.
@@ -92,7 +85,7 @@ impl MemoryCap {
     }
 
     /// Sets the limit on memory, and on memory and swap where the kernel counts swap.
-    fn limit_v1(&self, limit: Bytes) -> Result<(), SampleError> {
+    fn limit_v1(&self, limit: Bytes) -> Result<(), CapError> {
         self.set("memory.limit_in_bytes", limit)?;
         if self.group.dir.join("memory.memsw.limit_in_bytes").exists() {
             return self.set("memory.memsw.limit_in_bytes", limit);
@@ -101,7 +94,7 @@ impl MemoryCap {
     }
 
     /// Sets the limit on memory and allows no swap.
-    fn limit_v2(&self, limit: Bytes) -> Result<(), SampleError> {
+    fn limit_v2(&self, limit: Bytes) -> Result<(), CapError> {
         self.set("memory.max", limit)?;
         if self.group.dir.join("memory.swap.max").exists() {
             return self.write("memory.swap.max", "0");
@@ -110,24 +103,23 @@ impl MemoryCap {
     }
 
     /// Writes a limit and checks that it is in force.
-    fn set(&self, name: &str, limit: Bytes) -> Result<(), SampleError> {
+    fn set(&self, name: &str, limit: Bytes) -> Result<(), CapError> {
         self.write(name, &limit.0.to_string())?;
         let path = self.group.dir.join(name);
-        let in_force = fs::read_to_string(&path).map_err(SampleError::read(&path))?;
-        let in_force = in_force.trim();
+        let in_force = read_trimmed(&path).unwrap_or_else(|| "no".to_owned());
         // The kernel counts in pages: it rounds down.
         let page = rustix::param::page_size() as u64;
         let is_set = in_force.parse::<u64>().is_ok_and(|bytes| limit.0.abs_diff(bytes) < page);
         if is_set {
             return Ok(());
         }
-        Err(SampleError::OtherLimit { path, wanted: limit.0, in_force: in_force.to_owned() })
+        Err(CapError::OtherLimit { path, wanted: limit.0, in_force })
     }
 
     /// Writes one of the group's files.
-    fn write(&self, name: &str, text: &str) -> Result<(), SampleError> {
+    fn write(&self, name: &str, text: &str) -> Result<(), CapError> {
         let path = self.group.dir.join(name);
-        fs::write(&path, text).map_err(SampleError::rights(&path))
+        fs::write(&path, text).map_err(CapError::rights(&path))
     }
 }
 
@@ -146,17 +138,17 @@ pub(crate) fn next_name() -> String {
 }
 
 /// Makes a group; those of creators that have ended are removed before.
-pub(crate) fn make_group(parent: &Path, name: &str) -> Result<PathBuf, SampleError> {
+pub(crate) fn make_group(parent: &Path, name: &str) -> Result<PathBuf, CapError> {
     sweep(parent);
     let dir = parent.join(name);
-    fs::create_dir(&dir).map_err(SampleError::rights(&dir))?;
+    fs::create_dir(&dir).map_err(CapError::rights(&dir))?;
     Ok(dir)
 }
 
 /// Returns the nearest group, own or enclosing, that passes the memory controller on.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v2.rst, "No Internal Process Constraint".
-pub(crate) fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
+pub(crate) fn v2_parent(own: &Path) -> Result<&Path, CapError> {
     let mut last = None;
     for dir in own.ancestors().take(2) {
         if !has_memory(&dir.join("cgroup.controllers")) {
@@ -178,9 +170,9 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
                  group of its own, as `systemd-run --user --scope -p Delegate=yes assay run ...`",
                 path.display()
             );
-            Err(SampleError::NoController(reason))
+            Err(CapError::NoController(reason))
         }
-        Some((path, error)) => Err(SampleError::rights(&path)(error)),
+        Some((path, error)) => Err(CapError::rights(&path)(error)),
         None => {
             let file = own.join("cgroup.controllers");
             let reason = format!(
@@ -188,7 +180,7 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, SampleError> {
                  with cgroup_enable=memory",
                 file.display()
             );
-            Err(SampleError::NoController(reason))
+            Err(CapError::NoController(reason))
         }
     }
 }
@@ -256,9 +248,9 @@ mod tests {
         let file = file.display();
         let status = run(&cap, shell(&format!("head -c 100000000 /dev/zero >'{file}'")));
         assert!(status.success());
-        let usage = cap.dir().memory_bytes().unwrap().unwrap();
+        let usage = cap.dir().memory_bytes().unwrap();
         assert!((1 << 20..=32 << 20).contains(&usage), "{usage}");
-        assert_eq!(cap.oom_kills().unwrap(), Some(0));
+        assert_eq!(cap.dir().oom_kills(), Some(0));
     }
 
     /// Goal: a process that needs more than the cap is killed, and the kill is counted.
@@ -267,7 +259,7 @@ mod tests {
     fn a_process_above_the_cap_is_killed_and_counted() {
         let Some(cap) = cap(Bytes(32 << 20)) else { return };
         run(&cap, shell("head -c 200000000 /dev/zero | tail -n 1 | wc -c"));
-        assert!(cap.oom_kills().unwrap().is_some_and(|kills| kills >= 1));
+        assert!(cap.dir().oom_kills().is_some_and(|kills| kills >= 1));
     }
 
     #[test]
@@ -291,14 +283,14 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         let error = cap.add_pid(child.id()).unwrap_err();
-        assert!(matches!(error, SampleError::Gone(_)), "{error}");
+        assert!(matches!(error, CapError::Gone(_)), "{error}");
     }
 
     #[test]
     fn a_limit_that_the_kernel_changes_is_an_error() {
         let Some(_rights) = cap(Bytes(32 << 20)) else { return };
         let error = MemoryCap::create(Bytes(u64::MAX)).unwrap_err();
-        assert!(matches!(error, SampleError::OtherLimit { .. }), "{error}");
+        assert!(matches!(error, CapError::OtherLimit { .. }), "{error}");
     }
 
     #[test]
@@ -316,7 +308,7 @@ mod tests {
         cap.add_pid(17).unwrap();
         assert_eq!(text("cgroup.procs"), "17");
         fs::write(own.join("x/memory.events"), "oom 1\noom_kill 1\n").unwrap();
-        assert_eq!(cap.oom_kills().unwrap(), Some(1));
+        assert_eq!(cap.dir().oom_kills(), Some(1));
     }
 
     #[test]

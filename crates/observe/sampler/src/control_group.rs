@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::SampleError;
-use crate::kernel_file::{read_if_there, value_of};
+use crate::kernel_file::{read, read_of_process, value_of};
 use crate::mount::{Mount, mounts};
 
 /// Version of the control group interface.
@@ -45,8 +44,7 @@ pub struct CgroupDir {
 impl CgroupDir {
     /// Returns where the memory of a process's group is counted, if the machine shows one.
     pub fn of_process(pid: u32) -> Option<Self> {
-        let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
-        locate(&text, &mounts(), "memory")
+        locate(&read_of_process(pid, "cgroup")?, &mounts(), "memory")
     }
 
     /// Returns the version of the interface that controls memory: 1 or 2.
@@ -55,18 +53,13 @@ impl CgroupDir {
     }
 
     /// Returns the memory charged to the group, page cache included.
-    pub(crate) fn memory_bytes(&self) -> Result<Option<u64>, SampleError> {
-        let text = read_if_there(&self.dir.join(self.version.usage_file()))?;
-        Ok(text.and_then(|text| text.trim().parse().ok()))
+    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+        read(self.dir.join(self.version.usage_file()))?.trim().parse().ok()
     }
 
-    /// Returns the number of out-of-memory kills in the group.
-    ///
-    /// # Errors
-    /// When the kernel's file cannot be read.
-    pub fn oom_kills(&self) -> Result<Option<u64>, SampleError> {
-        let text = read_if_there(&self.dir.join(self.version.kills_file()))?;
-        Ok(text.and_then(|text| value_of(&text, "oom_kill")))
+    /// Returns the number of out-of-memory kills in the group, if it is counted.
+    pub fn oom_kills(&self) -> Option<u64> {
+        value_of(&read(self.dir.join(self.version.kills_file()))?, "oom_kill")
     }
 }
 

@@ -1,33 +1,29 @@
-//! Errors of sampling and of memory caps.
+//! Errors of memory caps.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of reading counters or setting a memory cap.
+/// An error of setting a memory cap.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SampleError {
+pub enum CapError {
     /// The process of this id has ended.
     #[error("process {0} has ended")]
     Gone(u32),
-    /// A file of the kernel or of the run could not be read.
-    #[error("cannot read {}: {_1}", _0.display())]
-    Read(PathBuf, #[source] io::Error),
     /// The machine offers no way to cap memory: what is missing, and the remedy.
-    #[error("no memory cap on this machine: {0}")]
+    #[error("{0}")]
     NoController(String),
     /// The user may not write a file or directory of control groups.
     #[error(
-        "no memory cap: cannot write {} ({_1}): run as root (in a container: with \
-         /sys/fs/cgroup writable), or under systemd as `systemd-run --user --scope -p \
-         Delegate=yes assay run ...`, or leave `memory` out",
+        "cannot write {} ({_1}): run as root (in a container: with /sys/fs/cgroup writable), or \
+         under systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
         _0.display()
     )]
     NoRights(PathBuf, #[source] io::Error),
     /// Another limit is in force than the one written to a file.
     #[error(
-        "no memory cap: {} reads {in_force} bytes after {wanted} were written: an enclosing group or \
-         the kernel sets another limit", path.display()
+        "{} reads {in_force} bytes after {wanted} were written: an enclosing group or the kernel \
+         sets another limit", path.display()
     )]
     OtherLimit {
         /// The file of the limit.
@@ -39,13 +35,7 @@ pub enum SampleError {
     },
 }
 
-impl SampleError {
-    /// Returns a function that turns a system error into "cannot read `path`".
-    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |source| Self::Read(path, source)
-    }
-
+impl CapError {
     /// Returns a function that turns a system error into "no rights to `path`".
     pub(crate) fn rights(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

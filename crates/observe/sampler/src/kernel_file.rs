@@ -1,51 +1,23 @@
 //! Files of the kernel: reading and parsing.
 
-use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::error::SampleError;
-
-/// Returns the file's text; `None` when the kernel has no such file or does not fill it.
+/// Returns the file's text; `None` when it cannot be read.
 ///
 /// A kernel built or booted without a feature has no file for it, or a file that refuses reads
-/// (`EOPNOTSUPP`, as `/proc/pressure/io` with `psi=0`).
-pub(crate) fn read_if_there(path: &Path) -> Result<Option<String>, SampleError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if is_absence(&error) => Ok(None),
-        Err(error) => Err(SampleError::read(path)(error)),
-    }
+/// (`EOPNOTSUPP`, as `/proc/pressure/io` with `psi=0`); a process may end while its file is read.
+pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
+    std::fs::read_to_string(path).ok()
 }
 
-/// Returns whether the error means that the kernel has no such thing.
-fn is_absence(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::NotFound | ErrorKind::Unsupported | ErrorKind::PermissionDenied
-    )
-}
-
-/// Returns a file of `/proc/PID`; `None` when this kernel does not show it.
-pub(crate) fn read_of_process(pid: u32, name: &str) -> Result<Option<String>, SampleError> {
-    let dir = Path::new("/proc").join(pid.to_string());
-    let path = dir.join(name);
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(text)),
-        // The process may end between open and read; that is ESRCH.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
-            Err(SampleError::Gone(pid))
-        }
-        Err(error) if is_absence(&error) => match dir.try_exists() {
-            Ok(false) => Err(SampleError::Gone(pid)),
-            Ok(true) | Err(_) => Ok(None),
-        },
-        Err(error) => Err(SampleError::read(&path)(error)),
-    }
+/// Returns a file of `/proc/PID`; `None` when the process has ended, or the kernel has none.
+pub(crate) fn read_of_process(pid: u32, name: &str) -> Option<String> {
+    read(format!("/proc/{pid}/{name}"))
 }
 
 /// Returns the trimmed text of a file that may not be there; `None` for an empty one.
 pub(crate) fn read_trimmed(path: impl AsRef<Path>) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = read(path)?;
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -62,6 +34,11 @@ pub(crate) fn value_of(text: &str, key: &str) -> Option<u64> {
         }
         rest.split_ascii_whitespace().next()?.parse().ok()
     })
+}
+
+/// Returns the time of so many of the kernel's clock ticks, us.
+pub(crate) fn micros(ticks: u64) -> u64 {
+    ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 /// Returns the number after `key` in a text of lines `key: 12 kB`, in bytes.
@@ -89,12 +66,11 @@ mod tests {
     }
 
     #[test]
-    fn a_file_the_kernel_lacks_is_an_absence_and_an_ended_process_is_an_error() {
-        assert!(read_if_there(Path::new("/proc/no-such-file")).unwrap().is_none());
-        assert!(read_of_process(std::process::id(), "no-such-file").unwrap().is_none());
+    fn files_that_the_kernel_lacks_and_those_of_ended_processes_are_absent() {
+        assert!(read("/proc/no-such-file").is_none());
+        assert!(read_of_process(std::process::id(), "no-such-file").is_none());
         let mut child = std::process::Command::new("true").spawn().unwrap();
         child.wait().unwrap();
-        let error = read_of_process(child.id(), "status").unwrap_err();
-        assert!(matches!(error, SampleError::Gone(_)), "{error}");
+        assert!(read_of_process(child.id(), "status").is_none());
     }
 }

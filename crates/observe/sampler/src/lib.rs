@@ -25,7 +25,7 @@ mod thread_limits;
 
 pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
-pub use error::SampleError;
+pub use error::CapError;
 pub use host_facts::host_facts;
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;

@@ -51,24 +51,11 @@ fn parse_line(line: &str) -> Option<Mount> {
 }
 
 /// Returns the text with its octal escapes resolved: `\040` is a space.
+///
+/// Source: Linux, fs/proc_namespace.c, `mangle`: white space, the backslash and `#`.
 fn unescape(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        clean.push_str(before);
-        let code = after.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        match code {
-            Some(code) => {
-                clean.push(char::from(code));
-                rest = &after[3..];
-            }
-            None => {
-                clean.push('\\');
-                rest = after;
-            }
-        }
-    }
-    clean + rest
+    let codes = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\043", "#"), ("\\134", "\\")];
+    codes.into_iter().fold(text.to_owned(), |text, (code, letter)| text.replace(code, letter))
 }
 
 #[cfg(test)]

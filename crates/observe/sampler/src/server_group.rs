@@ -8,7 +8,7 @@ use model::Bytes;
 use crate::block_device::BlockDevice;
 use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
 use crate::control_group::{CgroupDir, Version, locate, v1_dir, v2_dir};
-use crate::error::SampleError;
+use crate::error::CapError;
 use crate::mount::{Mount, mounts};
 
 /// Requests per second of the rule without which version 1 does not count requests.
@@ -49,7 +49,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// Only when `limit` is given and cannot be set; see [`MemoryCap::create`].
-    pub fn create(limit: Option<Bytes>, data_dir: &Path) -> Result<Self, SampleError> {
+    pub fn create(limit: Option<Bytes>, data_dir: &Path) -> Result<Self, CapError> {
         let pid = std::process::id();
         let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
         Self::create_in(&text, &mounts(), limit, data_dir)
@@ -60,7 +60,7 @@ impl ServerGroup {
         mounts: &[Mount],
         limit: Option<Bytes>,
         data_dir: &Path,
-    ) -> Result<Self, SampleError> {
+    ) -> Result<Self, CapError> {
         let mut builder = GroupBuilder { name: next_name(), dirs: Vec::new(), failure: None };
         let cap = limit.map(|limit| builder.cap(text, mounts, limit)).transpose()?;
         let mut account = |controller| builder.account(text, mounts, controller);
@@ -138,12 +138,7 @@ struct GroupBuilder {
 
 impl GroupBuilder {
     /// Makes the capped group.
-    fn cap(
-        &mut self,
-        text: &str,
-        mounts: &[Mount],
-        limit: Bytes,
-    ) -> Result<MemoryCap, SampleError> {
+    fn cap(&mut self, text: &str, mounts: &[Mount], limit: Bytes) -> Result<MemoryCap, CapError> {
         let cap = MemoryCap::create_in(locate(text, mounts, "memory"), &self.name, limit)?;
         self.dirs.push(cap.dir().dir);
         Ok(cap)
@@ -182,21 +177,12 @@ impl GroupBuilder {
                 Some(dir)
             }
             Err(error) => {
-                self.failure.get_or_insert_with(|| describe_failure(&error));
+                let why = || format!("no control group for the server: {error}");
+                self.failure.get_or_insert_with(why);
                 None
             }
         }
     }
-}
-
-/// Returns why a group cannot be made, and the remedy.
-fn describe_failure(error: &SampleError) -> String {
-    let SampleError::NoRights(path, source) = error else { return error.to_string() };
-    format!(
-        "no control group for the server: cannot write {} ({source}): run as root, or under \
-         systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
-        path.display()
-    )
 }
 
 /// Makes version 1 count the requests of a group to a device; returns why it does not.

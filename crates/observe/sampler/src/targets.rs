@@ -1,4 +1,4 @@
-//! The targets of the samplers of one run.
+//! What the samplers of one run read: worker, directories, server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -26,34 +26,12 @@ impl ThreadLimit {
     }
 }
 
-/// Returns the tightest limit on threads, if the system has one.
+/// Returns the tightest limit on the user's threads or those of a control group, if there is one.
 ///
-/// Reads every process of the user: for once, not for each second.
+/// The whole system allows more than the most clients, on all but the smallest machines. Reads
+/// every process of the user: for once, not for each second.
 pub fn tightest_thread_limit() -> Option<ThreadLimit> {
-    let all = of_system().into_iter().chain(of_user()).chain(of_groups());
-    all.min_by_key(ThreadLimit::free)
-}
-
-/// Returns the limits on all threads of the system.
-///
-/// Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, `threads-max`, `pid_max`; proc(5),
-/// `/proc/loadavg`, fourth field.
-fn of_system() -> Vec<ThreadLimit> {
-    let used = read_trimmed("/proc/loadavg").and_then(|text| threads_of_loadavg(&text));
-    let Some(used) = used else { return Vec::new() };
-    let limit = |path: &str| {
-        let limit = read_trimmed(path)?.parse().ok()?;
-        Some(ThreadLimit { source: path.to_owned(), limit, used })
-    };
-    ["/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max"]
-        .into_iter()
-        .filter_map(limit)
-        .collect()
-}
-
-/// Returns the number of threads in the text of `/proc/loadavg`.
-fn threads_of_loadavg(text: &str) -> Option<u64> {
-    text.split_ascii_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
+    of_user().into_iter().chain(of_groups()).min_by_key(ThreadLimit::free)
 }
 
 /// Returns the limit on the user's threads; `None` for an exempt user.
@@ -114,12 +92,6 @@ fn of_group(dir: &Path) -> Option<ThreadLimit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn threads_are_the_second_number_of_the_pair() {
-        assert_eq!(threads_of_loadavg("1.10 0.59 0.44 3/106 24643"), Some(106));
-        assert_eq!(threads_of_loadavg("1.10"), None);
-    }
 
     #[test]
     fn capabilities_that_lift_the_limit_are_detected() {

@@ -83,7 +83,7 @@ fn entry(one: &LintFinding) -> [Part; 2] {
 /// Returns one rule with its texts and its findings.
 pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
     let moments = rule.moments().join(", ");
-    let severity = severity_name(rule.severity);
+    let severity = rule.severity;
     let title = format!("{} {} ({severity}; checked on {moments})", rule.code, rule.name);
     let own = found.iter().filter(|one| one.code == rule.code);
     let evidence = own.map(|one| ("Evidence", format!("{}{}", one.evidence, place(one))));
@@ -102,7 +102,7 @@ pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
 pub fn render_rules(rules: &[&Rule]) -> String {
     let mut table = Table::new(["", "<", "<", "<"]);
     for rule in rules {
-        let (severity, moments) = (severity_name(rule.severity), rule.moments().join(", "));
+        let (severity, moments) = (rule.severity.name(), rule.moments().join(", "));
         table.push([rule.code, severity, rule.name, &moments]);
     }
     Document::from([vec![Part::Table(table)]]).render(Format::Text, Style::default())
@@ -112,15 +112,6 @@ pub fn render_rules(rules: &[&Rule]) -> String {
 pub fn findings_json(checked: &[Checked]) -> String {
     let one = |Checked { name, label, findings }: &Checked| json!({ "what": name, "label": label, "findings": findings });
     format!("{:#}", checked.iter().map(one).collect::<Value>())
-}
-
-/// Returns the name of a severity.
-const fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Blocking => "blocking",
-    }
 }
 
 #[cfg(test)]

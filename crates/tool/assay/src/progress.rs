@@ -89,7 +89,7 @@ impl Screen {
             Progress::ProbeEnds(step, probe) => {
                 self.line(&probe_line(&self.run, step, probe));
             }
-            Progress::StepEnds(step, _) => {
+            Progress::StepEnds(step) => {
                 let line = step_line(&self.run, step, &mut self.of_host);
                 self.line(&line);
             }

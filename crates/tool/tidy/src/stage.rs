@@ -1,9 +1,7 @@
-//! The definition of done: stages in order, with their seconds.
+//! The definition of done: its stages, in order.
 
 use std::error::Error;
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
-use std::time::Instant;
+use std::process::{Command, Stdio};
 
 use crate::disk;
 use crate::rule::registry;
@@ -12,6 +10,9 @@ use crate::rule::registry;
 pub(crate) const RULES: &str = "rules";
 /// The last stage.
 pub(crate) const TESTS: &str = "tests";
+/// Checks licences, where cargo-deny is installed.
+const DENY: &str = "cargo deny --version >/dev/null 2>&1 || exec echo 'skipped: no cargo-deny'; \
+                    exec cargo deny check bans licenses sources";
 
 /// Every stage with its command, cheapest first among those that depend on nothing.
 #[rustfmt::skip]
@@ -20,80 +21,41 @@ const STAGES: &[(&str, &[&str])] = &[
     ("clippy", &["cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
     (RULES, &[]),
     ("docs", &["cargo", "doc", "--workspace", "--no-deps", "--quiet"]),
-    ("licences", &["cargo", "deny", "check", "bans", "licenses", "sources"]),
+    ("licences", &["sh", "-c", DENY]),
     (TESTS, &["make", "--silent", "test"]),
 ];
 
-/// How a stage ended.
-enum End {
-    Passed,
-    Failed(String),
-    Skipped(&'static str),
-}
-
-/// Runs and prints the stages that `is_wanted` accepts; returns whether all passed.
+/// Runs the stages that `is_wanted` accepts; returns whether all passed.
 ///
 /// A failing stage does not stop the next: one run names everything that is wrong.
 pub(crate) fn run(is_wanted: fn(&str) -> bool) -> Result<bool, Box<dyn Error>> {
     let mut failed = Vec::new();
-    let start = now();
     for (name, command) in STAGES.iter().filter(|(name, _)| is_wanted(name)) {
-        print!("{name:<9}");
-        std::io::stdout().flush()?;
-        let begun = now();
-        let end = if *name == RULES { check_rules()? } else { run_command(command)? };
-        let seconds = begun.elapsed().as_secs_f64();
-        match end {
-            End::Passed => println!("ok      {seconds:7.1} s"),
-            End::Skipped(reason) => println!("skipped: {reason}"),
-            End::Failed(text) => {
-                println!("FAILED  {seconds:7.1} s\n{text}\n");
-                failed.push(*name);
-            }
-        }
+        println!("== {name}");
+        let has_passed = if *name == RULES { check_rules()? } else { run_command(command)? };
+        failed.extend((!has_passed).then_some(*name));
     }
-    let seconds = start.elapsed().as_secs_f64();
-    if failed.is_empty() {
-        println!("tidy: all passed in {seconds:.1} s");
-    } else {
-        println!("tidy: failed in {seconds:.1} s: {}", failed.join(", "));
+    match failed[..] {
+        [] => println!("tidy: all passed"),
+        _ => println!("tidy: failed: {}", failed.join(", ")),
     }
     Ok(failed.is_empty())
 }
 
-/// Runs a command; its output is part of a failure only.
-fn run_command(command: &[&str]) -> Result<End, String> {
-    if command[1] == "deny" && !spawn(&["cargo", "deny", "--version"])?.status.success() {
-        return Ok(End::Skipped("cargo-deny is not installed"));
-    }
-    let output = spawn(command)?;
-    if output.status.success() {
-        return Ok(End::Passed);
-    }
-    let both = [output.stdout, output.stderr].concat();
-    Ok(End::Failed(String::from_utf8_lossy(&both).trim_end().to_owned()))
+/// Runs a command; returns whether it succeeded.
+fn run_command(command: &[&str]) -> Result<bool, String> {
+    let (program, arguments) = command.split_first().unwrap_or((&"", &[]));
+    let mut command = Command::new(program);
+    command.args(arguments).env("RUSTDOCFLAGS", "-D warnings").stdin(Stdio::null());
+    let status = command.status().map_err(|error| format!("cannot start `{program}`: {error}"))?;
+    Ok(status.success())
 }
 
-fn spawn(command: &[&str]) -> Result<Output, String> {
-    Command::new(command[0])
-        .args(&command[1..])
-        .env("RUSTDOCFLAGS", "-D warnings")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("cannot start `{}`: {error}", command.join(" ")))
-}
-
-/// Reads the repository and runs every rule.
-fn check_rules() -> Result<End, Box<dyn Error>> {
+/// Reads the repository and prints what breaks its rules; returns whether nothing does.
+fn check_rules() -> Result<bool, Box<dyn Error>> {
     let found = registry::check_all(&disk::read()?);
-    let lines: Vec<_> =
-        found.iter().map(|(rule, violation)| format!("{violation} [{rule}]")).collect();
-    Ok(if lines.is_empty() { End::Passed } else { End::Failed(lines.join("\n")) })
-}
-
-#[expect(clippy::disallowed_methods, reason = "how long a stage took is no measurement of ours")]
-fn now() -> Instant {
-    Instant::now()
+    found.iter().for_each(|(rule, violation)| println!("{violation} [{rule}]"));
+    Ok(found.is_empty())
 }
 
 #[cfg(test)]
@@ -101,12 +63,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failing_command_returns_its_output() {
-        let end = run_command(&["sh", "-c", "echo out; echo err >&2; exit 1"]).unwrap();
-        assert!(matches!(end, End::Failed(text) if text == "out\nerr"));
-        assert!(matches!(run_command(&["true", ""]).unwrap(), End::Passed));
-        let error = run_command(&["no-such-program", ""]).map(|_| ()).unwrap_err();
-        assert!(error.starts_with("cannot start `no-such-program "), "{error}");
+    fn a_command_fails_by_its_status() {
+        assert_eq!(run_command(&["sh", "-c", "exit 1"]), Ok(false));
+        assert_eq!(run_command(&["true"]), Ok(true));
+        let error = run_command(&["no-such-program"]).unwrap_err();
+        assert!(error.starts_with("cannot start `no-such-program`: "), "{error}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Positions of a procedure's values among those drawn.
+//! Assigns each value of a procedure its argument position.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

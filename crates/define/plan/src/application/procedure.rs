@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
         let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
         let all = all_texts(&texts, row.as_ref());
-        let table = self.table_of(written, &all, (tables, values))?;
+        let table = self.table_of(written, tables)?;
         let own = &tables[usize::from(table)];
         self.check_reached((&own.name, own.copies), &all, tables)?;
         let mut layout = self.layout(name, (&texts, row.as_ref()), values)?;

@@ -133,15 +133,12 @@ pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanErro
 /// Returns the descriptions of the application's steps.
 pub(crate) fn step_infos(application: &Application) -> Vec<StepInfo> {
     let info = |step: &TrafficSpec| {
-        let background = step.background.as_ref().map(|background| &background.call_mix);
-        let called = step.clients.iter().chain(background).flat_map(CallMix::positions);
-        let kinds = called.filter_map(|position| Some(application.procedure(position)?.kind));
         let ends_by_rows =
             step.rows.is_some() || step.clients.as_ref().is_some_and(CallMix::is_once);
         StepInfo {
             name: step.name.clone().into(),
             about: step.about.clone().into(),
-            needs: kinds.collect(),
+            needs: application.called(step).map(|procedure| procedure.kind).collect(),
             role: step.role,
             share_of_rows: ends_by_rows.then_some(1.0),
             // The rate of its writers is the application's own.

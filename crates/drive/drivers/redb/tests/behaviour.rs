@@ -65,7 +65,7 @@ fn height_is_known_after_the_first_statistics() {
     engine.close().unwrap();
 }
 
-/// Goal: a read looks up at least a page per level, and hits what was just written.
+/// Goal: a read requests at least a page per level, and hits what was just written.
 #[test]
 fn page_lookups_are_counted() {
     let dir = tempfile::tempdir().unwrap();

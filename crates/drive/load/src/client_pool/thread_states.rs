@@ -116,7 +116,7 @@ impl ThreadStates {
             self.charged_to = self.last_at;
             self.counts = SampleCounts::default();
         }
-        readings.add(metric::CLIENT_LOOKS, f64::from(all));
+        readings.add(metric::CLIENT_STATE_SAMPLES, f64::from(all));
     }
 }
 
@@ -197,14 +197,14 @@ mod tests {
                 states.sample(states.next_at());
             }
             states.add_to(&mut Readings::new());
-            let spent = states.last_at;
+            let begun = states.last_at;
             (1..=50).for_each(|_| states.sample(states.next_at()));
             let mut readings = Readings::new();
             states.add_to(&mut readings);
-            let expected = states.last_at.since(spent).as_secs_f64() * 1e6 * share;
+            let expected = states.last_at.since(begun).as_secs_f64() * 1e6 * share;
             let asleep = readings[metric::CLIENT_SLEEP_US];
             assert!((asleep / expected - 1.0).abs() < 1e-6, "{asleep} of {expected}");
-            assert!((readings[metric::CLIENT_LOOKS] - 50.0 * share.min(8.0)).abs() < 0.5);
+            assert!((readings[metric::CLIENT_STATE_SAMPLES] - 50.0 * share.min(8.0)).abs() < 0.5);
             assert!(readings[metric::CLIENT_STORAGE_WAIT_US] < 1.0);
         }
         let mut ours = ThreadStates::begin(&[nix::unistd::gettid()], Nanos(0));

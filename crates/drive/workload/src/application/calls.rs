@@ -10,7 +10,6 @@ use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
 use super::script::Script;
 use super::source::{Source, text_bytes};
-use super::steps::procedures_of;
 use super::tables::{Ids, Tables};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group, WrongAnswer};
@@ -132,7 +131,6 @@ struct Calls {
 impl Calls {
     /// Returns the calls of one client with this mix.
     fn new(tables: &Tables, call_mix: &CallMix, member: &Member) -> Result<Self, String> {
-        let called = procedures_of(call_mix);
         let script = match call_mix {
             CallMix::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
             CallMix::InTurn(turns) => Script::InTurn(turns.len() as u64),
@@ -140,7 +138,7 @@ impl Calls {
         };
         let mut procedures = Vec::new();
         let (mut arguments, mut bytes) = (0, 0);
-        for at in called {
+        for at in call_mix.positions() {
             let procedure = procedure_of(tables, at)?;
             let rows = u64::from(procedure.rows);
             let room = |draws: &[Draw]| draws.iter().map(text_bytes).sum::<u64>();

@@ -5,7 +5,6 @@ use model::{Application, Step};
 
 use super::payload::LETTERS_BYTES;
 use super::source::text_bytes;
-use super::steps::procedures_of;
 use crate::distribution::check_distribution;
 use crate::error::WorkloadError;
 
@@ -36,15 +35,14 @@ pub fn check_application(application: &Application, step: &Step) -> Result<(), W
 }
 
 fn check_call_mix(application: &Application, call_mix: &CallMix) -> Result<(), String> {
-    let called = procedures_of(call_mix);
     let is_nothing = match call_mix {
         CallMix::Mix(weights) => weights.iter().all(|(_, weight)| *weight == 0),
-        CallMix::InTurn(_) | CallMix::Once(_) => called.is_empty(),
+        CallMix::InTurn(_) | CallMix::Once(_) => call_mix.positions().next().is_none(),
     };
     if is_nothing {
         return Err("it calls no procedure: name one, with a weight above 0".to_owned());
     }
-    for at in called {
+    for at in call_mix.positions() {
         let procedure = application.procedures.get(usize::from(at));
         let procedure = procedure.ok_or_else(|| format!("there is no procedure {at}"))?;
         check_procedure(application, procedure)

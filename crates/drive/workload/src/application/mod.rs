@@ -10,6 +10,7 @@
 //! To add a kind of value: one variant of `source::Source`, made in `Source::new` and drawn in
 //! `CallBuffer::draw`.
 
+mod background;
 mod bounded;
 mod call_buffer;
 mod calls;
@@ -17,11 +18,10 @@ mod check;
 mod payload;
 mod script;
 mod source;
-mod steps;
 mod tables;
 
+pub(crate) use background::background_load;
 pub(crate) use calls::generators;
 pub use calls::sample_calls;
 pub use check::check_application;
-pub use steps::{background_load, step_infos};
 pub use tables::Tables;

@@ -1,10 +1,10 @@
 //! Checks before the first run: disk, rights, steps, and every engine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{EngineError, Refusal, Setting};
 use load::{Clock, SteadyClock};
-use model::sql::CallMix;
+use model::sql::TrafficSpec;
 use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
 
@@ -126,16 +126,8 @@ fn open_once(
 fn called_procedures(experiment: &Experiment) -> Vec<u16> {
     let Some(application) = &experiment.application else { return Vec::new() };
     let steps = experiment.steps.iter().filter_map(|step| application.step(&step.name));
-    let mut called: Vec<u16> = Vec::new();
-    for own in steps {
-        let background = own.background.as_ref().map(|background| &background.call_mix);
-        for position in own.clients.iter().chain(background).flat_map(CallMix::positions) {
-            if !called.contains(&position) {
-                called.push(position);
-            }
-        }
-    }
-    called
+    let mut known = BTreeSet::new();
+    steps.flat_map(TrafficSpec::positions).filter(|position| known.insert(*position)).collect()
 }
 
 /// Follows one preflight; an engine that crashes or hangs in it is refused.

@@ -113,8 +113,7 @@ fn run_cell(
     let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect();
     let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
     let first = steps.first().expect("a plan's cells have steps").clone();
-    let mut accumulator = StepAccumulator::open(clock, samplers, first);
-    accumulator.place(experiment.placement);
+    let accumulator = StepAccumulator::open(clock, samplers, first, experiment.placement);
     let supervisor = Supervisor {
         bench,
         process,

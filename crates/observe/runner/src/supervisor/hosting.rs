@@ -65,8 +65,7 @@ impl Host {
             let reason = format!("{0} needs a version: {0}@VERSION", variant.build.engine);
             return Err(RunnerError::Server(EngineError::build(reason).into()));
         };
-        let group = ServerGroup::create(experiment.memory_bytes, &data.path)
-            .map_err(|error| RunnerError::MemoryCap(error.to_string()))?;
+        let group = ServerGroup::create(experiment.memory_bytes, &data.path)?;
         let options = with_connections(&variant.options, experiment);
         let start = Start {
             kind,
@@ -181,7 +180,7 @@ impl OwnServer {
 
     /// Returns whether the kernel killed a process of the server for lack of memory.
     fn has_killed(&self) -> bool {
-        let kills = self.group.memory().and_then(|group| group.oom_kills().ok().flatten());
+        let kills = self.group.memory().and_then(|group| group.oom_kills());
         kills.is_some_and(|kills| kills > 0)
     }
 }

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use model::Bytes;
 use rustix::process::Signal;
-use sampler::{CgroupDir, MemoryCap, SampleError};
+use sampler::{CgroupDir, MemoryCap};
 
 use super::process::Process;
 use crate::error::RunnerError;
@@ -25,10 +25,9 @@ impl MemoryWatch {
     /// # Errors
     /// [`RunnerError::MemoryCap`] when the cap cannot be set.
     pub(crate) fn begin(limit: Option<Bytes>, process: &Process) -> Result<Self, RunnerError> {
-        let fail = |error: SampleError| RunnerError::MemoryCap(error.to_string());
-        let cap = limit.map(MemoryCap::create).transpose().map_err(fail)?;
+        let cap = limit.map(MemoryCap::create).transpose()?;
         if let Some(cap) = &cap {
-            cap.add_pid(process.pid()).map_err(fail)?;
+            cap.add_pid(process.pid())?;
         }
         let group = match &cap {
             Some(cap) => Some(cap.dir()),
@@ -55,7 +54,7 @@ impl MemoryWatch {
 
 /// Returns the kills for memory in a group, or on the machine when the group counts none.
 fn kills(group: Option<&CgroupDir>) -> Option<u64> {
-    let in_group = group.and_then(|group| group.oom_kills().ok().flatten());
+    let in_group = group.and_then(CgroupDir::oom_kills);
     in_group.or_else(|| kills_in(&fs::read_to_string("/proc/vmstat").ok()?))
 }
 

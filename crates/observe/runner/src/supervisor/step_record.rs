@@ -1,11 +1,11 @@
 //! Completes a step's record, of a run or of a trimmed warm-up.
 
+use model::record::total_counts;
 use model::validity::{Calibration, InvalidIntervals};
 use model::{StepRecord, metric};
 
 use super::span::Span;
 use super::warning::is_usable;
-use crate::tally::{bytes_per_s, ended_of};
 use crate::validity::load_status::{OpenLoopTotals, load_status};
 
 /// Returns `record` with the figures of its valid part, and the invalid intervals that count
@@ -18,10 +18,11 @@ pub(super) fn complete(
     calibration: Option<&Calibration>,
 ) -> (StepRecord, Option<InvalidIntervals>) {
     let Span { account, part, .. } = span;
+    let counts = total_counts(&record.clients);
     let totals = |arrivals| OpenLoopTotals {
         arrivals,
         clients: record.step.clients,
-        ended: ended_of(&record.clients),
+        ended: counts.done + counts.failed,
         duration: record.duration_ns,
         idle_us: record.counters.value(metric::CLIENT_IDLE_US),
         backlogs: &part.backlogs,
@@ -39,8 +40,8 @@ pub(super) fn complete(
     record.invalid_intervals = invalid_intervals;
     record.within_limit = part.within_limit();
     record.seconds = account.seconds(counted_anyway.is_some());
-    let has_writers = !record.writers.is_empty();
-    record.writer_bytes_per_s =
-        has_writers.then(|| bytes_per_s(&record.writers, record.duration_ns));
+    let written = total_counts(&record.writers).bytes as f64;
+    let seconds = record.duration_ns.as_secs_f64().max(1e-9);
+    record.writer_bytes_per_s = (!record.writers.is_empty()).then_some(written / seconds);
     (record, counted_anyway)
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
 use load::{Clock, SteadyClock, StepEnd};
-use model::record::ClockRecord;
+use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRole};
 
@@ -19,7 +19,7 @@ use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::stamp::now_utc;
-use crate::tally::{decode, done_of};
+use crate::tally::decode;
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
@@ -178,7 +178,7 @@ impl Supervisor<'_> {
             }
         };
         let record = &recorded.record;
-        if done_of(&record.clients) + done_of(&record.writers) > 0 {
+        if total_counts(&record.clients).done + total_counts(&record.writers).done > 0 {
             self.alive();
         }
         self.writer.append_interval(record)?;
@@ -275,7 +275,7 @@ impl Supervisor<'_> {
         }
         self.writer.write_record(&self.record)?;
         let step = self.record.steps.last().expect("one was just pushed");
-        progress(Progress::StepEnds(step, &self.record));
+        progress(Progress::StepEnds(step));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use model::experiment::MARGIN_DEFAULT;
 use model::time_profile::TimeProfile;
-use model::{IntervalRecord, Load, Metric, Nanos, OpUnit, Rate, Step, StopRule, float, metric};
+use model::{IntervalRecord, Load, Metric, Nanos, OpUnit, Step, StopRule, float, metric};
 use stats::time_profile::{Second, Series, time_profile};
 
 /// Metrics of the profile next to throughput, in the order of [`SecondSample::others`].
@@ -79,7 +79,7 @@ impl Seconds {
         if matches!(step.load, Load::FindRate(_) | Load::FindClients) {
             return None;
         }
-        let is_given = matches!(&step.load, Load::Open(open) if !is_constant(&open.rate));
+        let is_given = matches!(&step.load, Load::Open(open) if open.rate.changes_for() > Nanos(0));
         let mut series = Series::default();
         for sample in self.samples.iter().filter(|sample| has_invalid || !sample.is_invalid) {
             let mut second = sample.second;
@@ -100,18 +100,6 @@ impl Seconds {
     }
 }
 
-/// Returns whether a rate is the same at all times.
-fn is_constant(rate: &Rate) -> bool {
-    match rate {
-        Rate::Pieces(pieces) => {
-            let first = pieces.first().map(|piece| piece.from_ops_per_s.to_bits());
-            let same = |value: f64| Some(value.to_bits()) == first;
-            pieces.iter().all(|piece| same(piece.from_ops_per_s) && same(piece.to_ops_per_s))
-        }
-        Rate::Sine { amplitude_ops_per_s, .. } => *amplitude_ops_per_s <= 0.0,
-    }
-}
-
 /// Returns an interval's 99th percentile of the response time, ns, of its only kind of operation.
 fn p99(interval: &IntervalRecord) -> Option<f64> {
     let mut timed = interval.clients.values().filter(|summary| summary.response.count > 0);
@@ -124,7 +112,7 @@ mod tests {
     use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
     use model::time_profile::TrendClass;
     use model::validity::{InvalidCause, InvalidReason};
-    use model::{OpKind, OpenLoad, Pace};
+    use model::{OpKind, OpenLoad, Pace, Rate};
 
     use super::*;
 

@@ -17,7 +17,7 @@ use model::{
 
 use super::span::{Classified, Span};
 use super::step_record::complete;
-use crate::account::{gauges, of_kind};
+use crate::account::{gauges, of_kind, raise};
 use crate::tally;
 use crate::validity::classify::Classification;
 
@@ -147,16 +147,10 @@ impl Archive {
         summary: &OpSummary,
         (response, service): (LogLine<'_>, LogLine<'_>),
     ) -> Result<KindTally, ArchiveError> {
-        let end = format!(".{kind}");
-        if response.is_warmup() {
-            let found = response.tag();
-            let reason = format!("a measured line is tagged as warm-up: {found}");
-            return Err(self.response.damaged(&reason));
-        }
-        if !response.tag().ends_with(&end) || service.tag() != response.tag() {
-            let (found, expected) = (response.tag(), service.tag());
-            let reason =
-                format!("the line of a {kind} is tagged {found}, and its service times {expected}");
+        let (tag, of_service) = (response.tag(), service.tag());
+        if response.is_warmup() || !tag.ends_with(&format!(".{kind}")) || of_service != tag {
+            let what = format!("the line of a measured {kind}");
+            let reason = format!("{what} is tagged {tag}, and its service times {of_service}");
             return Err(self.response.damaged(&reason));
         }
         let (response, service) = (response.histogram()?, service.histogram()?);
@@ -260,14 +254,6 @@ fn offered(intervals: &[&IntervalRecord]) -> u64 {
     whole(due.sum::<f64>().round())
 }
 
-/// Raises readings to those that are higher.
-fn raise(most: &mut Readings, other: Readings) {
-    for (name, value) in other {
-        let known = most.entry(name).or_insert(value);
-        *known = known.max(value);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use archive::{HistogramPlace, RunWriter};
@@ -275,8 +261,8 @@ mod tests {
     use model::record::{RunEnd, SCHEMA};
     use model::validity::{InvalidCause, InvalidReason};
     use model::{
-        Cell, EngineState, Limit, Load, OpenLoad, Options, Pace, Rate, Settings, Step, StopRule,
-        Variant,
+        Cell, EngineState, Limit, Load, OpenLoad, Options, Pace, Placement, Rate, Settings, Step,
+        StopRule, Variant,
     };
     use proptest::prelude::*;
 
@@ -325,7 +311,8 @@ mod tests {
     ) -> StepRecord {
         let clock = ManualClock::new(Nanos(0));
         let step = step(is_open, seconds.len());
-        let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone());
+        let mut accumulator =
+            StepAccumulator::open(&clock, Vec::new(), step.clone(), Placement::Free);
         accumulator.begin_step(1, step);
         accumulator.begin_span(EngineState::default());
         for (at, second) in (0..).zip(seconds) {

@@ -9,7 +9,7 @@ use model::{Nanos, Placement, StepRecord, metric, rule_code};
 
 use super::span::Part;
 use crate::validity::evidence::Setting;
-use crate::validity::load_status::too_many_invalid;
+use crate::validity::load_status::{invalid_phrase, too_many_invalid};
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
@@ -98,17 +98,11 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
 
 /// Describes the invalid intervals and their causes.
 fn describe_invalid(invalid_intervals: &InvalidIntervals) -> String {
-    let verb = if invalid_intervals.intervals == 1 { "is" } else { "are" };
-    let mut evidence = format!(
-        "{} of {} intervals {verb} invalid",
-        invalid_intervals.intervals, invalid_intervals.of_intervals
-    );
-    for (at, (cause, count)) in invalid_intervals.causes.iter().enumerate() {
-        let before = if at == 0 { ": " } else { ", " };
-        // Writing to a text does not fail.
-        write!(evidence, "{before}{} ({count})", cause.phrase()).ok();
-    }
-    evidence
+    let InvalidIntervals { intervals, of_intervals, causes, .. } = invalid_intervals;
+    let causes: Vec<_> =
+        causes.iter().map(|(cause, count)| format!("{} ({count})", cause.phrase())).collect();
+    let causes = causes.join(", ");
+    format!("{}: {causes}", invalid_phrase(*intervals as usize, *of_intervals as usize))
 }
 
 /// Names the operations that no rate and no time counts, if the longest of all is among them.

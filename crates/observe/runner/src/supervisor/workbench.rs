@@ -81,8 +81,8 @@ pub enum Progress<'a> {
     Second(&'a Step, Option<ProbeBegins>, &'a IntervalRecord),
     /// A probe of a step's search is over.
     ProbeEnds(&'a Step, &'a ProbeRecord),
-    /// A step is over; with the run so far.
-    StepEnds(&'a StepRecord, &'a RunRecord),
+    /// A step is over.
+    StepEnds(&'a StepRecord),
     /// A run is over.
     RunEnds(&'a RunRecord),
 }

@@ -163,26 +163,24 @@ impl Outside {
 
     /// Returns the sum over both spans.
     pub(crate) fn and(&self, other: &Self) -> Self {
-        let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
-        Self {
-            span: self.span.after(other.span),
-            steal: sum(self.steal, other.steal),
-            throttled: sum(self.throttled, other.throttled),
-            others: sum(self.others, other.others),
-            busy: sum(self.busy, other.busy),
-        }
+        self.with(other, self.span.after(other.span), |us, more| us + more)
     }
 
     /// Returns the part of it that falls to a span of this length: all of it to a longer one.
     pub(crate) fn scaled_to(&self, length: Nanos) -> Self {
         let factor = (length.as_secs_f64() / self.span.as_secs_f64().max(1e-9)).min(1.0);
-        let part = |us: Option<f64>| us.map(|us| us * factor);
+        self.with(self, length, |us, _| us * factor)
+    }
+
+    /// Returns each account over `span`, of both.
+    fn with(&self, other: &Self, span: Nanos, of: impl Fn(f64, f64) -> f64) -> Self {
+        let one = |own: Option<f64>, other: Option<f64>| Some(of(own?, other?));
         Self {
-            span: length,
-            steal: part(self.steal),
-            throttled: part(self.throttled),
-            others: part(self.others),
-            busy: part(self.busy),
+            span,
+            steal: one(self.steal, other.steal),
+            throttled: one(self.throttled, other.throttled),
+            others: one(self.others, other.others),
+            busy: one(self.busy, other.busy),
         }
     }
 }

@@ -61,10 +61,13 @@ pub(crate) fn load_status(served: &OpenLoopTotals<'_>) -> LoadStatus {
 pub(crate) fn too_many_invalid(invalid: usize, all: usize) -> Option<String> {
     let is_nothing_left = invalid > 0 && invalid == all;
     let is_many = invalid >= INVALID_MIN && invalid as f64 > INVALID_SHARE_MAX * all as f64;
-    (is_nothing_left || is_many).then(|| {
-        let verb = if invalid == 1 { "is" } else { "are" };
-        format!("{invalid} of {all} intervals {verb} invalid")
-    })
+    (is_nothing_left || is_many).then(|| invalid_phrase(invalid, all))
+}
+
+/// Writes `1 of 3 intervals is invalid`.
+pub(crate) fn invalid_phrase(invalid: usize, all: usize) -> String {
+    let verb = if invalid == 1 { "is" } else { "are" };
+    format!("{invalid} of {all} intervals {verb} invalid")
 }
 
 /// Describes how the load fell behind, if it did.

@@ -20,14 +20,11 @@ const BEAT: Duration = Duration::from_millis(500);
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Executes one step, with a row-count check when it is one of the application.
-    ///
-    /// # Errors
-    /// When the parent is gone.
     pub(crate) fn application_step(
         &self,
         context: &StepContext<'_>,
         row_counts: &mut RowCountCheck,
-    ) -> Result<StepEnds, String> {
+    ) -> StepEnds {
         let Some(step_spec) = row_counts.step_spec(&context.step.name) else {
             return self.step(context);
         };
@@ -36,16 +33,16 @@ impl<W: Write + Send> Worker<'_, W> {
             let end = StepEnd::Failed { reason: error.to_string() };
             StepEnds::without_clients(context.index, end)
         };
-        for (copy, rows) in match self.count(context.engine, &unknown)? {
+        for (copy, rows) in match self.count(context.engine, &unknown) {
             Ok(counts) => counts,
-            Err(error) => return Ok(failed(error)),
+            Err(error) => return failed(error),
         } {
             row_counts.counted(copy, rows);
         }
         let bounds = |table, copy| context.engine.bounds(table, copy);
         let tables = match Tables::query(row_counts.setup(), context.index, bounds) {
             Ok(tables) => tables,
-            Err(error) => return Ok(failed(error)),
+            Err(error) => return failed(error),
         };
         let counted = Counted::new(context.engine);
         let mut ends = self.step(&StepContext {
@@ -53,59 +50,50 @@ impl<W: Write + Send> Worker<'_, W> {
             tables: Some(&tables),
             kinds: context.kinds.clone(),
             ..*context
-        })?;
+        });
         let tallies = counted.tallies();
         row_counts.note(&tallies);
         ends.findings = row_counts.warnings(&tallies);
-        Ok(ends)
+        ends
     }
 
     /// Counts the tables changed so far; returns `false` after a mismatch, which is reported.
     ///
     /// Called between two steps, outside any measured span.
-    ///
-    /// # Errors
-    /// When the parent is gone.
     pub(crate) fn audit(
         &self,
         engine: &dyn Engine,
         row_counts: &mut RowCountCheck,
         is_last: bool,
-    ) -> Result<bool, String> {
+    ) -> bool {
         let due = row_counts.due(is_last);
-        let checked = match self.count(engine, &due)? {
+        let checked = match self.count(engine, &due) {
             Ok(counts) => {
                 counts.into_iter().try_for_each(|(copy, rows)| row_counts.check(copy, rows))
             }
             Err(error) => Err(format!("the rows of its tables could not be counted: {error}")),
         };
-        match checked {
-            Ok(()) => Ok(true),
-            Err(reason) => self.send(&Message::Violated { reason }).map(|()| false),
+        let is_sound = checked.is_ok();
+        if let Err(reason) = checked {
+            self.send(&Message::Violated { reason });
         }
+        is_sound
     }
 
     /// Counts the rows of copies, one after the other; unknown ones are left out.
-    ///
-    /// # Errors
-    /// When the parent is gone.
     fn count(
         &self,
         engine: &dyn Engine,
         copies: &[TableCopy],
-    ) -> Result<Result<Vec<(TableCopy, u64)>, EngineError>, String> {
+    ) -> Result<Vec<(TableCopy, u64)>, EngineError> {
         if !copies.is_empty() {
-            self.send(&Message::Stage { name: "count_rows".to_owned() })?;
+            self.send(&Message::Stage { name: "count_rows".to_owned() });
         }
         let mut counts = Vec::new();
         for copy in copies {
-            match self.count_one(engine, *copy)? {
-                Ok(Some(rows)) => counts.push((*copy, rows)),
-                Ok(None) => {}
-                Err(error) => return Ok(Err(error)),
-            }
+            counts.extend(self.count_one(engine, *copy)?.map(|rows| (*copy, rows)));
         }
-        Ok(Ok(counts))
+        Ok(counts)
     }
 
     /// Counts the rows of one copy, however long that takes.
@@ -113,7 +101,7 @@ impl<W: Write + Send> Worker<'_, W> {
         &self,
         engine: &dyn Engine,
         (table, copy): TableCopy,
-    ) -> Result<Result<Option<u64>, EngineError>, String> {
+    ) -> Result<Option<u64>, EngineError> {
         let (send, receive) = sync_channel(1);
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -122,13 +110,13 @@ impl<W: Write + Send> Worker<'_, W> {
             });
             loop {
                 match receive.recv_timeout(BEAT) {
-                    Ok(counted) => return Ok(counted),
+                    Ok(counted) => return counted,
                     Err(RecvTimeoutError::Timeout) => {
-                        self.send(&Message::Heartbeat { operations: 0 })?;
+                        self.send(&Message::Heartbeat { operations: 0 });
                     }
                     Err(RecvTimeoutError::Disconnected) => {
                         let reason = "the driver panicked while it counted rows".to_owned();
-                        return Ok(Err(EngineError::Fatal(reason)));
+                        return Err(EngineError::Fatal(reason));
                     }
                 }
             }

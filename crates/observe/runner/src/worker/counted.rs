@@ -2,7 +2,7 @@
 //!
 //! The load loop counts by kind of operation, which is one addition and the same for every
 //! engine. Calls per table are counted here, and only where there are tables: a call to a server
-//! takes some thousand times as long as the look-up.
+//! takes some thousand times as long as the lookup.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};

@@ -80,11 +80,7 @@ fn check_call(
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Opens the engine; `None` when it refused, which is then reported.
-    pub(super) fn open(
-        &self,
-        order: &Order,
-        registry: &Registry,
-    ) -> Result<Option<Opened>, String> {
+    pub(super) fn open(&self, order: &Order, registry: &Registry) -> Option<Opened> {
         let spec = OpenSpec {
             endpoint: order.endpoint.clone(),
             application: application_setup(order),
@@ -116,8 +112,8 @@ impl<W: Write + Send> Worker<'_, W> {
         });
         match opened {
             Ok((engine, message)) => {
-                self.send(&message)?;
-                Ok(Some((engine, engine::gives_answers(&driver.capabilities()))))
+                self.send(&message);
+                Some((engine, engine::gives_answers(&driver.capabilities())))
             }
             Err(error) => {
                 let mut refusal = error.into();
@@ -133,19 +129,17 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Calls the order's procedures once; returns `false` when one was refused, which is reported.
-    pub(super) fn check_calls(&self, engine: &dyn Engine, order: &Order) -> Result<bool, String> {
-        let Some(setup) = application_setup(order) else { return Ok(true) };
-        for procedure in &order.checked {
-            let checked = check_call(engine, &setup, *procedure);
-            if let Err(error) = checked {
-                return self.refuse(error.into()).map(|_| false);
-            }
-        }
-        Ok(true)
+    pub(super) fn check_calls(&self, engine: &dyn Engine, order: &Order) -> bool {
+        let Some(setup) = application_setup(order) else { return true };
+        let mut calls = order.checked.iter().map(|called| check_call(engine, &setup, *called));
+        let Some(error) = calls.find_map(Result::err) else { return true };
+        self.refuse(error.into());
+        false
     }
 
     /// Reports that the engine is not opened, and why.
-    fn refuse(&self, refusal: Refusal) -> Result<Option<Opened>, String> {
-        self.send(&Message::Refused { refusal }).map(|()| None)
+    fn refuse(&self, refusal: Refusal) -> Option<Opened> {
+        self.send(&Message::Refused { refusal });
+        None
     }
 }

@@ -31,13 +31,13 @@ pub(crate) struct Worker<'a, W> {
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Reports the engine's state at the start of the measured span and waits for the parent.
-    pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) -> Result<(), String> {
+    pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) {
         // The clients of a warm-up are running.
         let mut before = context.engine.state().unwrap_or_default();
         before.readings.extend(self.heap.cheap_readings());
         let (before, is_patient) = (Box::new(before), context.kinds.contains(&OpKind::Define));
-        self.send(&Message::MeasuringBegins { before, is_patient })?;
-        self.wait_for_go()
+        self.send(&Message::MeasuringBegins { before, is_patient });
+        self.wait_for_go();
     }
 
     /// Returns the state of engine and allocator when the clients have ended.
@@ -48,32 +48,31 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Waits until the parent has taken its readings.
-    pub(super) fn wait_for_go(&self) -> Result<(), String> {
-        let Command::Go = self.reply()? else {
-            return Err("the parent classified intervals without a request".to_owned());
-        };
-        Ok(())
+    pub(super) fn wait_for_go(&self) {
+        let Command::Go = self.reply() else { unreachable!("the parent lets a step go on") };
     }
 
     /// Waits for the parent's list of a probe's invalid intervals.
-    pub(crate) fn wait_for_classification(&self) -> Result<Vec<bool>, String> {
-        let Command::Classified { is_invalid } = self.reply()? else {
-            return Err("the parent did not classify the probe".to_owned());
+    pub(crate) fn wait_for_classification(&self) -> Vec<bool> {
+        let Command::Classified { is_invalid } = self.reply() else {
+            unreachable!("the parent classifies a probe")
         };
-        Ok(is_invalid)
+        is_invalid
     }
 
-    fn reply(&self) -> Result<Command, String> {
-        self.replies.recv().map_err(|_hung_up| "the parent is gone".to_owned())
+    fn reply(&self) -> Command {
+        self.replies.recv().unwrap_or_else(|_hung_up| end())
     }
 
     /// Sends a message to the parent.
-    pub(crate) fn send(&self, message: &Message) -> Result<(), String> {
-        send_to(&self.output, message)
+    pub(crate) fn send(&self, message: &Message) {
+        send_to(&self.output, message);
     }
 }
 
 /// Reads commands on a thread of its own, so that a stop works while the engine is busy.
+///
+/// The end of the input ends this process.
 pub(super) fn listen(
     input: impl BufRead + Send + 'static,
     stop: StopFlag,
@@ -91,20 +90,27 @@ pub(super) fn listen(
                 Err(_unknown) => break,
             }
         }
-        let me = rustix::process::getpid();
-        rustix::process::kill_process(me, rustix::process::Signal::KILL)
-            .expect("a process may kill itself");
+        end();
     });
     (orders, replies)
 }
 
 /// Writes one message as one line.
-pub(super) fn send_to(output: &Mutex<impl Write>, message: &Message) -> Result<(), String> {
+pub(super) fn send_to(output: &Mutex<impl Write>, message: &Message) {
     let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
     line.push(b'\n');
-    let mut output = output.lock().map_err(|_poisoned| "a thread panicked".to_owned())?;
-    output
-        .write_all(&line)
-        .and_then(|()| output.flush())
-        .map_err(|error| format!("the parent does not read: {error}"))
+    let mut output = output.lock().expect("no thread panics while it writes");
+    if output.write_all(&line).and_then(|()| output.flush()).is_err() {
+        end();
+    }
+}
+
+/// Ends this process, whose parent is gone: no run outlives its record.
+fn end() -> ! {
+    let me = rustix::process::getpid();
+    rustix::process::kill_process(me, rustix::process::Signal::KILL)
+        .expect("a process may kill itself");
+    loop {
+        thread::park();
+    }
 }

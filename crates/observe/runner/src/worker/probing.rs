@@ -19,20 +19,17 @@ use crate::tally;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Runs a step's search; the confirming probe's result is the step's own.
-    ///
-    /// # Errors
-    /// When the parent is gone.
-    pub(crate) fn search(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
+    pub(crate) fn search(&self, context: &StepContext<'_>) -> StepEnds {
         let mut own = StepEnds::without_clients(context.index, StepEnd::Finished);
         let mut search = match self.search_of(context.step) {
             Ok(search) => search,
-            Err(reason) => return Ok(StepEnds { end: StepEnd::Failed { reason }, ..own }),
+            Err(reason) => return StepEnds { end: StepEnd::Failed { reason }, ..own },
         };
         let mut monitor = PendingWorkMonitor::new();
         while let Next::Probe(probe) = search.next() {
-            let (observation, ends) = self.probe(context, &probe, &mut monitor)?;
+            let (observation, ends) = self.probe(context, &probe, &mut monitor);
             search.observe(&observation);
-            self.send(&Message::ProbeEnds { search: Box::new(search.record().clone()) })?;
+            self.send(&Message::ProbeEnds { search: Box::new(search.record().clone()) });
             if ends.end != StepEnd::Finished {
                 own.end = ends.end;
                 break;
@@ -42,7 +39,7 @@ impl<W: Write + Send> Worker<'_, W> {
             }
         }
         own.search = Some(search.record().clone());
-        Ok(own)
+        own
     }
 
     /// Returns the search of a step.
@@ -77,9 +74,9 @@ impl<W: Write + Send> Worker<'_, W> {
         context: &StepContext<'_>,
         probe: &Probe,
         monitor: &mut PendingWorkMonitor,
-    ) -> Result<(ProbeObservation, StepEnds), String> {
+    ) -> (ProbeObservation, StepEnds) {
         let waited = match probe.settles_first {
-            true => self.wait_for_pending_work(context, monitor)?,
+            true => self.wait_for_pending_work(context, monitor),
             false => Nanos(0),
         };
         let trial = trial_of(context, probe);
@@ -92,14 +89,14 @@ impl<W: Write + Send> Worker<'_, W> {
                 ProbeLoad::Closed { .. } => None,
             },
             length: probe.warmup.after(probe.measure),
-        }))?;
+        }));
         let mut watcher = Watcher::new(context.step, context.engine.state().unwrap_or_default());
         let tried = self.try_load(context, &trial, &mut |interval, engine| {
             watcher.add(interval, engine);
-        })?;
+        });
         let after = self.final_state(context.engine);
-        self.send(&Message::ProbeMeasured { after: Box::new(after.clone()) })?;
-        let is_invalid = self.wait_for_classification()?;
+        self.send(&Message::ProbeMeasured { after: Box::new(after.clone()) });
+        let is_invalid = self.wait_for_classification();
         let ends = match &tried {
             Ok(totals) => tally::step_ends(context.index, totals),
             Err(end) => StepEnds::without_clients(context.index, end.clone()),
@@ -111,7 +108,7 @@ impl<W: Write + Send> Worker<'_, W> {
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
             StepEnd::Failed { reason } => Some(reason.clone()),
         };
-        Ok((observation, ends))
+        (observation, ends)
     }
 
     /// Waits for the pending work of earlier probes; an engine error is left to the probe.
@@ -119,8 +116,8 @@ impl<W: Write + Send> Worker<'_, W> {
         &self,
         context: &StepContext<'_>,
         monitor: &mut PendingWorkMonitor,
-    ) -> Result<Nanos, String> {
-        self.send(&Message::Stage { name: "pending_work".to_owned() })?;
+    ) -> Nanos {
+        self.send(&Message::Stage { name: "pending_work".to_owned() });
         let sources = WorkSources {
             engine: context.engine,
             clock: self.clock,
@@ -128,9 +125,10 @@ impl<W: Write + Send> Worker<'_, W> {
             dirty_bytes: &dirty_bytes,
         };
         let waited = monitor.wait(&sources, &mut || {
-            self.send(&Message::Heartbeat { operations: 0 }).is_ok() && !self.stop.is_set()
+            self.send(&Message::Heartbeat { operations: 0 });
+            !self.stop.is_set()
         });
-        Ok(waited.unwrap_or_default())
+        waited.unwrap_or_default()
     }
 }
 
@@ -170,8 +168,7 @@ const fn mixed(seed: u64, probe: u32) -> u64 {
 
 /// Returns the host's dirty pages, bytes; `None` when unknown.
 fn dirty_bytes() -> Option<f64> {
-    let bytes = sampler::dirty_bytes().ok().flatten()?;
-    Some(bytes as f64)
+    sampler::dirty_bytes().map(|bytes| bytes as f64)
 }
 
 /// Collects a probe's intervals.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use engine::ApplicationSetup;
 use model::record::{Finding, Severity};
-use model::sql::{CallMix, Part, Procedure, TrafficSpec};
+use model::sql::{Part, Procedure, TrafficSpec};
 use model::{OpKind, rule_code};
 
 use super::counted::{Calls, Tallies};
@@ -89,9 +89,8 @@ impl RowCountCheck {
 
     /// Returns the copies whose rows must be counted before the step.
     pub(crate) fn unknown(&self, step_spec: &TrafficSpec) -> Vec<TableCopy> {
-        let called = called(step_spec).into_iter();
-        let procedures = called.filter_map(|at| self.setup.application.procedures.get(at));
-        let changing = procedures.filter(|it| matches!(effect(it), Effect::Adds | Effect::Removes));
+        let called = self.setup.application.called(step_spec);
+        let changing = called.filter(|it| matches!(effect(it), Effect::Adds | Effect::Removes));
         let copies = changing
             .flat_map(|it| (0..self.setup.copies(it.table)).map(move |copy| (it.table, copy)));
         let mut copies: Vec<_> = copies.filter(|copy| !self.entries.contains_key(copy)).collect();
@@ -188,20 +187,6 @@ impl Entry {
         self.slack += calls.failed * u64::from(procedure.rows);
         calls.failed == 0 || procedure.rows > 0
     }
-}
-
-/// Returns the positions of the procedures that a step calls.
-fn called(step_spec: &TrafficSpec) -> Vec<usize> {
-    let background = step_spec.background.as_ref().map(|background| &background.call_mix);
-    let positions = |call_mix: &CallMix| -> Vec<usize> {
-        match call_mix {
-            CallMix::Mix(weights) => weights.iter().map(|(at, _)| usize::from(*at)).collect(),
-            CallMix::InTurn(turns) | CallMix::Once(turns) => {
-                turns.iter().map(|at| usize::from(*at)).collect()
-            }
-        }
-    };
-    step_spec.clients.iter().chain(background).flat_map(positions).collect()
 }
 
 /// Returns the effect of a procedure's calls on the number of rows.

@@ -1,12 +1,13 @@
 //! Executes one run's order: opens the engine, runs its steps, closes it.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
 
 use engine::{Refusal, Setting};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
-use model::StepInfo;
+use model::OpKind;
 use workload::Presence;
 
 use super::context::StepContext;
@@ -24,7 +25,7 @@ use crate::preflight::calibration_of;
 /// record.
 ///
 /// # Errors
-/// A text for the parent when the order cannot be read or the pipe breaks.
+/// A text for the parent when no order comes, or the engine cannot be closed.
 pub fn work(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send,
@@ -42,7 +43,8 @@ pub fn work(
         Err(error) => {
             let (reason, remedy) = (error.to_string(), error.remedy());
             let refusal = Refusal::Setting { setting: Setting::Allocator, reason, remedy };
-            return send_to(&output, &Message::Refused { refusal });
+            send_to(&output, &Message::Refused { refusal });
+            return Ok(());
         }
     };
     let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };
@@ -58,25 +60,27 @@ fn step_seed(order: &Order, index: u32) -> u64 {
     order.cell.seed.wrapping_add(earlier as u64)
 }
 
-/// Returns all steps the order may name; those of the application first.
-fn infos(order: &Order) -> Vec<StepInfo> {
-    let own = order.application.as_ref().map(workload::step_infos).unwrap_or_default();
-    own.into_iter().chain(workload::catalog()).collect()
+/// Returns the kinds of a step's operations; the application's steps come before the catalog's.
+fn kinds(order: &Order, name: &str) -> BTreeSet<OpKind> {
+    let own = order.application.as_ref().and_then(|own| Some((own, own.step(name)?)));
+    if let Some((application, step)) = own {
+        return application.called(step).map(|procedure| procedure.kind).collect();
+    }
+    let known = workload::catalog().into_iter().find(|info| info.name == name);
+    known.map(|info| info.needs).unwrap_or_default()
 }
 
 impl<W: Write + Send> Worker<'_, W> {
     fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
-        self.calibrate(order)?;
-        let Some((engine, is_checking)) = self.open(order, registry)? else { return Ok(()) };
-        if !self.check_calls(engine.as_ref(), order)? {
+        self.calibrate(order);
+        let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
+        if !self.check_calls(engine.as_ref(), order) {
             return Ok(());
         }
         let mut presence = Presence::Some;
         let mut row_counts = application_setup(order).map(RowCountCheck::new);
-        let infos = infos(order);
         for (index, step) in (0..).zip(&order.steps) {
-            self.send(&Message::StepBegins { index })?;
-            let info = infos.iter().find(|info| info.name == step.name);
+            self.send(&Message::StepBegins { index });
             let context = StepContext {
                 engine: engine.as_ref(),
                 data: &order.data,
@@ -84,28 +88,26 @@ impl<W: Write + Send> Worker<'_, W> {
                 step,
                 presence,
                 is_checking,
-                kinds: info.map(|info| info.needs.clone()).unwrap_or_default(),
+                kinds: kinds(order, &step.name),
                 seed: step_seed(order, index),
                 tables: None,
             };
             let ends = match &mut row_counts {
-                Some(row_counts) => self.application_step(&context, row_counts)?,
-                None => self.step(&context)?,
+                Some(row_counts) => self.application_step(&context, row_counts),
+                None => self.step(&context),
             };
             let is_finished = ends.end == StepEnd::Finished;
-            self.send(&Message::StepEnds(Box::new(ends)))?;
+            self.send(&Message::StepEnds(Box::new(ends)));
             let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
             for (of, text) in texts {
                 let Some(text) = text else { continue };
                 let name = format!("{index}.{}{of}.txt", step.name);
-                self.send(&Message::EngineText { name, text })?;
+                self.send(&Message::EngineText { name, text });
             }
-            self.wait_for_go()?;
+            self.wait_for_go();
             let is_last = index as usize + 1 == order.steps.len();
             let is_sound = match &mut row_counts {
-                Some(row_counts) if is_finished => {
-                    self.audit(engine.as_ref(), row_counts, is_last)?
-                }
+                Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),
                 Some(_) | None => true,
             };
             if !is_finished || !is_sound {
@@ -113,18 +115,17 @@ impl<W: Write + Send> Worker<'_, W> {
             }
             presence = workload::presence_after(&step.name, presence);
         }
-        match engine.close() {
-            Ok(()) => self.send(&Message::Closed { clock: self.clock.check() }),
-            Err(error) => Err(format!("the engine could not be closed: {error}")),
-        }
+        engine.close().map_err(|error| format!("the engine could not be closed: {error}"))?;
+        self.send(&Message::Closed { clock: self.clock.check() });
+        Ok(())
     }
 
     /// Calibrates the client on this host, and reports it.
-    fn calibrate(&mut self, order: &Order) -> Result<(), String> {
-        let Some(request) = calibration_of(&order.steps) else { return Ok(()) };
+    fn calibrate(&mut self, order: &Order) {
+        let Some(request) = calibration_of(&order.steps) else { return };
         // Missing threads are reported by the step that needs them.
-        let Ok(calibration) = load::calibrate(self.clock, &request) else { return Ok(()) };
+        let Ok(calibration) = load::calibrate(self.clock, &request) else { return };
         self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);
-        self.send(&Message::Calibrated { calibration })
+        self.send(&Message::Calibrated { calibration });
     }
 }

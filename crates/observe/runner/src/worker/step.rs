@@ -20,16 +20,16 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Executes one step; its failure is part of the result.
     ///
     /// A step with operations and its settle are two spans; the parent takes readings in between.
-    pub(crate) fn step(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
+    pub(crate) fn step(&self, context: &StepContext<'_>) -> StepEnds {
         let stages = workload::stages(&context.step.name, context.application());
         let mut ends = if context.step.stop == StopRule::Operations(0) {
-            self.maintain(context, stages)?
+            self.maintain(context, stages)
         } else {
-            let mut ends = self.drive(context)?;
+            let mut ends = self.drive(context);
             self.end_span(&mut ends, context.engine);
             if ends.end == StepEnd::Finished && !stages.is_empty() {
-                self.send(&Message::SettleBegins { after: Box::new(ends.after.clone()) })?;
-                self.wait_for_go()?;
+                self.send(&Message::SettleBegins { after: Box::new(ends.after.clone()) });
+                self.wait_for_go();
                 self.settle_apart(context, stages, &mut ends);
             }
             ends
@@ -37,19 +37,19 @@ impl<W: Write + Send> Worker<'_, W> {
         if self.stop.is_set() && ends.end == StepEnd::Finished {
             ends.end = StepEnd::Stopped;
         }
-        Ok(ends)
+        ends
     }
 
     /// Executes a step that is nothing but a settle: costs and duration are the settle's.
-    fn maintain(&self, context: &StepContext<'_>, stages: &[Stage]) -> Result<StepEnds, String> {
-        self.begin_measuring(context)?;
+    fn maintain(&self, context: &StepContext<'_>, stages: &[Stage]) -> StepEnds {
+        self.begin_measuring(context);
         let mut ends = StepEnds::without_clients(context.index, StepEnd::Finished);
         if !stages.is_empty() {
             ends.growth = self.settle(context, stages, &mut ends);
             ends.duration = ends.settle.as_ref().map(|settle| settle.took_ns).unwrap_or_default();
         }
         self.end_span(&mut ends, context.engine);
-        Ok(ends)
+        ends
     }
 
     /// Settles after a step's clients, in a span of its own.
@@ -68,7 +68,7 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Runs a step's clients, or its search.
-    fn drive(&self, context: &StepContext<'_>) -> Result<StepEnds, String> {
+    fn drive(&self, context: &StepContext<'_>) -> StepEnds {
         if matches!(context.step.load, Load::FindRate(_) | Load::FindClients) {
             return self.search(context);
         }
@@ -80,10 +80,10 @@ impl<W: Write + Send> Worker<'_, W> {
             seed: context.seed,
             probe: None,
         };
-        Ok(match self.try_load(context, &trial, &mut |_, _| {})? {
+        match self.try_load(context, &trial, &mut |_, _| {}) {
             Ok(totals) => tally::step_ends(context.index, &totals),
             Err(end) => StepEnds::without_clients(context.index, end),
-        })
+        }
     }
 
     /// Settles; returns the growth of the worker's own counters.
@@ -95,7 +95,8 @@ impl<W: Write + Send> Worker<'_, W> {
                 Some(name) => Message::Stage { name: name.to_owned() },
                 None => Message::Heartbeat { operations: 0 },
             };
-            self.send(&message).is_ok() && !self.stop.is_set()
+            self.send(&message);
+            !self.stop.is_set()
         });
         match settled {
             Ok(record) => ends.settle = Some(record),

@@ -29,35 +29,23 @@ pub(crate) struct Trial {
 impl<W: Write + Send> Worker<'_, W> {
     /// Runs one load; `on_interval` gets each interval with the engine's readings at its end.
     ///
-    /// A load that could not be run at all is returned as the end of its step.
-    ///
     /// # Errors
-    /// When the parent is gone.
+    /// The end of its step, when the load could not be run at all.
     pub(crate) fn try_load(
         &self,
         context: &StepContext<'_>,
         trial: &Trial,
         on_interval: &mut dyn FnMut(&Interval, &Readings),
-    ) -> Result<Result<StepTotals, StepEnd>, String> {
+    ) -> Result<StepTotals, StepEnd> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
-        let mut run = match self.step_run(context, trial) {
-            Ok(run) => run,
-            Err(error) => return Ok(Err(failed(&error))),
-        };
-        let mut sent = Ok(());
+        let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
         let totals = run_step(self.clock, &mut run, &mut |event| {
-            if sent.is_ok() {
-                sent = self.report_event(context, trial, event, on_interval);
-            }
-            if sent.is_err() {
-                self.stop.set();
-            }
+            self.report_event(context, trial, event, on_interval);
         });
-        sent?;
-        Ok(totals.map_err(|error| {
+        totals.map_err(|error| {
             let is_stopped = matches!(error, LoadError::Stopped);
             if is_stopped { StepEnd::Stopped } else { failed(&error) }
-        }))
+        })
     }
 
     /// Prepares the clients.
@@ -100,7 +88,7 @@ impl<W: Write + Send> Worker<'_, W> {
         trial: &Trial,
         event: Event<'_>,
         on_interval: &mut dyn FnMut(&Interval, &Readings),
-    ) -> Result<(), String> {
+    ) {
         match event {
             Event::MeasuringBegins => self.begin_measuring(context),
             Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
@@ -122,7 +110,7 @@ impl<W: Write + Send> Worker<'_, W> {
                     growth: interval.readings.clone(),
                     engine,
                 };
-                self.send(&Message::Interval(Box::new(message)))
+                self.send(&Message::Interval(Box::new(message)));
             }
         }
     }

@@ -3,8 +3,7 @@
 use model::{Readings, metric};
 
 use crate::control_group::{CgroupDir, Version, locate};
-use crate::error::SampleError;
-use crate::kernel_file::{read_if_there, read_of_process, value_of};
+use crate::kernel_file::{read, read_of_process, value_of};
 use crate::mount::mounts;
 
 /// Reads the accounts of the worker's control group.
@@ -16,15 +15,15 @@ pub(crate) struct CgroupSampler {
 }
 
 impl CgroupSampler {
-    pub(crate) fn sample(&mut self) -> Result<Readings, SampleError> {
+    pub(crate) fn sample(&mut self) -> Readings {
         let mut readings = Readings::new();
         if let Some(group) = &self.own {
-            readings.set(metric::CGROUP_MEMORY_BYTES, group.memory_bytes()?);
-            readings.set(metric::CGROUP_OOM_KILLS, group.oom_kills()?);
+            readings.set(metric::CGROUP_MEMORY_BYTES, group.memory_bytes());
+            readings.set(metric::CGROUP_OOM_KILLS, group.oom_kills());
         }
-        let group = read_of_process(self.pid, "cgroup")?.unwrap_or_default();
-        readings.set(metric::CGROUP_THROTTLED_US, self.throttling.update(&group)?);
-        Ok(readings)
+        let group = read_of_process(self.pid, "cgroup").unwrap_or_default();
+        readings.set(metric::CGROUP_THROTTLED_US, self.throttling.update(&group));
+        readings
     }
 }
 
@@ -45,7 +44,7 @@ pub(crate) struct Throttling {
 impl Throttling {
     /// Returns the time throttled since the first update, us, for a worker whose `/proc/PID/cgroup`
     /// has this text; `None` when its groups do not report it.
-    fn update(&mut self, text: &str) -> Result<Option<u64>, SampleError> {
+    fn update(&mut self, text: &str) -> Option<u64> {
         if text != self.text {
             text.clone_into(&mut self.text);
             self.groups =
@@ -56,10 +55,10 @@ impl Throttling {
     }
 
     /// Adds what the groups have counted since the last update.
-    fn add(&mut self) -> Result<Option<u64>, SampleError> {
+    fn add(&mut self) -> Option<u64> {
         let mut now_us = None;
         for group in &self.groups {
-            let text = read_if_there(&group.dir.join("cpu.stat"))?.unwrap_or_default();
+            let text = read(group.dir.join("cpu.stat")).unwrap_or_default();
             let more = throttled_us(&text, group.version);
             now_us = now_us.into_iter().chain(more).reduce(u64::wrapping_add);
         }
@@ -67,7 +66,7 @@ impl Throttling {
             self.total_us += u64::saturating_sub(now, last);
         }
         self.last_us = now_us;
-        Ok(now_us.map(|_known| self.total_us))
+        now_us.map(|_known| self.total_us)
     }
 }
 
@@ -111,7 +110,7 @@ mod tests {
     fn updated_once(dir: &Path, version: Version) -> Throttling {
         let groups = enclosing(&CgroupDir { version, dir: dir.to_path_buf() });
         let mut throttling = Throttling { groups, ..Throttling::default() };
-        throttling.add().unwrap();
+        throttling.add();
         throttling
     }
 
@@ -125,7 +124,7 @@ mod tests {
         let mut throttling = updated_once(&group, Version::V2);
         assert_eq!(throttling.groups.len(), 2);
         std::fs::write(top.path().join("slice/cpu.stat"), "throttled_usec 19\n").unwrap();
-        assert_eq!(throttling.add().unwrap(), Some(12));
+        assert_eq!(throttling.add(), Some(12));
     }
 
     #[test]
@@ -139,19 +138,19 @@ mod tests {
         count(&new, 900_000);
         let mut throttling = updated_once(old.path(), Version::V1);
         count(&old, 8_000);
-        assert_eq!(throttling.add().unwrap(), Some(3));
+        assert_eq!(throttling.add(), Some(3));
         throttling.groups = enclosing(&CgroupDir { version: Version::V1, dir: new.path().into() });
         throttling.last_us = None;
-        assert_eq!(throttling.add().unwrap(), Some(3));
+        assert_eq!(throttling.add(), Some(3));
         count(&new, 902_000);
-        assert_eq!(throttling.add().unwrap(), Some(5));
+        assert_eq!(throttling.add(), Some(5));
         count(&new, 0);
-        assert_eq!(throttling.add().unwrap(), Some(5), "a reset counter adds nothing");
+        assert_eq!(throttling.add(), Some(5), "a reset counter adds nothing");
     }
 
     #[test]
     fn a_process_without_groups_has_no_throttling() {
-        assert_eq!(Throttling::default().update("").unwrap(), None);
+        assert_eq!(Throttling::default().update(""), None);
     }
 
     #[test]
@@ -178,7 +177,7 @@ mod tests {
             }
             let own = Some(CgroupDir { version, dir: dir.path().to_owned() });
             let (pid, throttling) = (std::process::id(), Throttling::default());
-            let readings = CgroupSampler { own, pid, throttling }.sample().unwrap();
+            let readings = CgroupSampler { own, pid, throttling }.sample();
             assert_eq!(readings.value(metric::CGROUP_MEMORY_BYTES), Some(4096.0), "{version:?}");
             assert_eq!(readings.value(metric::CGROUP_OOM_KILLS), Some(2.0), "{version:?}");
         }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use model::{Readings, metric};
 
-use crate::error::SampleError;
 use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
@@ -17,16 +16,18 @@ const BLOCK_BYTES: u64 = 512;
 /// Measures the data directory; files may come and go meanwhile.
 ///
 /// `is_log` gets paths below it.
-pub(crate) fn sample(dir: &Path, is_log: Option<&IsLog>) -> Result<Readings, SampleError> {
+pub(crate) fn sample(dir: &Path, is_log: Option<&IsLog>) -> Readings {
     let is_log_below =
         |path: &Path| is_log.is_some_and(|is_log| is_log(path.strip_prefix(dir).unwrap_or(path)));
     let mut sizes = Sizes::default();
-    sizes.walk(dir, &is_log_below).map_err(SampleError::read(dir))?;
     let mut readings = Readings::new();
+    if sizes.walk(dir, &is_log_below).is_err() {
+        return readings;
+    }
     readings.set(metric::DATA_DIR_BYTES, sizes.all);
     // An engine whose logs cannot be identified by name has an unknown log size, not none.
     readings.set(metric::LOG_BYTES, is_log.map(|_| sizes.logs));
-    Ok(readings)
+    readings
 }
 
 /// Sizes found so far, bytes on storage.
@@ -84,7 +85,7 @@ mod tests {
         let ends =
             |path: &Path| suffixes.iter().any(|suffix| path.to_string_lossy().ends_with(suffix));
         let is_log = (!suffixes.is_empty()).then(|| Arc::new(ends) as IsLog);
-        let readings = super::sample(dir, is_log.as_ref()).expect("the directory is there");
+        let readings = super::sample(dir, is_log.as_ref());
         (readings[metric::DATA_DIR_BYTES], readings.value(metric::LOG_BYTES))
     }
 
@@ -121,11 +122,10 @@ mod tests {
     }
 
     #[test]
-    fn files_that_vanish_are_no_error_and_a_missing_directory_is() {
+    fn files_that_vanish_are_not_counted_and_the_size_of_a_missing_directory_is_absent() {
         assert_eq!(if_there::<()>(Err(ErrorKind::NotFound.into())).unwrap(), None);
         assert!(if_there::<()>(Err(ErrorKind::PermissionDenied.into())).is_err());
-        let error = super::sample(Path::new("/nonexistent"), None).unwrap_err();
-        assert!(error.to_string().starts_with("cannot read /nonexistent"), "{error}");
+        assert!(super::sample(Path::new("/nonexistent"), None).is_empty());
     }
 
     /// Goal: counting while files come and go never fails.

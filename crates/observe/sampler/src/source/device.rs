@@ -3,17 +3,15 @@
 use model::{Readings, metric};
 
 use crate::block_device::BlockDevice;
-use crate::error::SampleError;
-use crate::kernel_file::read_if_there;
+use crate::kernel_file::read;
 
 /// Bytes of a sector in the block layer's counters, whatever the device's own.
 /// Source: Linux, Documentation/block/stat.rst.
 const SECTOR_BYTES: u64 = 512;
 
 /// Reads the device's counters.
-pub(crate) fn sample(device: &BlockDevice) -> Result<Readings, SampleError> {
-    let text = read_if_there(&device.sys_dir.join("stat"))?;
-    Ok(readings(&text.unwrap_or_default()))
+pub(crate) fn sample(device: &BlockDevice) -> Readings {
+    readings(&read(device.sys_dir.join("stat")).unwrap_or_default())
 }
 
 /// Returns the readings in the text of a block device's `stat`.

@@ -1,35 +1,28 @@
 //! The host's CPU, context switches, IO pressure, dirty pages and swapping.
 
-use std::path::Path;
-
 use model::{Readings, metric};
 
-use crate::error::SampleError;
-use crate::kernel_file::{bytes_of, read_if_there, value_of};
+use crate::kernel_file::{bytes_of, read, value_of};
 
 /// Reads the host's accounts.
-pub(crate) fn sample() -> Result<Readings, SampleError> {
+pub(crate) fn sample() -> Readings {
     let mut readings = Readings::new();
-    if let Some(text) = read_if_there(Path::new("/proc/stat"))? {
+    if let Some(text) = read("/proc/stat") {
         add_stat(&mut readings, &text, rustix::param::clock_ticks_per_second());
     }
-    if let Some(text) = read_if_there(Path::new("/proc/pressure/io"))? {
+    if let Some(text) = read("/proc/pressure/io") {
         readings.set(metric::HOST_IO_PRESSURE_US, pressure_us(&text));
     }
-    if let Some(text) = read_if_there(Path::new("/proc/vmstat"))? {
+    if let Some(text) = read("/proc/vmstat") {
         add_vmstat(&mut readings, &text, rustix::param::page_size() as u64);
     }
-    readings.set(metric::DIRTY_BYTES, dirty_bytes()?);
-    Ok(readings)
+    readings.set(metric::DIRTY_BYTES, dirty_bytes());
+    readings
 }
 
 /// Returns the dirty page cache of the host, if it is reported.
-///
-/// # Errors
-/// When the kernel's file is there and cannot be read.
-pub fn dirty_bytes() -> Result<Option<u64>, SampleError> {
-    let text = read_if_there(Path::new("/proc/meminfo"))?;
-    Ok(text.and_then(|text| bytes_of(&text, "Dirty")))
+pub fn dirty_bytes() -> Option<u64> {
+    bytes_of(&read("/proc/meminfo")?, "Dirty")
 }
 
 /// Adds the readings in the text of `/proc/stat`.

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use model::{Readings, metric};
 
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CgroupDir;
-use crate::error::SampleError;
-use crate::kernel_file::{read_if_there, read_of_process};
+use crate::kernel_file::{micros, read, read_of_process};
 use crate::targets::ServerTargets;
 
 /// Reads what is left of the host's user CPU when that of the worker, of its server and our own
@@ -35,10 +33,10 @@ enum Server {
 
 impl Server {
     /// Returns its user CPU, us; 0 for one that has ended.
-    fn user_us(&self) -> Result<u64, SampleError> {
+    fn user_us(&self) -> u64 {
         match self {
-            Self::Group(cpu) => Ok(user_cpu_like_host_us(cpu)?.unwrap_or(0)),
-            Self::Tree(pid) => Ok(micros(tree_user_ticks(*pid))),
+            Self::Group(cpu) => user_cpu_like_host_us(cpu).unwrap_or(0),
+            Self::Tree(pid) => micros(tree_user_ticks(*pid)),
         }
     }
 }
@@ -53,14 +51,14 @@ impl OthersSampler {
         Self { worker, server, largest_us: 0 }
     }
 
-    pub(crate) fn sample(&mut self) -> Result<Readings, SampleError> {
+    pub(crate) fn sample(&mut self) -> Readings {
         let mut readings = Readings::new();
         // The processes first: what they use until the host's account is read is theirs, so that
         // the difference errs by counting too much for an instant, never by falling.
-        let worker = read_of_process(self.worker, "stat")?;
-        let own = read_of_process(std::process::id(), "stat")?;
-        let server = self.server.as_ref().map_or(Ok(0), Server::user_us)?;
-        let host = read_if_there(Path::new("/proc/stat"))?;
+        let worker = read_of_process(self.worker, "stat");
+        let own = read_of_process(std::process::id(), "stat");
+        let server = self.server.as_ref().map_or(0, Server::user_us);
+        let host = read("/proc/stat");
         let ticks = (|| {
             let ours = user_ticks(&worker?)? + user_ticks(&own?)?;
             Some(host_user_ticks(&host?)?.saturating_sub(ours))
@@ -69,12 +67,8 @@ impl OthersSampler {
             self.largest_us = self.largest_us.max(micros(ticks).saturating_sub(server));
             readings.set(metric::OTHERS_CPU_US, self.largest_us);
         }
-        Ok(readings)
+        readings
     }
-}
-
-fn micros(ticks: u64) -> u64 {
-    ticks * 1_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 /// Returns the user CPU of a process and of all below it, ticks.
@@ -89,7 +83,7 @@ fn tree_user_ticks(root: u32) -> u64 {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        let Ok(text) = fs::read_to_string(entry.path().join("stat")) else { continue };
+        let text = read_of_process(pid, "stat").unwrap_or_default();
         let Some((parent, used)) = parent_and_ticks(&text) else { continue };
         ticks.insert(pid, used);
         children.entry(parent).or_default().push(pid);
@@ -157,9 +151,9 @@ mod tests {
     #[test]
     fn the_reading_never_falls() {
         let mut sampler = OthersSampler::new(std::process::id(), None);
-        let first = sampler.sample().unwrap();
+        let first = sampler.sample();
         let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(n ^ sum));
-        let second = sampler.sample().unwrap();
+        let second = sampler.sample();
         assert!(second[metric::OTHERS_CPU_US] >= first[metric::OTHERS_CPU_US], "{sum}");
     }
 }

@@ -2,7 +2,6 @@
 
 use model::{Metric, Readings, metric};
 
-use crate::error::SampleError;
 use crate::kernel_file::{bytes_of, read_of_process, value_of};
 
 /// Names of the readings, each with its key in the file.
@@ -20,8 +19,8 @@ const KEYS: [(Metric, &str); 6] = [
 ];
 
 /// Reads the worker's IO by calls and by storage.
-pub(crate) fn io(pid: u32) -> Result<Readings, SampleError> {
-    Ok(read_of_process(pid, "io")?.map_or_else(Readings::new, |text| io_in(&text)))
+pub(crate) fn io(pid: u32) -> Readings {
+    read_of_process(pid, "io").map_or_else(Readings::new, |text| io_in(&text))
 }
 
 /// Returns the readings in the text of `/proc/PID/io`.
@@ -34,16 +33,16 @@ fn io_in(text: &str) -> Readings {
 }
 
 /// Reads the worker's memory and threads; the proportional share only at boundaries.
-pub(crate) fn memory(pid: u32, is_boundary: bool) -> Result<Readings, SampleError> {
+pub(crate) fn memory(pid: u32, is_boundary: bool) -> Readings {
     let mut readings = Readings::new();
-    if let Some(text) = read_of_process(pid, "status")? {
+    if let Some(text) = read_of_process(pid, "status") {
         add_status(&mut readings, &text);
     }
     // The kernel walks every page table for it and delays the worker's page faults.
-    if is_boundary && let Some(text) = read_of_process(pid, "smaps_rollup")? {
+    if is_boundary && let Some(text) = read_of_process(pid, "smaps_rollup") {
         readings.set(metric::PSS_BYTES, bytes_of(&text, "Pss"));
     }
-    Ok(readings)
+    readings
 }
 
 /// Adds the readings in the text of `/proc/PID/status`.
@@ -104,11 +103,11 @@ mod tests {
     #[test]
     fn costly_readings_are_taken_at_boundaries_only() {
         let pid = std::process::id();
-        assert!(!memory(pid, false).unwrap().has(metric::PSS_BYTES));
+        assert!(!memory(pid, false).has(metric::PSS_BYTES));
         if !std::path::Path::new("/proc/self/smaps_rollup").exists() {
             println!("skipped: this kernel has no smaps_rollup");
             return;
         }
-        assert!(memory(pid, true).unwrap()[metric::PSS_BYTES] > 0.0);
+        assert!(memory(pid, true)[metric::PSS_BYTES] > 0.0);
     }
 }

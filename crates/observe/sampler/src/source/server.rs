@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use model::{Metric, Readings, metric};
 
 use crate::control_group::{CgroupDir, Version};
-use crate::error::SampleError;
-use crate::kernel_file::{read_if_there, value_of};
+use crate::kernel_file::{micros, read, value_of};
 use crate::server_group::{Accounts, ServerGroup};
 
 /// Reads the accounts of a server's control group.
@@ -28,10 +27,10 @@ impl ServerSampler {
         Self { accounts: group.accounts(), cpu, switches }
     }
 
-    pub(crate) fn sample(&mut self) -> Result<Readings, SampleError> {
+    pub(crate) fn sample(&mut self) -> Readings {
         let mut readings = Readings::new();
         if let Some(dir) = &self.accounts.cpu
-            && let Some((all_us, user, kernel)) = cpu_us(dir)?
+            && let Some((all_us, user, kernel)) = cpu_us(dir)
         {
             self.cpu.update(all_us, user, kernel);
             readings.set(metric::SERVER_CPU_USER_US, self.cpu.user_us);
@@ -39,23 +38,23 @@ impl ServerSampler {
         }
         if let Some((CgroupDir { version, dir }, device)) = &self.accounts.io {
             let io = match version {
-                Version::V1 => io_v1(dir, device)?,
-                Version::V2 => io_v2(&read_if_there(&dir.join("io.stat"))?, device),
+                Version::V1 => io_v1(dir, device),
+                Version::V2 => io_v2(&read(dir.join("io.stat")), device),
             };
             for (name, value) in IO.into_iter().zip(io.unwrap_or_default()) {
                 readings.set(name, value);
             }
         }
         if let Some(memory) = &self.accounts.memory {
-            readings.set(metric::SERVER_MEMORY_BYTES, memory.memory_bytes()?);
+            readings.set(metric::SERVER_MEMORY_BYTES, memory.memory_bytes());
         }
         if let Some(dir) = &self.accounts.processes
-            && let Some(text) = read_if_there(&dir.join("cgroup.procs"))?
+            && let Some(text) = read(dir.join("cgroup.procs"))
         {
             readings.set(metric::SERVER_PROCESSES, text.lines().count() as u64);
             readings.set(metric::SERVER_CONTEXT_SWITCHES, self.switches.update(&text));
         }
-        Ok(readings)
+        readings
     }
 }
 
@@ -92,33 +91,27 @@ impl Cpu {
 /// Returns the CPU of a group, us, and how ticks part it in user and kernel, in any unit.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/cpuacct.rst (ns) and cgroup-v2.rst (us).
-fn cpu_us(cpu: &CgroupDir) -> Result<Option<(u64, u64, u64)>, SampleError> {
-    let read = |name: &str| read_if_there(&cpu.dir.join(name));
-    Ok(match cpu.version {
+fn cpu_us(cpu: &CgroupDir) -> Option<(u64, u64, u64)> {
+    match cpu.version {
         Version::V1 => {
-            let (all, parts) = (read("cpuacct.usage")?, read("cpuacct.stat")?);
-            let all_ns: Option<u64> = all.and_then(|text| text.trim().parse().ok());
-            all_ns.zip(parts).and_then(|(ns, text)| {
-                Some((ns / 1000, value_of(&text, "user")?, value_of(&text, "system")?))
-            })
+            let ns: u64 = read(cpu.dir.join("cpuacct.usage"))?.trim().parse().ok()?;
+            let parts = read(cpu.dir.join("cpuacct.stat"))?;
+            Some((ns / 1000, value_of(&parts, "user")?, value_of(&parts, "system")?))
         }
-        Version::V2 => read("cpu.stat")?.and_then(|text| {
+        Version::V2 => {
+            let text = read(cpu.dir.join("cpu.stat"))?;
             let (user, kernel) = (value_of(&text, "user_usec")?, value_of(&text, "system_usec")?);
             Some((value_of(&text, "usage_usec")?, user, kernel))
-        }),
-    })
+        }
+    }
 }
 
 /// Returns the user CPU of a group as the host's account of all processes counts it, us.
 ///
 /// Version 1 has it in ticks next to the exact figure; what is subtracted from ticks must be ticks.
-pub(crate) fn user_cpu_like_host_us(cpu: &CgroupDir) -> Result<Option<u64>, SampleError> {
-    if cpu.version == Version::V2 {
-        return Ok(cpu_us(cpu)?.map(|(_, user, _)| user));
-    }
-    let text = read_if_there(&cpu.dir.join("cpuacct.stat"))?.unwrap_or_default();
-    let ticks_per_s = rustix::param::clock_ticks_per_second().max(1);
-    Ok(value_of(&text, "user").map(|ticks| ticks * 1_000_000 / ticks_per_s))
+pub(crate) fn user_cpu_like_host_us(cpu: &CgroupDir) -> Option<u64> {
+    let (_, user, _) = cpu_us(cpu)?;
+    Some(if cpu.version == Version::V2 { user } else { micros(user) })
 }
 
 /// Values in the order of [`IO`].
@@ -129,14 +122,12 @@ type Io = [Option<u64>; 4];
 /// Writes are not counted: see [`ServerGroup::writes_counted`].
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
-fn io_v1(dir: &Path, device: &str) -> Result<Option<Io>, SampleError> {
-    let read = |name: &str| read_if_there(&dir.join(name));
-    let requests = read("blkio.throttle.io_serviced")?;
-    let bytes = read("blkio.throttle.io_service_bytes")?;
-    let (Some(requests), Some(bytes)) = (requests, bytes) else { return Ok(None) };
+fn io_v1(dir: &Path, device: &str) -> Option<Io> {
+    let requests = read(dir.join("blkio.throttle.io_serviced"))?;
+    let bytes = read(dir.join("blkio.throttle.io_service_bytes"))?;
     // A device without requests has no line.
     let read_of = |text: &str| Some(read_v1(text, device).unwrap_or(0));
-    Ok(Some([read_of(&requests), None, read_of(&bytes), None]))
+    Some([read_of(&requests), None, read_of(&bytes), None])
 }
 
 /// Returns the number of a line `254:0 Read 17`.
@@ -211,7 +202,7 @@ mod tests {
     fn both_versions_report_the_cpu_in_one_unit() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
-        let read = |version| cpu_us(&CgroupDir { version, dir: dir.path().to_owned() }).unwrap();
+        let read = |version| cpu_us(&CgroupDir { version, dir: dir.path().to_owned() });
         assert_eq!((read(Version::V1), read(Version::V2)), (None, None));
         write("cpuacct.usage", "249708006\n");
         write("cpuacct.stat", "user 15\nsystem 9\n");
@@ -229,12 +220,12 @@ mod tests {
         assert_eq!(io_v2(&Some(String::new()), "8:0"), some([0; 4]));
         assert_eq!(io_v2(&None, "8:0"), None);
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(io_v1(dir.path(), "254:0").unwrap(), None);
+        assert_eq!(io_v1(dir.path(), "254:0"), None);
         let counts = "254:0 Read 3\n254:0 Write 4\n254:0 Total 7\nTotal 7\n";
         fs::write(dir.path().join("blkio.throttle.io_serviced"), counts).unwrap();
         fs::write(dir.path().join("blkio.throttle.io_service_bytes"), "Total 0\n").unwrap();
         let reads_only = Some([Some(3), None, Some(0), None]);
-        assert_eq!(io_v1(dir.path(), "254:0").unwrap(), reads_only, "writes are not counted");
+        assert_eq!(io_v1(dir.path(), "254:0"), reads_only, "writes are not counted");
     }
 
     #[test]
@@ -268,7 +259,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let group = ServerGroup::create(None, dir.path()).unwrap();
         let mut sampler = ServerSampler::new(&group);
-        let before = sampler.sample().unwrap();
+        let before = sampler.sample();
         if !before.has(metric::SERVER_CPU_USER_US) {
             println!("skipped: {}", group.absence().unwrap_or("no control groups here"));
             return;
@@ -279,11 +270,11 @@ mod tests {
         for dir in group.dirs() {
             fs::write(dir.join("cgroup.procs"), child.id().to_string()).unwrap();
         }
-        let during = sampler.sample().unwrap();
+        let during = sampler.sample();
         assert_eq!(during.value(metric::SERVER_PROCESSES), Some(1.0));
         child.stdin.take().unwrap().write_all(b"go\n").unwrap();
         child.wait().unwrap();
-        let after = sampler.sample().unwrap();
+        let after = sampler.sample();
         let cpu = |readings: &Readings| readings[metric::SERVER_CPU_USER_US];
         assert!(cpu(&after) - cpu(&before) > 1_000.0, "{before:?} {after:?}");
         assert!(after[metric::SERVER_CONTEXT_SWITCHES] >= during[metric::SERVER_CONTEXT_SWITCHES]);

@@ -9,7 +9,7 @@ use crate::registry::code;
 pub(crate) static RULE: Rule = Rule {
     code: code::A005,
     name: "cache carried over",
-    trigger: "over the steady part of a step the share of look-ups in the engine's cache that hit \
+    trigger: "over the steady part of a step the share of lookups in the engine's cache that hit \
               moved by more than 5 points, beyond three standard errors of its slope",
     why: "The cache then still holds what the step before left there, or is not full yet: how much \
           the figures owe to it depends on how long was measured.",
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
     use crate::testing::{set, time_profile, when};
 
-    /// What is found when 80 % of look-ups hit, and the share grew by so much of its level.
+    /// What is found when 80 % of lookups hit, and the share grew by so much of its level.
     fn with(over_part: f64, is_real: bool) -> Vec<(Severity, String)> {
         when(&RULE, |step| {
             set(

@@ -4,7 +4,7 @@ use analysis::budget::{Budget, Design, Origin, Proposal, StepNoise, noise};
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::units::{clients, parse_share, parse_span};
-use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, StopRule, Unit};
+use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit};
 use render::figure::figure;
 
 use super::analyzed::earlier;
@@ -33,8 +33,8 @@ pub(crate) struct BudgetArgs {
 /// Pilot runs, from which the noise is estimated.
 #[derive(Default)]
 struct Pilot {
-    /// Identifier of the experiment, if any.
-    id: Option<String>,
+    /// Name and identifier of the experiment; empty without one.
+    id: String,
     is_elsewhere: bool,
     /// Whether its runs have the planned data and steps.
     is_alike: bool,
@@ -127,7 +127,7 @@ fn read(
         experiment.steps.iter().map(|step| step.name.clone()).collect()
     };
     let is_alike = before.data == experiment.data && names(before) == names(experiment);
-    let id = Some(format!("{}/{}", before.name, manifest.id));
+    let id = format!("{}/{}", before.name, manifest.id);
     let (runs, steady) =
         (dir.runs(manifest).into_report()?, Window::default().runs(dir, manifest)?);
     Ok(Pilot { id, is_elsewhere, is_alike, runs, steady })
@@ -135,14 +135,7 @@ fn read(
 
 /// Returns the cost of a repetition, and its timed steps.
 fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) -> Budget<'a> {
-    let timed = experiment.steps.iter().filter_map(|step| match (step.stop, &step.load) {
-        (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) => {
-            Some(span.0)
-        }
-        (StopRule::Duration(_), Load::FindRate(_) | Load::FindClients)
-        | (StopRule::Operations(_), _) => None,
-    });
-    let measured = Nanos(timed.sum());
+    let measured = Nanos(experiment.steps.iter().filter_map(timed_ns).sum());
     let levels = experiment.clients.iter();
     let cells = levels.flat_map(|clients| experiment.variants.iter().map(move |it| (it, *clients)));
     let catalog = Program::default();
@@ -152,6 +145,17 @@ fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) ->
     let overhead = pilot.overhead().map_or(estimated, |each| each.0 * runs);
     let runs = u32::try_from(runs).unwrap_or(u32::MAX);
     Budget { noise, runs, overhead: Nanos(overhead), measured }
+}
+
+/// Returns the length of a timed step; `None` when it ends by count, and of a search.
+fn timed_ns(step: &Step) -> Option<u64> {
+    match (step.stop, &step.load) {
+        (StopRule::Duration(span), Load::Closed | Load::Pipelined(_) | Load::Open(_)) => {
+            Some(span.0)
+        }
+        (StopRule::Duration(_), Load::FindRate(_) | Load::FindClients)
+        | (StopRule::Operations(_), _) => None,
+    }
 }
 
 impl Pilot {
@@ -165,11 +169,8 @@ impl Pilot {
 
 /// Returns a run's wall time minus its measured spans, in ns.
 fn overhead_of(run: &RunRecord) -> Option<u64> {
-    let is_timed = |step: &&model::StepRecord| {
-        matches!(step.step.stop, StopRule::Duration(_))
-            && matches!(step.step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_))
-    };
-    let measured = run.steps.iter().filter(is_timed).map(|step| step.duration_ns.0).sum();
+    let timed = run.steps.iter().filter(|step| timed_ns(&step.step).is_some());
+    let measured = timed.map(|step| step.duration_ns.0).sum();
     Some(runner::wall_time(run)?.since(Nanos(measured)).0)
 }
 
@@ -180,22 +181,21 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
         let seconds = one.within.map_or(String::new(), |within| {
             format!(", and {} within runs over one second, less over longer spans", cov(within))
         });
-        let origin = match (one.origin, &pilot.id) {
-            (Origin::Pilot { runs }, Some(id)) => format!("{runs} runs each of {id}"),
-            (Origin::Pilot { runs }, None) => format!("{runs} runs each"),
-            (Origin::NoiseHistory { experiments: 1 }, _) => {
+        let origin = match one.origin {
+            Origin::Pilot { runs } => format!("{runs} runs each of {}", pilot.id),
+            Origin::NoiseHistory { experiments: 1 } => {
                 "one earlier experiment on this machine".to_owned()
             }
-            (Origin::NoiseHistory { experiments }, _) => {
+            Origin::NoiseHistory { experiments } => {
                 format!("{experiments} earlier experiments on this machine")
             }
-            (Origin::OtherSteps { experiments }, _) => {
+            Origin::OtherSteps { experiments } => {
                 format!("other steps on this machine, earlier experiments: {experiments}")
             }
-            (Origin::Assumed, _) => "assumed: no history".to_owned(),
+            Origin::Assumed => "assumed: no history".to_owned(),
         };
         [
-            format!("noise     {}", place(one)),
+            format!("noise     {}", place(&one.step, one.clients)),
             one.variant.clone(),
             format!("{} between runs{seconds}", cov(one.between)),
             format!("({origin})"),
@@ -237,8 +237,8 @@ pub(super) fn largest<T, P: PartialEq>(
 }
 
 /// Formats a step with its number of clients.
-fn place(one: &StepNoise) -> String {
-    format!("{} with {}", one.step, clients(one.clients))
+pub(super) fn place(step: &str, level: u32) -> String {
+    format!("{step} with {}", clients(level))
 }
 
 /// Formats the overhead of a run.
@@ -267,7 +267,7 @@ fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
             continue;
         };
         rows.push([
-            format!("expect    {}", place(one)),
+            format!("expect    {}", place(&one.step, one.clients)),
             within(widest.half_width),
             format!(
                 "a difference of {} is detected with 80 % power",

@@ -24,7 +24,7 @@ use crate::ui::{Ui, aligned};
   assay engine get rocksdb@9.10.0              the official artifact, through Maven
   assay engine get rocksdb@system              the distribution's library
   assay engine get postgres@15.10              a server with all its files
-  assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+  assay engine add rocksdb@9.10.0-mine ./librocksdb.so
   assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
   assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
@@ -48,13 +48,10 @@ enum Action {
     /// Add your own library, or your own server installation
     Add {
         /// Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
-        engine: BuildRef,
+        build: BuildRef,
         /// The library, or the installation directory of a server (not copied)
         #[arg(value_name = "PATH")]
         library: PathBuf,
-        /// Name of the build, if not given with the engine; may begin with its version
-        #[arg(long, value_name = "NAME")]
-        version: Option<String>,
         /// Directory of its headers, if not near the library; for engines driven through a shim
         #[arg(long, value_name = "DIR")]
         headers: Option<PathBuf>,
@@ -87,10 +84,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             let artifact = fetch(&store(environment)?, build, ui)?;
             ui.print(line(&artifact));
         }
-        Action::Add { engine, library, version, headers } => {
-            let version = build_name(engine, version.as_deref())?;
-            let (engine, headers) = (engine.engine.as_str(), headers.as_deref());
-            let own = UserBuild { engine, library, version, headers };
+        Action::Add { build, library, headers } => {
+            let (engine, version) = (build.engine.as_str(), build.version.as_deref());
+            let own = UserBuild { engine, library, version, headers: headers.as_deref() };
             ui.print(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
@@ -102,17 +98,6 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         Action::Show { build } => show(build, environment, ui)?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the name of the user's build, from the reference or --version.
-fn build_name<'a>(build: &'a BuildRef, separate: Option<&'a str>) -> Result<Option<&'a str>> {
-    match (build.version.as_deref(), separate) {
-        (Some(_), Some(name)) => Err(miette!(
-            help = format!("leave out --version {name}"),
-            "{build} already names the build"
-        )),
-        (in_reference, separate) => Ok(in_reference.or(separate)),
-    }
 }
 
 /// Adds the user's library or server to the cache.

@@ -10,6 +10,7 @@ use analysis::history::{
 };
 use archive::Results;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use model::units::parse_share;
 use model::{BuildRef, metric};
 use render::{Format, HistoryInput, plot_history, render_history};
 use stats::change::STRICTNESS;
@@ -23,7 +24,7 @@ const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
 const ARCHIVE: &str = "From the archive";
 /// Heading of the options that read a file.
 const FILE: &str = "From a file";
-/// Heading of the options that define a args.
+/// Heading of the options that define a regression.
 const REGRESSION: &str = "Regressions";
 
 /// Arguments of `assay history`.
@@ -60,8 +61,8 @@ pub(crate) struct Args {
     /// End with exit code 1 if there is a regression
     #[arg(long, help_heading = REGRESSION)]
     fail_on_regression: bool,
-    /// Smallest change that matters, such as 2% or 0.02
-    #[arg(long, help_heading = REGRESSION, default_value = "2%", value_name = "SHARE", value_parser = share)]
+    /// Smallest change that matters, such as 2%
+    #[arg(long, help_heading = REGRESSION, default_value = "2%", value_name = "PERCENT", value_parser = parse_share)]
     min_effect: f64,
     /// Label of the first point at which regressions count [default: the first]
     #[arg(long, help_heading = REGRESSION, value_name = "LABEL")]
@@ -198,14 +199,6 @@ fn to_report(error: HistoryError) -> miette::Report {
         return miette!("{error}");
     };
     miette!(help = help, "{error}")
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let (number, by) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
-    let share = number.trim().parse::<f64>().ok().map(|number| number * by);
-    share
-        .filter(|share| (0.0..1.0).contains(share))
-        .ok_or_else(|| format!("`{text}` is not a share below 1: write 2% or 0.02"))
 }
 
 fn strictness(text: &str) -> Result<f64, String> {

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "inputs")]
     rules: bool,
     /// Lowest severity that exits with 1: note, warning or blocking
-    #[arg(long, default_value = "blocking", value_name = "SEVERITY", value_parser = severity)]
+    #[arg(long, default_value = "blocking", value_name = "SEVERITY")]
     fail_on: Severity,
     /// Output format: text or json
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = form)]
@@ -56,15 +56,6 @@ pub(crate) struct Args {
 /// Parses the code of a rule.
 fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
     find(code).ok_or_else(|| format!("no rule has the code `{code}`: assay lint --rules"))
-}
-
-fn severity(text: &str) -> std::result::Result<Severity, String> {
-    match text {
-        "note" => Ok(Severity::Note),
-        "warning" => Ok(Severity::Warning),
-        "blocking" => Ok(Severity::Blocking),
-        _ => Err(format!("`{text}` is not a severity: write note, warning or blocking")),
-    }
 }
 
 fn form(text: &str) -> std::result::Result<Format, String> {

@@ -186,7 +186,7 @@ fn begin(
     }
     let manifest = Manifest {
         schema: SCHEMA,
-        id: runner::stamp_id(u64::from(std::process::id())),
+        id: runner::stamp_id(std::process::id()),
         created_at: runner::now_utc(),
         assay_version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),

@@ -7,7 +7,7 @@ use model::units::{parse_share, parse_span};
 use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
 use render::figure::figure;
 
-use super::budget::{largest, within};
+use super::budget::{largest, place, within};
 use super::plan as planning;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -120,9 +120,9 @@ impl Until {
 
     /// Returns the most repetitions allowed, and what limits them.
     fn most(&self, made: u32, runs: &[RunRecord]) -> (u32, &'static str) {
-        let spent: u64 = runs.iter().filter_map(runner::wall_time).map(|span| span.0).sum();
+        let taken_ns: u64 = runs.iter().filter_map(runner::wall_time).map(|span| span.0).sum();
         let affordable = self.budget.and_then(|budget| {
-            let repetitions = budget.0.saturating_mul(u64::from(made)).checked_div(spent)?;
+            let repetitions = budget.0.saturating_mul(u64::from(made)).checked_div(taken_ns)?;
             Some(u32::try_from(repetitions).unwrap_or(u32::MAX))
         });
         match affordable {
@@ -160,20 +160,16 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
         format!(
             "Reached  {} in {} ({}, {runs} runs each; noise from the pilot's {pilot} repetitions)",
             within(half_width),
-            place(one),
+            place(&one.step, one.clients),
             one.variant
         )
     };
     worst.into_iter().map(line).collect()
 }
 
-/// Formats a step with its number of clients.
-fn place(one: &Piloted) -> String {
-    format!("{} with {}", one.step, model::units::clients(one.clients))
-}
-
 /// Formats the comparison that needs the most runs.
 fn noisiest(one: &Piloted) -> String {
     let cov = figure(Unit::Share, one.run_cov());
-    format!("{}, {}: {cov} between runs, from {} runs each", place(one), one.variant, one.runs)
+    let place = place(&one.step, one.clients);
+    format!("{place}, {}: {cov} between runs, from {} runs each", one.variant, one.runs)
 }

@@ -55,7 +55,7 @@ fn rejection_of(workspace: &Workspace, output: &ProgramOutput) -> String {
 fn library_of_another_engine_is_identified_by_a_missing_function() {
     let Some(sqlite) = installed("libsqlite3.so.0", "libsqlite3-0") else { return };
     let (workspace, path) = (Workspace::new(), sqlite.display().to_string());
-    let output = rejection(&workspace, &["rocksdb", &path, "--version", "mine"]);
+    let output = rejection(&workspace, &["rocksdb@mine", &path]);
     assert!(output.contains("rocksdb@mine is not cached: "), "{output}");
     assert!(output.contains(" is not RocksDB: it lacks `rocksdb_open`"), "{output}");
     assert!(!output.contains(".partial"), "the user's own path is named: {output}");
@@ -75,14 +75,14 @@ fn crashing_library_does_not_crash_assay() {
     if compiled(&workspace, "dies.so", dies).is_none() {
         return;
     }
-    let output = rejection(&workspace, &["leveldb", "dies.so", "--version", "mine"]);
+    let output = rejection(&workspace, &["leveldb@mine", "dies.so"]);
     assert!(
         output.contains("leveldb@mine is not cached: it died in the smoke test: signal 11"),
         "{output}"
     );
     // It has the header of a library, but the loader rejects it.
     workspace.write("header.so", library("a header and nothing else"));
-    let output = rejection(&workspace, &["rocksdb", "header.so", "--version", "mine"]);
+    let output = rejection(&workspace, &["rocksdb@mine", "header.so"]);
     assert!(
         output.contains("rocksdb@mine is not cached: ") && output.contains("header.so"),
         "{output}"
@@ -93,23 +93,20 @@ fn crashing_library_does_not_crash_assay() {
 fn working_library_is_cached_under_its_name() {
     let Some(leveldb) = installed("libleveldb.so.1d", "libleveldb1d") else { return };
     let (workspace, path) = (Workspace::new(), leveldb.display().to_string());
-    let add = |version: &str| {
-        ["engine", "add", "leveldb", &path, "--version", version].map(str::to_owned)
-    };
-    let output = workspace.assay(&add("mine").each_ref().map(String::as_str));
+    let output = workspace.assay(&["engine", "add", "leveldb@mine", &path]);
     assert_eq!(output.code, 0, "{}", output.err);
     assert!(output.out.starts_with("leveldb@mine  ") && output.out.contains("  added from /"));
-    let again = workspace.assay(&add("mine").each_ref().map(String::as_str));
+    let again = workspace.assay(&["engine", "add", "leveldb@mine", &path]);
     assert_eq!(again.out, output.out, "adding it again changes nothing");
     workspace.write("other.so", library("other"));
-    let output = workspace.assay(&["engine", "add", "leveldb", "other.so", "--version", "mine"]);
+    let output = workspace.assay(&["engine", "add", "leveldb@mine", "other.so"]);
     let output = unwrapped(&output.err);
     assert!(output.contains("leveldb@mine is cached already, from elsewhere"), "{output}");
     assert!(
         output.contains("choose another name, or run `assay engine remove leveldb@mine`"),
         "{output}"
     );
-    let output = workspace.assay(&add("system").each_ref().map(String::as_str));
+    let output = workspace.assay(&["engine", "add", "leveldb@system", &path]);
     assert!(
         output.err.contains("leveldb@system is the name of an official build"),
         "{}",
@@ -123,10 +120,10 @@ fn shim_needs_headers_and_a_compiler() {
     if compiled(&workspace, "libtoy.so", "int splinterdb_open(void) { return 1; }\n").is_none() {
         return;
     }
-    let output = rejection(&workspace, &["splinterdb", "libtoy.so", "--version", "toy"]);
+    let output = rejection(&workspace, &["splinterdb@toy", "libtoy.so"]);
     assert!(output.contains("no header `splinterdb/splinterdb.h` for splinterdb@toy"), "{output}");
     assert!(output.contains("/usr/include): name their directory with --headers DIR"), "{output}");
-    let headed = ["splinterdb", "libtoy.so", "--version", "toy", "--headers", "elsewhere"];
+    let headed = ["splinterdb@toy", "libtoy.so", "--headers", "elsewhere"];
     let output = rejection(&workspace, &headed);
     assert!(output.contains("(searched: elsewhere, elsewhere/"), "{output}");
     fs::create_dir_all(workspace.path("elsewhere/splinterdb")).expect("a directory");

@@ -357,7 +357,7 @@ fn engine_help_is_complete() {
       assay engine get rocksdb@9.10.0              the official artifact, through Maven
       assay engine get rocksdb@system              the distribution's library
       assay engine get postgres@15.10              a server with all its files
-      assay engine add rocksdb ./librocksdb.so --version 9.10.0-mine
+      assay engine add rocksdb@9.10.0-mine ./librocksdb.so
       assay engine add postgres@mine /usr/lib/postgresql/15
       assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
       assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
@@ -368,17 +368,16 @@ fn engine_help_is_complete() {
     assert_snapshot!(help(&["engine", "add"]), @"
     Add your own library, or your own server installation
 
-    Usage: assay engine add [OPTIONS] <ENGINE> <PATH>
+    Usage: assay engine add [OPTIONS] <BUILD> <PATH>
 
     Arguments:
-      <ENGINE>  Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
-      <PATH>    The library, or the installation directory of a server (not copied)
+      <BUILD>  Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
+      <PATH>   The library, or the installation directory of a server (not copied)
 
     Options:
-          --version <NAME>  Name of the build, if not given with the engine; may begin with its version
-          --headers <DIR>   Directory of its headers, if not near the library; for engines driven
-                            through a shim
-      -h, --help            Print help
+          --headers <DIR>  Directory of its headers, if not near the library; for engines driven through
+                           a shim
+      -h, --help           Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]

@@ -71,7 +71,7 @@ fn history_help_shows_file_format_and_exit_code() {
 
     Regressions:
           --fail-on-regression        End with exit code 1 if there is a regression
-          --min-effect <SHARE>        Smallest change that matters, such as 2% or 0.02 [default: 2%]
+          --min-effect <PERCENT>      Smallest change that matters, such as 2% [default: 2%]
           --since <LABEL>             Label of the first point at which regressions count [default: the
                                       first]
           --higher-is-better <NAMES>  Columns where higher is better, separated by commas

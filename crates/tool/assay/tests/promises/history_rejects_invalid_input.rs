@@ -115,7 +115,7 @@ fn invalid_history_arguments_are_rejected() {
     ");
     let few = ["--import", "mine.csv", "--min-effect", "2"];
     assert_snapshot!(output(&few, 2), @"
-    error: invalid value '2' for '--min-effect <SHARE>': `2` is not a share below 1: write 2% or 0.02
+    error: invalid value '2' for '--min-effect <PERCENT>': `2` is not a percentage: write 2% or 0.5%
 
     For more information, try '--help'.
     ");

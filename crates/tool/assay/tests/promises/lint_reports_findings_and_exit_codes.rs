@@ -7,9 +7,6 @@ use serde_json::Value;
 
 use crate::workspace::Workspace;
 
-/// Name of the severity in JSON.
-const WARNING: &str = "doubt";
-
 /// RocksDB against itself; settings of the second variant are appended.
 const TWICE: &str = r#"[experiment]
 name = "twice"
@@ -63,8 +60,7 @@ fn differing_background_jobs_are_reported() {
     let wrong = format!("{TWICE}options = {{ max_background_jobs = 1 }}\n");
     let (code, found) = of_plan(&wrong, &[]);
     assert_eq!(code, 0, "a warning fails only with --fail-on warning");
-    let expected =
-        format!("{WARNING} A048: variants of rocksdb differ in background jobs: its default, 1");
+    let expected = "warning A048: variants of rocksdb differ in background jobs: its default, 1";
     assert_eq!(found, [expected]);
     assert_eq!(of_plan(&wrong, &["--fail-on", "warning"]).0, 1);
 }

@@ -102,10 +102,10 @@ fn c_file_is_an_engine_in_every_command() {
     let shown = workspace.assay(&["engine", "show", "sorted@mine"]).out;
     assert!(shown.starts_with("sorted 1.0 (added from "), "{shown}");
     assert!(shown.contains("durability: none\n") && shown.contains("  compiler: "), "{shown}");
-    let proved = workspace.assay(&["engine", "prove", "sorted"]);
-    assert_eq!(proved.code, 0, "{}{}", proved.out, proved.err);
-    assert_eq!(proved.out.matches("  passed  ").count(), CHECKS, "{}", proved.out);
-    assert!(proved.out.ends_with(&format!("{CHECKS} of {CHECKS} checks passed\n")));
+    let checked = workspace.assay(&["engine", "prove", "sorted"]);
+    assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
+    assert_eq!(checked.out.matches("  passed  ").count(), CHECKS, "{}", checked.out);
+    assert!(checked.out.ends_with(&format!("{CHECKS} of {CHECKS} checks passed\n")));
     workspace.write("own.toml", experiment("room = 4096"));
     let run = workspace.assay(&["run", "own.toml"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
@@ -184,19 +184,19 @@ fn failed_checks_are_listed_and_set_the_exit_code() {
     );
     let Some(workspace) = compiled(&wrong) else { return };
     assert_eq!(add(&workspace).code, 0);
-    let proved = workspace.assay(&["engine", "prove", "sorted@mine"]);
-    assert_eq!(proved.code, 1, "{}", proved.out);
-    assert!(proved.out.contains("FAILED  wrong_requests_are_refused: "), "{}", proved.out);
+    let checked = workspace.assay(&["engine", "prove", "sorted@mine"]);
+    assert_eq!(checked.code, 1, "{}", checked.out);
+    assert!(checked.out.contains("FAILED  wrong_requests_are_refused: "), "{}", checked.out);
     let died = "FAILED  boundary_keys_and_values: it died in the check: signal 6";
-    assert!(proved.out.contains(died), "{}", proved.out);
-    assert!(proved.out.contains("  passed  several_writers"), "{}", proved.out);
+    assert!(checked.out.contains(died), "{}", checked.out);
+    assert!(checked.out.contains("  passed  several_writers"), "{}", checked.out);
 }
 
 #[test]
-fn linked_engines_are_proved_and_servers_are_not() {
+fn linked_engines_run_the_battery_and_servers_do_not() {
     let workspace = Workspace::new();
-    let proved = workspace.assay(&["engine", "prove", "memory"]);
-    assert_eq!(proved.code, 0, "{}", proved.out);
+    let checked = workspace.assay(&["engine", "prove", "memory"]);
+    assert_eq!(checked.code, 0, "{}", checked.out);
     let null = workspace.assay(&["engine", "prove", "null"]);
     assert_eq!(null.code, 1, "{}", null.out);
     assert!(null.out.contains("FAILED  random_operations: "), "{}", null.out);
@@ -219,8 +219,8 @@ fn rust_file_is_an_engine_with_two_durability_classes() {
     }
     let added = workspace.assay(&["engine", "add", "ordered@1", "libordered.so"]);
     assert_eq!(added.code, 0, "{}", added.err);
-    let proved = workspace.assay(&["engine", "prove", "ordered"]);
-    assert_eq!(proved.code, 0, "{}{}", proved.out, proved.err);
+    let checked = workspace.assay(&["engine", "prove", "ordered"]);
+    assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
     for class in ["none", "os"] {
         let quick = ["run", "fillseq", "--engine", "ordered@1", "--rows", "1k", "--durability"];
         let run = workspace.assay(&[&quick[..], &[class]].concat());

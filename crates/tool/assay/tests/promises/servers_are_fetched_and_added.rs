@@ -78,7 +78,7 @@ fn installation_is_referenced_and_a_change_detected() {
     let added = result_of(&workspace, &["add", "mysql@mine", "mine"]);
     assert!(added.starts_with("mysql@mine  59 B, used in place  sha256 "), "{added}");
     assert!(added.ends_with("  installation in ROOT/mine\n"), "{added}");
-    assert_eq!(result_of(&workspace, &["add", "mysql", "mine", "--version", "mine"]), added);
+    assert_eq!(result_of(&workspace, &["add", "mysql@mine", "mine"]), added);
     install(&workspace, "mine/bin/mysqld", &MYSQLD.replace("8.0.31", "8.0.32"));
     rejects(
         &workspace,
@@ -105,8 +105,6 @@ fn invalid_server_is_rejected_with_the_remedy() {
     let program = "mine/bin/mysqld is no directory: give the one the server is installed in, as in \
                    ROOT/mine";
     rejects(&workspace, &["add", "mysql@a", "mine/bin/mysqld"], program);
-    let twice = &["add", "mysql@a", "mine", "--version", "b"];
-    rejects(&workspace, twice, "mysql@a already names the build help: leave out --version b");
     let headers = &["add", "mysql@a", "mine", "--headers", "h"];
     rejects(&workspace, headers, "mysql is a server: no headers are needed");
     let official = "mysql@8.0.31 is the name of an official build: choose another, as in";

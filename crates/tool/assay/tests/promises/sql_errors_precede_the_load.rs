@@ -39,6 +39,7 @@ sql = "INSERT INTO {table} (owner, cents) VALUES {rows}"
 
 [procedure.found]
 kind = "insert"
+table = "bank"
 sql = "INSERT INTO {bank} (payments) VALUES (0)"
 
 [procedure.index]
@@ -59,6 +60,7 @@ sql = [
 
 [procedure.audit]
 kind = "scan"
+table = "history"
 sql = "SELECT sum(cents) FROM {history}"
 
 [[step]]

@@ -1,4 +1,4 @@
-//! sysbench, its statements prepared.
+//! Runs sysbench with prepared statements.
 
 use std::path::Path;
 

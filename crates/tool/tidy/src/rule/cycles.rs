@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::{TokenStream, TokenTree};
+use syn::Token;
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 use crate::module::Tree;
@@ -184,30 +185,6 @@ impl Names {
             self.used.insert(path);
         }
     }
-
-    /// Adds the paths among the tokens of a macro call.
-    fn add_tokens(&mut self, tokens: TokenStream) {
-        let mut path = Path::new();
-        let mut colons = 0;
-        for token in tokens {
-            match token {
-                TokenTree::Ident(name) => {
-                    if colons != 2 {
-                        self.used.insert(std::mem::take(&mut path));
-                    }
-                    path.push(name.to_string());
-                    colons = 0;
-                }
-                TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
-                TokenTree::Group(group) => self.add_tokens(group.stream()),
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {
-                    self.used.insert(std::mem::take(&mut path));
-                    colons = 0;
-                }
-            }
-        }
-        self.used.insert(path);
-    }
 }
 
 impl<'ast> Visit<'ast> for Names {
@@ -215,12 +192,6 @@ impl<'ast> Visit<'ast> for Names {
         // Modules have names of their own.
         if !matches!(item, syn::Item::Mod(_)) && !rust::is_test(rust::attributes(item)) {
             visit::visit_item(self, item);
-        }
-    }
-
-    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        if !rust::is_test(&item.attrs) {
-            visit::visit_impl_item_fn(self, item);
         }
     }
 
@@ -234,8 +205,10 @@ impl<'ast> Visit<'ast> for Names {
         visit::visit_path(self, path);
     }
 
+    /// Adds the paths among the arguments of a macro call, where they are expressions.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
-        self.add_tokens(call.tokens.clone());
+        let arguments = call.parse_body_with(Punctuated::<syn::Expr, Token![,]>::parse_terminated);
+        arguments.iter().flatten().for_each(|argument| Names::visit_expr(self, argument));
         visit::visit_macro(self, call);
     }
 }

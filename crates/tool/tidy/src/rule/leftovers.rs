@@ -7,8 +7,7 @@ use crate::rule::violation::Violation;
 const SCRAPS: [&str; 4] = [".pending-snap", ".snap.new", ".orig", ".rej"];
 
 /// Marks of unfinished work, in parts so that this file has none.
-const FIXME: &str = concat!("FIX", "ME");
-const TODO: &str = concat!("TO", "DO");
+const MARKS: [&str; 2] = [concat!("FIX", "ME"), concat!("TO", "DO")];
 
 /// Hosts of package registries, in parts so that this file does not name them.
 const HOSTS: [&[&str]; 8] = [
@@ -40,10 +39,12 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
         for (at, line) in (1..).zip(file.text.lines()) {
             let host = hosts.iter().find(|host| line.contains(host.as_str()));
             let folder = folders.iter().find(|folder| begins_a_path(line, folder));
+            let comment = comment(file, line);
+            let mark = comment.and_then(|text| MARKS.iter().find(|mark| text.contains(**mark)));
             let messages = [
                 host.map(|host| format!("names `{host}`: leave hosts to the package manager")),
                 folder.map(|it| format!("names a path under `{it}`: no other machine has it")),
-                comment(file, line).and_then(mark),
+                mark.map(|mark| format!("{mark} does not reach the repository: do it")),
             ];
             let messages = messages.into_iter().flatten();
             found.extend(messages.map(|message| Violation::at(&file.path, at, message)));
@@ -59,17 +60,6 @@ fn comment<'a>(file: &File, line: &'a str) -> Option<&'a str> {
     }
     let is_script = file.is("sh") || file.is("toml") || !file.name().contains('.');
     is_script.then_some(line)
-}
-
-/// Returns what is wrong with a text that carries a mark of unfinished work.
-fn mark(text: &str) -> Option<String> {
-    if text.contains(FIXME) {
-        return Some(format!("{FIXME} does not reach the repository: fix it"));
-    }
-    let (_, rest) = text.split_once(TODO)?;
-    let issue = rest.trim_start_matches(['(', ' ']).strip_prefix('#');
-    let has_number = issue.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    (!has_number).then(|| format!("{TODO} needs an issue: write {TODO}(#12), or do it"))
 }
 
 /// Returns whether `folder` stands in the line at the beginning of a path.
@@ -91,9 +81,8 @@ mod tests {
 
     #[test]
     fn unfinished_work_is_found_in_comments_only() {
-        let source = "//! A.\n// T later\n// T(#12) later\nconst A: &str = \"T\";\n";
-        let source = source.replace('T', TODO);
-        let script = format!("# {FIXME}\n");
+        let source = "//! A.\n// T later\nconst A: &str = \"T\";\n".replace('T', MARKS[1]);
+        let script = format!("# {}\n", MARKS[0]);
         let files = [("a.rs", &*source), ("run", &script), ("a.md", &script), ("z.snap.new", "")];
         let expected = [("a.rs", 2), ("run", 1), ("z.snap.new", 0)];
         assert_eq!(lines(&files), expected.map(|(path, line)| (path.to_owned(), line)));

@@ -230,7 +230,7 @@ impl Authenticator<'_> {
         Err(Failure::Rejected("the login does not come to an end".to_owned()))
     }
 
-    /// Returns the response to the server's look-up in its password cache.
+    /// Returns the response to the server's lookup in its password cache.
     fn sha2_more(&self, more: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
         match more {
             // A cache hit.

@@ -1,4 +1,4 @@
-//! RocksDB with snappy, LZ4 and Zstandard.
+//! Build recipe of RocksDB, with snappy, LZ4 and Zstandard.
 
 use std::path::{Path, PathBuf};
 

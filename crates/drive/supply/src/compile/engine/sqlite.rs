@@ -1,4 +1,4 @@
-//! SQLite: the amalgamation, one file of C.
+//! Build recipe of SQLite: the amalgamation, one C file.
 
 use super::compilable::{Compilable, Release};
 use crate::compile::recipe::Recipe;

@@ -10,7 +10,9 @@ use crate::rust::{Class, Rust, line_at};
 /// Files of the rule itself, which lists the words.
 const OWN: &str = "crates/tool/tidy/src/rule/words";
 /// Endings of the files that are checked, besides makefiles.
-const ENDINGS: [&str; 7] = ["rs", "md", "toml", "sh", "snap", "c", "h"];
+const ENDINGS: [&str; 8] = ["rs", "md", "toml", "sh", "snap", "c", "h", "go"];
+/// What stands before a name in stored records.
+const STORED_AS: [&str; 2] = ["rename = ", "alias = "];
 
 /// Returns a violation per old word of a line or file name.
 pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
@@ -51,7 +53,7 @@ fn in_name(file: &File) -> Option<Violation> {
     Some(Violation::of(&file.path, message))
 }
 
-/// Returns the old words of a source; a text of one word is data and left out.
+/// Returns the old words of a source; the names of stored fields are left out.
 fn in_source(source: &str, rust: &Rust) -> Vec<scan::Hit> {
     let mut hits = Vec::new();
     for (class, range) in &rust.pieces {
@@ -61,6 +63,8 @@ fn in_source(source: &str, rust: &Rust) -> Vec<scan::Hit> {
             Class::Text if !text.starts_with('\'') => {
                 if text.trim_matches('"').contains(' ') {
                     hits.extend(scan::prose(text, at));
+                } else if !STORED_AS.iter().any(|before| source[..at].ends_with(before)) {
+                    hits.extend(scan::identifier(text, at));
                 }
                 hits.extend(scan::placeholders(text, at));
             }
@@ -82,14 +86,15 @@ mod tests {
     #[test]
     fn planted_words_are_found_in_names_comments_and_prose() {
         let source = "/// What was told.\nfn a(asked_for: Seen) {\n    let _ = \"kept\";\n    \
-                      say(\"nobody waits, {told}\");\n    // `SpendPlan` and ahead\n}\n";
+                      say(\"nobody waits, {told}\");\n    // `SpendPlan` and ahead\n}\n\
+                      #[serde(rename = \"kept\")]\nstruct A;\n";
         let lines: Vec<String> = found("a.rs", source)
             .into_iter()
             .map(|text| text.split(" is no word").next().unwrap_or_default().to_owned())
             .collect();
         let expected =
-            ["1: `told`", "2: `asked`", "2: `seen`", "4: `say`", "4: `nobody`", "4: `told`"];
-        let expected = expected.into_iter().chain(["5: `ahead`", "5: `spend`"]);
+            ["1: `told`", "2: `asked`", "2: `seen`", "3: `kept`", "4: `say`", "4: `nobody`"];
+        let expected = expected.into_iter().chain(["4: `told`", "5: `ahead`", "5: `spend`"]);
         assert_eq!(lines, expected.map(|text| format!("a.rs:{text}")).collect::<Vec<_>>());
     }
 
@@ -119,7 +124,7 @@ mod tests {
     #[test]
     fn the_field_s_own_uses_are_exceptions() {
         let source = "fn f(p: *mut c_void) { v.drain(..); match a { syn::Arm { .. } => () } }\n\
-                      // Look up the write-ahead log on ARM; every drain of the queue.\n";
+                      // The write-ahead log on ARM; every drain of the queue.\n";
         let lines = found("a.rs", source);
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].starts_with("a.rs:2: `drain`"), "{lines:?}");
