@@ -132,6 +132,7 @@ impl Resolver<'_> {
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
             margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
             measure: errors.or_default(self.measure(experiment, &steps)),
+            answer: errors.or_default(self.answer(experiment)),
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),

@@ -27,10 +27,11 @@ fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) ->
     let margin = comparison.margin;
     let (mut primary, mut secondary) = (Vec::new(), Vec::new());
     for step in &mut comparison.steps {
+        let own: Vec<&str> = step.own_metrics().collect();
         for (name, effect) in
             step.cells.iter_mut().filter(|cell| is_in(&cell.variant)).flat_map(effects)
         {
-            if step.primary == Some(name) {
+            if own.contains(&name) {
                 primary.push(effect);
             } else if has_direction(name) {
                 secondary.push(effect);

@@ -10,7 +10,7 @@ use crate::error::AnalysisError;
 
 /// Returns one experiment with the variants of all.
 ///
-/// The first gives name, question, base, margin and waivers; publications are those of all. Each
+/// The first gives name, question with its steps and metrics, base, margin and waivers; publications are those of all. Each
 /// comes with its label in messages. Runs of a variant that is in several are pooled; repetitions
 /// are the largest number.
 ///

@@ -12,7 +12,7 @@ use crate::document::{Cell, Table, known};
 use crate::figure::{figure, range};
 use crate::input::Compared;
 use crate::label::{SUSTAINABLE, step_heading, variant_label};
-use crate::sentence::{Claim, step_sentence};
+use crate::sentence::{Claim, claim_sentences, step_sentence};
 
 /// Returns a part for each step in which a rate was searched.
 pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
@@ -22,7 +22,10 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
 fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let heading = step_heading(compared.comparison, step);
     let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
-    let sentences = vec![sentence(compared, step)];
+    let sentences = match step.answers[..] {
+        [] => vec![sentence(compared, step)],
+        _ => claim_sentences(compared, step),
+    };
     let mut remarks = vec![
         "Median [min..max] over the searches that found one; a rate counts when it stayed within \
          the limit in a long window and no debt grew. Ratio of geometric means [95 % interval]."
