@@ -24,10 +24,11 @@ pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Fa
 
 /// Adjusts the primary and the secondary family of some variants.
 fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) -> [Family; 2] {
-    let margin = comparison.margin;
+    let (margin, is_declared) = (comparison.margin, comparison.is_declared);
     let (mut primary, mut secondary) = (Vec::new(), Vec::new());
     for step in &mut comparison.steps {
-        let own: Vec<&str> = step.own_metrics().collect();
+        let is_asked = !(is_declared && step.is_preparatory);
+        let own: Vec<&str> = step.own_metrics().filter(|_| is_asked).collect();
         for (name, effect) in
             step.cells.iter_mut().filter(|cell| is_in(&cell.variant)).flat_map(effects)
         {

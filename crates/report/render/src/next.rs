@@ -65,7 +65,9 @@ fn explain(compared: &Compared<'_>) -> Option<String> {
 fn own_questions<'a>(
     compared: &'a Compared<'_>,
 ) -> impl Iterator<Item = (&'a StepComparison, &'static str, &'a str, &'a Effect)> {
-    compared.comparison.steps.iter().flat_map(move |step| {
+    let comparison = compared.comparison;
+    let asked = comparison.steps.iter().filter(|step| comparison.has_headline(step));
+    asked.flat_map(move |step| {
         let cells = step.cells.iter().filter(move |cell| !compared.is_control(&cell.variant));
         cells.flat_map(move |cell| {
             step.own_metrics().filter_map(move |metric| {

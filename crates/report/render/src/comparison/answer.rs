@@ -27,19 +27,29 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
 
 fn part(compared: &Compared<'_>, steps: Vec<&StepComparison>, metric: &'static str) -> Section {
     let mut tables = vec![medians(compared, &steps, metric)];
-    if compared.comparison.variants.len() > 1 {
+    let mut measured = steps.iter().flat_map(|step| &step.cells).map(|cell| cell.metric(metric));
+    if measured.any(|one| one.is_some_and(|one| one.versus_base.is_some())) {
         tables.push(relative_in(compared, &steps, metric));
     }
-    let mut remark = "Medians [min..max]; ratios of geometric means [95 % interval].".to_owned();
-    let mut title = format!("{metric}, and its ratio to the base");
-    if metric == SERVER_CPU {
-        title = "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned();
-        tables.push(medians(compared, &steps, CLIENT_CPU));
-        remark += " Where client and server share one CPU, throughput is that of both. The client \
-                   does the same work for every variant: where its CPU differs, background writers \
-                   aside, the placement did.";
+    if metric != SERVER_CPU {
+        let title = format!(
+            "{metric}: median [min..max], then the ratio of geometric means to the base [95 % \
+             interval]"
+        );
+        return Section { title, tables, ..Section::default() };
     }
-    Section { title, sentences: Vec::new(), tables, remarks: vec![remark] }
+    tables.push(medians(compared, &steps, CLIENT_CPU));
+    Section {
+        title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
+        sentences: Vec::new(),
+        tables,
+        remarks: vec![
+            "Medians [min..max]; ratios of geometric means [95 % interval]. Where client and server \
+             share one CPU, throughput is that of both. The client does the same work for every \
+             variant: where its CPU differs, background writers aside, the placement did."
+                .to_owned(),
+        ],
+    }
 }
 
 /// Returns medians and ranges of one metric: a row per variant, a column per step.

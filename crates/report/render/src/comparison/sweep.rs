@@ -45,7 +45,10 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
         for (steps, scalings) in swept {
             let named = steps[0].answers.iter().filter(|metric| **metric != THROUGHPUT);
             parts.extend(named.map(|metric| Section {
-                title: format!("{} by clients: {metric}, and its ratio to the base", steps[0].name),
+                title: format!(
+                    "{} by clients: {metric}, and its ratio of geometric means [95 % interval]",
+                    steps[0].name
+                ),
                 tables: vec![table(compared, &steps, &[], metric)],
                 ..Section::default()
             }));

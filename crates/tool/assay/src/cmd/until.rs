@@ -175,5 +175,6 @@ fn place(one: &Piloted) -> String {
 /// Formats the comparison that needs the most runs.
 fn noisiest(one: &Piloted) -> String {
     let cov = figure(Unit::Share, one.run_cov());
-    format!("{}, {}: {cov} between runs, from {} runs each", place(one), one.variant, one.runs)
+    let (place, Piloted { variant, metric, runs, .. }) = (place(one), one);
+    format!("{place}, {variant}: {cov} of {metric} between runs, from {runs} runs each")
 }
