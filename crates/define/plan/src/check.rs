@@ -124,8 +124,7 @@ impl Resolver<'_> {
         let seed = |text: &str| {
             text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
         };
-        let repetitions = (REPETITIONS, "repetitions");
-        let repetitions = self.amount(&[&file.factors], repetitions, parse_whole);
+        let repetitions = self.amount(&[&file.factors], (REPETITIONS, "repetitions"), parse_whole);
         let checked = Experiment {
             application: self.application.map(|loaded| loaded.application.clone()),
             placement: errors.or_default(self.placement(benchmark, &file.variants)),

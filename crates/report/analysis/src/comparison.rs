@@ -68,7 +68,7 @@ pub struct StepComparison {
     pub is_preparatory: bool,
     /// The step's primary metric; `None` when none is named and no variant has one.
     pub primary: Option<&'static str>,
-    /// Metrics that the experiment asks about here, the first is primary; empty: no metric is named.
+    /// Metrics that the experiment asks about here, the first is primary; empty: none is named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].

@@ -108,8 +108,8 @@ mod tests {
     }
 
     /// Goal: metrics the experiment names have verdicts of one family, and throughput is in the
-    /// other. Method: equal throughputs; twice the context switches and twice the CPUs in use, which
-    /// are better neither way.
+    /// other. Method: equal throughputs; twice the context switches and twice the CPUs in use,
+    /// which are better neither way.
     #[test]
     fn named_metrics_are_primary_and_their_verdicts_are_adjusted_together() {
         let names = ["context_switches_per_op", "busy_threads", "server_reads_per_op"];
@@ -130,7 +130,7 @@ mod tests {
         assert!(!comparison.has_nothing() && comparison.has_headline(step));
     }
 
-    /// Goal: repetitions follow from the noise of the named metric. Method: throughputs without any.
+    /// Goal: repetitions follow from the noise of the named metric. Method: throughputs have none.
     #[test]
     fn pilot_is_sized_by_the_first_named_metric() {
         let mut spec = experiment(&["base", "twice"], 3);

@@ -61,7 +61,7 @@ fn explain(compared: &Compared<'_>) -> Option<String> {
     Some(format!("assay explain {base} {variant} {} --in {name}", step.name))
 }
 
-/// Iterates over step, metric, variant and effect of each step's own questions; the control has none.
+/// Iterates over step, metric, variant and effect of the questions; the control has none.
 fn own_questions<'a>(
     compared: &'a Compared<'_>,
 ) -> impl Iterator<Item = (&'a StepComparison, &'static str, &'a str, &'a Effect)> {

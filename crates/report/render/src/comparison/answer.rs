@@ -21,15 +21,17 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
         }
     }
     let is_about = |step: &StepComparison, metric| step.own_metrics().any(|own| own == metric);
-    let own = |metric| steps.iter().copied().filter(move |step| is_about(step, metric)).collect();
-    metrics.into_iter().map(|metric| part(compared, own(metric), metric)).collect()
+    let own = |metric| -> Vec<&StepComparison> {
+        steps.iter().copied().filter(|step| is_about(step, metric)).collect()
+    };
+    metrics.into_iter().map(|metric| part(compared, &own(metric), metric)).collect()
 }
 
-fn part(compared: &Compared<'_>, steps: Vec<&StepComparison>, metric: &'static str) -> Section {
-    let mut tables = vec![medians(compared, &steps, metric)];
+fn part(compared: &Compared<'_>, steps: &[&StepComparison], metric: &'static str) -> Section {
+    let mut tables = vec![medians(compared, steps, metric)];
     let mut measured = steps.iter().flat_map(|step| &step.cells).map(|cell| cell.metric(metric));
     if measured.any(|one| one.is_some_and(|one| one.versus_base.is_some())) {
-        tables.push(relative_in(compared, &steps, metric));
+        tables.push(relative_in(compared, steps, metric));
     }
     if metric != SERVER_CPU {
         let title = format!(
@@ -38,7 +40,7 @@ fn part(compared: &Compared<'_>, steps: Vec<&StepComparison>, metric: &'static s
         );
         return Section { title, tables, ..Section::default() };
     }
-    tables.push(medians(compared, &steps, CLIENT_CPU));
+    tables.push(medians(compared, steps, CLIENT_CPU));
     Section {
         title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
         sentences: Vec::new(),

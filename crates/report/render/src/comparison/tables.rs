@@ -184,9 +184,11 @@ fn columns(comparison: &Comparison, step: &StepComparison) -> Vec<(&'static str,
         let is_known = step.cells.iter().any(|cell| cell.metric(name).is_some());
         is_known.then(|| (name, heading.to_owned()))
     };
+    if !comparison.has_headline(step) {
+        return Vec::new();
+    }
     match loading(step) {
         Loading::Closed if is_sweep(comparison) => Vec::new(),
-        _ if !comparison.has_headline(step) => Vec::new(),
         Loading::Searched if step.answers.is_empty() => {
             vec![(SUSTAINABLE, "highest rate".to_owned())]
         }

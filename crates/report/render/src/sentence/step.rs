@@ -121,10 +121,10 @@ pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<
     };
     let names = comparison.variants.iter().map(|variant| &variant.name);
     let names: Vec<&String> = names.filter(|name| !compared.is_control(name)).collect();
-    let claims = match counts_rows(steps[0]) {
-        _ if !steps[0].answers.is_empty() => Claim::all_of(steps[0]),
-        true => vec![Claim::ROWS],
-        false => vec![Claim::THROUGHPUT],
+    let claims = match (steps[0].answers.is_empty(), counts_rows(steps[0])) {
+        (false, _) => Claim::all_of(steps[0]),
+        (true, true) => vec![Claim::ROWS],
+        (true, false) => vec![Claim::THROUGHPUT],
     };
     let pairs = claims.iter().flat_map(|claim| names.iter().map(move |name| (claim, *name)));
     pairs.filter_map(headline).collect()
