@@ -27,8 +27,8 @@ fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) ->
     let (margin, is_declared) = (comparison.margin, comparison.is_declared);
     let (mut primary, mut secondary) = (Vec::new(), Vec::new());
     for step in &mut comparison.steps {
-        let is_asked = !(is_declared && step.is_preparatory);
-        let own: Vec<&str> = step.own_metrics().filter(|_| is_asked).collect();
+        let is_about = !(is_declared && step.is_preparatory);
+        let own: Vec<&str> = step.own_metrics().filter(|_| is_about).collect();
         for (name, effect) in
             step.cells.iter_mut().filter(|cell| is_in(&cell.variant)).flat_map(effects)
         {

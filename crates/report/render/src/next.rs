@@ -66,8 +66,8 @@ fn own_questions<'a>(
     compared: &'a Compared<'_>,
 ) -> impl Iterator<Item = (&'a StepComparison, &'static str, &'a str, &'a Effect)> {
     let comparison = compared.comparison;
-    let asked = comparison.steps.iter().filter(|step| comparison.has_headline(step));
-    asked.flat_map(move |step| {
+    let steps = comparison.steps.iter().filter(|step| comparison.has_headline(step));
+    steps.flat_map(move |step| {
         let cells = step.cells.iter().filter(move |cell| !compared.is_control(&cell.variant));
         cells.flat_map(move |cell| {
             step.own_metrics().filter_map(move |metric| {

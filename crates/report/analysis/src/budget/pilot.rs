@@ -295,8 +295,8 @@ const fn length(step: &Step) -> Option<Nanos> {
 
 /// Returns the expected primary metric of a step without runs.
 fn expected_primary(experiment: &Experiment, step: &Step) -> &'static str {
-    if let Some(asked) = experiment.answers(&step.name).next() {
-        return asked.name;
+    if let Some(named) = experiment.answers(&step.name).next() {
+        return named.name;
     }
     match (&step.load, step.limit) {
         (Load::Open(_), Some(_)) => metric::GOODPUT_OPS_PER_S.name,

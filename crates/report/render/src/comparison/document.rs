@@ -93,7 +93,7 @@ pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
     sections
 }
 
-/// Returns what the metrics mean that are asked about, the legend of the signs, and notes.
+/// Returns what the named metrics mean, the legend of the signs, and notes.
 pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
     let named = compared.comparison.answer.iter().filter_map(|name| metric::find(name));
     let mut notes: Vec<String> = named.map(meaning).collect();

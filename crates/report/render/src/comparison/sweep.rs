@@ -16,7 +16,7 @@ use crate::label::{
     Loading, THROUGHPUT, counts_rows, is_sweep, loading, measured_steps, metric_label,
     variant_label,
 };
-use crate::sentence::levels;
+use crate::sentence::{Claim, levels};
 use crate::validity::rate;
 use model::units::clients;
 
@@ -39,28 +39,27 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
             (steps, scalings)
         };
         let mut swept: Vec<_> = by_step(comparison).into_iter().map(with_scalings).collect();
-        // What is asked about comes first, then what varies with the clients.
+        // What the question is about comes first, then what varies with the clients.
         let has_headline = |steps: &[&StepComparison]| comparison.has_headline(steps[0]);
         swept.sort_by_key(|(steps, scalings)| (!has_headline(steps), scalings.is_empty()));
         for (steps, scalings) in swept {
-            let named = steps[0].answers.iter().filter(|metric| **metric != THROUGHPUT);
-            parts.extend(named.map(|metric| Section {
+            let (named, rates): (Vec<Claim>, Vec<Claim>) =
+                claims(comparison, steps[0]).into_iter().partition(|it| it.metric != THROUGHPUT);
+            parts.extend(named.iter().map(|claim| Section {
                 title: format!(
-                    "{} by clients: {metric}, and its ratio of geometric means [95 % interval]",
-                    steps[0].name
+                    "{} by clients: {}, and its ratio of geometric means [95 % interval]",
+                    steps[0].name, claim.metric
                 ),
-                tables: vec![table(compared, &steps, &[], metric)],
-                ..Section::default()
+                sentences: levels(compared, &steps, claim),
+                tables: vec![table(compared, &steps, &[], claim.metric)],
+                remarks: Vec::new(),
             }));
-            let laws: Vec<String> = scalings.iter().map(|one| summary(one)).collect();
-            let verdicts = if has_headline(&steps) { levels(compared, &steps) } else { Vec::new() };
-            let is_about_rate = steps[0].answers.first().is_none_or(|first| *first == THROUGHPUT);
+            let laws = scalings.iter().map(|one| summary(one));
+            let laws = laws.filter(|_| comparison.has_headline(steps[0]));
+            let verdicts = rates.iter().flat_map(|claim| levels(compared, &steps, claim));
             parts.push(Section {
                 title: title(&steps, !scalings.is_empty()),
-                sentences: match is_about_rate {
-                    true => [laws, verdicts].concat(),
-                    false => [verdicts, laws].concat(),
-                },
+                sentences: laws.chain(verdicts).collect(),
                 tables: vec![table(compared, &steps, &scalings, THROUGHPUT)],
                 remarks: Vec::new(),
             });
@@ -69,6 +68,16 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
     let searches = in_order(compared).into_iter().filter(|one| one.origin == Origin::Search);
     parts.extend(searches.map(searched));
     parts
+}
+
+/// Returns the claims on a step of a sweep: on throughput, unless metrics are named.
+fn claims(comparison: &Comparison, step: &StepComparison) -> Vec<Claim> {
+    match (comparison.has_headline(step), step.answers.is_empty(), counts_rows(step)) {
+        (false, ..) => Vec::new(),
+        (true, false, _) => Claim::all_of(step),
+        (true, true, true) => vec![Claim::ROWS],
+        (true, true, false) => vec![Claim::THROUGHPUT],
+    }
 }
 
 /// Returns the scalings in the order of the variants.

@@ -86,7 +86,7 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
 /// Draws each metric that the question is about and that has no picture of its own.
 fn named(subject: &Subject<'_>) -> Vec<Option<Picture>> {
     let comparison = subject.input.comparison;
-    let asked = subject.only(|step| !step.answers.is_empty());
+    let about = subject.only(|step| !step.answers.is_empty());
     let names = comparison.answer.iter().filter_map(|name| metric::find(name));
     let names = names.filter(|one| ![THROUGHPUT, SUSTAINABLE, SERVER_CPU].contains(&one.name));
     let picture = |metric: &Metric| {
@@ -95,7 +95,7 @@ fn named(subject: &Subject<'_>) -> Vec<Option<Picture>> {
              median.",
             meaning(metric)
         );
-        of_steps(&asked, metric.name, Labels::new(metric.name, metric.name, &caption))
+        of_steps(&about, metric.name, Labels::new(metric.name, metric.name, &caption))
     };
     names.map(picture).collect()
 }

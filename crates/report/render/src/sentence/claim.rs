@@ -57,7 +57,7 @@ impl Claim {
         Self { metric, verb, more, less, noun: Cow::Borrowed(noun) }
     }
 
-    /// Returns the claims on a step: on each metric that is asked about, or on its own question.
+    /// Returns the claims on a step: on each metric that is named, or on its own question.
     pub(crate) fn all_of(step: &StepComparison) -> Vec<Self> {
         if step.answers.is_empty() {
             return Self::of(step).into_iter().collect();
@@ -76,12 +76,15 @@ impl Claim {
                 .find(|claim| claim.metric == name),
         };
         worded.unwrap_or_else(|| {
-            let words = match metric::find(name).map_or(Better::Neither, |metric| metric.better) {
+            let wording = match metric::find(name).map_or(Better::Neither, |metric| metric.better) {
                 Better::Higher => ["had", "more (better)", "less (worse)"],
                 Better::Lower => ["had", "more (worse)", "less (better)"],
                 Better::Neither => ["had", "larger", "smaller"],
             };
-            Self { noun: Cow::Owned(metric_label(step, name)), ..Self::of_metric(name, words, "") }
+            Self {
+                noun: Cow::Owned(metric_label(step, name)),
+                ..Self::of_metric(name, wording, "")
+            }
         })
     }
 

@@ -8,7 +8,7 @@ use super::claim::Claim;
 use super::phrase::{grouped, list};
 use crate::figure::{self, change, declared, digits, interval, percent};
 use crate::input::Compared;
-use crate::label::{Loading, counts_rows, has_operations, is_sweep, loading, step_heading};
+use crate::label::{Loading, has_operations, is_sweep, loading, step_heading};
 use crate::trust;
 
 /// A change within these ratios is written in percent, others as a multiple.
@@ -48,8 +48,8 @@ pub(crate) fn step_sentence(
     let Comparison { base, .. } = comparison;
     let of_base = step.cells.iter().find(|cell| cell.variant == *base)?;
     let Some(of_base) = of_base.metric(claim.metric) else {
-        let is_asked = step.answers.contains(&claim.metric) && has_operations(step);
-        return is_asked.then(|| format!("{heading}: {} of {base}: not measured.", claim.noun));
+        let is_named = step.answers.contains(&claim.metric) && has_operations(step);
+        return is_named.then(|| format!("{heading}: {} of {base}: not measured.", claim.noun));
     };
     let is_other =
         |cell: &&CellComparison| cell.variant != *base && !compared.is_control(&cell.variant);
@@ -99,9 +99,13 @@ pub(crate) fn step_sentence(
 }
 
 /// Returns the headline of each variant of a sweep: its verdicts by number of clients.
-pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<String> {
+pub(crate) fn levels(
+    compared: &Compared<'_>,
+    steps: &[&StepComparison],
+    claim: &Claim,
+) -> Vec<String> {
     let comparison = compared.comparison;
-    let headline = |(claim, name): (&Claim, &String)| {
+    let headline = |name: &String| {
         let known = steps.iter().filter_map(|step| {
             let cell = step.cells.iter().find(|cell| cell.variant == *name)?;
             Some((step.clients, cell.metric(claim.metric)?.versus_base.as_ref()?))
@@ -120,14 +124,7 @@ pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<
         ))
     };
     let names = comparison.variants.iter().map(|variant| &variant.name);
-    let names: Vec<&String> = names.filter(|name| !compared.is_control(name)).collect();
-    let claims = match (steps[0].answers.is_empty(), counts_rows(steps[0])) {
-        (false, _) => Claim::all_of(steps[0]),
-        (true, true) => vec![Claim::ROWS],
-        (true, false) => vec![Claim::THROUGHPUT],
-    };
-    let pairs = claims.iter().flat_map(|claim| names.iter().map(move |name| (claim, *name)));
-    pairs.filter_map(headline).collect()
+    names.filter(|name| !compared.is_control(name)).filter_map(headline).collect()
 }
 
 /// Returns the clause of one variant against the base, without a full stop.

@@ -159,7 +159,7 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
     let levels = levels.join(", ");
     lines.extend(experiment.steps.iter().map(|step| step_line(experiment, step, &levels)));
-    lines.extend(asked(experiment));
+    lines.extend(declared(experiment));
     lines.extend(published::planned(experiment));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
@@ -176,7 +176,7 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
 }
 
 /// Formats the metrics and steps that the file declares its question to be about, if it does.
-fn asked(experiment: &Experiment) -> Option<String> {
+fn declared(experiment: &Experiment) -> Option<String> {
     let metrics = match &experiment.answer[..] {
         [] if experiment.measure.is_empty() => return None,
         [] => "the throughput".to_owned(),

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 /// Two simulated servers, one with more work per operation.
 const EXPERIMENT: &str = r#"[experiment]
-name = "asked"
+name = "named"
 question = "What does an operation take of the CPU?"
 measure = ["readrandom"]
 answer = ["context_switches_per_op", "service_ns_p50", "commits_per_fsync"]
@@ -41,18 +41,18 @@ engine = "faulty"
 #[test]
 fn metrics_of_the_question_are_the_answer_in_every_output() {
     let workspace = Workspace::new();
-    workspace.write("asked.toml", EXPERIMENT);
-    let plan = workspace.assay(&["plan", "asked.toml"]).out;
+    workspace.write("named.toml", EXPERIMENT);
+    let plan = workspace.assay(&["plan", "named.toml"]).out;
     let line =
         "answer    context_switches_per_op, service_ns_p50, commits_per_fsync, in readrandom";
     assert!(plan.lines().any(|printed| printed == line), "{plan}");
-    let run = workspace.assay(&["run", "asked.toml", "--report"]);
+    let run = workspace.assay(&["run", "named.toml", "--report"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
-    let text = workspace.assay(&["compare", "asked"]).out;
+    let text = workspace.assay(&["compare", "named"]).out;
     assert!(text.contains("readrandom: slow had "), "{text}");
     assert!(text.contains("readrandom: commits/fsync of quick: not measured."), "{text}");
     assert!(!text.contains("fillseq: "), "a step that only prepares has no headline: {text}");
-    let json = workspace.assay(&["compare", "asked", "--format", "json"]).out;
+    let json = workspace.assay(&["compare", "named", "--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("valid JSON");
     let step = &json["comparison"]["steps"][1];
     assert_eq!(step["primary"], "context_switches_per_op");
@@ -60,7 +60,7 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
     let ratio = metrics["service_ns_p50"]["versus_base"]["ratio"].as_f64().expect("a ratio");
     assert!((1.5..3.0).contains(&ratio), "{ratio}");
     assert_eq!(metrics["commits_per_fsync"], Value::Null);
-    let page = fs::read_dir(workspace.path("results/asked")).expect("results").flatten();
+    let page = fs::read_dir(workspace.path("results/named")).expect("results").flatten();
     let page = page.map(|entry| entry.path().join("report.html")).find(|path| path.exists());
     let page = fs::read_to_string(page.expect("a page")).expect("its text");
     let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("missing: {text}"));
@@ -70,8 +70,8 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
 #[test]
 fn unknown_metric_is_rejected_before_any_run() {
     let workspace = Workspace::new();
-    workspace.write("asked.toml", EXPERIMENT.replace("commits_per_fsync", "commits_per_sync"));
-    let output = rejected_at_once(&workspace, &["run", "asked.toml"]);
+    workspace.write("named.toml", EXPERIMENT.replace("commits_per_fsync", "commits_per_sync"));
+    let output = rejected_at_once(&workspace, &["run", "named.toml"]);
     assert!(output.contains("no metric is named `commits_per_sync`"), "{output}");
     assert!(output.contains("did you mean `commits_per_fsync`?"), "{output}");
 }
