@@ -55,9 +55,13 @@ pub(crate) fn plain_steps(comparison: &Comparison) -> Vec<&StepComparison> {
     steps
 }
 
-/// Returns the steps in which operations were measured.
+/// Returns the steps in which operations, or metrics that the question names, were measured.
 pub(crate) fn measured_steps(comparison: &Comparison) -> Vec<&StepComparison> {
-    comparison.steps.iter().filter(|step| has_operations(step)).collect()
+    let has_named = |step: &StepComparison| {
+        let mut cells = step.cells.iter();
+        cells.any(|cell| step.answers.iter().any(|metric| cell.metric(metric).is_some()))
+    };
+    comparison.steps.iter().filter(|step| has_operations(step) || has_named(step)).collect()
 }
 
 /// Returns whether operations were measured in a step.

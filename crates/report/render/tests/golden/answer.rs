@@ -87,3 +87,11 @@ fn question_whose_metric_was_never_measured_has_no_result() {
     let (_, table) = text.split_once("server_reads_per_op: median").unwrap();
     assert!(table.lines().any(|line| line.starts_with("rocksdb-11.8") && line.ends_with("NA")));
 }
+
+#[test]
+fn settle_step_has_a_row_where_the_question_is_about_it() {
+    let text = compared(&about(quickstart(5), &["settle_s"], &["settle"]), Format::Text);
+    assert!(text.contains("\nsettle, time to settle against rocksdb-9.10: "), "{text}");
+    let (_, table) = text.split_once("settle_s: median").unwrap();
+    assert!(table.lines().any(|line| line.starts_with("rocksdb-11.8 ") && line.contains(" s [")));
+}
