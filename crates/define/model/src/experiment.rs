@@ -94,7 +94,9 @@ pub struct Experiment {
     /// Names of the steps that the question is about; see [`Self::is_preparatory`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measure: Vec<String>,
-    /// Names of the metrics that the question is about, the first decides; none: see the analysis.
+    /// Names of the metrics that the question is about; the first decides.
+    ///
+    /// Without any, the analysis chooses by the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<String>,
     /// Smallest difference that matters, as a share; declared before anything is run.
@@ -176,7 +178,9 @@ impl Experiment {
         has_others && self.steps.iter().any(is_load)
     }
 
-    /// Returns the metrics that the question is about in a step; none in a preparatory one.
+    /// Returns the metrics that the question is about in a step.
+    ///
+    /// None in a preparatory one.
     pub fn answers(&self, step: &str) -> impl Iterator<Item = &'static Metric> {
         let named = if self.is_preparatory(step) { &[][..] } else { &self.answer[..] };
         named.iter().filter_map(|name| metric::find(name))

@@ -68,7 +68,9 @@ pub struct StepComparison {
     pub is_preparatory: bool,
     /// The step's primary metric; `None` when none is named and no variant has one.
     pub primary: Option<&'static str>,
-    /// Metrics that the question is about here, the first is primary; empty: none is named.
+    /// Metrics that the question is about here; the first is primary.
+    ///
+    /// Empty where the experiment names none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].
@@ -76,7 +78,9 @@ pub struct StepComparison {
 }
 
 impl StepComparison {
-    /// Iterates over the metrics whose verdicts count here: those named, or the primary one.
+    /// Iterates over the metrics whose verdicts count here.
+    ///
+    /// Those that the question names, or else the primary one.
     pub fn own_metrics(&self) -> impl Iterator<Item = &'static str> + use<> {
         let primary = self.primary.filter(|_| self.answers.is_empty());
         self.answers.clone().into_iter().chain(primary)
@@ -155,10 +159,10 @@ pub struct Comparison {
     ///
     /// `None` without one, and under another base than the experiment's own.
     pub control: Option<String>,
-    /// Metrics that the question is about, the first decides; empty: none is named.
+    /// Metrics that the question is about; empty where none is named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<String>,
-    /// Whether the experiment declares which steps or metrics its question is about.
+    /// Whether the experiment declares its question's steps or metrics.
     #[serde(skip)]
     pub is_declared: bool,
     /// Smallest difference that matters, as a share; declared before anything was run.
@@ -192,7 +196,9 @@ impl Comparison {
         self.steps.iter().any(|one| one.name == step && one.is_preparatory)
     }
 
-    /// Returns whether a step has a headline: with a declared question, those it is about.
+    /// Returns whether a step has a headline.
+    ///
+    /// With a declared question, the steps that it is about have one.
     pub const fn has_headline(&self, step: &StepComparison) -> bool {
         !(self.is_declared && step.is_preparatory)
     }
