@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::build::BuildRef;
 use crate::finding::Finding;
 use crate::label::Waiver;
+use crate::metric::{self, Metric};
 use crate::options::Options;
 use crate::published::Published;
 use crate::server::{Dsn, Placement};
@@ -93,6 +94,11 @@ pub struct Experiment {
     /// Names of the steps that the question is about; see [`Self::is_preparatory`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measure: Vec<String>,
+    /// Names of the metrics that the question is about; the first decides.
+    ///
+    /// Without any, the analysis chooses by the step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<String>,
     /// Smallest difference that matters, as a share; declared before anything is run.
     #[serde(default = "default_margin")]
     pub margin: f64,
@@ -170,6 +176,14 @@ impl Experiment {
             self.steps.iter().any(|one| !matches!(role(one), StepRole::Load | StepRole::Maintain));
         let is_load = |one: &Step| one.name == step && role(one) == StepRole::Load;
         has_others && self.steps.iter().any(is_load)
+    }
+
+    /// Returns the metrics that the question is about in a step.
+    ///
+    /// None in a preparatory one.
+    pub fn answers(&self, step: &str) -> impl Iterator<Item = &'static Metric> {
+        let named = if self.is_preparatory(step) { &[][..] } else { &self.answer[..] };
+        named.iter().filter_map(|name| metric::find(name))
     }
 
     /// Returns the steps as a cell with `clients` clients executes them.

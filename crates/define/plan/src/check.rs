@@ -124,14 +124,14 @@ impl Resolver<'_> {
         let seed = |text: &str| {
             text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
         };
-        let repetitions = (REPETITIONS, "repetitions");
-        let repetitions = self.amount(&[&file.factors], repetitions, parse_whole);
+        let repetitions = self.amount(&[&file.factors], (REPETITIONS, "repetitions"), parse_whole);
         let checked = Experiment {
             application: self.application.map(|loaded| loaded.application.clone()),
             placement: errors.or_default(self.placement(benchmark, &file.variants)),
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
             margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
             measure: errors.or_default(self.measure(experiment, &steps)),
+            answer: errors.or_default(self.answer(experiment)),
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),

@@ -1,11 +1,14 @@
-//! Declarations made before a run: measured steps, control, waivers.
+//! Declarations made before a run: measured steps and metrics, control, waivers.
 
+use std::ops::Range;
+
+use model::metric::{self, Kind, METRICS};
 use model::{Step, Variant, Waiver};
 
 use crate::error::{Errors, PlanError};
 use crate::nearest::nearest;
 use crate::resolve::Resolver;
-use crate::settings::{CODE, MEASURE, NAME, REASON};
+use crate::settings::{ANSWER, CODE, MEASURE, NAME, REASON};
 use crate::spec::{File, Section};
 
 impl Resolver<'_> {
@@ -39,6 +42,52 @@ impl Resolver<'_> {
             );
         }
         errors.result(names.into_iter().map(str::to_owned).collect())
+    }
+
+    /// Checks the metrics that the question is about: each is derived, and named once.
+    pub(crate) fn answer(&self, experiment: &Section) -> Result<Vec<String>, PlanError> {
+        let Some(list) = experiment.get(ANSWER) else { return Ok(Vec::new()) };
+        let (mut names, mut errors) = (Vec::new(), Errors::default());
+        for word in list.get_ref().lines() {
+            let name = errors.ok(self.derived_metric(word, list.span()));
+            if name.is_some() && names.contains(&name) {
+                errors.push(
+                    PlanError::new(format!("`answer` names `{word}` twice"))
+                        .at(self.source, list.span(), "here")
+                        .remedy("leave out the second: the first of the list decides"),
+                );
+            }
+            names.push(name);
+        }
+        if names.is_empty() {
+            errors.push(
+                PlanError::new("`answer` names no metric")
+                    .at(self.source, list.span(), "an empty list")
+                    .remedy("name the metrics the question is about, or leave it out"),
+            );
+        }
+        errors.result(names.into_iter().flatten().collect())
+    }
+
+    /// Checks the name of a metric that has ratios; an unknown one comes with the nearest.
+    pub(crate) fn derived_metric(
+        &self,
+        word: &str,
+        place: Range<usize>,
+    ) -> Result<String, PlanError> {
+        let message = match metric::find(word) {
+            Some(found) if found.kind == Kind::Derived => return Ok(word.to_owned()),
+            Some(_) => format!("`{word}` is a raw reading, and has no ratio"),
+            None => format!("no metric is named `{word}`"),
+        };
+        let derived = METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
+        let error = PlanError::new(message).at(self.source, place, "here");
+        let alike: Vec<&str> = derived.clone().filter(|name| name.contains(word)).collect();
+        let otherwise = "GLOSSARY.md lists all; for instance cpu_us_per_op";
+        Err(match alike[..] {
+            [] => error.meant(word, derived, otherwise),
+            _ => error.remedy(format!("did you mean {}?", alike.join(" or "))),
+        })
     }
 
     /// Checks the waivers: known rules, one reason each.
@@ -133,6 +182,25 @@ mod tests {
         assert_eq!(message, "`measure` names `readrandum`, which is not a step");
         assert!(help.starts_with("steps: ") && help.contains(name.as_str()), "{help}");
         assert_eq!(refused(QUESTION, &with("[]")).0, "`measure` names no step");
+    }
+
+    #[test]
+    fn the_answer_is_one_or_more_derived_metrics() {
+        let with = |text: &str| format!("{QUESTION}\nanswer = {text}");
+        let answer = experiment(QUESTION, &with("[\"server_reads_per_op\", \"cpu_us_per_op\"]"));
+        assert_eq!(answer.answer, ["server_reads_per_op", "cpu_us_per_op"]);
+        assert!(experiment(QUESTION, QUESTION).answer.is_empty());
+        let refused = |text: &str| refused(QUESTION, &with(text));
+        let (message, help) = refused("[\"cpu_us_per_ops\"]");
+        assert_eq!(message, "no metric is named `cpu_us_per_ops`");
+        assert_eq!(help, "did you mean `cpu_us_per_op`?");
+        let (_, help) = refused("[\"reads_per_op\"]");
+        assert_eq!(help, "did you mean device_reads_per_op or server_reads_per_op?");
+        let (message, _) = refused("[\"server_reads\"]");
+        assert_eq!(message, "`server_reads` is a raw reading, and has no ratio");
+        let (message, _) = refused("[\"settle_s\", \"settle_s\"]");
+        assert_eq!(message, "`answer` names `settle_s` twice");
+        assert_eq!(refused("[]").0, "`answer` names no metric");
     }
 
     #[test]

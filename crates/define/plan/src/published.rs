@@ -1,6 +1,5 @@
 //! Checks published findings against the experiment.
 
-use model::metric::{self, Kind, METRICS};
 use model::setting::parse_whole;
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 use toml::Spanned;
@@ -196,17 +195,7 @@ impl Resolver<'_> {
 
     fn metric(&self, table: &Section) -> Result<String, PlanError> {
         let Some(name) = table.get(METRIC) else { return Ok(METRIC_DEFAULT.to_owned()) };
-        let word = name.get_ref();
-        let message = match metric::find(word) {
-            Some(found) if found.kind == Kind::Derived => return Ok(word.clone()),
-            Some(_) => format!("`{word}` is a raw reading, and has no ratio"),
-            None => format!("no metric is named `{word}`"),
-        };
-        let derived = METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
-        let otherwise = "GLOSSARY.md lists all; for instance cpu_us_per_op";
-        Err(PlanError::new(message)
-            .at(self.source, name.span(), "here")
-            .meant(word, derived, otherwise))
+        self.derived_metric(name.get_ref(), name.span())
     }
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.

@@ -155,6 +155,7 @@ declare! {
     BASE "base" [Experiment, Finding], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
     MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
     MEASURE "measure" [Experiment], Kind::Lines, Any, None, "";
+    ANSWER "answer" [Experiment], Kind::Lines, Any, None, "";
     CONTROL "control" [Experiment], Kind::Switch, Any, Some(""), "Run the base once more under another name: a difference found there is noise";
     DURABILITY "durability" [Benchmark, Variant], Kind::Name(|| Durability::ALL.map(Durability::name).into()), Any, Some("CLASS"), "Durability class of every write: none, os (survives a process crash) or sync";
     CACHE "cache" [Benchmark, Variant], Kind::Amount, OwnServer, Some("SIZE"), "Size of the engine's own cache, such as 1GiB";

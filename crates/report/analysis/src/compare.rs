@@ -1,7 +1,7 @@
 //! Comparison of variants with the base case, step by step.
 
 use model::record::RunEnd;
-use model::{Experiment, Metric, Placement, RunRecord, Variant, count, metric};
+use model::{Experiment, RunRecord, Variant, count, metric};
 use stats::detectable::cov_of;
 use stats::{Design, Effect, Spread, classify_difference, median};
 
@@ -13,6 +13,7 @@ use crate::error::AnalysisError;
 use crate::family;
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::{self, NoiseHistory};
+use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::question::Question;
 use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};
@@ -48,7 +49,8 @@ pub fn compare(
         clients: key.clients,
         is_rate_given: samples.is_rate_given,
         is_preparatory: experiment.is_preparatory(&key.name),
-        primary: primary(samples, experiment.placement),
+        primary: primary(samples, experiment, &key.name),
+        answers: experiment.answers(&key.name).map(|metric| metric.name).collect(),
         cells: question.cells(samples),
     };
     let whole = |(clients, samples): (&u32, &VariantSamples<'_>)| RunsComparison {
@@ -63,6 +65,8 @@ pub fn compare(
     let mut comparison = Comparison {
         base: base.to_owned(),
         control: controls.map(|variant| variant.name.clone()).next(),
+        answer: experiment.answer.clone(),
+        is_declared: !(experiment.measure.is_empty() && experiment.answer.is_empty()),
         margin: experiment.margin,
         repetitions: experiment.repetitions,
         variants: variant_runs(runs, experiment),
@@ -94,32 +98,6 @@ const IO_BOUND_READS_PER_OP: f64 = 0.5;
 ///
 /// Our choice: below five, pairs lose more in degrees of freedom than they gain.
 pub(crate) const PAIRED_FROM: u32 = 5;
-
-/// Returns the primary metric of a step: the sustainable rate, goodput or throughput; at a given
-/// rate without a limit the p99 response time; without operations the settle time.
-///
-/// Where client and server share one CPU, throughput depends on both; the primary metric then is
-/// the server's CPU per operation.
-///
-/// Source: our choice: one metric a step, so that its family stays small.
-pub(crate) fn primary(samples: &VariantSamples<'_>, placement: Placement) -> Option<&'static str> {
-    let candidates: &[Metric] = match (samples.is_rate_given, placement) {
-        (true, _) => &[metric::GOODPUT_OPS_PER_S, metric::RESPONSE_NS_P99],
-        (false, Placement::SameCpu) => &[
-            metric::SUSTAINABLE_OPS_PER_S,
-            metric::SERVER_CPU_US_PER_OP,
-            metric::THROUGHPUT_OPS_PER_S,
-            metric::SETTLE_S,
-        ],
-        (false, Placement::Free | Placement::Split) => {
-            &[metric::SUSTAINABLE_OPS_PER_S, metric::THROUGHPUT_OPS_PER_S, metric::SETTLE_S]
-        }
-    };
-    let is_known = |metric: &&Metric| {
-        samples.of_variant.values().any(|sample| sample.metrics.contains_key(metric.name))
-    };
-    candidates.iter().find(is_known).map(|metric| metric.name)
-}
 
 impl Question<'_> {
     /// Returns every variant's cell, in the experiment's order.
@@ -271,13 +249,12 @@ fn invalid(run: &RunRecord) -> Option<InvalidRun> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use model::record::SettleRecord;
-    use model::{Load, Nanos, OpKind, OpenLoad, Pace, Rate, StepRecord};
+    use model::{Load, OpKind, OpenLoad, Pace, Rate};
     use proptest::prelude::*;
     use stats::{Method, Verdict};
 
     use super::*;
-    use crate::testing::{application, experiment, readings, run, step, summary};
+    use crate::testing::{application, experiment, run, step, summary};
 
     const NONE: NoiseHistory = NoiseHistory { experiments: Vec::new() };
     const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
@@ -453,32 +430,6 @@ mod tests {
         assert_eq!(method(&runs, &spec), (false, Verdict::Inconclusive));
     }
 
-    #[test]
-    fn steps_have_their_primary_metric() {
-        let mut searched = run("base", 1, 1_000);
-        let mut open = step(1, "open");
-        open.step.load =
-            Load::Open(OpenLoad { rate: Rate::constant(500.0), pace: Pace::default() });
-        let mut within = StepRecord { index: 2, within_limit: Some(900), ..open.clone() };
-        within.step.name = "limited".to_owned();
-        let settled = SettleRecord { took_ns: Nanos::from_secs(3), ..SettleRecord::default() };
-        let mut settle = StepRecord { settle: Some(settled), ..step(3, "settle") };
-        settle.clients.clear();
-        let mut idle = step(4, "idle");
-        idle.clients.clear();
-        searched.steps.extend([open, within, settle, idle]);
-        let comparison = compare(&[searched], &experiment(&["base"], 1), "base", &NONE).unwrap();
-        let primary: Vec<_> = comparison.steps.iter().map(|step| step.primary).collect();
-        let expected = [
-            Some(METRIC),
-            Some(metric::RESPONSE_NS_P99.name),
-            Some(metric::GOODPUT_OPS_PER_S.name),
-            Some(metric::SETTLE_S.name),
-            None,
-        ];
-        assert_eq!(primary, expected);
-    }
-
     /// Runs of two or three variants, in any order.
     fn shuffled() -> impl Strategy<Value = (Vec<RunRecord>, Vec<RunRecord>)> {
         let ops = proptest::collection::vec(900..1_100_u64, 2..=18);
@@ -561,20 +512,5 @@ mod tests {
         };
         assert_eq!(with(380), (false, true, true));
         assert_eq!(with(379), (true, false, true));
-    }
-
-    #[test]
-    fn shared_cpu_makes_server_cpu_primary() {
-        let mut runs = three("base", [1_000, 1_040, 980]);
-        for run in &mut runs {
-            run.steps[0].counters =
-                readings(&[(metric::SERVER_CPU_USER_US, 9e5), (metric::SERVER_CPU_KERNEL_US, 1e5)]);
-        }
-        let primary = |placement| {
-            let spec = Experiment { placement, ..experiment(&["base"], 3) };
-            compare(&runs, &spec, "base", &NONE).unwrap().steps[0].primary
-        };
-        assert_eq!(primary(Placement::SameCpu), Some(metric::SERVER_CPU_US_PER_OP.name));
-        assert_eq!(primary(Placement::Split), Some(METRIC));
     }
 }

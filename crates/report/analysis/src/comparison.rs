@@ -66,13 +66,26 @@ pub struct StepComparison {
     /// Whether it only prepares the steps that the question is about.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_preparatory: bool,
-    /// The step's primary metric; `None` when no variant has one.
+    /// The step's primary metric; `None` when none is named and no variant has one.
     pub primary: Option<&'static str>,
+    /// Metrics that the question is about here; the first is primary.
+    ///
+    /// Empty where the experiment names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].
     pub cells: Vec<CellComparison>,
 }
 
 impl StepComparison {
+    /// Iterates over the metrics whose verdicts count here.
+    ///
+    /// Those that the question names, or else the primary one.
+    pub fn own_metrics(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let primary = self.primary.filter(|_| self.answers.is_empty());
+        self.answers.clone().into_iter().chain(primary)
+    }
+
     /// Returns whether the experiment, and not the engine, sets this metric here.
     ///
     /// Such a metric has no ratio to the base case: see [`is_given`].
@@ -146,6 +159,12 @@ pub struct Comparison {
     ///
     /// `None` without one, and under another base than the experiment's own.
     pub control: Option<String>,
+    /// Metrics that the question is about; empty where none is named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<String>,
+    /// Whether the experiment declares its question's steps or metrics.
+    #[serde(skip)]
+    pub is_declared: bool,
     /// Smallest difference that matters, as a share; declared before anything was run.
     pub margin: f64,
     /// Planned repetitions.
@@ -177,11 +196,18 @@ impl Comparison {
         self.steps.iter().any(|one| one.name == step && one.is_preparatory)
     }
 
-    /// Returns whether no step that the question is about has its primary metric.
+    /// Returns whether a step has a headline.
+    ///
+    /// With a declared question, the steps that it is about have one.
+    pub const fn has_headline(&self, step: &StepComparison) -> bool {
+        !(self.is_declared && step.is_preparatory)
+    }
+
+    /// Returns whether no step that the question is about has a metric of its own.
     pub fn has_nothing(&self) -> bool {
         let has_result = |step: &StepComparison| {
             let known = |metric| step.cells.iter().any(|cell| cell.metric(metric).is_some());
-            !step.is_preparatory && step.primary.is_some_and(known)
+            !step.is_preparatory && step.own_metrics().any(known)
         };
         !self.steps.iter().any(has_result)
     }
@@ -209,11 +235,11 @@ impl Comparison {
 /// An experiment's comparisons by family; each is adjusted by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Families {
-    /// Each step's primary metric ([`crate::StepComparison::primary`]), for each variant.
+    /// Each step's own metrics ([`StepComparison::own_metrics`]), for each variant.
     pub primary: Family,
     /// Every other metric with a better direction, by step and variant.
     pub secondary: Family,
-    /// Each step's primary metric, for the control.
+    /// Each step's own metrics, for the control.
     #[serde(skip_serializing_if = "Family::is_empty")]
     pub control: Family,
 }

@@ -24,13 +24,15 @@ pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Fa
 
 /// Adjusts the primary and the secondary family of some variants.
 fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) -> [Family; 2] {
-    let margin = comparison.margin;
+    let (margin, is_declared) = (comparison.margin, comparison.is_declared);
     let (mut primary, mut secondary) = (Vec::new(), Vec::new());
     for step in &mut comparison.steps {
+        let is_about = !(is_declared && step.is_preparatory);
+        let own: Vec<&str> = step.own_metrics().filter(|_| is_about).collect();
         for (name, effect) in
             step.cells.iter_mut().filter(|cell| is_in(&cell.variant)).flat_map(effects)
         {
-            if step.primary == Some(name) {
+            if own.contains(&name) {
                 primary.push(effect);
             } else if has_direction(name) {
                 secondary.push(effect);

@@ -10,9 +10,9 @@ use crate::error::AnalysisError;
 
 /// Returns one experiment with the variants of all.
 ///
-/// The first gives name, question, base, margin and waivers; publications are those of all. Each
-/// comes with its label in messages. Runs of a variant that is in several are pooled; repetitions
-/// are the largest number.
+/// The first gives name, question with its steps and metrics, base, margin and waivers;
+/// publications are those of all. Each comes with its label in messages. Runs of a variant that is
+/// in several are pooled; repetitions are the largest number.
 ///
 /// # Errors
 /// When there is no experiment, or two differ in rows, steps, memory cap, levels of clients or in a

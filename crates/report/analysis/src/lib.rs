@@ -22,6 +22,7 @@ pub mod join;
 pub mod metrics;
 pub mod micro;
 pub mod noise;
+mod primary;
 pub mod published;
 mod question;
 pub mod rate_curve;

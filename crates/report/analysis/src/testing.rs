@@ -95,6 +95,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         repetitions,
         steps: vec![step(0, "readrandom").step],
         measure: Vec::new(),
+        answer: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
         published: Vec::new(),

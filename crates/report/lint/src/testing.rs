@@ -76,6 +76,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         repetitions: 3,
         steps: vec![step("readrandom").step],
         measure: Vec::new(),
+        answer: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
         published: Vec::new(),

@@ -1,7 +1,7 @@
 //! Short texts that several outputs share: headings, legends, names of rows.
 
 use analysis::{Comparison, IncompleteRun, StepComparison};
-use model::OpUnit;
+use model::{Better, Metric, OpUnit};
 
 /// The metric that answers most questions.
 pub(crate) const THROUGHPUT: &str = "throughput_ops_per_s";
@@ -51,11 +51,18 @@ pub(crate) fn plain_steps(comparison: &Comparison) -> Vec<&StepComparison> {
     steps
 }
 
-/// Returns the steps in which operations were measured.
+/// Returns the steps in which operations, or metrics that the question names, were measured.
 pub(crate) fn measured_steps(comparison: &Comparison) -> Vec<&StepComparison> {
-    let has_throughput =
-        |step: &&StepComparison| step.cells.iter().any(|cell| cell.metric(THROUGHPUT).is_some());
-    comparison.steps.iter().filter(has_throughput).collect()
+    let has_named = |step: &StepComparison| {
+        let mut cells = step.cells.iter();
+        cells.any(|cell| step.answers.iter().any(|metric| cell.metric(metric).is_some()))
+    };
+    comparison.steps.iter().filter(|step| has_operations(step) || has_named(step)).collect()
+}
+
+/// Returns whether operations were measured in a step.
+pub(crate) fn has_operations(step: &StepComparison) -> bool {
+    step.cells.iter().any(|cell| cell.metric(THROUGHPUT).is_some())
 }
 
 /// Returns a step's heading: name, distribution or place, clients.
@@ -86,13 +93,30 @@ pub(crate) const fn rate_unit(step: &StepComparison) -> &'static str {
     if counts_rows(step) { "rows/s" } else { "ops/s" }
 }
 
-/// Returns the main metric of a closed loop, with its unit.
-pub(crate) fn answer(step: &StepComparison) -> (&'static str, &'static str) {
-    match step.primary {
-        Some(SERVER_CPU) if counts_rows(step) => (SERVER_CPU, "server CPU/row"),
-        Some(SERVER_CPU) => (SERVER_CPU, "server CPU/op"),
-        _ => (THROUGHPUT, rate_unit(step)),
+/// Returns a metric's name in words, without its unit: `server reads/op`, `response p99`.
+pub(crate) fn metric_label(step: &StepComparison, metric: &str) -> String {
+    if metric == THROUGHPUT {
+        return rate_unit(step).to_owned();
     }
+    let is_unit = |word: &&str| ["us", "ns", "kib", "bytes", "s"].contains(word);
+    let (what, of) = metric.split_once("_per_").unwrap_or((metric, ""));
+    let what: Vec<&str> = what.split('_').filter(|word| !is_unit(word)).collect();
+    let what = what.join(" ").replace("cpu", "CPU");
+    match of {
+        "" => what,
+        "op" if counts_rows(step) => what + "/row",
+        of => format!("{what}/{of}"),
+    }
+}
+
+/// Returns what a metric means and which way is better, in one line.
+pub(crate) fn meaning(metric: &Metric) -> String {
+    let better = match metric.better {
+        Better::Higher => "more is better",
+        Better::Lower => "less is better",
+        Better::Neither => "neither more nor less is better",
+    };
+    format!("{metric}: {}; {better}", metric.meaning)
 }
 
 /// Returns whether a step's costs and rates are those of rows.

@@ -1,6 +1,6 @@
 //! Methods behind verdicts: intervals, origin of the noise, families.
 
-use analysis::{Comparison, Family, Noise};
+use analysis::{CellComparison, Comparison, Family, Noise};
 use stats::{Effect, Method};
 
 use crate::trust::many;
@@ -23,7 +23,8 @@ pub(crate) fn methods(comparison: &Comparison) -> Vec<&'static str> {
 /// Returns the effects of the steps' own questions, over all steps and variants.
 pub(crate) fn primary_effects(comparison: &Comparison) -> impl Iterator<Item = &Effect> {
     comparison.steps.iter().flat_map(|step| {
-        let measured = step.cells.iter().filter_map(|cell| cell.metric(step.primary?));
+        let own = |cell| step.own_metrics().filter_map(move |it| CellComparison::metric(cell, it));
+        let measured = step.cells.iter().flat_map(own);
         measured.filter_map(|measured| measured.versus_base.as_ref())
     })
 }

@@ -33,7 +33,7 @@ fn is_too_coarse(compared: &Compared<'_>) -> bool {
         effect.verdict == Verdict::Inconclusive
             && matches!(effect.why, Some(Why::OneRun | Why::Wide | Why::Family))
     };
-    own_questions(compared).any(|(_, _, effect)| open(effect))
+    own_questions(compared).any(|(.., effect)| open(effect))
 }
 
 /// Fewest repetitions of a pilot from which the number needed is computed.
@@ -53,24 +53,27 @@ fn explain(compared: &Compared<'_>) -> Option<String> {
     let is_apart =
         |effect: &Effect| matches!(compared.verdict(effect), Some(Verdict::Above | Verdict::Below));
     let size = |effect: &Effect| effect.ratio.ln().abs();
-    let is_throughput =
-        |step: &StepComparison| matches!(step.primary, Some(THROUGHPUT | SERVER_CPU));
-    let found =
-        own_questions(compared).filter(|(step, _, effect)| is_throughput(step) && is_apart(effect));
-    let (step, variant, _) = found.max_by(|one, other| size(one.2).total_cmp(&size(other.2)))?;
+    let found = own_questions(compared).filter(|(_, metric, _, effect)| {
+        matches!(*metric, THROUGHPUT | SERVER_CPU) && is_apart(effect)
+    });
+    let (step, _, variant, _) = found.max_by(|one, other| size(one.3).total_cmp(&size(other.3)))?;
     let (base, name) = (&compared.comparison.base, &compared.meta.name);
     Some(format!("assay explain {base} {variant} {} --in {name}", step.name))
 }
 
-/// Iterates over step, variant and effect of each step's own question; the control has none.
+/// Iterates over step, metric, variant and effect of the questions; the control has none.
 fn own_questions<'a>(
     compared: &'a Compared<'_>,
-) -> impl Iterator<Item = (&'a StepComparison, &'a str, &'a Effect)> {
-    compared.comparison.steps.iter().flat_map(move |step| {
+) -> impl Iterator<Item = (&'a StepComparison, &'static str, &'a str, &'a Effect)> {
+    let comparison = compared.comparison;
+    let steps = comparison.steps.iter().filter(|step| comparison.has_headline(step));
+    steps.flat_map(move |step| {
         let cells = step.cells.iter().filter(move |cell| !compared.is_control(&cell.variant));
-        cells.filter_map(move |cell| {
-            let effect = cell.metric(step.primary?)?.versus_base.as_ref()?;
-            Some((step, cell.variant.as_str(), effect))
+        cells.flat_map(move |cell| {
+            step.own_metrics().filter_map(move |metric| {
+                let effect = cell.metric(metric)?.versus_base.as_ref()?;
+                Some((step, metric, cell.variant.as_str(), effect))
+            })
         })
     })
 }

@@ -6,8 +6,9 @@ use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule, metr
 use stats::CellVariance;
 use stats::planning::between_runs;
 
-use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND, primary};
+use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND};
 use crate::noise::{Noise, NoiseHistory, known};
+use crate::primary::primary;
 use crate::samples::{Key, Samples, VariantSamples, variance};
 
 /// The metric whose within-run variance is known.
@@ -139,8 +140,9 @@ impl History<'_> {
         samples: Option<&VariantSamples<'_>>,
         variant: &str,
     ) -> StepNoise {
-        let known = samples.and_then(|samples| primary(samples, self.experiment.placement));
-        let metric = known.unwrap_or_else(|| expected_primary(place.step));
+        let step = place.step;
+        let known = samples.and_then(|samples| primary(samples, self.experiment, &step.name));
+        let metric = known.unwrap_or_else(|| expected_primary(self.experiment, step));
         let evidence = self.evidence(place);
         let from_pilot = samples.and_then(|samples| self.pilot(metric, samples, variant));
         let same = || {
@@ -292,7 +294,10 @@ const fn length(step: &Step) -> Option<Nanos> {
 }
 
 /// Returns the expected primary metric of a step without runs.
-const fn expected_primary(step: &Step) -> &'static str {
+fn expected_primary(experiment: &Experiment, step: &Step) -> &'static str {
+    if let Some(named) = experiment.answers(&step.name).next() {
+        return named.name;
+    }
     match (&step.load, step.limit) {
         (Load::Open(_), Some(_)) => metric::GOODPUT_OPS_PER_S.name,
         (Load::Open(_), None) => metric::RESPONSE_NS_P99.name,

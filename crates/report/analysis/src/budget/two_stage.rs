@@ -6,7 +6,7 @@ use stats::distribution::student;
 use stats::planning::runs_needed;
 
 use super::pilot::pair;
-use crate::compare::primary;
+use crate::primary::primary;
 use crate::samples::Samples;
 
 /// The metric of steps that only wait for the engine; it needs no precision.
@@ -40,7 +40,9 @@ pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
     let mut all = Vec::new();
     let steps = counted.steps.iter().filter(|(key, _)| !experiment.is_preparatory(&key.name));
     for (key, samples) in steps {
-        let metric = primary(samples, experiment.placement).filter(|metric| *metric != SETTLING);
+        let is_named = |metric: &str| experiment.answer.iter().any(|name| name == metric);
+        let metric = primary(samples, experiment, &key.name)
+            .filter(|metric| *metric != SETTLING || is_named(metric));
         let Some(metric) = metric else { continue };
         let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
         all.extend(others.filter_map(|variant| {

@@ -1,12 +1,16 @@
 //! The comparison as a document, and its answer on one screen.
 
+use model::metric;
+
 use super::section::Section;
 use super::tables::{absolute, costs, relative, runs_table};
-use super::{BRACKETS, bucket_tables, cpu, csv, has_brackets, insert, json, open, search, sweep};
+use super::{
+    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, search, sweep,
+};
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::label::{incomplete_line, measured_steps, plain_steps};
+use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
 use crate::legend::{runs_legend, sign_legend};
 use crate::published;
 use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
@@ -42,7 +46,7 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
     ]);
     let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
     document.add([Part::Sentences(sentences.collect())]);
-    let mut parts: Vec<Section> = cpu::part(compared).into_iter().collect();
+    let mut parts: Vec<Section> = answer::parts(compared);
     if !plain_steps(comparison).is_empty() {
         parts.push(Section {
             title: "Operations per second: mean of n runs [min..max], a range and no interval"
@@ -89,9 +93,11 @@ pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
     sections
 }
 
-/// Returns the legend of the signs and the notes on what differences show.
+/// Returns what the named metrics mean, the legend of the signs, and notes.
 pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
-    let mut notes: Vec<String> = has_signs.then(|| sign_legend(compared)).into_iter().collect();
+    let named = compared.comparison.answer.iter().filter_map(|name| metric::find(name));
+    let mut notes: Vec<String> = named.map(meaning).collect();
+    notes.extend(has_signs.then(|| sign_legend(compared)));
     notes.extend(detectable(compared).into_iter().chain(control(compared)));
     notes.extend(warmup_trims(compared));
     notes

@@ -1,7 +1,7 @@
 //! One metric over all steps, with its verdicts: what `compare --metric` prints.
 
 use analysis::{CellComparison, Measured};
-use model::{Better, Metric, metric};
+use model::{Metric, metric};
 use stats::{Effect, Verdict};
 
 use super::tables::{ratio_cell, spread_cell};
@@ -9,7 +9,7 @@ use crate::document::{Cell, Document, Part, Table};
 use crate::figure;
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::label::{level_suffix, step_heading, variant_label};
+use crate::label::{level_suffix, meaning, step_heading, variant_label};
 use crate::legend::MEANS;
 use crate::trust::headline;
 
@@ -37,13 +37,8 @@ pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Optio
     if tables.is_empty() {
         return None;
     }
-    let better = match metric.better {
-        Better::Higher => "more is better",
-        Better::Lower => "less is better",
-        Better::Neither => "neither more nor less is better",
-    };
-    let head = format!("{name}: {}; {better}", metric.meaning);
-    let mut document = Document::from([vec![Part::Text(headline(compared)), Part::Text(head)]]);
+    let head = vec![Part::Text(headline(compared)), Part::Text(meaning(metric))];
+    let mut document = Document::from([head]);
     document.add(tables.into_iter().map(Part::Table).chain([Part::Note(MEANS.to_owned())]));
     Some(document.render(Format::Text, style))
 }

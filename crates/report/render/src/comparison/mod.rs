@@ -5,8 +5,8 @@
 //!
 //! To add a section, add a file and its line in `document::sections`.
 
+mod answer;
 mod buckets;
-mod cpu;
 mod csv;
 mod document;
 mod insert;

@@ -12,7 +12,7 @@ use crate::document::Table;
 use crate::figure::{MISSING, figure};
 use crate::input::Compared;
 use crate::label::{GOODPUT, OFFERED, THROUGHPUT, step_heading};
-use crate::sentence::{Claim, grouped, list, step_sentence};
+use crate::sentence::{claim_sentences, grouped, list};
 use crate::validity::{rate, status_word, time};
 
 /// Metrics with a ratio to the base: name and heading.
@@ -73,8 +73,9 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
             .to_owned(),
     ];
     let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();
-    let claim = Claim::of(step).filter(|_| comparison.variants.len() > 1);
-    sentences.extend(claim.and_then(|claim| step_sentence(compared, step, &claim, &heading)));
+    if comparison.variants.len() > 1 {
+        sentences.extend(claim_sentences(compared, step));
+    }
     Section { title, sentences, tables, remarks }
 }
 

@@ -11,7 +11,7 @@ use super::tables::{ratio_cell, spread_cell, with_range};
 use crate::document::{Cell, Table};
 use crate::input::Compared;
 use crate::label::{SUSTAINABLE, step_heading, variant_label};
-use crate::sentence::{Claim, step_sentence};
+use crate::sentence::{Claim, claim_sentences, step_sentence};
 
 /// Returns a part for each step in which a rate was searched.
 pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
@@ -21,7 +21,10 @@ pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
 fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let heading = step_heading(compared.comparison, step);
     let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
-    let sentences = vec![sentence(compared, step)];
+    let sentences = match step.answers[..] {
+        [] => vec![sentence(compared, step)],
+        _ => claim_sentences(compared, step),
+    };
     let mut remarks = vec![
         "Mean [min..max] over the searches that found one; a rate counts when it stayed within \
          the limit in a long window and no debt grew. Ratio [95 % interval]."

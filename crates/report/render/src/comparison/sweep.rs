@@ -13,9 +13,10 @@ use crate::document::{Table, known};
 use crate::figure::{self, digits, figure};
 use crate::input::Compared;
 use crate::label::{
-    Loading, THROUGHPUT, counts_rows, is_sweep, loading, measured_steps, rate_unit, variant_label,
+    Loading, THROUGHPUT, counts_rows, is_sweep, loading, measured_steps, metric_label,
+    variant_label,
 };
-use crate::sentence::levels;
+use crate::sentence::{Claim, levels};
 use crate::validity::rate;
 use model::units::clients;
 
@@ -38,21 +39,45 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
             (steps, scalings)
         };
         let mut swept: Vec<_> = by_step(comparison).into_iter().map(with_scalings).collect();
-        // What varies with the clients comes first.
-        swept.sort_by_key(|(_, scalings)| scalings.is_empty());
-        parts.extend(swept.iter().map(|(steps, scalings)| {
-            let laws = scalings.iter().map(|one| summary(one));
-            Section {
-                title: title(steps, !scalings.is_empty()),
-                sentences: laws.chain(levels(compared, steps)).collect(),
-                tables: vec![table(compared, steps, scalings)],
+        // What the question is about comes first, then what varies with the clients.
+        let has_headline = |steps: &[&StepComparison]| comparison.has_headline(steps[0]);
+        swept.sort_by_key(|(steps, scalings)| (!has_headline(steps), scalings.is_empty()));
+        for (steps, scalings) in swept {
+            let (named, rates): (Vec<Claim>, Vec<Claim>) =
+                claims(comparison, steps[0]).into_iter().partition(|it| it.metric != THROUGHPUT);
+            parts.extend(named.iter().map(|claim| Section {
+                title: format!(
+                    "{} by clients: {}, and its ratio [95 % interval]",
+                    steps[0].name, claim.metric
+                ),
+                sentences: levels(compared, &steps, claim),
+                tables: vec![table(compared, &steps, &[], claim.metric)],
                 remarks: Vec::new(),
-            }
-        }));
+            }));
+            let laws = scalings.iter().map(|one| summary(one));
+            let laws = laws.filter(|_| comparison.has_headline(steps[0]));
+            let verdicts = rates.iter().flat_map(|claim| levels(compared, &steps, claim));
+            parts.push(Section {
+                title: title(&steps, !scalings.is_empty()),
+                sentences: laws.chain(verdicts).collect(),
+                tables: vec![table(compared, &steps, &scalings, THROUGHPUT)],
+                remarks: Vec::new(),
+            });
+        }
     }
     let searches = in_order(compared).into_iter().filter(|one| one.origin == Origin::Search);
     parts.extend(searches.map(searched));
     parts
+}
+
+/// Returns the claims on a step of a sweep: on throughput, unless metrics are named.
+fn claims(comparison: &Comparison, step: &StepComparison) -> Vec<Claim> {
+    match (comparison.has_headline(step), step.answers.is_empty(), counts_rows(step)) {
+        (false, ..) => Vec::new(),
+        (true, false, _) => Claim::all_of(step),
+        (true, true, true) => vec![Claim::ROWS],
+        (true, true, false) => vec![Claim::THROUGHPUT],
+    }
 }
 
 /// Returns the scalings in the order of the variants.
@@ -87,15 +112,21 @@ fn by_step(comparison: &Comparison) -> Vec<Vec<&StepComparison>> {
     indices.into_iter().map(levels).collect()
 }
 
-fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scaling]) -> Table {
+/// Returns a metric of a step: a row per level, a column per variant, with its scaling if any.
+fn table(
+    compared: &Compared<'_>,
+    steps: &[&StepComparison],
+    scalings: &[&Scaling],
+    metric: &str,
+) -> Table {
     let comparison = compared.comparison;
-    let unit = rate_unit(steps[0]);
+    let unit = metric_label(steps[0], metric);
     let levels = steps.iter().map(|step| step.clients.to_string());
     let mut table = Table::named(format!("{}\nclients", steps[0].name), levels);
     for (index, variant) in comparison.variants.iter().enumerate() {
         let cells = || steps.iter().map(|step| &step.cells[index]);
         let heading = format!("{}\n{unit}", variant_label(comparison, &variant.name));
-        table.figures(heading, cells().map(|cell| spread_cell(THROUGHPUT, cell)));
+        table.figures(heading, cells().map(|cell| spread_cell(metric, cell)));
         if !scalings.is_empty() {
             let shares = steps.iter().map(|step| efficiency(steps, step, &step.cells[index]));
             table.figures("\nefficiency", shares);
@@ -104,7 +135,7 @@ fn table(compared: &Compared<'_>, steps: &[&StepComparison], scalings: &[&Scalin
             table.figures("\nCPUs", cells().map(|cell| known(busy(cell))));
         }
         if variant.name != comparison.base {
-            table.figures("\nvs base", cells().map(|cell| ratio_cell(compared, THROUGHPUT, cell)));
+            table.figures("\nvs base", cells().map(|cell| ratio_cell(compared, metric, cell)));
         }
     }
     table

@@ -8,8 +8,8 @@ use crate::document::{Cell, Table, Tone, known};
 use crate::figure;
 use crate::input::Compared;
 use crate::label::{
-    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, answer, counts_rows, is_sweep, level_suffix,
-    loading, plain_steps, step_heading, variant_label,
+    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, counts_rows, is_sweep, level_suffix, loading,
+    metric_label, plain_steps, step_heading, variant_label,
 };
 
 /// Placeholder of a ratio where background writers missed their rate.
@@ -179,15 +179,25 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
 }
 
 /// Returns the main figures of a step, with headings: throughput, unless that is set.
-fn columns(comparison: &Comparison, step: &StepComparison) -> Vec<(&'static str, &'static str)> {
+fn columns(comparison: &Comparison, step: &StepComparison) -> Vec<(&'static str, String)> {
+    let known = |name: &'static str, heading: &str| {
+        let is_known = step.cells.iter().any(|cell| cell.metric(name).is_some());
+        is_known.then(|| (name, heading.to_owned()))
+    };
+    if !comparison.has_headline(step) {
+        return Vec::new();
+    }
     match loading(step) {
         Loading::Closed if is_sweep(comparison) => Vec::new(),
-        Loading::Closed => vec![answer(step)],
-        Loading::Searched => vec![(SUSTAINABLE, "highest rate")],
-        Loading::Given => {
-            let mut known = vec![(GOODPUT, "goodput/s"), ("response_ns_p999", "p99.9")];
-            known.retain(|(name, _)| step.cells.iter().any(|cell| cell.metric(name).is_some()));
-            known
+        Loading::Searched if step.answers.is_empty() => {
+            vec![(SUSTAINABLE, "highest rate".to_owned())]
+        }
+        Loading::Given if step.answers.is_empty() => {
+            let all = [known(GOODPUT, "goodput/s"), known("response_ns_p999", "p99.9")];
+            all.into_iter().flatten().collect()
+        }
+        Loading::Closed | Loading::Searched | Loading::Given => {
+            step.own_metrics().map(|name| (name, metric_label(step, name))).collect()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The pictures of a report, in the order of the page.
 
 use analysis::{RunsComparison, StepComparison};
-use model::{OpUnit, metric};
+use model::{Metric, OpUnit, metric};
 
 use super::bars::{Column, bars};
 use super::cpu::cpu;
@@ -12,7 +12,9 @@ use super::seconds::{responses, seconds};
 use super::subject::Subject;
 use super::times::times;
 use super::verdicts::verdicts;
-use crate::label::{Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading};
+use crate::label::{
+    Loading, SERVER_CPU, SUSTAINABLE, THROUGHPUT, is_sweep, level_suffix, loading, meaning,
+};
 
 /// Costs of whole runs, in the order of the picture: metric and heading.
 const OF_RUNS: [(&str, &str); 6] = [
@@ -60,8 +62,9 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     // Where the server's CPU is the question, its picture is part of the answer.
     let is_about_cpu = subject.steps.iter().any(|step| step.primary == Some(SERVER_CPU));
     let (first, last) = if is_about_cpu { (cpu(subject), None) } else { (None, cpu(subject)) };
-    let answer = [
-        verdicts(subject),
+    let mut answer = vec![verdicts(subject)];
+    answer.extend(named(subject));
+    answer.extend([
         first,
         highest,
         scales(subject),
@@ -70,7 +73,7 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         seconds(&timed).map(Picture::foldable),
         responses(&open).map(Picture::foldable),
         times(subject).map(Picture::foldable),
-    ];
+    ]);
     let mut costs = vec![last];
     costs.extend(OF_STEPS.map(|one| cost(subject, one)));
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
@@ -78,6 +81,23 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     let more = answer.split_off(ANSWERS.min(answer.len()));
     let costs = costs.into_iter().flatten().map(Picture::foldable).collect();
     Gallery { answer, more, costs }
+}
+
+/// Draws each metric that the question is about and that has no picture of its own.
+fn named(subject: &Subject<'_>) -> Vec<Option<Picture>> {
+    let comparison = subject.input.comparison;
+    let about = subject.only(|step| !step.answers.is_empty());
+    let names = comparison.answer.iter().filter_map(|name| metric::find(name));
+    let names = names.filter(|one| ![THROUGHPUT, SUSTAINABLE, SERVER_CPU].contains(&one.name));
+    let picture = |metric: &Metric| {
+        let caption = format!(
+            "{}. Bars from zero: means; whiskers: smallest and largest run; dotted: the base's \
+             mean.",
+            meaning(metric)
+        );
+        of_steps(&about, metric.name, Labels::new(metric.name, metric.name, &caption))
+    };
+    names.map(picture).collect()
 }
 
 /// Costs of a server, and those of worker and device without one: name, metrics, title.

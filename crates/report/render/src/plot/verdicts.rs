@@ -36,12 +36,16 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
     let mut questions: Vec<(Claim, Vec<Option<&Effect>>)> = Vec::new();
     let mut headings = Vec::new();
     for (step, heading) in subject.steps.iter().zip(&subject.headings) {
-        let Some(claim) = Claim::of(step) else { continue };
-        let effect = |row: &usize| step.cells[*row].metric(claim.metric)?.versus_base.as_ref();
-        let effects: Vec<Option<&Effect>> = others.iter().map(effect).collect();
-        if effects.iter().any(Option::is_some) {
-            headings.push(format!("{heading}\n{}", claim.noun));
-            questions.push((claim, effects));
+        if !compared.comparison.has_headline(step) {
+            continue;
+        }
+        for claim in Claim::all_of(step) {
+            let effect = |row: &usize| step.cells[*row].metric(claim.metric)?.versus_base.as_ref();
+            let effects: Vec<Option<&Effect>> = others.iter().map(effect).collect();
+            if effects.iter().any(Option::is_some) {
+                headings.push(format!("{heading}\n{}", claim.noun));
+                questions.push((claim, effects));
+            }
         }
     }
     if questions.is_empty() {
@@ -91,7 +95,7 @@ impl Column<'_> {
         let (top, bottom) = (area.y, area.y + area.height);
         let x = |value: f64| area.x + self.axis.at(value);
         let (low, high) = (x(1.0 / (1.0 + margin)), x(1.0 + margin));
-        let Claim { less, more, .. } = self.claim;
+        let Claim { less, more, .. } = &self.claim;
         html! {
             rect x=(px(low)) y=(px(top)) width=(px(high - low)) height=(px(bottom - top))
                 class="margin" {}

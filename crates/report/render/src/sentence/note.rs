@@ -8,7 +8,7 @@ use super::phrase::list;
 use super::step::plain;
 use crate::figure::{declared, percent};
 use crate::input::Compared;
-use crate::label::{measured_steps, step_heading};
+use crate::label::{measured_steps, metric_label, step_heading};
 use crate::trust::many;
 
 /// Returns the differences between the base and its copy; `None` without a control.
@@ -48,13 +48,23 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
 pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
     let comparison = compared.comparison;
     let mut found: Vec<(Effect, String)> = Vec::new();
-    for step in measured_steps(comparison) {
+    for step in measured_steps(comparison).into_iter().filter(|it| comparison.has_headline(it)) {
         let others = step.cells.iter().filter(|cell| !compared.is_control(&cell.variant));
-        let effects = others.filter_map(|cell| cell.metric(step.primary?)?.versus_base);
-        let is_open = |effect: &Effect| {
+        let own = |cell| {
+            let of =
+                move |metric| Some((metric, CellComparison::metric(cell, metric)?.versus_base?));
+            step.own_metrics().filter_map(of)
+        };
+        let is_open = |(_, effect): &(&str, Effect)| {
             compared.verdict(effect) == Some(Verdict::Inconclusive) && effect.detectable > 0.0
         };
-        found.extend(effects.filter(is_open).map(|it| (it, step_heading(comparison, step))));
+        let heading = step_heading(comparison, step);
+        let place = |metric| match step.answers[..] {
+            [] => heading.clone(),
+            _ => format!("{heading} ({})", metric_label(step, metric)),
+        };
+        let open = others.flat_map(own).filter(is_open);
+        found.extend(open.map(|(metric, effect)| (effect, place(metric))));
     }
     found.sort_by(|one, other| one.0.detectable.total_cmp(&other.0.detectable));
     let ((low, of_low), (high, of_high)) = (found.first()?, found.last()?);
@@ -118,7 +128,8 @@ pub(crate) fn hidden(compared: &Compared<'_>) -> Vec<String> {
         let step: &StepComparison = step;
         step.cells.iter().filter_map(move |cell| sentence(step, cell))
     };
-    comparison.steps.iter().flat_map(of_step).collect()
+    let steps = comparison.steps.iter().filter(|step| comparison.has_headline(step));
+    steps.flat_map(of_step).collect()
 }
 
 /// Returns a sentence for each step with a warm-up trim.

@@ -8,7 +8,7 @@ use super::claim::Claim;
 use super::phrase::{grouped, list};
 use crate::figure::{self, change, declared, digits, interval, percent};
 use crate::input::Compared;
-use crate::label::{Loading, counts_rows, is_sweep, loading, step_heading};
+use crate::label::{Loading, has_operations, is_sweep, loading, step_heading};
 use crate::trust;
 
 /// A change within these ratios is written in percent, others as a multiple.
@@ -23,10 +23,18 @@ pub(crate) fn step_sentences(compared: &Compared<'_>) -> Vec<String> {
     let comparison = compared.comparison;
     let is_plain =
         |step: &&StepComparison| loading(step) == Loading::Closed && !is_sweep(comparison);
-    let headline = |step: &StepComparison| {
-        step_sentence(compared, step, &Claim::of(step)?, &step_heading(comparison, step))
-    };
-    comparison.steps.iter().filter(is_plain).filter_map(headline).collect()
+    let steps = comparison.steps.iter().filter(is_plain);
+    steps.flat_map(|step| claim_sentences(compared, step)).collect()
+}
+
+/// Returns a headline for each metric that a step is about; none in a preparatory one.
+pub(crate) fn claim_sentences(compared: &Compared<'_>, step: &StepComparison) -> Vec<String> {
+    if !compared.comparison.has_headline(step) {
+        return Vec::new();
+    }
+    let heading = step_heading(compared.comparison, step);
+    let claims = Claim::all_of(step).into_iter();
+    claims.filter_map(|claim| step_sentence(compared, step, &claim, &heading)).collect()
 }
 
 /// Returns the headline of one step; `None` when nothing was measured of the base.
@@ -38,7 +46,11 @@ pub(crate) fn step_sentence(
 ) -> Option<String> {
     let comparison = compared.comparison;
     let Comparison { base, .. } = comparison;
-    let of_base = step.cells.iter().find(|cell| cell.variant == *base)?.metric(claim.metric)?;
+    let of_base = step.cells.iter().find(|cell| cell.variant == *base)?;
+    let Some(of_base) = of_base.metric(claim.metric) else {
+        let is_named = step.answers.contains(&claim.metric) && has_operations(step);
+        return is_named.then(|| format!("{heading}: {} of {base}: not measured.", claim.noun));
+    };
     let is_other =
         |cell: &&CellComparison| cell.variant != *base && !compared.is_control(&cell.variant);
     let (mut effects, mut blocked, mut without) = (Vec::new(), Vec::new(), Vec::new());
@@ -86,9 +98,12 @@ pub(crate) fn step_sentence(
 }
 
 /// Returns the headline of each variant of a sweep: its verdicts by number of clients.
-pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<String> {
+pub(crate) fn levels(
+    compared: &Compared<'_>,
+    steps: &[&StepComparison],
+    claim: &Claim,
+) -> Vec<String> {
     let comparison = compared.comparison;
-    let claim = if counts_rows(steps[0]) { Claim::ROWS } else { Claim::THROUGHPUT };
     let headline = |name: &String| {
         let known = steps.iter().filter_map(|step| {
             let cell = step.cells.iter().find(|cell| cell.variant == *name)?;
@@ -100,7 +115,7 @@ pub(crate) fn levels(compared: &Compared<'_>, steps: &[&StepComparison]) -> Vec<
         let (step, Claim { noun, .. }) = (&steps[0].name, claim);
         let by_level =
             grouped(known.into_iter().map(|(clients, effect)| {
-                (verdict(comparison, &claim, effect), clients.to_string())
+                (verdict(comparison, claim, effect), clients.to_string())
             }));
         Some(format!(
             "{step} of {name}, {noun} against {} by clients: {by_level}.",

@@ -197,7 +197,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
         [
             format!("noise     {}", place(&one.step, one.clients)),
             one.variant.clone(),
-            format!("{} between runs{seconds}", cov(one.between)),
+            format!("{} of {} between runs{seconds}", cov(one.between), one.metric),
             format!("({origin})"),
         ]
     };

@@ -159,6 +159,7 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
     let levels = levels.join(", ");
     lines.extend(experiment.steps.iter().map(|step| step_line(experiment, step, &levels)));
+    lines.extend(declared(experiment));
     lines.extend(published::planned(experiment));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
@@ -172,6 +173,18 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     }
     lines.extend(planned.findings.iter().map(finding_line));
     lines
+}
+
+/// Formats the metrics and steps that the file declares its question to be about, if it does.
+fn declared(experiment: &Experiment) -> Option<String> {
+    let metrics = match &experiment.answer[..] {
+        [] if experiment.measure.is_empty() => return None,
+        [] => "the throughput".to_owned(),
+        names => names.join(", "),
+    };
+    let steps = experiment.measure.join(", ");
+    let steps = if steps.is_empty() { "every step but loading".to_owned() } else { steps };
+    Some(format!("answer    {metrics}, in {steps}"))
 }
 
 /// Formats a finding in one line.

@@ -170,6 +170,6 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
 /// Formats the comparison that needs the most runs.
 fn noisiest(one: &Piloted) -> String {
     let cov = figure(Unit::Share, one.run_cov());
-    let place = place(&one.step, one.clients);
-    format!("{place}, {}: {cov} between runs, from {} runs each", one.variant, one.runs)
+    let (place, Piloted { variant, metric, runs, .. }) = (place(&one.step, one.clients), one);
+    format!("{place}, {variant}: {cov} of {metric} between runs, from {runs} runs each")
 }

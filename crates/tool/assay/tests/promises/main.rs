@@ -29,6 +29,7 @@ mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
 mod progress_is_plain_lines_without_a_terminal;
 mod published_findings_are_compared;
+mod questions_name_their_metrics;
 mod reference_experiment_is_parsed;
 mod results_are_listed_shown_compared_and_reported;
 mod servers_are_fetched_and_added;

@@ -33,6 +33,8 @@ fn every_experiment_can_be_planned() {
         let output = workspace.assay(&["plan", "mine.toml", "--rows", "10k"]);
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
         assert!(output.out.contains(&format!("{name}: ")), "{}", output.out);
+        let is_declared = ["\nmeasure ", "\nanswer "].iter().any(|key| text.contains(key));
+        assert_eq!(output.out.contains("\nanswer    "), is_declared, "{name}: {}", output.out);
     }
 }
 
