@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use model::record::Severity;
 use model::{StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{ComparisonContext, RunContext};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A019,
