@@ -66,7 +66,10 @@ pub(crate) fn samples<'a>(
         let is_own = |record: &&StepRecord| record.index == step.index;
         let record = run.steps.iter().find(is_own)?;
         let is_measured = record.role() != StepRole::Maintain;
-        analysis::step_metrics(record, data).get(metric).copied().filter(|_| is_measured)
+        // Most primary metrics are rates, which are few.
+        let rate = analysis::rate_metrics(record).get(metric).copied();
+        let other = || analysis::step_metrics(record, data).get(metric).copied();
+        rate.or_else(other).filter(|_| is_measured)
     };
     let of_cell = |step: &'a StepComparison, variant: &'a str| {
         let metric = step.primary?;
