@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
+
 /// Class of a failed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -22,29 +24,9 @@ pub enum FailureClass {
     Other,
 }
 
-impl FailureClass {
-    /// All classes.
-    pub const ALL: [Self; 6] = [
-        Self::LostConnection,
-        Self::Deadlock,
-        Self::Serialisation,
-        Self::Timeout,
-        Self::Constraint,
-        Self::Other,
-    ];
-
-    /// Returns its name: `lost connection`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::LostConnection => "lost connection",
-            Self::Deadlock => "deadlock",
-            Self::Serialisation => "serialisation",
-            Self::Timeout => "timeout",
-            Self::Constraint => "constraint",
-            Self::Other => "other",
-        }
-    }
-}
+names!(FailureClass, "a class of failures":
+    LostConnection "lost connection", Deadlock "deadlock", Serialisation "serialisation",
+    Timeout "timeout", Constraint "constraint", Other "other");
 
 /// Failed operations by class; records of earlier versions have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,11 @@
 //! Readings: values by metric.
 
 use std::collections::{BTreeMap, btree_map};
+use std::fmt;
 use std::ops::{Deref, DerefMut, Index};
 
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::metric::Metric;
 use crate::number::{Count, MaybeCount};
@@ -12,7 +14,7 @@ use crate::number::{Count, MaybeCount};
 ///
 /// Written under the metrics' names. The map behind it is for names that are only known at run
 /// time: those of a record, or of an engine's own statistics.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Readings(BTreeMap<String, f64>);
 
@@ -67,6 +69,24 @@ impl Readings {
         if let Some(value) = value.into_reading().filter(|value| value.is_finite()) {
             self.0.insert(metric.name.to_owned(), value);
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Readings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Readings;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Readings, A::Error> {
+                // Collected, the map is built in one pass: records have them in order.
+                let entries = std::iter::from_fn(|| map.next_entry().transpose());
+                entries.collect::<Result<_, _>>().map(Readings)
+            }
+        }
+        deserializer.deserialize_map(Entries)
     }
 }
 

@@ -89,9 +89,6 @@ pub struct TimeProfile {
     pub class: TrendClass,
     /// Start of the steady part, relative to the measured span.
     pub steady_from_ns: Nanos,
-    /// The same by MSER-5 [White 1997]; absent when it finds none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub second_opinion_ns: Option<Nanos>,
     /// Slopes over the retained part, by metric.
     ///
     /// `throughput_ops_per_s` and other sampled metrics: resident memory, disk use, p99, CPU per

@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use random::Random;
-use stats::change::{Options, find};
+use stats::change::{STRICTNESS, find};
 
 /// Histories of a case.
 const HISTORIES: u64 = 10;
@@ -44,7 +44,7 @@ fn main() {
         let mut changes = 0;
         for _ in 0..ROUNDS {
             let begun = Instant::now();
-            let found = all.iter().map(|one| find(black_box(one), &Options::default()));
+            let found = all.iter().map(|one| find(black_box(one), STRICTNESS));
             changes = found.map(|found| found.changes.len()).sum();
             times.push(begun.elapsed().as_secs_f64() * 1e3);
         }

@@ -1,6 +1,11 @@
 //! Minimum detectable effect (MDE) of a design.
 
+use std::sync::LazyLock;
+
 use crate::distribution::{assurance, noncentral};
+
+/// Detectable difference in standard errors where the noise is known: solved for once.
+static KNOWN_NOISE: LazyLock<f64> = LazyLock::new(|| noncentral::detectable(f64::INFINITY));
 
 /// Returns the minimum detectable effect at 80 % power, as a share.
 ///
@@ -9,7 +14,9 @@ use crate::distribution::{assurance, noncentral};
 ///
 /// Source: power of the noncentral t [Cohen 1988, section 12.8]; [`noncentral::detectable`].
 pub fn share(error: f64, freedom: f64) -> f64 {
-    (noncentral::detectable(freedom) * error).exp_m1()
+    let is_known = freedom.is_infinite();
+    let errors = if is_known { *KNOWN_NOISE } else { noncentral::detectable(freedom) };
+    (errors * error).exp_m1()
 }
 
 /// Returns the same for an `error` estimated with `freedom` degrees.

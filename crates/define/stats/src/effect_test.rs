@@ -7,7 +7,7 @@ use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 use crate::paired::inflation;
 use crate::prior::{CellVariance, Prior};
-use crate::rank::{Shift, centre, shift};
+use crate::rank::{centre, shift};
 use crate::sample::mean;
 use model::float;
 
@@ -75,7 +75,10 @@ pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -
         } else {
             shift(&base, &variant, 0.95)
         };
-        effect.second_estimate = ranks.map(second_estimate);
+        effect.second_estimate = ranks.map(|shift| SecondEstimate {
+            ratio: shift.value.exp(),
+            interval: Interval { low: shift.low.exp(), high: shift.high.exp() },
+        });
     }
     effect.decide(design.margin);
     Some(effect)
@@ -89,11 +92,6 @@ fn logs(values: &[f64]) -> Option<Vec<f64>> {
 
 fn differences(base: &[f64], variant: &[f64]) -> Vec<f64> {
     variant.iter().zip(base).map(|(variant, base)| variant - base).collect()
-}
-
-fn second_estimate(shift: Shift) -> SecondEstimate {
-    let interval = Interval { low: shift.low.exp(), high: shift.high.exp() };
-    SecondEstimate { ratio: shift.value.exp(), interval }
 }
 
 /// A difference of logarithms with its standard error.

@@ -2,6 +2,7 @@
 //!
 //! Budgets and half-widths of an experiment are in `analysis::budget`.
 
+use model::whole;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::distribution::student::half_width;
@@ -44,13 +45,8 @@ pub fn between_runs(runs: CellVariance, within: f64) -> f64 {
 /// Source: [Stein 1945].
 pub fn runs_needed(pilot: CellVariance, pilot_runs: u32, half: f64) -> u32 {
     let error = half / half_width(0.95, pilot.df);
-    whole((2.0 * pilot.variance / (error * error)).ceil()).max(pilot_runs)
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
-#[expect(clippy::cast_sign_loss, reason = "the cast saturates")]
-const fn whole(number: f64) -> u32 {
-    number as u32
+    let runs = whole((2.0 * pilot.variance / (error * error)).ceil());
+    u32::try_from(runs).unwrap_or(u32::MAX).max(pilot_runs)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::distribution::student::half_width;
+use crate::sample::Estimate;
 use crate::series::inflation;
 use model::float;
 
@@ -15,17 +16,6 @@ pub struct Block {
     pub late: f64,
 }
 
-/// A share with its 95 % limits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
-    /// The sample share.
-    pub value: f64,
-    /// Lower limit.
-    pub low: f64,
-    /// Upper limit.
-    pub high: f64,
-}
-
 /// Returns the share of late operations with its 95 % interval.
 ///
 /// Late operations come in bursts, so operations are not independent. The exact binomial interval
@@ -35,16 +25,16 @@ pub struct Share {
 /// exact binomial interval; without operations it is 0 to 1.
 ///
 /// Source: [Korn Graubard 1998]; the variance: clusters [Cochran 1977, section 3.12].
-pub fn share(blocks: &[Block]) -> Share {
+pub fn share(blocks: &[Block]) -> Estimate {
     let all: f64 = blocks.iter().map(|block| block.all).sum();
     let late: f64 = blocks.iter().map(|block| block.late).sum();
     if all <= 0.0 {
-        return Share { value: 0.0, low: 0.0, high: 1.0 };
+        return Estimate { value: 0.0, low: 0.0, high: 1.0 };
     }
     let value = (late / all).min(1.0);
     let effective = effective_size(blocks, value, all);
     let (low, high) = exact(value * effective, effective);
-    Share { value, low, high }
+    Estimate { value, low, high }
 }
 
 /// Returns the effective number of independent operations.

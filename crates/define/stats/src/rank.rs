@@ -1,17 +1,6 @@
 //! Hodges-Lehmann shift estimates with exact rank intervals.
 
-use crate::sample::{middle, sorted};
-
-/// A shift with its exact interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shift {
-    /// The estimate.
-    pub value: f64,
-    /// Lower limit.
-    pub low: f64,
-    /// Upper limit.
-    pub high: f64,
-}
+use crate::sample::{Estimate, middle, sorted};
 
 /// Most values a side: beyond these a mean suffices.
 ///
@@ -26,7 +15,7 @@ pub const MAX_RUNS: usize = 50;
 ///
 /// Source: Hodges and Lehmann's estimate, Moses' interval, comment on ties [Hollander Wolfe Chicken
 /// 2014, sections 4.2 and 4.3]; [Hodges Lehmann 1963].
-pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Shift> {
+pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Estimate> {
     if base.len().max(other.len()) > MAX_RUNS || !is_finite(base) || !is_finite(other) {
         return None;
     }
@@ -41,7 +30,7 @@ pub fn shift(base: &[f64], other: &[f64], level: f64) -> Option<Shift> {
 ///
 /// Source: Hodges and Lehmann's estimate, Tukey's interval [Hollander Wolfe Chicken 2014, sections
 /// 3.2 and 3.3]; [Hodges Lehmann 1963].
-pub fn centre(differences: &[f64], level: f64) -> Option<Shift> {
+pub fn centre(differences: &[f64], level: f64) -> Option<Estimate> {
     if differences.len() > MAX_RUNS || !is_finite(differences) {
         return None;
     }
@@ -59,7 +48,7 @@ fn is_finite(values: &[f64]) -> bool {
 /// Returns the median and the order statistics that are the limits.
 ///
 /// `counts` holds in how many equally likely ways the statistic is 0, 1, 2 ...
-fn interval(ascending: &[f64], counts: &[f64], level: f64) -> Option<Shift> {
+fn interval(ascending: &[f64], counts: &[f64], level: f64) -> Option<Estimate> {
     let value = middle(ascending)?;
     let most = counts.iter().sum::<f64>() * (1.0 - level) / 2.0;
     let below = counts.iter().scan(0.0, |sum, count| {
@@ -69,7 +58,7 @@ fn interval(ascending: &[f64], counts: &[f64], level: f64) -> Option<Shift> {
     let left_out = below.take_while(|sum| *sum <= most).count().checked_sub(1)?;
     let low = *ascending.get(left_out)?;
     let high = *ascending.get(ascending.len() - 1 - left_out)?;
-    Some(Shift { value, low, high })
+    Some(Estimate { value, low, high })
 }
 
 /// Returns in how many ways `m` and `n` values give each of Mann and Whitney's statistics.
@@ -110,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    fn is_near(found: Shift, known: [f64; 3]) -> bool {
+    fn is_near(found: Estimate, known: [f64; 3]) -> bool {
         let found = [found.value, found.low, found.high];
         found.iter().zip(known).all(|(found, known)| (found - known).abs() < 1e-9)
     }

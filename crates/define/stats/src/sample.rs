@@ -42,6 +42,17 @@ impl Spread {
     }
 }
 
+/// An estimate with its limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub value: f64,
+    /// Lower limit.
+    pub low: f64,
+    /// Upper limit.
+    pub high: f64,
+}
+
 /// Returns the median of the finite values; `None` when there is none.
 ///
 /// An even number of values gives the mean of the two in the middle.
@@ -82,7 +93,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
 /// Returns the finite values in ascending order.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    finite.sort_by(f64::total_cmp);
+    finite.sort_unstable_by(f64::total_cmp);
     finite
 }
 

@@ -5,6 +5,7 @@
 use model::float;
 
 use crate::distribution::student::half_width;
+use crate::sample::Estimate;
 
 /// Returns the variance inflation of a series' mean by autocorrelation; >= 1.
 ///
@@ -39,24 +40,13 @@ pub fn inflation(series: &[f64]) -> f64 {
     ((2.0 * sum - plain) / plain).clamp(1.0, length)
 }
 
-/// A mean with its 95 % limits.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mean {
-    /// The mean.
-    pub value: f64,
-    /// Lower limit.
-    pub low: f64,
-    /// Upper limit.
-    pub high: f64,
-}
-
 /// Returns the mean and its interval; `None` below two values.
 ///
 /// Student's interval at the effective sample size: the length over its inflation by
 /// autocorrelation.
 ///
 /// Source: [Geyer 1992, section 3.3] for the effective sample size; coverage: the test below.
-pub fn mean(series: &[f64]) -> Option<Mean> {
+pub fn mean(series: &[f64]) -> Option<Estimate> {
     let n = float(series.len());
     if series.len() < 2 {
         return None;
@@ -65,7 +55,7 @@ pub fn mean(series: &[f64]) -> Option<Mean> {
     let variance = series.iter().map(|x| (x - value).powi(2)).sum::<f64>() / (n - 1.0);
     let effective = n / inflation(series);
     let half = half_width(0.95, effective - 1.0) * (variance / effective).sqrt();
-    Some(Mean { value, low: value - half, high: value + half })
+    Some(Estimate { value, low: value - half, high: value + half })
 }
 
 /// Least-squares line with the 95 % limits of its slope.
@@ -125,7 +115,7 @@ pub fn trend(points: &[(f64, f64)]) -> Option<Trend> {
 ///
 /// Source: a random walk with drift is tested on its differences [Hamilton 1994, section 17.4]; the
 /// interval is that of [`mean`].
-pub fn drift(points: &[(f64, f64)]) -> Option<Mean> {
+pub fn drift(points: &[(f64, f64)]) -> Option<Estimate> {
     if points.len() < MIN_VALUES {
         return None;
     }

@@ -6,7 +6,8 @@
 use model::units::per_second;
 use model::validity::{Outcome, Purpose, SearchRecord, SearchResult};
 use model::{Limit, Nanos};
-use stats::series::{Mean, mean};
+use stats::Estimate;
+use stats::series::mean;
 
 use crate::outcome::{self, ProbeOutcome, Verdict};
 use crate::probe::{MAX_PROBES, Next, Probe, ProbeLoad, ProbeObservation, Search};
@@ -69,7 +70,7 @@ impl ProbeRequest {
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Level {
     clients: u32,
-    throughput: Mean,
+    throughput: Estimate,
     /// Length of the probe that decided.
     measure: Nanos,
 }
@@ -141,7 +142,7 @@ impl ClientSearch {
     }
 
     /// Tests a level against the limit and for its gain on the best.
-    fn test_level(&self, window: &Window<'_>) -> (ProbeOutcome, Mean) {
+    fn test_level(&self, window: &Window<'_>) -> (ProbeOutcome, Estimate) {
         let mut tested = outcome::test_clients(window, self.spec.limit.as_ref());
         let throughput = throughput(window);
         if tested.verdict == Verdict::Invalid {
@@ -162,7 +163,7 @@ impl ClientSearch {
     }
 
     /// Records a level that met the limit.
-    fn level_passed(&mut self, throughput: Mean) {
+    fn level_passed(&mut self, throughput: Estimate) {
         let best = self.best().map_or(0.0, |best| best.throughput.value);
         let gains = throughput.value >= (1.0 + RELEVANT_GAIN) * best;
         self.flat = if gains { 0 } else { self.flat + 1 };
@@ -197,7 +198,7 @@ impl ClientSearch {
     }
 
     /// Handles a confirmation: on failure the next smaller number is tried.
-    fn confirmed(&mut self, has_passed: bool, throughput: Mean) {
+    fn confirmed(&mut self, has_passed: bool, throughput: Estimate) {
         let clients = self.request.clients;
         if !has_passed {
             let smaller = self.levels.iter().rfind(|level| level.clients < clients).copied();
@@ -211,7 +212,7 @@ impl ClientSearch {
     }
 
     /// Handles a decided probe.
-    fn decide(&mut self, has_passed: bool, throughput: Mean) {
+    fn decide(&mut self, has_passed: bool, throughput: Estimate) {
         match (self.request.purpose, has_passed) {
             (Purpose::Confirm, _) => self.confirmed(has_passed, throughput),
             (_, true) => self.level_passed(throughput),
@@ -271,15 +272,15 @@ impl Search for ClientSearch {
 }
 
 /// Returns a probe's throughput, with the interval from its seconds.
-fn throughput(window: &Window<'_>) -> Mean {
+fn throughput(window: &Window<'_>) -> Estimate {
     let value = window.throughput_ops_per_s();
-    let unknown = Mean { value, low: 0.0, high: f64::INFINITY };
+    let unknown = Estimate { value, low: 0.0, high: f64::INFINITY };
     let seconds = mean(&window.throughputs());
-    seconds.map_or(unknown, |seconds| Mean { value, ..seconds })
+    seconds.map_or(unknown, |seconds| Estimate { value, ..seconds })
 }
 
 /// Formats a throughput, with its interval when known.
-fn throughput_text(throughput: &Mean) -> String {
+fn throughput_text(throughput: &Estimate) -> String {
     let value = per_second(throughput.value);
     if throughput.high.is_infinite() {
         return value;

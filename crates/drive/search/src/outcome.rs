@@ -2,7 +2,7 @@
 
 use model::Limit;
 use model::units::{per_second, thousands};
-use stats::proportion::Share;
+use stats::Estimate;
 
 use crate::format::percent;
 use crate::steady::{self, State};
@@ -16,7 +16,7 @@ pub(crate) struct ProbeOutcome {
     /// Why, with the figures.
     pub reason: String,
     /// Share of the operations that were late.
-    pub late: Share,
+    pub late: Estimate,
 }
 
 /// A verdict on a probe.
@@ -93,7 +93,7 @@ pub(crate) fn test_capacity(window: &Window<'_>) -> ProbeOutcome {
 pub(crate) fn test_clients(window: &Window<'_>, limit: Option<&Limit>) -> ProbeOutcome {
     let late = match limit {
         Some(_) => window.late_share(),
-        None => Share { value: 0.0, low: 0.0, high: 0.0 },
+        None => Estimate { value: 0.0, low: 0.0, high: 0.0 },
     };
     if window.is_invalid() {
         return invalid_outcome(window, late);
@@ -112,7 +112,7 @@ pub(crate) fn test_clients(window: &Window<'_>, limit: Option<&Limit>) -> ProbeO
     limit_result(window, limit, late)
 }
 
-fn invalid_outcome(window: &Window<'_>, late: Share) -> ProbeOutcome {
+fn invalid_outcome(window: &Window<'_>, late: Estimate) -> ProbeOutcome {
     let invalid = match window.invalid_count() {
         1 => "1 interval is invalid".to_owned(),
         count => format!("{count} intervals are invalid"),
@@ -126,7 +126,7 @@ fn sustain_failure(
     window: &Window<'_>,
     limit: &Limit,
     offered_ops_per_s: f64,
-    late: &Share,
+    late: &Estimate,
 ) -> Option<String> {
     for state in [steady::load_state(window, offered_ops_per_s, limit), steady::stalls(window)] {
         if let State::Unsteady(reason) = state {
@@ -137,7 +137,7 @@ fn sustain_failure(
 }
 
 /// Returns passed or undecided, when the limit was not certainly exceeded.
-fn limit_result(window: &Window<'_>, limit: &Limit, late: Share) -> ProbeOutcome {
+fn limit_result(window: &Window<'_>, limit: &Limit, late: Estimate) -> ProbeOutcome {
     let needed = limit.operations_needed();
     if window.ended() < needed {
         let (needed, ended) = (thousands(needed), thousands(window.ended()));
@@ -149,12 +149,12 @@ fn limit_result(window: &Window<'_>, limit: &Limit, late: Share) -> ProbeOutcome
     ProbeOutcome { verdict, reason: late_text(window, limit, &late), late }
 }
 
-fn is_broken(limit: &Limit, late: &Share) -> bool {
+fn is_broken(limit: &Limit, late: &Estimate) -> bool {
     late.low > 1.0 - limit.share
 }
 
 /// Formats the share of late operations and the allowed one.
-fn late_text(window: &Window<'_>, limit: &Limit, late: &Share) -> String {
+fn late_text(window: &Window<'_>, limit: &Limit, late: &Estimate) -> String {
     let [value, low, high] = [late.value, late.low, late.high].map(percent);
     let (count, allowed) = (thousands(window.ended()), percent(1.0 - limit.share));
     format!("{value} of {count} operations were late ({low} to {high}), {allowed} may be")

@@ -1,7 +1,8 @@
 //! The valid intervals of a probe.
 
 use model::{Metric, float};
-use stats::proportion::{Block, Share, share};
+use stats::Estimate;
+use stats::proportion::{Block, share};
 
 use crate::probe::{ProbeObservation, Second};
 
@@ -85,7 +86,7 @@ impl<'a> Window<'a> {
     }
 
     /// Returns the share of late operations; unserved arrivals are late.
-    pub(crate) fn late_share(&self) -> Share {
+    pub(crate) fn late_share(&self) -> Estimate {
         let block = |second: &Second| Block { all: float(second.ended), late: float(second.late) };
         let mut blocks: Vec<Block> = self.valid.iter().map(|(_, second)| block(second)).collect();
         if let Some(last) = blocks.last_mut() {

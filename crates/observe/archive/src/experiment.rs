@@ -7,7 +7,7 @@ use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::error::ArchiveError;
-use crate::parallel;
+use crate::parallel::parallel_map;
 use crate::run::{RunWriter, read_intervals, read_json, read_record, replace_json};
 
 /// File of the manifest.
@@ -135,7 +135,7 @@ impl ExperimentDir {
 
     /// Reads every record in plan order, with an error per unreadable one.
     pub fn each_run(&self, manifest: &Manifest) -> Vec<Result<RunRecord, ArchiveError>> {
-        let read = parallel::map(&manifest.plan.cells, |cell| self.run(&cell.id));
+        let read = parallel_map(&manifest.plan.cells, |cell| self.run(&cell.id));
         read.into_iter().filter_map(Result::transpose).collect()
     }
 

@@ -22,6 +22,7 @@ mod summary;
 pub use error::ArchiveError;
 pub use experiment::ExperimentDir;
 pub use log::{HistogramLog, Log, LogLine};
+pub use parallel::parallel_map;
 pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, read_intervals, read_record};
 pub use summary::ExperimentSummary;

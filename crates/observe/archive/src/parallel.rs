@@ -10,13 +10,17 @@ const READERS: usize = 16;
 const ITEMS_PER_READER: usize = 4;
 
 /// Returns `f` of every item, in the order of the items.
-pub(crate) fn map<T: Sync, R: Send>(items: &[T], f: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn parallel_map<T, R: Send>(
+    items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator + Send>,
+    f: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let items = items.into_iter();
     let readers = READERS.min(items.len() / ITEMS_PER_READER);
     if readers < 2 {
-        return items.iter().map(f).collect();
+        return items.map(f).collect();
     }
     // Each takes the next item when it is done with one: records differ in size.
-    let queue = Mutex::new(items.iter().enumerate());
+    let queue = Mutex::new(items.enumerate());
     let work = || {
         let mut done = Vec::new();
         loop {
@@ -45,7 +49,7 @@ mod tests {
         for len in [0_u64, 1, 7, 8, 9, 1_000] {
             let items: Vec<u64> = (0..len).collect();
             let squares: Vec<u64> = items.iter().map(|item| item * item).collect();
-            assert_eq!(map(&items, |item| item * item), squares);
+            assert_eq!(parallel_map(&items, |item| item * item), squares);
         }
     }
 }

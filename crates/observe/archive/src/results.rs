@@ -8,7 +8,7 @@ use model::Manifest;
 
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::parallel;
+use crate::parallel::parallel_map;
 use crate::summary::ExperimentSummary;
 
 /// The root of an archive.
@@ -84,7 +84,7 @@ impl Results {
     pub fn list(&self) -> Listing {
         let dirs = self.all();
         let mut listing = Listing::default();
-        for (dir, summary) in dirs.iter().zip(parallel::map(&dirs, ExperimentDir::summary)) {
+        for (dir, summary) in dirs.iter().zip(parallel_map(&dirs, ExperimentDir::summary)) {
             match summary {
                 Ok(summary) => {
                     // Read again: the path may have changed since.

@@ -225,14 +225,17 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         schema: u32,
     }
     let text = fs::read(path).map_err(ArchiveError::read(path))?;
-    let read: Result<T, _> = serde_json::from_slice(&text);
+    let damaged = |reason: String| ArchiveError::Damaged(path.into(), reason);
+    // Checked once, and not for every string.
+    let text = str::from_utf8(&text).map_err(|error| damaged(error.to_string()))?;
+    let read: Result<T, _> = serde_json::from_str(text);
     // A newer file may not be readable at all; its schema number is the reason.
     let schema = match &read {
         Ok(value) => schema_of(value),
-        Err(_) => serde_json::from_slice::<Shape>(&text).map_or(SCHEMA, |shape| shape.schema),
+        Err(_) => serde_json::from_str::<Shape>(text).map_or(SCHEMA, |shape| shape.schema),
     };
     if schema > SCHEMA {
         return Err(ArchiveError::Schema(path.into(), schema, SCHEMA));
     }
-    read.map_err(|error| ArchiveError::Damaged(path.into(), error.to_string()))
+    read.map_err(|error| damaged(error.to_string()))
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::parallel;
+use crate::parallel::parallel_map;
 use crate::run::read_end;
 
 /// One experiment in a listing.
@@ -19,8 +19,6 @@ pub struct ExperimentSummary {
     pub question: String,
     /// When it was begun, UTC, RFC 3339.
     pub created_at: String,
-    /// Fingerprint of the machine it was run on.
-    pub fingerprint: String,
     /// Cells of its plan.
     pub cells: usize,
     /// Cells whose run is complete.
@@ -38,7 +36,7 @@ impl ExperimentDir {
         self.cached("summary", || {
             let manifest = self.manifest()?;
             let cells = &manifest.plan.cells;
-            let ends = parallel::map(cells, |cell| read_end(&self.run_dir(&cell.id)));
+            let ends = parallel_map(cells, |cell| read_end(&self.run_dir(&cell.id)));
             Ok(summarise(manifest, ends))
         })
     }
@@ -46,7 +44,7 @@ impl ExperimentDir {
 
 /// Returns the summary of an experiment from its runs' ends, in the plan's order.
 fn summarise(manifest: Manifest, ends: Vec<Result<RunEnd, ArchiveError>>) -> ExperimentSummary {
-    let Manifest { id, created_at, plan, host, .. } = manifest;
+    let Manifest { id, created_at, plan, .. } = manifest;
     let (mut complete, mut damaged) = (0, Vec::new());
     for (cell, end) in plan.cells.iter().zip(ends) {
         match end {
@@ -61,7 +59,6 @@ fn summarise(manifest: Manifest, ends: Vec<Result<RunEnd, ArchiveError>>) -> Exp
         id,
         question: experiment.question,
         created_at,
-        fingerprint: host.fingerprint,
         cells,
         complete,
         damaged,

@@ -16,7 +16,7 @@ use crate::noise::{self, NoiseHistory};
 use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::question::Question;
-use crate::samples::{Block, Key, Sample, Samples, VariantSamples, numbers};
+use crate::samples::{Block, Key, Sample, VariantSamples, numbers, run_samples, step_samples};
 
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
@@ -38,8 +38,8 @@ pub fn compare(
     noise_history: &NoiseHistory,
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
-    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
-    let noise = noise::known(&counted.steps, noise_history);
+    let counted = step_samples(runs, &experiment.data, experiment.application.as_ref());
+    let noise = noise::known(&counted, noise_history);
     let question = Question { experiment, base, noise: &noise };
     let step = |(key, samples): (&Key, &VariantSamples<'_>)| StepComparison {
         index: key.index,
@@ -70,8 +70,8 @@ pub fn compare(
         margin: experiment.margin,
         repetitions: experiment.repetitions,
         variants: variant_runs(runs, experiment),
-        steps: counted.steps.iter().map(step).collect(),
-        runs: counted.runs.iter().map(whole).collect(),
+        steps: counted.iter().map(step).collect(),
+        runs: run_samples(runs, &experiment.data).iter().map(whole).collect(),
         families: Families::default(),
         published: check_published(&question, &counted),
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),

@@ -1,6 +1,6 @@
 //! Multiple-comparison families and their adjustment.
 
-use model::{Better, Experiment, metric};
+use model::{Better, Experiment, count, metric};
 use stats::family::benjamini_hochberg;
 use stats::{Effect, Verdict};
 
@@ -70,7 +70,6 @@ fn adjust_family(mut effects: Vec<&mut Effect>, margin: f64) -> Family {
         effect.adjust(q, margin);
     }
     let still = effects.iter().filter(|effect| is_significant(effect)).count();
-    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     Family {
         comparisons: count(effects.len()),
         significant: count(significant),

@@ -44,8 +44,8 @@ pub use explain::{Explanation, explain};
 pub use join::join;
 pub use metrics::{
     Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, client_cpu, interval_operations,
-    is_of_server, per_op, primary_operations, requests, response_time, run_metrics, service_time,
-    step_metrics, with_memory, with_writers, writer_rate_target,
+    is_of_server, per_op, primary_operations, rate_metrics, requests, response_time, run_metrics,
+    service_time, step_metrics, with_memory, with_writers, writer_rate_target,
 };
 pub use micro::{KernelCell, kernel_cells};
 pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};

@@ -6,7 +6,7 @@ use model::{DataShape, RunRecord, count};
 use serde::{Deserialize, Serialize};
 use stats::{CellVariance, Prior, median, prior};
 
-use crate::samples::{Key, Samples, VariantSamples};
+use crate::samples::{StepSamples, VariantSamples, step_samples};
 
 /// Prior noise of one metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -42,9 +42,8 @@ pub struct NoiseCell {
 
 /// Returns the noise cells of an experiment; none without repetitions.
 pub fn noise_cells(runs: &[RunRecord], data: &DataShape) -> Vec<NoiseCell> {
-    let counted = Samples::of(runs, data, None);
     let mut cells = Vec::new();
-    for (key, samples) in &counted.steps {
+    for (key, samples) in &step_samples(runs, data, None) {
         let metrics: BTreeMap<String, CellVariance> = samples
             .variances()
             .into_iter()
@@ -82,7 +81,7 @@ struct Cells {
 ///
 /// Source: [Smyth 2004, section 6].
 pub(crate) fn known(
-    steps: &BTreeMap<Key, VariantSamples<'_>>,
+    steps: &StepSamples<'_>,
     noise_history: &NoiseHistory,
 ) -> BTreeMap<String, Noise> {
     let mut cells: BTreeMap<&str, Cells> = BTreeMap::new();
@@ -118,7 +117,7 @@ pub(crate) fn known(
 }
 
 /// Returns the median length of each step's measured span, in seconds, by the step's name.
-fn spans<'a>(steps: &'a BTreeMap<Key, VariantSamples<'_>>) -> BTreeMap<&'a str, Vec<f64>> {
+fn spans<'a>(steps: &'a StepSamples<'_>) -> BTreeMap<&'a str, Vec<f64>> {
     let mut spans: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (key, samples) in steps {
         let seconds: Vec<f64> =

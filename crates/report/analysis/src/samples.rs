@@ -74,56 +74,57 @@ impl<'a> Sample<'a> {
     }
 }
 
-/// All samples of an experiment.
-#[derive(Debug, Default)]
-pub(crate) struct Samples<'a> {
-    /// By step.
-    pub(crate) steps: BTreeMap<Key, VariantSamples<'a>>,
-    /// Metrics of whole runs, by level of clients.
-    pub(crate) runs: BTreeMap<u32, VariantSamples<'a>>,
+/// The samples of steps.
+pub(crate) type StepSamples<'a> = BTreeMap<Key, VariantSamples<'a>>;
+
+/// Collects the samples of the steps of valid `runs`, in any order.
+///
+/// Of an incomplete run the finished steps count.
+pub(crate) fn step_samples<'a>(
+    runs: &'a [RunRecord],
+    data: &DataShape,
+    application: Option<&Application>,
+) -> StepSamples<'a> {
+    let mut all = StepSamples::new();
+    for run in in_blocks(runs) {
+        for step in &run.steps {
+            let name = step.step.name.clone();
+            let key = Key { clients: run.cell.clients, index: step.index, name };
+            let samples = all.entry(key).or_default();
+            samples.is_rate_given |= matches!(step.step.load, Load::Open(_));
+            let sample = samples.of_variant.entry(&run.cell.variant).or_default();
+            sample.seconds.push(step.duration_ns.as_secs_f64());
+            let profile = step.time_profile.as_ref().filter(|profile| profile.seconds > 1);
+            let within = profile.map(|one| one.long_run_variance / f64::from(one.seconds));
+            sample.within.extend(within);
+            let metrics = with_memory(step_metrics(step, data), &run.variant.settings);
+            sample.add(block(run), with_writers(metrics, step, application));
+        }
+    }
+    all
 }
 
-impl<'a> Samples<'a> {
-    /// Collects the samples of valid `runs`, in any order.
-    ///
-    /// Of an incomplete run the finished steps count; as a whole it does not.
-    pub(crate) fn of(
-        runs: impl IntoIterator<Item = &'a RunRecord>,
-        data: &DataShape,
-        application: Option<&Application>,
-    ) -> Self {
-        let mut counted = Self::default();
-        let mut runs: Vec<&RunRecord> =
-            runs.into_iter().filter(|run| run.invalid.is_none()).collect();
-        // Sums of the same values in another order may differ in the last digit.
-        runs.sort_by_key(|run| (block(run), &run.id));
-        for run in runs {
-            let (block, level) = (block(run), run.cell.clients);
-            let (variant, settings) = (run.cell.variant.as_str(), &run.variant.settings);
-            for step in &run.steps {
-                let name = step.step.name.clone();
-                let samples = counted
-                    .steps
-                    .entry(Key { clients: level, index: step.index, name })
-                    .or_default();
-                samples.is_rate_given |= matches!(step.step.load, Load::Open(_));
-                let sample = samples.of_variant.entry(variant).or_default();
-                sample.seconds.push(step.duration_ns.as_secs_f64());
-                let profile = step.time_profile.as_ref().filter(|profile| profile.seconds > 1);
-                sample
-                    .within
-                    .extend(profile.map(|one| one.long_run_variance / f64::from(one.seconds)));
-                let metrics = with_memory(step_metrics(step, data), settings);
-                sample.add(block, with_writers(metrics, step, application));
-            }
-            if run.end.is_complete() {
-                let samples = counted.runs.entry(level).or_default();
-                let metrics = with_memory(run_metrics(run, data), settings);
-                samples.of_variant.entry(variant).or_default().add(block, metrics);
-            }
-        }
-        counted
+/// Collects the samples of valid and complete `runs` as a whole, by level of clients.
+pub(crate) fn run_samples<'a>(
+    runs: &'a [RunRecord],
+    data: &DataShape,
+) -> BTreeMap<u32, VariantSamples<'a>> {
+    let mut all: BTreeMap<u32, VariantSamples<'a>> = BTreeMap::new();
+    for run in in_blocks(runs).into_iter().filter(|run| run.end.is_complete()) {
+        let samples = all.entry(run.cell.clients).or_default();
+        let metrics = with_memory(run_metrics(run, data), &run.variant.settings);
+        samples.of_variant.entry(&run.cell.variant).or_default().add(block(run), metrics);
     }
+    all
+}
+
+/// Returns the valid runs in the order of their blocks.
+///
+/// Sums of the same values in another order may differ in the last digit.
+fn in_blocks(runs: &[RunRecord]) -> Vec<&RunRecord> {
+    let mut runs: Vec<&RunRecord> = runs.iter().filter(|run| run.invalid.is_none()).collect();
+    runs.sort_by_key(|run| (block(run), &run.id));
+    runs
 }
 
 /// Returns the block a run belongs to.

@@ -24,7 +24,6 @@ pub(crate) fn time_profile(seconds: u32, long_run_variance: f64) -> TimeProfile 
     TimeProfile {
         class: TrendClass::Flat,
         steady_from_ns: Nanos(0),
-        second_opinion_ns: None,
         drifts: BTreeMap::new(),
         cycle: None,
         stalls: Stalls::default(),

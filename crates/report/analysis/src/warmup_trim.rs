@@ -118,7 +118,6 @@ mod tests {
         step.time_profile = Some(TimeProfile {
             class,
             steady_from_ns: Nanos::from_millis(from_ms),
-            second_opinion_ns: None,
             drifts: BTreeMap::new(),
             cycle: None,
             stalls: Stalls::default(),

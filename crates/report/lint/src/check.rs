@@ -9,8 +9,8 @@ use crate::context::{ComparisonContext, PlanContext, RunContext};
 use crate::facts::operations;
 use crate::finding::LintFinding;
 use crate::grouping::{PlaceDetail, group};
-use crate::registry::{code, rules};
-use crate::rule::{Observation, Rule};
+use crate::registry::rules;
+use crate::rule::{Observation, Rule, code};
 
 /// Returns the findings of a plan, the most severe first.
 pub fn check_plan(context: &PlanContext<'_>) -> Vec<LintFinding> {

@@ -1,7 +1,11 @@
 //! The inputs of rules: plan, run, comparison.
 
+use std::cell::OnceCell;
+
 use analysis::Comparison;
 use model::{Cell, Experiment, Host, RunRecord};
+
+use crate::facts::{Sample, samples};
 
 /// A plan, before machine time is spent.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +39,7 @@ pub struct RunContext<'a> {
 }
 
 /// A comparison, with the runs behind it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub struct ComparisonContext<'a> {
     /// The experiment; for joined ones, their common one.
     pub experiment: &'a Experiment,
@@ -45,9 +49,27 @@ pub struct ComparisonContext<'a> {
     pub runs: &'a [RunRecord],
     /// Their comparison.
     pub comparison: &'a Comparison,
+    /// Collected once for all rules.
+    samples: OnceCell<Vec<Sample<'a>>>,
 }
 
 impl<'a> ComparisonContext<'a> {
+    /// Returns the context of a comparison of `runs`.
+    pub const fn of(
+        experiment: &'a Experiment,
+        hosts: &'a [&'a Host],
+        runs: &'a [RunRecord],
+        comparison: &'a Comparison,
+    ) -> Self {
+        Self { experiment, hosts, runs, comparison, samples: OnceCell::new() }
+    }
+
+    /// Returns the sample behind each cell of the comparison.
+    pub(crate) fn samples(&self) -> &[Sample<'a>] {
+        let collect = || samples(self.comparison, self.valid().collect(), &self.experiment.data);
+        self.samples.get_or_init(collect)
+    }
+
     /// Returns the runs that count.
     pub fn valid(&self) -> impl Iterator<Item = &'a RunRecord> {
         self.runs.iter().filter(|run| run.invalid.is_none())

@@ -1,9 +1,9 @@
 //! Facts of steps and runs that several rules need.
 
-use analysis::StepComparison;
-use model::{Bytes, Dialect, Experiment, RunRecord, StepRecord, StepRole, Variant, float, whole};
-
-use crate::context::ComparisonContext;
+use analysis::{Comparison, StepComparison};
+use model::{
+    Bytes, DataShape, Dialect, Experiment, RunRecord, StepRecord, StepRole, Variant, float, whole,
+};
 
 /// Returns whether a variant is a server.
 pub(crate) fn is_server(variant: &Variant) -> bool {
@@ -36,6 +36,7 @@ pub(crate) fn measured(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
 }
 
 /// The sample of one variant in one step: the step's primary metric per run.
+#[derive(Debug)]
 pub(crate) struct Sample<'a> {
     /// The step, at one level of clients.
     pub(crate) step: &'a StepComparison,
@@ -55,15 +56,20 @@ impl Sample<'_> {
 /// Returns the sample behind each cell of a comparison.
 ///
 /// Steps without operations are left out: their duration is no result.
-pub(crate) fn samples<'a>(context: &ComparisonContext<'a>) -> Vec<Sample<'a>> {
-    let data = &context.experiment.data;
-    let mut runs: Vec<&RunRecord> = context.valid().collect();
+pub(crate) fn samples<'a>(
+    comparison: &'a Comparison,
+    mut runs: Vec<&'a RunRecord>,
+    data: &DataShape,
+) -> Vec<Sample<'a>> {
     runs.sort_by_key(|run| (&run.started_at, &run.id));
     let value = |run: &RunRecord, step: &StepComparison, metric: &str| {
         let is_own = |record: &&StepRecord| record.index == step.index;
         let record = run.steps.iter().find(is_own)?;
         let is_measured = record.role() != StepRole::Maintain;
-        analysis::step_metrics(record, data).get(metric).copied().filter(|_| is_measured)
+        // Most primary metrics are rates, which are few.
+        let rate = analysis::rate_metrics(record).get(metric).copied();
+        let other = || analysis::step_metrics(record, data).get(metric).copied();
+        rate.or_else(other).filter(|_| is_measured)
     };
     let of_cell = |step: &'a StepComparison, variant: &'a str| {
         let metric = step.primary?;
@@ -73,7 +79,7 @@ pub(crate) fn samples<'a>(context: &ComparisonContext<'a>) -> Vec<Sample<'a>> {
         let runs: Vec<_> = own.filter_map(|run| Some((run, value(run, step, metric)?))).collect();
         (!runs.is_empty()).then_some(Sample { step, variant, runs })
     };
-    let steps = context.comparison.steps.iter();
+    let steps = comparison.steps.iter();
     let cells = steps.flat_map(|step| step.cells.iter().map(move |cell| (step, cell)));
     cells.filter_map(|(step, cell)| of_cell(step, &cell.variant)).collect()
 }

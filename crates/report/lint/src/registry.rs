@@ -1,7 +1,5 @@
 //! Every rule with its code.
 
-pub use model::rule_code as code;
-
 use crate::rule::{self, Rule};
 
 /// Every rule, by code.

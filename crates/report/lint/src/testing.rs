@@ -138,7 +138,7 @@ pub(crate) fn on_hosts(
 ) -> Vec<(Severity, String)> {
     let noise_history = analysis::NoiseHistory::default();
     let comparison = analysis::compare(runs, experiment, &experiment.base, &noise_history).unwrap();
-    let context = ComparisonContext { experiment, hosts, runs, comparison: &comparison };
+    let context = ComparisonContext::of(experiment, hosts, runs, &comparison);
     let own = check_comparison(&context).into_iter().filter(|one| one.code == rule.code);
     own.map(|one| (one.severity, one.evidence)).collect()
 }
@@ -161,7 +161,6 @@ pub(crate) fn time_profile() -> model::TimeProfile {
     model::TimeProfile {
         class: model::TrendClass::Flat,
         steady_from_ns: Nanos(0),
-        second_opinion_ns: None,
         drifts: BTreeMap::new(),
         cycle: None,
         stalls: model::time_profile::Stalls::default(),

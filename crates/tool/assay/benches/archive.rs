@@ -1,20 +1,27 @@
-//! Benchmark of `list` and `compare` on a large archive.
+//! Benchmark of the readers on a large archive: `list`, `compare`, `show`, `history`.
 //!
 //! `cargo bench -p assay --bench archive` runs the real program. Records are those of a real
-//! experiment, which is run first, multiplied with seeded noise: 100 experiments of 100 runs, and
-//! one of 1,000. Cold means that derived files were deleted and, with root privilege, that the
-//! kernel dropped its page cache; figures are medians of the rounds.
+//! experiment, which is run first, multiplied with seeded noise: 100 experiments of 100 runs, one
+//! of 1,000, and one of 100 whose intervals and histograms are read, because its warm-up is
+//! trimmed. Cold means that derived files were deleted and, with root privilege, that the kernel
+//! dropped its page cache; times are medians of the rounds. Instructions of a comparison of 100
+//! runs are counted by callgrind where Valgrind is installed.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use archive::Results;
-use model::{Cell, Manifest, Nanos, RunRecord};
+use archive::{ExperimentDir, HistogramPlace, Log, Results, RunWriter};
+use load::empty_histogram;
+use model::{
+    Cell, IntervalRecord, Manifest, Nanos, Readings, RunRecord, Stalls, StopRule, TimeProfile,
+    TrendClass,
+};
 
 /// Template experiment: five kinds of step on a linked engine.
 const EXPERIMENT: &str = r#"[experiment]
@@ -36,6 +43,10 @@ const VARIANTS: u32 = 10;
 const SMALL: (u32, u32) = (1, 10);
 const LARGE: (u32, u32) = (5, 20);
 const EXPERIMENTS: u32 = 100;
+/// The timed step of the experiment with a warm-up, and its seconds: measured and to be trimmed.
+const WARMING: &str = "readrandom";
+const MEASURED_S: u64 = 30;
+const WARMUP_S: u64 = 5;
 /// Rounds: a median of five tolerates two disturbed ones.
 const ROUNDS: usize = 5;
 /// Run-to-run noise of the generated runs, 1.6 %; times the largest sum it fits into 32 bits.
@@ -45,6 +56,7 @@ const NOISE_PPM: u32 = 16_000;
 const LIST_COLD_MAX: f64 = 2.0;
 const LIST_WARM_MAX: f64 = 0.2;
 const COMPARE_MAX: f64 = 1.0;
+const SHOW_MAX: f64 = 1.0;
 
 fn main() {
     // `cargo test --benches` only checks that it starts.
@@ -67,16 +79,28 @@ fn main() {
     };
     place.report(&format!("list, {cold}"), &["list"], LIST_COLD_MAX, drop_all_caches);
     place.report("list, warm", &["list"], LIST_WARM_MAX, |_| {});
-    let compare = ["compare", "large"];
-    let first = "compare 1,000 runs, noise of 20 experiments not yet cached";
-    place.report(first, &compare, COMPARE_MAX, Place::delete_derived);
-    place.report("compare 1,000 runs", &compare, COMPARE_MAX, |_| {});
-    place.report(
-        "compare 1,000 runs, json",
-        &["compare", "large", "--format", "json"],
-        COMPARE_MAX,
-        |_| {},
-    );
+    let compare = |name, format| ["compare", name, "--format", format];
+    for format in ["text", "json"] {
+        let arguments = compare("large", format);
+        let first = format!("compare 1,000 runs, {format}, noise of 20 experiments not cached");
+        place.report(&first, &arguments, COMPARE_MAX, Place::delete_derived);
+        place.report(&format!("compare 1,000 runs, {format}"), &arguments, COMPARE_MAX, |_| {});
+    }
+    let trimmed = "compare 100 runs, 25 s of histograms each";
+    place.report(trimmed, &compare("warming", "text"), COMPARE_MAX, |_| {});
+    place.report("show 1,000 runs", &["show", "large"], SHOW_MAX, |_| {});
+    let history = ["history", "--experiment", "large"];
+    place.report("history of 1 of 101 experiments", &history, COMPARE_MAX, |_| {});
+    for format in ["text", "json"] {
+        let arguments = compare("small-0", format);
+        for (state, before) in [("not cached", Place::delete_derived as fn(&Place)), ("", |_| {})] {
+            before(&place);
+            match place.instructions(&arguments) {
+                Some(count) => println!("compare 100 runs, {format} {state:<20} {count:.0} M"),
+                None => println!("skipped: valgrind is not installed"),
+            }
+        }
+    }
 }
 
 const fn runs_of((levels, repetitions): (u32, u32)) -> u32 {
@@ -112,6 +136,10 @@ impl Place {
         }
         let id = "20300101T000000Z-9999";
         bytes += self.generate(("large", id), LARGE, (&manifest, &record), &mut noise);
+        let id = "20300102T000000Z-9998";
+        let record = warming(&record);
+        self.generate(("warming", id), SMALL, (&manifest, &record), &mut noise);
+        add_intervals(&results.find("warming").expect("it was generated"));
         fs::remove_dir_all(self.results().join("template")).expect("a scratch directory");
         bytes as f64 / f64::from(EXPERIMENTS * runs_of(SMALL) + runs_of(LARGE))
     }
@@ -188,6 +216,18 @@ impl Place {
         assert!(status.is_ok_and(|status| status.success()), "{arguments:?}");
     }
 
+    /// Returns the program's instructions in millions; `None` without Valgrind.
+    fn instructions(&self, arguments: &[&str]) -> Option<f64> {
+        let out = self.root.join("callgrind.out");
+        let mut valgrind = Command::new("valgrind");
+        valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
+        valgrind.arg(env!("CARGO_BIN_EXE_assay")).args(arguments).current_dir(&self.root);
+        valgrind.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        let text = fs::read_to_string(out).expect("callgrind wrote it");
+        let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+        total.and_then(|total| total.parse::<f64>().ok()).map(|count| count / 1e6)
+    }
+
     /// Prints the program's wall time, each time after `before`, with the target.
     fn report(&self, what: &str, arguments: &[&str], target_s: f64, before: impl Fn(&Self)) {
         let mut seconds: Vec<f64> = (0..ROUNDS)
@@ -240,6 +280,68 @@ fn noisy(record: &RunRecord, cell: &Cell, (id, at): (&str, &str), noise: &mut No
         }
     }
     run
+}
+
+/// Returns the record with a timed step that is steady after its warm-up.
+fn warming(record: &RunRecord) -> RunRecord {
+    let mut record = record.clone();
+    for step in record.steps.iter_mut().filter(|step| step.step.name == WARMING) {
+        let span = Nanos::from_secs(MEASURED_S);
+        (step.step.stop, step.duration_ns) = (StopRule::Duration(span), span);
+        step.time_profile = Some(TimeProfile {
+            class: TrendClass::WarmUp,
+            steady_from_ns: Nanos::from_secs(WARMUP_S),
+            drifts: BTreeMap::new(),
+            cycle: None,
+            stalls: Stalls::default(),
+            seconds: u32::try_from(MEASURED_S - WARMUP_S).unwrap_or(u32::MAX),
+            long_run_variance: 1e-4,
+            effective_seconds: 20.0,
+        });
+    }
+    record
+}
+
+/// Writes the intervals and histograms of the runs' warming steps.
+fn add_intervals(dir: &ExperimentDir) {
+    let manifest = dir.manifest().expect("it was written");
+    for run in dir.runs(&manifest).expect("it was written") {
+        let path = dir.run_dir(&run.cell.id);
+        let mut writer = RunWriter::create(path).expect("a scratch directory");
+        let step = run.steps.iter().find(|step| step.step.name == WARMING).expect("it has one");
+        for second in 0..MEASURED_S {
+            let (start, length) = (Nanos::from_secs(second), Nanos::SECOND);
+            let interval = IntervalRecord {
+                step_index: step.index,
+                step: step.step.name.clone(),
+                is_warmup: false,
+                start_ns: start,
+                length_ns: length,
+                clients: step.clients.clone(),
+                writers: BTreeMap::new(),
+                probe: None,
+                invalid: None,
+                start_lag: None,
+                within_limit: None,
+                spanning: Vec::new(),
+                readings: Readings::new(),
+            };
+            writer.append_interval(&interval).expect("a scratch file");
+            for (kind, summary) in &step.clients {
+                let tag = format!("{}.{}.{kind}", step.index, step.step.name);
+                let place = HistogramPlace { tag: &tag, is_warmup: false, start, length };
+                for log in [Log::Response, Log::Service] {
+                    let mut times = empty_histogram();
+                    // From the median up to four times as long.
+                    for at in 0..3_000 {
+                        let ns = summary.response.p50_ns * (1_000 + at) / 1_000;
+                        times.record_n(ns.max(1), 1 + at % 7).expect("it resizes");
+                    }
+                    writer.append(log, &place, &times).expect("a scratch file");
+                }
+            }
+        }
+    }
 }
 
 /// Writes a file as the archive does, without sync; returns its bytes.

@@ -32,28 +32,15 @@ const ROUNDING: f64 = 1e-12;
 /// parameter.
 const LOCATION: f64 = 3.0;
 
-/// Options of the search.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Penalty for a change, in long-run variances times ln(n).
-    ///
-    /// 4 for alarms, 3 for more sensitivity.
-    pub strictness: f64,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { strictness: STRICTNESS }
-    }
-}
-
 /// Finds changes, drifts and spikes; missing values are left out.
 ///
 /// Positive values are analysed as logarithms, others as they are. Indexes are those of `values`.
+/// `strictness` is the penalty for a change, in long-run variances times ln(n): [`STRICTNESS`] for
+/// alarms, 3 for more sensitivity.
 ///
 /// Source: [Killick Fearnhead Eckley 2012] on clipped values [Fearnhead Rigaill 2019]; the penalty
 /// is multiplied by the inflation of an AR(1) process [Priestley 1981, section 5.3.2].
-pub fn find(values: &[Option<f64>], options: &Options) -> Series {
+pub fn find(values: &[Option<f64>], strictness: f64) -> Series {
     let known = |(place, value): (usize, &Option<f64>)| {
         value.filter(|one| one.is_finite()).map(|one| (place, one))
     };
@@ -62,8 +49,8 @@ pub fn find(values: &[Option<f64>], options: &Options) -> Series {
     let is_positive = values.iter().all(|value| *value > 0.0);
     let scale = if is_positive { Scale::Log } else { Scale::Linear };
     let scaled: Vec<f64> = values.iter().map(|value| scale.of(*value)).collect();
-    let found = Found::in_values(&scaled, options.strictness);
-    Output { scale, places: &places, found: &found }.series(&scaled, options.strictness)
+    let found = Found::in_values(&scaled, strictness);
+    Output { scale, places: &places, found: &found }.series(&scaled, strictness)
 }
 
 /// Levels, ramps and noise of a history, on the scale of the analysis.
@@ -343,7 +330,7 @@ mod tests {
     const STEP: usize = 15;
 
     fn search(values: &[Option<f64>]) -> Series {
-        find(values, &Options::default())
+        find(values, STRICTNESS)
     }
 
     #[test]

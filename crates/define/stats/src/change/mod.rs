@@ -25,7 +25,7 @@ mod short;
 mod spread;
 mod tail;
 
-pub use find::{Options, STRICTNESS, find};
+pub use find::{STRICTNESS, find};
 pub use series::{
     Change, Confidence, Detectable, Drift, NoiseChange, Piece, Scale, Series, Suspect,
 };

@@ -8,7 +8,6 @@ use model::{Nanos, metric};
 
 use super::cycle::cycle;
 use super::means::{means, squares};
-use super::mser::mser5;
 use super::series::Series;
 use super::slope::slope;
 use super::stalls::{StallSpan, stall_spans, sum, without};
@@ -81,7 +80,6 @@ impl Classifier<'_> {
         let class =
             if is_long { class(&found, is_drift, cycle.as_ref()) } else { TrendClass::NotSteady };
         let mut time_profile = self.part(class, from);
-        time_profile.second_opinion_ns = mser5(self.rates).map(|from| self.start(from));
         let others = self.series.others.iter();
         let others = others.filter_map(|(name, values)| Some((*name, self.drift(values, from)?)));
         let drifts = drift.map(|drift| (THROUGHPUT, drift)).into_iter().chain(others);
@@ -103,7 +101,6 @@ impl Classifier<'_> {
         TimeProfile {
             class,
             steady_from_ns: self.start(from),
-            second_opinion_ns: None,
             drifts: BTreeMap::new(),
             cycle: None,
             stalls: Stalls::default(),
@@ -178,7 +175,6 @@ mod tests {
         let time_profile = time_profile(&slow, 0.02, true).unwrap();
         assert_eq!((time_profile.class, time_profile.seconds), (TrendClass::WarmUp, 90));
         assert_eq!(time_profile.steady_from_ns, Nanos::from_secs(30));
-        assert_eq!(time_profile.second_opinion_ns, Some(Nanos::from_secs(30)));
         assert!((time_profile.long_run_variance / 1e-4 - 1.0).abs() < 0.5, "{time_profile:?}");
         assert!(time_profile.effective_seconds > 50.0, "{time_profile:?}");
         assert!(!time_profile.drifts[metric::THROUGHPUT_OPS_PER_S.name].is_real);
@@ -233,7 +229,7 @@ mod tests {
         let time_profile = time_profile(&short, 0.02, true).unwrap();
         assert_eq!((time_profile.class, time_profile.stalls.count), (TrendClass::TooShort, 1));
         assert_eq!(time_profile.steady_from_ns, Nanos(0));
-        assert!(time_profile.drifts.is_empty() && time_profile.second_opinion_ns.is_none());
+        assert!(time_profile.drifts.is_empty());
     }
 
     #[test]

@@ -8,7 +8,6 @@
 mod classify;
 mod cycle;
 mod means;
-mod mser;
 mod series;
 mod slope;
 mod stalls;
@@ -16,7 +15,6 @@ mod steady;
 
 pub use classify::time_profile;
 pub use cycle::cycle;
-pub use mser::mser5;
 pub use series::{Second, Series};
 pub use slope::{Slope, slope};
 pub use stalls::{StallSpan, stall_spans};

@@ -1,6 +1,6 @@
 //! False changes: series in which nothing changed.
 
-use stats::change::{Options, Series, find};
+use stats::change::{STRICTNESS, Series, find};
 
 use crate::noise::{ALL, Noise};
 use crate::random::Random;
@@ -8,7 +8,7 @@ use crate::random::Random;
 /// Returns what is found in a series about a level.
 pub(crate) fn search(off: &[f64]) -> Series {
     let values: Vec<_> = off.iter().map(|off| Some(10_000.0 * (0.02 * off).exp())).collect();
-    find(&values, &Options::default())
+    find(&values, STRICTNESS)
 }
 
 /// Returns the false changes, drifts and changes of noise for each of `count` series.

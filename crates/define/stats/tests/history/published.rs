@@ -3,7 +3,7 @@
 //! Source: Apache Otava 0.8.0, `tests/series_test.py`, `tests/analysis_test.py`,
 //! `tests/change_point_divisive_test.py` and `tests/tigerbeetle_test.py` [Otava 0.8].
 
-use stats::change::{Confidence, Options, Series, find};
+use stats::change::{Confidence, STRICTNESS, Series, find};
 
 const SERIES_1: [f64; 11] = [1.02, 0.95, 0.99, 1.00, 1.12, 0.90, 0.50, 0.51, 0.48, 0.48, 0.55];
 const SERIES_2: [f64; 11] = [2.02, 2.03, 2.01, 2.04, 1.82, 1.85, 1.79, 1.81, 1.80, 1.76, 1.78];
@@ -24,7 +24,7 @@ const TIGERBEETLE: [u32; 110] = [
 
 fn search(values: &[f64]) -> Series {
     let values: Vec<_> = values.iter().copied().map(Some).collect();
-    find(&values, &Options::default())
+    find(&values, STRICTNESS)
 }
 
 fn at(values: &[f64]) -> Vec<usize> {

@@ -1,6 +1,6 @@
 //! Recall and precision on labelled series.
 
-use stats::change::{Options, find};
+use stats::change::{STRICTNESS, find};
 
 use crate::labelled::{FAMILIES, Labelled};
 use crate::score::Score;
@@ -8,7 +8,7 @@ use crate::score::Score;
 /// Returns the changes that are found in a series.
 pub(crate) fn ours(series: &Labelled) -> Vec<usize> {
     let values: Vec<_> = series.values.iter().copied().map(Some).collect();
-    let found = find(&values, &Options::default());
+    let found = find(&values, STRICTNESS);
     found.changes.iter().map(|change| change.index).collect()
 }
 

@@ -4,11 +4,13 @@
 //! second with a correlation of 0.6. `cargo test -p stats --test steady -- --nocapture` prints the
 //! table of METHODOLOGY.md.
 
+mod mser;
 mod shapes;
 
 use model::time_profile::{TimeProfile, TrendClass};
+use mser::mser5;
 use shapes::{LEVEL, Shape};
-use stats::time_profile::{Second, mser5, time_profile};
+use stats::time_profile::{Second, time_profile};
 
 /// Series of each shape and length.
 const SERIES: u64 = 100;

@@ -9,7 +9,7 @@ use stats::planning::between_runs;
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND};
 use crate::noise::{Noise, NoiseHistory, known};
 use crate::primary::primary;
-use crate::samples::{Key, Samples, VariantSamples, variance};
+use crate::samples::{StepSamples, VariantSamples, step_samples, variance};
 
 /// The metric whose within-run variance is known.
 const THROUGHPUT: &str = metric::THROUGHPUT_OPS_PER_S.name;
@@ -85,9 +85,9 @@ pub fn noise(
     runs: &[RunRecord],
     noise_history: &NoiseHistory,
 ) -> Vec<StepNoise> {
-    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
+    let counted = step_samples(runs, &experiment.data, experiment.application.as_ref());
     let history =
-        History { experiment, runs, priors: known(&counted.steps, noise_history), noise_history };
+        History { experiment, runs, priors: known(&counted, noise_history), noise_history };
     let others = experiment.variants.iter().filter(|one| one.name != experiment.base);
     let mut names: Vec<&str> = others.map(|one| one.name.as_str()).collect();
     if names.is_empty() {
@@ -100,7 +100,7 @@ pub fn noise(
                 continue;
             }
             let place = Place { index, clients: *clients, step };
-            let samples = samples_of(&counted.steps, &place);
+            let samples = samples_of(&counted, &place);
             all.extend(names.iter().map(|variant| history.of(&place, samples, variant)));
         }
     }
@@ -116,7 +116,7 @@ struct Place<'a> {
 
 /// Returns the runs of a step: of its own level, or else of another.
 fn samples_of<'a, 'b>(
-    steps: &'a BTreeMap<Key, VariantSamples<'b>>,
+    steps: &'a StepSamples<'b>,
     place: &Place<'_>,
 ) -> Option<&'a VariantSamples<'b>> {
     let mut same = steps.iter().filter(|(key, _)| key.name == place.step.name);

@@ -7,7 +7,7 @@ use stats::planning::runs_needed;
 
 use super::pilot::pair;
 use crate::primary::primary;
-use crate::samples::Samples;
+use crate::samples::step_samples;
 
 /// The metric of steps that only wait for the engine; it needs no precision.
 const SETTLING: &str = metric::SETTLE_S.name;
@@ -36,9 +36,9 @@ pub struct Piloted {
 /// A comparison in which a variant has no runs, or none was repeated, is left out, and so are
 /// steps that only prepare others.
 pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
-    let counted = Samples::of(runs, &experiment.data, experiment.application.as_ref());
+    let counted = step_samples(runs, &experiment.data, experiment.application.as_ref());
     let mut all = Vec::new();
-    let steps = counted.steps.iter().filter(|(key, _)| !experiment.is_preparatory(&key.name));
+    let steps = counted.iter().filter(|(key, _)| !experiment.is_preparatory(&key.name));
     for (key, samples) in steps {
         let is_named = |metric: &str| experiment.answer.iter().any(|name| name == metric);
         let metric = primary(samples, experiment, &key.name)

@@ -87,7 +87,7 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
             return Err(HistoryError::UnknownMetric { name: name.clone(), known });
         }
     }
-    let wanted: Vec<&Past> = past.iter().filter(|one| query.has(one)).collect();
+    let wanted: Vec<&Past> = past.iter().filter(|one| query.has(&one.manifest)).collect();
     let host = query.host_of(&wanted).ok_or_else(|| query.nothing(past))?;
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
         wanted.into_iter().partition(|one| one.manifest.host.fingerprint == host);
@@ -120,9 +120,9 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
 }
 
 impl HistoryQuery {
-    /// Returns whether an experiment has a matching variant.
-    fn has(&self, one: &Past) -> bool {
-        let experiment = &one.manifest.plan.experiment;
+    /// Returns whether an experiment has a matching variant: of others no runs are needed.
+    pub fn has(&self, manifest: &Manifest) -> bool {
+        let experiment = &manifest.plan.experiment;
         self.experiment.as_ref().is_none_or(|name| *name == experiment.name)
             && experiment.variants.iter().any(|variant| self.wants(variant))
     }

@@ -1,7 +1,7 @@
 //! Study of histories: changes, relevance, and simultaneous events.
 
 use serde::Serialize;
-use stats::change::{Change, Drift, Options, Series, find};
+use stats::change::{Change, Drift, Series, find};
 use stats::family::benjamini_hochberg;
 
 use super::problem::HistoryError;
@@ -112,8 +112,8 @@ pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, H
     for one in &histories {
         check(one, options)?;
     }
-    let search = Options { strictness: options.strictness };
-    let found: Vec<Series> = histories.iter().map(|one| find(&one.values, &search)).collect();
+    let find = |one: &History| find(&one.values, options.strictness);
+    let found: Vec<Series> = histories.iter().map(find).collect();
     let least = |series: &Series| series.changes.iter().map(|change| change.p).fold(1.0, f64::min);
     let ps: Vec<f64> = found.iter().map(least).collect();
     let qs = benjamini_hochberg(&ps);

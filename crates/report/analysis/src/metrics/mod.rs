@@ -26,7 +26,6 @@ pub use operations::{
 };
 pub use run::run_metrics;
 pub use server::{RATE_SUSTAINED, is_of_server, with_writers, writer_rate_target};
-pub(crate) use step::rate_metrics;
-pub use step::{step_metrics, with_memory};
+pub use step::{rate_metrics, step_metrics, with_memory};
 pub(crate) use throughput::requests_per_s;
 pub use times::{Percentile, Time, Withheld, response_time, service_time};

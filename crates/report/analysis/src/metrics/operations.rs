@@ -118,8 +118,10 @@ pub(super) fn set_per_op(
     costs: &[(Metric, Metric, f64)],
     metrics: &mut Readings,
 ) {
+    let operations = operations(step);
     for (cost, counter, divisor) in costs {
-        metrics.set(*cost, per_op(step, *counter).map(|growth| growth / divisor));
+        let growth = ratio(step.counters.value(*counter), operations);
+        metrics.set(*cost, growth.map(|growth| growth / divisor));
     }
 }
 

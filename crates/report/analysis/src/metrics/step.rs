@@ -52,7 +52,9 @@ pub fn with_memory(mut metrics: Readings, settings: &Settings) -> Readings {
 }
 
 /// Returns a step's rate metrics and its CPUs in use.
-pub(crate) fn rate_metrics(step: &StepRecord) -> Readings {
+///
+/// Source: as [`step_metrics`], of which they are a part.
+pub fn rate_metrics(step: &StepRecord) -> Readings {
     let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
     open_loop::set(step, &mut metrics);

@@ -28,21 +28,10 @@ pub enum Percentile {
     P9999,
 }
 
+model::names!(Percentile, "a percentile":
+    P50 "p50", P90 "p90", P99 "p99", P999 "p99.9", P9999 "p99.99");
+
 impl Percentile {
-    /// All of them, ascending.
-    pub const ALL: [Self; 5] = [Self::P50, Self::P90, Self::P99, Self::P999, Self::P9999];
-
-    /// Returns the usual name: `p99.9`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::P50 => "p50",
-            Self::P90 => "p90",
-            Self::P99 => "p99",
-            Self::P999 => "p99.9",
-            Self::P9999 => "p99.99",
-        }
-    }
-
     /// Returns the operations for each one beyond the percentile: 1 / (1 - p).
     const fn one_in(self) -> u64 {
         match self {

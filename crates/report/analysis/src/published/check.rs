@@ -8,7 +8,7 @@ use super::finding::{Held, HeldFinding, Here, Unmeasured};
 use super::reproduction::{Reproduction, reproduction, runs_needed};
 use crate::comparison::is_given;
 use crate::question::Question;
-use crate::samples::{Key, Samples, VariantSamples, numbers};
+use crate::samples::{Key, StepSamples, VariantSamples, numbers};
 
 /// Returns why the planned experiment does not test a finding.
 pub fn untried(experiment: &Experiment, finding: &PublishedFinding) -> Option<Unmeasured> {
@@ -38,7 +38,7 @@ fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<(u32, u3
 /// The p-values are adjusted for the number of findings.
 ///
 /// Source: [`benjamini_hochberg`]; [`reproduction`].
-pub(crate) fn check(question: &Question<'_>, counted: &Samples<'_>) -> Vec<Held> {
+pub(crate) fn check(question: &Question<'_>, counted: &StepSamples<'_>) -> Vec<Held> {
     let experiment = question.experiment;
     let check_finding = |one: &PublishedFinding| HeldFinding {
         published: one.clone(),
@@ -78,13 +78,13 @@ pub(crate) fn check(question: &Question<'_>, counted: &Samples<'_>) -> Vec<Held>
 /// Checks one finding; its effect is not yet adjusted for the family.
 fn check_finding(
     question: &Question<'_>,
-    counted: &Samples<'_>,
+    counted: &StepSamples<'_>,
     finding: &PublishedFinding,
 ) -> Result<Here, Unmeasured> {
     let (step_index, clients) = place(question.experiment, finding)?;
     let is_step = |key: &&Key| (key.index, key.clients) == (step_index, clients);
-    let key = counted.steps.keys().find(is_step);
-    let samples = key.and_then(|key| counted.steps.get(key));
+    let key = counted.keys().find(is_step);
+    let samples = key.and_then(|key| counted.get(key));
     let samples = samples.ok_or_else(|| Unmeasured::NoRun(finding.base.clone()))?;
     let base = spread(samples, &finding.base, &finding.metric)?;
     let variant = spread(samples, &finding.variant, &finding.metric)?;

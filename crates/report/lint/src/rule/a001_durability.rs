@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 
 use model::{Durability, RunRecord, StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{ComparisonContext, PlanContext};
 use crate::facts::measured;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A001,

@@ -4,10 +4,9 @@ use analysis::per_op;
 use model::record::Severity;
 use model::{Experiment, StepRecord, StepRole, Variant, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::{bytes, memory};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A006,

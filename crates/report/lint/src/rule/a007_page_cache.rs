@@ -1,8 +1,7 @@
 //! A007: some variants bypass the page cache, and others do not.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A007,

@@ -3,10 +3,9 @@
 use model::record::Severity;
 use model::{Load, StepRecord, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
 use crate::facts::requests;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A008,

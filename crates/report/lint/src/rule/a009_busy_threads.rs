@@ -3,9 +3,8 @@
 use model::Variant;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A009,

@@ -3,10 +3,9 @@
 use model::record::Severity;
 use model::{Load, Nanos, StepRecord};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
 use crate::facts::requests;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A010,

@@ -1,8 +1,7 @@
 //! A011: intervals and runs in which the client was late.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 use model::record::Severity;
 
 pub(crate) static RULE: Rule = Rule {

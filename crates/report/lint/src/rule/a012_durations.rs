@@ -3,9 +3,8 @@
 use model::record::Severity;
 use model::{Load, StepRecord, StopRule, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A012,

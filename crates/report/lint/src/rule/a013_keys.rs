@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A013,

@@ -3,9 +3,8 @@
 use model::record::{OpCounts, OpSummaries, total_counts};
 use model::{StepRecord, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A014,

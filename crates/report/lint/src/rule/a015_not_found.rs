@@ -5,10 +5,9 @@ use model::sql::CallMix;
 use model::step::name;
 use model::{Experiment, StepRecord, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{ComparisonContext, RunContext};
-use crate::facts::{Sample, samples};
-use crate::registry::code;
+use crate::facts::Sample;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A015,
@@ -72,7 +71,7 @@ fn not_found(step: &StepRecord) -> Option<f64> {
 
 /// Compares what variants did not find, by their first runs.
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
-    let samples = samples(context);
+    let samples = context.samples();
     let share = |sample: &Sample<'_>| {
         let (run, _) = sample.runs.first()?;
         not_found(run.steps.iter().find(|step| step.index == sample.step.index)?)

@@ -1,8 +1,7 @@
 //! A018: a CPU frequency that may change.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A018,

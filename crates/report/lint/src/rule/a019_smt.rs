@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use model::record::Severity;
 use model::{StepRecord, metric};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{ComparisonContext, RunContext};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A019,
@@ -27,8 +26,7 @@ pub(crate) static RULE: Rule = Rule {
 fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let host = context.host;
     let cores = host.cores.filter(|_| host.is_smt_on == Some(true))?;
-    let metrics = analysis::step_metrics(step, &context.experiment.data);
-    let used = metrics.value(metric::BUSY_THREADS)?;
+    let used = analysis::rate_metrics(step).value(metric::BUSY_THREADS)?;
     (used > f64::from(cores)).then(|| {
         let cpus = host.cpus;
         let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");

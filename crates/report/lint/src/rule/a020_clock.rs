@@ -2,9 +2,8 @@
 
 use model::record::{ClockRecord, Severity};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{PlanContext, RunContext};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A020,

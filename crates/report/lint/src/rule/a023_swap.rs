@@ -3,10 +3,9 @@
 use analysis::per_op;
 use model::{StepRecord, StepRole, metric};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
 use crate::facts::{bytes, span_us};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A023,

@@ -2,10 +2,9 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
 use crate::facts::bytes;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A026,

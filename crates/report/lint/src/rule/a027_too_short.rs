@@ -4,10 +4,9 @@ use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::requests;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A027,

@@ -3,10 +3,9 @@
 use model::percent;
 use stats::Variation;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::facts::{Sample, samples};
-use crate::registry::code;
+use crate::facts::Sample;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A028,
@@ -45,7 +44,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
             sample.runs.iter().fold(evidence, |evidence, (run, _)| evidence.run(&run.id));
         Some(evidence.ranked("", known.cov))
     };
-    samples(context).iter().filter_map(observe).collect()
+    context.samples().iter().filter_map(observe).collect()
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use model::step::name;
 use model::{Step, StepRole};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A029,

@@ -2,11 +2,10 @@
 
 use model::record::Severity;
 use model::step::name;
-use model::{RunRecord, StepRecord, StepRole};
+use model::{RunRecord, StepRecord, StepRole, float};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A030,
@@ -44,8 +43,7 @@ fn shape(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let count = |count: u64, thing| format!("{count} {thing}{}", if count == 1 { "" } else { "s" });
     let evidence =
         format!("the tree has {} in {}", count(files, "file"), count(levels as u64, "level"));
-    let size = f64::from(u32::try_from(levels).unwrap_or(u32::MAX));
-    Some(Observation::new(evidence).severity(severity).ranked("", -size))
+    Some(Observation::new(evidence).severity(severity).ranked("", -float(levels)))
 }
 
 #[cfg(test)]

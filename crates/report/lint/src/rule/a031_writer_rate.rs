@@ -4,9 +4,8 @@ use analysis::RATE_SUSTAINED;
 use model::load::SERVED_SHARE;
 use model::{Readings, StepRecord, metric, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A031,

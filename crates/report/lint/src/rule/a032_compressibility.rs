@@ -2,9 +2,8 @@
 
 use model::percent;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A032,

@@ -1,8 +1,7 @@
 //! A033: memory is nearer to some CPUs than to others.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 use model::record::Severity;
 
 pub(crate) static RULE: Rule = Rule {

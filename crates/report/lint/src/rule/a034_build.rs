@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use model::Identity;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Config, differences};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A034,

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use model::record::Severity;
 use model::{Options, RunRecord};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Config, Difference, differences};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A035,

@@ -2,9 +2,8 @@
 
 use model::RunRecord;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A036,

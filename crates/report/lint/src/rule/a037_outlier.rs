@@ -1,11 +1,11 @@
 //! A037: a run that is unlike the others.
 
+use model::float;
 use stats::median;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::facts::{Sample, samples};
-use crate::registry::code;
+use crate::facts::Sample;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A037,
@@ -43,7 +43,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let evidence = outlier(sample).or_else(|| groups(sample))?;
         Some(evidence.step(&sample.step.name).variant(sample.variant))
     };
-    samples(context).iter().filter_map(observe).collect()
+    context.samples().iter().filter_map(observe).collect()
 }
 
 fn outlier(sample: &Sample<'_>) -> Option<Observation> {
@@ -66,20 +66,16 @@ fn groups(sample: &Sample<'_>) -> Option<Observation> {
     let splits = (2..=logs.len() - 2).map(|at| (at, logs[at] - logs[at - 1]));
     let (at, gap) = splits.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let squares = |part: &[f64]| {
-        let mean = part.iter().sum::<f64>() / count(part);
+        let mean = part.iter().sum::<f64>() / float(part.len());
         part.iter().map(|log| (log - mean).powi(2)).sum::<f64>()
     };
-    let within = ((squares(&logs[..at]) + squares(&logs[at..])) / (count(&logs) - 2.0)).sqrt();
+    let within = ((squares(&logs[..at]) + squares(&logs[at..])) / (float(logs.len()) - 2.0)).sqrt();
     (gap > MATTERS.max(GAP * within)).then(|| {
         let (low, high) = (at, logs.len() - at);
         let apart = 100.0 * (gap.exp() - 1.0);
         let evidence = format!("runs fall into two groups of {low} and {high}, {apart:.0} % apart");
         Observation::new(evidence).ranked("groups", gap)
     })
-}
-
-fn count(logs: &[f64]) -> f64 {
-    logs.len() as f64
 }
 
 #[cfg(test)]

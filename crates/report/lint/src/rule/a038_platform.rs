@@ -4,9 +4,8 @@ use model::{RunRecord, percent};
 use stats::family::benjamini_hochberg;
 use stats::{Design, Effect, classify_difference};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A038,

@@ -1,8 +1,7 @@
 //! A039: too few repetitions to estimate the noise.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A039,

@@ -2,8 +2,7 @@
 
 use model::record::Severity;
 
-use super::Rule;
-use crate::registry::code;
+use super::{Rule, code};
 
 /// No rate or number of clients was within the limit.
 pub(crate) static RULE: Rule = Rule {

@@ -1,8 +1,7 @@
 //! A045: a run that did not execute every step.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A045,

@@ -3,10 +3,9 @@
 use model::Host;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, differences};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A046,

@@ -1,11 +1,11 @@
 //! A047: a control that differs from the base.
 
+use model::float;
+use model::record::Severity;
 use stats::Verdict;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::registry::code;
-use model::record::Severity;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A047,
@@ -31,7 +31,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         Some((step, cell.metric(step.primary?)?.versus_base?))
     });
     let all: Vec<_> = effects.collect();
-    let tests = f64::from(u32::try_from(all.len()).unwrap_or(u32::MAX));
+    let tests = float(all.len());
     let observe = |(step, effect): &(&analysis::StepComparison, stats::Effect)| {
         let (Verdict::Above | Verdict::Below) = effect.verdict else { return None };
         // Bonferroni: the chance of one such verdict among as many tests as there are.

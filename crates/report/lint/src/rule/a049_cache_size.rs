@@ -2,10 +2,9 @@
 
 use model::{Variant, percent};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
 use crate::facts::memory;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A049,

@@ -1,8 +1,7 @@
 //! A050: a build with a defect that is known.
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A050,

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{Allocator, MallocRecord, RunRecord};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, differences};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A052,

@@ -1,7 +1,6 @@
 //! A053: queries returned another number of rows than they should.
 
-use super::Rule;
-use crate::registry::code;
+use super::{Rule, code};
 
 /// Rows per query differ from what the application expects.
 pub(crate) static RULE: Rule = Rule {

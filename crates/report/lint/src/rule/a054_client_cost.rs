@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 
 use model::{Dialect, Placement, RunRecord, StepRecord};
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
 use crate::facts::{is_server, measured, operations, span_us};
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A054,

@@ -2,11 +2,10 @@
 
 use model::Variant;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
 use crate::difference::{Config, differences};
 use crate::facts::is_server;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A055,

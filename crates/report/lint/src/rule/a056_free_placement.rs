@@ -3,10 +3,9 @@
 use model::Placement;
 use model::record::Severity;
 
-use super::{Observation, Rule};
+use super::{Observation, Rule, code};
 use crate::context::PlanContext;
 use crate::facts::is_server;
-use crate::registry::code;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A056,

@@ -61,4 +61,5 @@ mod define;
 mod observation;
 
 pub use define::Rule;
+pub(crate) use model::rule_code as code;
 pub(crate) use observation::Observation;

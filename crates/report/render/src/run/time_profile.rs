@@ -102,7 +102,6 @@ mod tests {
         TimeProfile {
             class,
             steady_from_ns: Nanos(0),
-            second_opinion_ns: None,
             drifts: BTreeMap::new(),
             cycle: None,
             stalls: Stalls::default(),

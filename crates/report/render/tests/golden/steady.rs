@@ -24,7 +24,6 @@ fn trimmed() -> Fixture {
             step.time_profile = Some(TimeProfile {
                 class,
                 steady_from_ns,
-                second_opinion_ns: Some(Nanos::from_secs(5)),
                 drifts: BTreeMap::new(),
                 cycle: None,
                 stalls: Stalls::default(),

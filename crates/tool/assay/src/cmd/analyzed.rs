@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use analysis::{Comparison, NoiseCell, NoiseHistory, compare, noise_cells};
-use archive::{ArchiveError, ExperimentDir, Results};
+use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
-use model::{Experiment, Host, RunRecord};
+use model::{Experiment, Host, Manifest, RunRecord};
 
 use super::steady::steady_runs;
 use crate::diagnostic::IntoReport as _;
@@ -38,8 +38,7 @@ pub(crate) fn analyze(
 ) -> Result<Analyzed> {
     let mut comparison =
         compare(runs, experiment, base, &earlier(results, hosts, runs)).into_report()?;
-    let context = ComparisonContext { experiment, hosts, runs, comparison: &comparison };
-    let findings = check_comparison(&context);
+    let findings = check_comparison(&ComparisonContext::of(experiment, hosts, runs, &comparison));
     block_verdicts(&mut comparison, &findings);
     Ok(Analyzed { comparison, findings })
 }
@@ -57,22 +56,30 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
     let own: BTreeSet<&str> = own.map(|(experiment, _)| experiment).collect();
     // Later experiments are excluded: repeating a comparison gives the same result.
     let begun = runs.iter().map(|run| run.started_at.as_str()).min();
-    let is_earlier = |dir: &ExperimentDir| {
-        dir.summary().is_ok_and(|one| {
-            one.fingerprint == machine
-                && begun.is_none_or(|begun| one.created_at.as_str() < begun)
-                && !own.contains(one.id.as_str())
-        })
+    let is_earlier = |one: &Manifest| {
+        one.host.fingerprint == machine
+            && begun.is_none_or(|begun| one.created_at.as_str() < begun)
+            && !own.contains(one.id.as_str())
     };
-    let dirs = results.newest().into_iter().filter(is_earlier);
-    let noise = dirs.filter_map(|dir| noise(&dir).ok()).filter(|cells| !cells.is_empty());
-    NoiseHistory { experiments: noise.take(EARLIER_EXPERIMENTS).collect() }
+    let mut earlier = results.newest().into_iter().filter_map(|dir| {
+        let manifest = dir.manifest().ok().filter(is_earlier)?;
+        Some((dir, manifest))
+    });
+    let mut experiments = Vec::new();
+    loop {
+        // Those without repetitions have no noise: others are read in their place.
+        let missing = EARLIER_EXPERIMENTS - experiments.len();
+        let next: Vec<_> = earlier.by_ref().take(missing).collect();
+        if next.is_empty() {
+            return NoiseHistory { experiments };
+        }
+        let noise = parallel_map(next, |(dir, manifest)| noise(&dir, &manifest));
+        experiments.extend(noise.into_iter().flatten().filter(|cells| !cells.is_empty()));
+    }
 }
 
 /// Returns the noise of one experiment, from the cache if derived.
-fn noise(dir: &ExperimentDir) -> Result<Vec<NoiseCell>, ArchiveError> {
-    dir.cached(NOISE_CACHE, || {
-        let manifest = dir.manifest()?;
-        Ok(noise_cells(&steady_runs(dir)?, &manifest.plan.experiment.data))
-    })
+fn noise(dir: &ExperimentDir, manifest: &Manifest) -> Result<Vec<NoiseCell>, ArchiveError> {
+    let data = &manifest.plan.experiment.data;
+    dir.cached(NOISE_CACHE, || Ok(noise_cells(&steady_runs(dir, manifest)?, data)))
 }

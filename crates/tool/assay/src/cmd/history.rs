@@ -143,8 +143,9 @@ fn import(path: &Path, metrics: &[String]) -> Result<Vec<History>> {
     if metrics.is_empty() { Ok(histories) } else { metrics.iter().map(of).collect() }
 }
 
-/// Reads every experiment, oldest first; reports and skips damaged ones.
-fn past(environment: &Environment, ui: &Ui) -> Vec<Past> {
+/// Reads every experiment, oldest first, and the runs of those that match; reports and skips
+/// damaged ones.
+fn past(environment: &Environment, query: &HistoryQuery, ui: &Ui) -> Vec<Past> {
     let mut past = Vec::new();
     for dir in Results::at(&environment.results).newest() {
         let manifest = match dir.manifest() {
@@ -154,8 +155,8 @@ fn past(environment: &Environment, ui: &Ui) -> Vec<Past> {
                 continue;
             }
         };
-        let (runs, damaged): (Vec<_>, Vec<_>) =
-            dir.each_run(&manifest).into_iter().partition(Result::is_ok);
+        let read = if query.has(&manifest) { dir.each_run(&manifest) } else { Vec::new() };
+        let (runs, damaged): (Vec<_>, Vec<_>) = read.into_iter().partition(Result::is_ok);
         damaged.into_iter().filter_map(Result::err).for_each(|error| ui.status(error));
         past.push(Past { manifest, runs: runs.into_iter().flatten().collect() });
     }
@@ -164,16 +165,8 @@ fn past(environment: &Environment, ui: &Ui) -> Vec<Past> {
 }
 
 fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathered> {
-    let past = past(environment, ui);
-    if past.is_empty() {
-        return Err(miette!(
-            help = "run an experiment first, or read a file with --import",
-            "no experiment found in {}",
-            environment.results.display()
-        ));
-    }
     let default = || vec![METRIC.to_owned()];
-    let archive = HistoryQuery {
+    let query = HistoryQuery {
         metrics: if args.metrics.is_empty() { default() } else { args.metrics.clone() },
         engine: args.engine.clone(),
         variant: args.variant.clone(),
@@ -181,7 +174,15 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
         experiment: args.experiment.clone(),
         host: args.host.clone(),
     };
-    gather(&past, &archive).map_err(to_report)
+    let past = past(environment, &query, ui);
+    if past.is_empty() {
+        return Err(miette!(
+            help = "run an experiment first, or read a file with --import",
+            "no experiment found in {}",
+            environment.results.display()
+        ));
+    }
+    gather(&past, &query).map_err(to_report)
 }
 
 /// Returns an error as a report, with suggestions.

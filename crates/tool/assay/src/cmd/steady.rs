@@ -1,7 +1,7 @@
 //! Runs trimmed to the window in which all are steady.
 
 use analysis::{WarmupTrims, warmup_trims};
-use archive::{ArchiveError, ExperimentDir};
+use archive::{ArchiveError, ExperimentDir, parallel_map};
 use miette::{Result, miette};
 use model::{Manifest, RunRecord};
 
@@ -34,33 +34,36 @@ impl Window {
             return Ok(());
         }
         for (dir, runs) in parts {
-            let whole = std::mem::take(*runs).into_iter();
-            **runs = whole
-                .map(|run| trim(dir, run, &warmup_trims))
-                .collect::<Result<_, _>>()
-                .map_err(|error| {
-                    miette!(
-                        help = "measure whole steps with --whole",
-                        "the warm-up cannot be trimmed: {error}"
-                    )
-                })?;
+            let whole = std::mem::take(*runs);
+            **runs = trim_runs(dir, whole, &warmup_trims).map_err(|error| {
+                miette!(
+                    help = "measure whole steps with --whole",
+                    "the warm-up cannot be trimmed: {error}"
+                )
+            })?;
         }
         Ok(())
     }
 }
 
 /// Returns the runs of an experiment with the warm-up trimmed.
-pub(crate) fn steady_runs(dir: &ExperimentDir) -> Result<Vec<RunRecord>, ArchiveError> {
-    let runs = dir.runs(&dir.manifest()?)?;
+pub(crate) fn steady_runs(
+    dir: &ExperimentDir,
+    manifest: &Manifest,
+) -> Result<Vec<RunRecord>, ArchiveError> {
+    let runs = dir.runs(manifest)?;
     let warmup_trims = warmup_trims(&runs);
-    runs.into_iter().map(|run| trim(dir, run, &warmup_trims)).collect()
+    trim_runs(dir, runs, &warmup_trims)
 }
 
-fn trim(
+fn trim_runs(
     dir: &ExperimentDir,
-    run: RunRecord,
+    runs: Vec<RunRecord>,
     warmup_trims: &WarmupTrims,
-) -> Result<RunRecord, ArchiveError> {
-    let (path, of_run) = (dir.run_dir(&run.cell.id), warmup_trims.of(&run));
-    runner::trim_warmup(&path, run, &of_run)
+) -> Result<Vec<RunRecord>, ArchiveError> {
+    let trim = |run: RunRecord| {
+        let (path, of_run) = (dir.run_dir(&run.cell.id), warmup_trims.of(&run));
+        runner::trim_warmup(&path, run, &of_run)
+    };
+    parallel_map(runs, trim).into_iter().collect()
 }

@@ -1,8 +1,4 @@
-//! MSER-5 truncation: a second estimate of the warm-up.
-
-use super::means::means;
-use crate::sample::mean;
-use model::float;
+//! MSER-5 truncation: the yardstick of the warm-up trim.
 
 /// Values of a batch.
 const BATCH: usize = 5;
@@ -16,8 +12,9 @@ const MIN_BATCHES: usize = 6;
 /// steady state, so it only confirms another method.
 ///
 /// Source: [White 1997]; batches of 5: [White Cobb Spratt 2000].
-pub fn mser5(values: &[f64]) -> Option<usize> {
-    let batches = means(values, BATCH);
+pub(crate) fn mser5(values: &[f64]) -> Option<usize> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let batches: Vec<f64> = values.chunks_exact(BATCH).map(mean).collect();
     if batches.len() < MIN_BATCHES || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
@@ -26,7 +23,7 @@ pub fn mser5(values: &[f64]) -> Option<usize> {
         let rest = &batches[from..];
         let middle = mean(rest);
         let squares: f64 = rest.iter().map(|value| (value - middle).powi(2)).sum();
-        squares / float(rest.len()).powi(2)
+        squares / (rest.len() as f64).powi(2)
     };
     let best = (0..=half).map(|from| (score(from), from)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     (best.1 < half).then_some(best.1 * BATCH)
