@@ -52,7 +52,7 @@ impl OwnNs {
 /// Reports closed loops: what blocks by the least calibration, what dilutes by the most.
 ///
 /// A busy neighbour only adds to a calibration. So the least cost is certain, as a verdict that is
-/// withheld needs; and only the most is a bound, for no calibration says what the client cost
+/// withheld needs; and only the most is a bound, for no calibration has what the client cost
 /// while the step ran.
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let Some(own) = OwnNs::of(context) else { return Vec::new() };
@@ -75,20 +75,27 @@ fn harness(step: &StepRecord, own: OwnNs) -> Option<Observation> {
     (most > SHARE).then(|| {
         let share = percent(known.min(1.0));
         let of_whole = format!("of an operation's {whole_ns:.0} ns is the client's own work");
-        let evidence = match (is_severe, 1.0 / (1.0 - most)) {
-            (true, _) => format!("at least {share} {of_whole}, {:.0} ns", own.least),
-            (false, times) if most <= NOTHING_LEFT => format!(
-                "at most {share} {of_whole}, {:.0} ns; differences between engines are at most \
-                 {times:.2} times diluted by it, and so is \"no difference beyond the margin\"",
-                own.most
-            ),
-            (false, _) => format!(
-                "between {:.0} and {:.0} ns {of_whole}: how much that dilutes differences between \
-                 engines is not bounded",
-                own.least, own.most
-            ),
+        let (evidence, remedy) = match (is_severe, 1.0 / (1.0 - most)) {
+            (true, _) => (format!("at least {share} {of_whole}, {:.0} ns", own.least), RULE.remedy),
+            (false, times) if most <= NOTHING_LEFT => {
+                let evidence = format!(
+                    "at most {share} {of_whole}, {:.0} ns; differences between engines are at most \
+                     {times:.2} times diluted by it, and so is \"no difference beyond the margin\"",
+                    own.most
+                );
+                (evidence, RULE.remedy)
+            }
+            (false, _) => {
+                let evidence = format!(
+                    "the client's own work was calibrated at {:.0} to {:.0} ns, and an operation \
+                     took {whole_ns:.0} ns: how much it dilutes differences between engines is not \
+                     bounded",
+                    own.least, own.most
+                );
+                (evidence, "repeat on a quiet host, where the runs' calibrations agree")
+            }
         };
-        let evidence = Observation::new(evidence).step(&step.step.name);
+        let evidence = Observation::new(evidence).step(&step.step.name).remedy(remedy);
         evidence.blocking_if(is_severe).ranked("harness", known)
     })
 }
@@ -139,9 +146,9 @@ mod tests {
         let [(severity, evidence)] = &with([9_000.0, 9_000.0, 95_000.0])[..] else {
             panic!("one finding")
         };
-        let unbounded = "readrandom of a: between 9000 and 95000 ns of an operation's 100000 ns is \
-                     the client's own work: how much that dilutes differences between engines is \
-                     not bounded (3 runs)";
+        let unbounded = "readrandom of a: the client's own work was calibrated at 9000 to 95000 \
+                     ns, and an operation took 100000 ns: how much it dilutes differences between \
+                     engines is not bounded (3 runs)";
         assert_eq!((*severity, evidence.as_str()), (Severity::Warning, unbounded));
     }
 }

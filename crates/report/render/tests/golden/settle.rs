@@ -87,8 +87,8 @@ fn settle_changes_no_figure_of_its_step() {
     // The line of 21 columns: wps, CPU per operation and the like.
     let line = |text: &str| lines(text, SETTLED).lines().next().unwrap().to_owned();
     let (with_line, own_line) = (line(&run_shown(&with)), line(&run_shown(&without)));
-    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    assert_eq!(words(&with_line)[..10], words(&own_line)[..10]);
+    let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(fields(&with_line)[..10], fields(&own_line)[..10]);
     assert_eq!(explained(&with), explained(&without));
 }
 
