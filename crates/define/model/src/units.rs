@@ -184,7 +184,7 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
         Some(count) => (count, true),
         None => (text, false),
     };
-    let (value, unit) = split(count).map_err(|_no_number| no_rate())?;
+    let (value, unit) = split(count).ok_or_else(no_rate)?;
     let scale = match unit {
         "" => 1.0,
         "k" | "K" => 1e3,
@@ -217,9 +217,9 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
         return Err(format!("`{text}` is not a percentage: write 2% or 0.5%"));
     };
     match split(number) {
-        Ok((percent, "")) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
-        Ok((_, "")) => Err(format!("`{text}` is not above 0% and at most 100%")),
-        Ok(_) | Err(_) => Err(format!("`{text}` is not a percentage: write 2% or 0.5%")),
+        Some((percent, "")) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
+        Some((_, "")) => Err(format!("`{text}` is not above 0% and at most 100%")),
+        Some(_) | None => Err(format!("`{text}` is not a percentage: write 2% or 0.5%")),
     }
 }
 
@@ -246,23 +246,21 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// Splits `12.5MiB` into its number and its unit.
-fn split(text: &str) -> Result<(f64, &str), String> {
+/// Splits `12.5MiB` into its number and its unit; `None` without a number.
+fn split(text: &str) -> Option<(f64, &str)> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
     let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let value: f64 = number
-        .replace('_', "")
-        .parse()
-        .map_err(|_not_a_number| format!("`{text}` does not start with a number"))?;
-    Ok((value, unit.trim()))
+    let value: f64 = number.replace('_', "").parse().ok()?;
+    Some((value, unit.trim()))
 }
 
 /// Parses a number in one of the units; `form` follows "is not" in an error.
 fn scaled(text: &str, units: &[(&str, f64)], form: &str) -> Result<u64, String> {
-    let (value, unit) = split(text)?;
+    let no_form = || format!("`{text}` is not {form}");
+    let (value, unit) = split(text).ok_or_else(no_form)?;
     let scale = units.iter().find(|(name, _)| *name == unit);
-    let (_, scale) = scale.ok_or_else(|| format!("`{text}` is not {form}"))?;
+    let (_, scale) = scale.ok_or_else(no_form)?;
     Ok(round(value * scale))
 }
 
@@ -289,7 +287,7 @@ mod tests {
     fn a_wrong_unit_is_rejected_with_an_example() {
         assert!(parse_span("5").unwrap_err().contains("60s"));
         assert!(parse_size("5 parsec").unwrap_err().contains("GiB"));
-        assert!(parse_count("many").unwrap_err().contains("number"));
+        assert!(parse_count("many").unwrap_err().contains("200k"));
     }
 
     #[test]

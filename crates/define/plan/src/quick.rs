@@ -203,11 +203,11 @@ mod tests {
             [
                 "`--option size` is not NAME=VALUE",
                 "unknown levels of clients `swep`",
-                "--duration: `soon` does not start with a number",
+                "--duration: `soon` is not a duration: write 500ms, 60s, 10m or 2h",
                 "unknown step `raedrandom`",
                 "unknown engine `tre`",
                 "unknown durability `paper`",
-                "--cache: `big` does not start with a number",
+                "--cache: `big` is not a size: write 4096, 64KiB, 512MiB or 2GiB",
             ]
         );
     }

@@ -314,6 +314,16 @@ mod tests {
     }
 
     #[test]
+    fn setting_that_no_step_uses_is_rejected() {
+        for setting in ["writer_rate = \"1MiB/s\"", "range_rows = 3", "batch_keys = 4"] {
+            let reads = format!("\"readrandom\"]\n{setting}");
+            let refused = checked("\"readwhilewriting\"]", &reads).unwrap_err().to_string();
+            let (key, _) = setting.split_once(' ').unwrap();
+            assert_eq!(refused, format!("no step uses `{key}`"));
+        }
+    }
+
+    #[test]
     fn the_workload_checks_the_resolved_step() {
         let refused = checked("\"10k\"", "10\nrange_rows = 101").unwrap_err();
         assert_eq!(refused.to_string(), "only 10 rows");

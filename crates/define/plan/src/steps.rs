@@ -4,14 +4,17 @@ use std::ops::Range;
 
 use model::sql::{CallMix, Copies};
 use model::units::parse_span;
-use model::{DataShape, Load, Step, StepInfo, StepRole, StopRule};
+use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
-use crate::settings::{DURATION, SETTLE_CAP, WARMUP};
+use crate::settings::{BATCH_KEYS, DURATION, RANGE_ROWS, SETTLE_CAP, Setting, WARMUP, WRITER_RATE};
 use crate::spec::Section;
 use crate::step_load::is_timed;
+
+/// Returns whether a step uses a setting.
+type Uses = fn(&StepInfo) -> bool;
 
 /// Rows assumed when their number is invalid.
 const ROWS_ASSUMED: u64 = 1_000_000;
@@ -66,6 +69,7 @@ impl Resolver<'_> {
         if errors.len() == 0 {
             errors.ok(self.check_tables(&steps, &tables, factor));
             errors.ok(self.check_reach(benchmark, (&tables, &steps), factor));
+            errors.ok(self.check_use(benchmark, &steps));
         }
         errors.result((steps, loads))
     }
@@ -153,6 +157,31 @@ impl Resolver<'_> {
                 Err(self.refuse(entry.place.clone(), why).remedy(remedy))
             }
         }
+    }
+
+    /// Checks that some step uses each of the benchmark's settings that few steps have.
+    fn check_use(&self, benchmark: &Section, steps: &[Step]) -> Result<(), PlanError> {
+        let known = self.known_steps();
+        let is_used = |uses: Uses| {
+            let mut users = known.iter().filter(|info| uses(info));
+            users.any(|info| steps.iter().any(|step| step.name == info.name))
+        };
+        let users: [(&Setting, Uses, &str); 3] = [
+            (WRITER_RATE, |info| info.has_writer, "readwhilewriting"),
+            (RANGE_ROWS, |info| info.needs.contains(&OpKind::Scan), "fwdrange"),
+            (BATCH_KEYS, |info| info.needs.contains(&OpKind::MultiGet), "multireadrandom"),
+        ];
+        for (setting, uses, example) in users {
+            let Some(value) = benchmark.get(setting).filter(|_| !is_used(uses)) else { continue };
+            let (name, place) = match value.span() {
+                place if place.is_empty() => (format!("--{}", setting.flag()), place),
+                place => (format!("`{}`", setting.key), place),
+            };
+            return Err(self
+                .refuse(place, format!("no step uses {name}"))
+                .remedy(format!("leave it out, or add a step such as {example}")));
+        }
+        Ok(())
     }
 
     /// Checks that the benchmark's load and client search apply to some step.

@@ -16,6 +16,12 @@ pub(crate) type Word<'a> = Spanned<&'a str>;
 /// Names and texts of a table, in the file's order.
 pub(crate) type Pairs = Vec<(Spanned<String>, Spanned<String>)>;
 
+/// The parser's message about a key that occurs twice.
+const DUPLICATE: &str = "duplicate key";
+/// The remedy for a table in a list that is written as a single table.
+const TABLE_OF_LIST: &str = "write the name of a table that can occur again in two pairs of \
+                             brackets: [[variant]]";
+
 /// A table that has only known keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a> {
@@ -72,7 +78,10 @@ pub(crate) fn text<'a>(source: &Source, node: &'a Node<'a>) -> Result<Word<'a>, 
 /// Returns the elements of a list.
 pub(crate) fn list<'a>(source: &Source, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
     let list = node.get_ref().as_array().map(AsRef::as_ref);
-    list.ok_or_else(|| wrong_type(source, "a list in brackets", node))
+    list.ok_or_else(|| {
+        let error = wrong_type(source, "a list in brackets", node);
+        if node.get_ref().is_table() { error.remedy(TABLE_OF_LIST) } else { error }
+    })
 }
 
 /// Returns the key of a table as a text.
@@ -84,7 +93,13 @@ pub(crate) fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
 pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
     let table = DeTable::parse(&source.text).map_err(|error| {
         let place = visible(source, error.span().unwrap_or(0..0));
-        PlanError::new(error.message()).at(source, place, "here")
+        let remedy = match source.text.get(..place.start) {
+            _ if error.message() != DUPLICATE => None,
+            Some(before) if before.ends_with('[') => Some(TABLE_OF_LIST),
+            _ => Some("leave one of them out"),
+        };
+        let error = PlanError::new(error.message()).at(source, place, "here");
+        remedy.into_iter().fold(error, |error, remedy| error.remedy(remedy))
     })?;
     Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
 use model::record::total_counts;
-use model::validity::ProbeRecord;
+use model::validity::{Outcome, ProbeRecord};
 use model::{
-    IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric, rule_code,
+    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric,
+    rule_code, whole,
 };
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
@@ -235,16 +236,18 @@ fn probe_label(number: u32, purpose: &str, clients: u32) -> String {
     format!("probe {number} ({purpose}, {})", model::units::clients(clients))
 }
 
-/// Returns a finished probe in one line.
+/// Returns a finished probe in one line: its figures, or why it has none.
 fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
-    format!(
-        "{run}  {}  {}: {}, p99 {}, {}",
-        step.name,
-        probe_label(probe.number, probe.purpose.name(), probe.clients),
-        rate(probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s), OpUnit::Operation),
-        Nanos(probe.response.p99_ns),
-        probe.outcome.name()
-    )
+    let label = probe_label(probe.number, probe.purpose.name(), probe.clients);
+    let found = match probe.outcome {
+        Outcome::Invalid => probe.reason.clone(),
+        Outcome::Passed | Outcome::Failed | Outcome::Undecided => {
+            let per_s = probe.offered_ops_per_s.unwrap_or(probe.throughput_ops_per_s);
+            let (p99, outcome) = (Nanos(probe.response.p99_ns), probe.outcome.name());
+            format!("{}, p99 {p99}, {outcome}", rate(per_s, OpUnit::Operation))
+        }
+    };
+    format!("{run}  {}  {label}: {found}", step.name)
 }
 
 /// Returns a finished step in one line: rates and times of valid intervals.
@@ -283,7 +286,7 @@ fn step_line(run: &str, step: &StepRecord, of_host: &mut BTreeMap<&'static str, 
     }
     parts.extend(total_counts(&step.clients).failures_phrase());
     if let Some(rate) = step.writer_bytes_per_s {
-        parts.push(format!("writer {:.2} MiB/s", rate / 1_048_576.0));
+        parts.push(format!("writer {}/s", Bytes(whole(rate))));
     }
     if let Some(settle) = &step.settle {
         parts.push(format!("settled in {}", settle.took_ns));
@@ -310,7 +313,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::record::{FailureClass, Finding, OpCounts, Percentiles, Severity};
-    use model::validity::{InvalidCause, InvalidIntervals, InvalidReason, Outcome, Purpose};
+    use model::validity::{InvalidCause, InvalidIntervals, InvalidReason, Purpose};
     use model::{Load, OpKind};
 
     use super::*;
@@ -460,5 +463,9 @@ mod tests {
         let closed = ProbeRecord { offered_ops_per_s: None, ..probe };
         let line = probe_line("a.c1.r1", &step(), &closed);
         assert!(line.ends_with(": 41.2 k/s, p99 400 us, passed"), "{line}");
+        let reason = "the client was late: 1 interval is invalid".to_owned();
+        let invalid = ProbeRecord { outcome: Outcome::Invalid, reason, ..closed };
+        let line = probe_line("a.c1.r1", &step(), &invalid);
+        assert!(line.ends_with("): the client was late: 1 interval is invalid"), "{line}");
     }
 }

@@ -46,10 +46,14 @@ pub(crate) struct TestCatalog {
 }
 
 fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepInfo {
+    let mut needs = BTreeSet::from([OpKind::Put]);
+    if role == StepRole::ReadWrite {
+        needs.insert(OpKind::Scan);
+    }
     StepInfo {
         name: name.into(),
         about: "a step of a test".into(),
-        needs: BTreeSet::from([OpKind::Put]),
+        needs,
         role,
         share_of_rows,
         has_writer: role == StepRole::ReadWrite,

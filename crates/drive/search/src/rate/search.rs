@@ -209,8 +209,7 @@ impl RateSearch {
             let has = most * longest.as_secs_f64();
             let needed = thousands(self.spec.limit.operations_needed());
             return self.end(format!(
-                "{needed} operations are needed to test the limit, {longest} have {has:.0}: make \
-                 the step longer, or the percentile lower"
+                "{needed} operations are needed to test the limit, {longest} have {has:.0}"
             ));
         }
         let range = RateRange { floor: floor.max(MIN_RATE_SHARE * closed_ops_per_s).min(cap), cap };

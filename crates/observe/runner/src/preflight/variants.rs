@@ -101,9 +101,9 @@ fn open_once(
     let mut process = bench.start(&order, &cpus)?;
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
-    let _memory = MemoryWatch::begin(limit, &process)?;
+    let memory = MemoryWatch::begin(limit, &process)?;
     process.send(&Command::Run(Box::new(order)));
-    let mut result = follow(process, || bench.interrupt.level() > 0);
+    let mut result = follow(process, &memory, || bench.interrupt.level() > 0);
     if let Some(Ok((_, effective))) = &result
         && let Err(refusal) = check_connections((effective, &variant.options), experiment)
     {
@@ -135,6 +135,7 @@ fn called_procedures(experiment: &Experiment) -> Vec<u16> {
 /// Returns `None` when `is_over` does: the user interrupted it.
 fn follow(
     mut process: Process,
+    memory: &MemoryWatch,
     is_over: impl Fn() -> bool,
 ) -> Option<Result<(Identity, Options), Refusal>> {
     let clock = SteadyClock::kernel();
@@ -180,6 +181,10 @@ fn follow(
     }
     let reason = match (opened, bad_end(status, &stderr)) {
         (Some(opened), None) => return Some(Ok(opened)),
+        (_, Some(reason)) if memory.has_killed(status) => format!(
+            "the engine died for want of memory while it opened: {reason}; raise `memory` \
+             (--memory)"
+        ),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a message".to_owned(),
     };

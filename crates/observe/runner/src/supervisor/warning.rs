@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use model::record::{Finding, Severity};
 use model::units::thousands;
-use model::validity::{InvalidCause, InvalidIntervals, LoadStatus, Outcome, RUN_QUEUE_SHARE};
+use model::validity::{
+    InvalidCause, InvalidIntervals, LoadStatus, Outcome, Purpose, RUN_QUEUE_SHARE, SearchRecord,
+};
 use model::{Nanos, Placement, StepRecord, metric, rule_code};
 
 use super::span::Part;
@@ -136,16 +138,12 @@ fn search_finding(step: &StepRecord) -> Option<Finding> {
     let search = step.search.as_ref()?;
     if search.found.is_none() {
         let limit = search.limit.map(|limit| format!(" within {limit}")).unwrap_or_default();
-        let invalid =
-            search.probes.iter().filter(|probe| probe.outcome == Outcome::Invalid).count();
-        let remedy = if invalid > search.probes.len() / 3 {
-            "repeat on a quiet host: many probes were invalid"
-        } else {
-            "loosen the limit, or find in the probes what exceeded it (assay show)"
+        let probes = match search.probes.len() {
+            1 => "1 probe".to_owned(),
+            count => format!("{count} probes"),
         };
-        let probes = search.probes.len();
-        let evidence = format!("found nothing{limit} in {probes} probes: {}", search.ended);
-        return Some(warning(rule_code::A041, evidence, remedy));
+        let evidence = format!("found nothing{limit} in {probes}: {}", search.ended);
+        return Some(warning(rule_code::A041, evidence, remedy_of_search(search)));
     }
     search.is_path_dependent.then(|| {
         warning(
@@ -154,6 +152,19 @@ fn search_finding(step: &StepRecord) -> Option<Finding> {
             "probes left debt that a wait does not remove: search on fresh data, more than once",
         )
     })
+}
+
+/// Returns the remedy for a search that found nothing.
+fn remedy_of_search(search: &SearchRecord) -> &'static str {
+    let invalid = search.probes.iter().filter(|probe| probe.outcome == Outcome::Invalid).count();
+    if invalid > search.probes.len() / 3 {
+        return "repeat on a quiet host: many probes were invalid";
+    }
+    if search.probes.iter().all(|probe| probe.purpose == Purpose::Capacity) {
+        return "make the step longer (--duration), or the percentile of the limit lower: no rate \
+                could be tested";
+    }
+    "loosen the limit, or find in the probes what exceeded it (assay show)"
 }
 
 /// Returns how many CPUs the server used on average over the whole step; 0 when there is none.

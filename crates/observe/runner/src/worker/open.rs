@@ -40,7 +40,11 @@ fn step_refusal(driver: &dyn Driver, step: &str, capability: &str) -> Option<Ref
     let can = driver.capabilities();
     let why = can.why_not(capability)?;
     let engine = driver.identity().engine;
-    let reason = format!("step `{step}`: {engine}: {why}; leave the step or this variant out");
+    let left_out = if capability == engine::PIPELINING { "the pipeline" } else { "the step" };
+    let reason = format!(
+        "step `{step}` needs {}: {engine}: {why}; leave {left_out} or this variant out",
+        capability.replace('_', " ")
+    );
     Some(Refusal::Build { reason })
 }
 

@@ -102,9 +102,9 @@ fn tail(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     })
 }
 
-/// Reports probes without a clear outcome.
+/// Reports probes without a clear outcome; a search that found nothing is A041's.
 fn undecided(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
-    let search = step.search.as_ref()?;
+    let search = step.search.as_ref().filter(|search| search.found.is_some())?;
     let count = |outcome| search.probes.iter().filter(|probe| probe.outcome == outcome).count();
     let (undecided, invalid) = (count(Outcome::Undecided), count(Outcome::Invalid));
     let mut parts = Vec::new();
@@ -185,10 +185,12 @@ mod tests {
 
     #[test]
     fn probes_without_a_clear_outcome_are_a_note() {
-        let with = |outcomes: &[Outcome]| {
-            when(&RULE, |step| step.search = Some(search(outcomes, Some(900.0))))
+        let found = |outcomes: &[Outcome], ops_per_s| {
+            when(&RULE, |step| step.search = Some(search(outcomes, ops_per_s)))
         };
+        let with = |outcomes: &[Outcome]| found(outcomes, Some(900.0));
         assert_eq!(with(&[Outcome::Passed, Outcome::Failed]), []);
+        assert_eq!(found(&[Outcome::Invalid], None), []);
         let unclear = [Outcome::Passed, Outcome::Failed, Outcome::Undecided, Outcome::Invalid];
         let evidence = "readrandom of b: of 4 probes 1 were undecided and taken as failed, 1 were \
                     invalid: 50 % had no clear outcome (3 runs)";

@@ -30,13 +30,40 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     let wrong = wrong
         .map(|(step, effect)| format!("{} ({})", step_heading(comparison, step), plain(effect)));
     let wrong: Vec<String> = wrong.collect();
+    let among = match comparison.families.control.comparisons {
+        0 | 1 => String::new(),
+        count => format!(", adjusted for {count} comparisons"),
+    };
+    let places = tested.iter().map(|(step, effect)| (*effect, step_heading(comparison, step)));
+    let range = detectable_range(places.collect());
+    let range = range.map_or(String::new(), |range| format!("; {DETECTABLE}: {range}"));
     Some(match wrong[..] {
-        [] => format!("{is}; no difference between the two in {}.", many(tested.len(), "step")),
+        [] => format!(
+            "{is}; no difference between the two was found in {}{among}{range}.",
+            many(tested.len(), "step")
+        ),
         _ => format!(
             "{is}, and yet a difference was found in {}: one in 20 experiments finds one by \
              chance, and differences of this size are unreliable here.",
             list(&wrong)
         ),
+    })
+}
+
+/// Name of the smallest difference that a design detects.
+const DETECTABLE: &str = "detectable difference (80 % power)";
+
+/// Returns the smallest and the largest of the effects' detectable differences, with their steps.
+fn detectable_range(mut found: Vec<(Effect, String)>) -> Option<String> {
+    found.retain(|(effect, _)| effect.detectable > 0.0);
+    found.sort_by(|one, other| one.0.detectable.total_cmp(&other.0.detectable));
+    let ((low, of_low), (high, of_high)) = (found.first()?, found.last()?);
+    let (low, high) = (percent(low.detectable), percent(high.detectable));
+    Some(match (low == high, of_low == of_high) {
+        (true, true) => format!("{high} in {of_high}"),
+        (true, false) => high,
+        (false, true) => format!("{low} to {high} in {of_high}"),
+        (false, false) => format!("{low} in {of_low} to {high} in {of_high}"),
     })
 }
 
@@ -66,23 +93,14 @@ pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
         let open = others.flat_map(own).filter(is_open);
         found.extend(open.map(|(metric, effect)| (effect, place(metric))));
     }
-    found.sort_by(|one, other| one.0.detectable.total_cmp(&other.0.detectable));
-    let ((low, of_low), (high, of_high)) = (found.first()?, found.last()?);
-    let (low, high) = (percent(low.detectable), percent(high.detectable));
-    let place = match (low == high, of_low == of_high) {
-        (true, true) => format!("{high} in {of_high}"),
-        (true, false) => high,
-        (false, _) => format!("{low} in {of_low} to {high} in {of_high}"),
-    };
     let assumed = found.iter().find(|(effect, _)| effect.method == Method::None);
     let assumed = assumed.map(|(effect, _)| {
         let cov = percent(effect.run_cov);
         format!("; a run-to-run CoV of {cov} is assumed where none was measured")
     });
-    Some(format!(
-        "? detectable difference (80 % power): {place}; smaller ones may be missed{}",
-        assumed.unwrap_or_default()
-    ))
+    let assumed = assumed.unwrap_or_default();
+    let range = detectable_range(found)?;
+    Some(format!("? {DETECTABLE}: {range}; smaller ones may be missed{assumed}"))
 }
 
 /// Costs that may have grown: metric, name, smallest mean that matters.

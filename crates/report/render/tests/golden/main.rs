@@ -10,5 +10,6 @@ mod ibench;
 mod memory;
 mod page;
 mod published;
+mod settle;
 mod steady;
 mod tables;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{Result, miette};
 use model::Waiver;
 use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
@@ -146,9 +146,10 @@ pub(crate) fn read_file(
     catalog: &Program,
     machine: Machine,
 ) -> Result<Checked> {
-    let text = fs::read_to_string(file)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot read the experiment file {file}"))?;
+    let text = fs::read_to_string(file).map_err(|error| {
+        let help = "name an experiment file (.toml), or steps: `readrandom --engine lmdb`";
+        miette!(help = help, "cannot read the experiment file {file}: {error}")
+    })?;
     Ok(plan::load(file, &text, overrides, catalog, machine)?)
 }
 

@@ -196,6 +196,12 @@ fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
     assert!(joined_text(&output).contains("1 failed: 1 lost connection; 1 retried"));
     let shown = sandbox.result_of(&["show", NAME, &run.cell.id]);
     assert!(shown.contains("Failed operations by class"), "{shown}");
+    let longest = model::Nanos(reads.service.max_ns).to_string();
+    assert!(shown.contains(&longest), "the outage of {longest} is not shown: {shown}");
+    sandbox.result_of(&["report", NAME]);
+    let dir = sandbox.experiment().expect("it was run");
+    let page = fs::read_to_string(dir.path().join("report.html")).expect("the page");
+    assert!(page.contains("1 lost connection; 1 were retried"), "the page lacks the failure");
 }
 
 /// Goal: a running server is measured and left running; its costs are not reported.

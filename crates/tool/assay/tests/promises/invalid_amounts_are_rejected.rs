@@ -19,7 +19,7 @@ fn wrong_unit_is_rejected_with_examples() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "-2"), @r#"
-     × `-2` does not start with a number
+     × `-2` is not a count: write 1000, 200k, 4M or 2B
       ╭─[mine.toml:7:8]
     6 │ steps = ["fillseq", "readrandom"]
     7 │ rows = -2

@@ -17,8 +17,8 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "yours.toml"]), @"
-    × cannot read the experiment file yours.toml
-    ╰─▶ No such file or directory (os error 2)
+    × cannot read the experiment file yours.toml: No such file or directory (os error 2)
+    help: name an experiment file (.toml), or steps: `readrandom --engine lmdb`
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"
@@ -41,11 +41,17 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--rows", "many"]), @"
-    × --rows: `many` does not start with a number
+    × --rows: `many` is not a count: write 1000, 200k, 4M or 2B
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--engine", "lmdb", "--option", "a"]), @"
     × `--option a` is not NAME=VALUE
+    nothing was run
+    ");
+    let unused = ["run", "readrandom", "--engine", "lmdb", "--writer-rate", "2MiB/s"];
+    assert_snapshot!(output(&unused), @"
+    × no step uses --writer-rate
+    help: leave it out, or add a step such as readwhilewriting
     nothing was run
     ");
 }
@@ -55,7 +61,7 @@ fn independent_mistakes_are_reported_at_once() {
     let workspace = Workspace::new();
     let typed = ["run", "raedrandom", "--engine", "lmbd", "--duration", "soon"];
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
-      × --duration: `soon` does not start with a number
+      × --duration: `soon` is not a duration: write 500ms, 60s, 10m or 2h
 
     Error: 
       × unknown step `raedrandom`
@@ -69,7 +75,7 @@ fn independent_mistakes_are_reported_at_once() {
     let file = TINY.replace("readrandom", "raedrandom").replace("\"sqlite\"", "\"sqlit\"");
     workspace.write("mine.toml", file.replace("300ms", "soon"));
     assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml"]), @r#"
-      × `soon` does not start with a number
+      × `soon` is not a duration: write 500ms, 60s, 10m or 2h
        ╭─[mine.toml:8:12]
      7 │ rows = "2k"
      8 │ duration = "soon"

@@ -234,8 +234,16 @@ fn invalid_toml_is_shown_at_its_line() {
       ·   ╰── here
     9 │ duration = "300ms"
       ╰────
+     help: leave one of them out
      nothing was run
     "#);
+    let list = "help: write the name of a table that can occur again in two pairs of brackets: \
+                [[variant]]";
+    let table = "[variant]\nname = \"two\"\nengine = \"lmdb\"\n[variant]";
+    for variants in ["[variant]", table] {
+        let message = rejection("[[variant]]", variants);
+        assert!(message.contains(list), "{message}");
+    }
     assert_snapshot!(rejection("question = \"Is it refused?\"", ""), @r#"
      × missing field `question`
       ╭─[mine.toml:1:1]

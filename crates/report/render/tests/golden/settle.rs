@@ -1,0 +1,100 @@
+//! A settle after a step: its costs stand next to the step's, and are none of them.
+
+use analysis::explain::{Question, explain};
+use model::metric;
+use render::{
+    Compared, Format, Meta, Style, render_comparison, render_explanations, render_html, render_run,
+};
+
+use crate::fixture::{Fixture, SETTLED, ibench, settled};
+use crate::page::assert_well_nested;
+
+fn compared(fixture: &Fixture, format: Format) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    render_comparison(&compared, format, Style { has_costs: true, ..Style::default() })
+}
+
+fn run_shown(fixture: &Fixture) -> String {
+    let run = fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap();
+    render_run(&fixture.manifest, run, Style { width: 190, ..Style::default() })
+}
+
+fn explained(fixture: &Fixture) -> String {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    let steps = fixture.comparison.steps.iter().filter(|step| step.name == SETTLED);
+    let question = |step| Question {
+        experiment: &fixture.manifest.plan.experiment,
+        runs: &fixture.runs,
+        comparison: &fixture.comparison,
+        step,
+        variant: "innodb-8.0",
+        cpus: 2,
+        blocking: &[],
+    };
+    let all: Vec<_> = steps.filter_map(|step| explain(&question(step))).collect();
+    render_explanations(&compared, &all, Format::Text, Style::default())
+}
+
+/// Returns the lines that hold `name`.
+fn lines(text: &str, name: &str) -> String {
+    text.lines().filter(|line| line.contains(name)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn run_has_columns_of_the_settle_next_to_the_step_s() {
+    let text = run_shown(&settled());
+    let (_, table) = text.split_once("rows\n").unwrap_or(("", &text));
+    let (table, _) = table.split_once("Closed loops").unwrap();
+    insta::assert_snapshot!(table);
+}
+
+#[test]
+fn costs_of_the_settle_are_compared() {
+    let text = compared(&settled(), Format::Text);
+    let (_, costs) = text.split_once("Costs per operation").unwrap();
+    let (_, of_step) = costs.split_once(SETTLED).unwrap();
+    insta::assert_snapshot!(of_step.split_once("qr100").unwrap().0);
+}
+
+#[test]
+fn csv_has_totals_of_the_settle_and_costs_per_row() {
+    let csv = compared(&settled(), Format::Csv);
+    insta::assert_snapshot!(lines(&lines(&csv, SETTLED), "settle_"));
+}
+
+/// Goal: a settle of any length moves no rate and no cost of the step before it.
+/// Method: the same runs without a settle.
+#[test]
+fn settle_changes_no_figure_of_its_step() {
+    let (with, without) = (settled(), ibench());
+    let of = |fixture: &Fixture, name: &str| -> Vec<String> {
+        let steps = fixture.comparison.steps.iter().filter(|step| step.name == SETTLED);
+        let cells = steps.flat_map(|step| &step.cells);
+        cells.filter_map(|cell| Some(format!("{:?}", cell.metric(name)?.spread))).collect()
+    };
+    for metric in [
+        metric::THROUGHPUT_OPS_PER_S,
+        metric::CPU_US_PER_OP,
+        metric::SERVER_CPU_US_PER_OP,
+        metric::SERVER_WRITE_KIB_PER_OP,
+        metric::SERVER_WRITES_PER_OP,
+    ] {
+        let own = of(&without, metric.name);
+        assert_eq!((own.len(), &of(&with, metric.name)), (2, &own), "{}", metric.name);
+    }
+    // The line of 21 columns: wps, CPU per operation and the like.
+    let line = |text: &str| lines(text, SETTLED).lines().next().unwrap().to_owned();
+    let (with_line, own_line) = (line(&run_shown(&with)), line(&run_shown(&without)));
+    let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(fields(&with_line)[..10], fields(&own_line)[..10]);
+    assert_eq!(explained(&with), explained(&without));
+}
+
+#[test]
+fn page_has_the_settle() {
+    let page = render_html(&settled().input());
+    assert_well_nested(&page);
+    assert!(page.contains("time to settle, all steps"), "no picture of the settles");
+}
