@@ -68,11 +68,11 @@ fn run<C: Clock, S: Schedule>(
     let mut limit = drive.limit;
     let unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
     // Operations before the next one that is checked, or the last.
-    let (mut ahead, mut is_checked) = (unchecked.min(limit), false);
-    let mut course = Course::new(clock, meter);
-    let mut plain_until = course.plain_until::<S>();
+    let (mut left, mut is_checked) = (unchecked.min(limit), false);
+    let mut state = LoopState::new(clock, meter);
+    let mut plain_until = state.plain_until::<S>();
     loop {
-        if ahead > 0 {
+        if left > 0 {
             rows.clear(false);
         } else if meter.ended < limit {
             rows.clear(true);
@@ -92,7 +92,7 @@ fn run<C: Clock, S: Schedule>(
             Ok(outcome) if S::IS_CLOSED && ended < plain_until => {
                 let times = times::<C, S>(clock, begun.intended, begun.started, ended);
                 meter.tally.record(op.kind(), *outcome, times, moved(op, &rows));
-                ahead -= 1;
+                left -= 1;
             }
             outcome => {
                 let (kind, moved) = (op.kind(), moved(op, &rows));
@@ -101,15 +101,15 @@ fn run<C: Clock, S: Schedule>(
                     false => None,
                 };
                 let answer = Answer { kind, moved, outcome, begun, ended };
-                if let Some(end) = course.account::<C, S>(clock, answer, check, meter) {
+                if let Some(end) = state.account::<C, S>(clock, answer, check, meter) {
                     return end;
                 }
-                limit = if course.is_over { 0 } else { limit };
-                ahead = match is_checked {
+                limit = if state.is_over { 0 } else { limit };
+                left = match is_checked {
                     true => generator.unchecked().min(limit.saturating_sub(meter.ended)),
-                    false => (ahead - 1).min(limit),
+                    false => (left - 1).min(limit),
                 };
-                (is_checked, plain_until) = (false, course.plain_until::<S>());
+                (is_checked, plain_until) = (false, state.plain_until::<S>());
             }
         }
         if drive.halt.is_halted() {
@@ -132,7 +132,7 @@ struct Answer<'a> {
 }
 
 /// What operations leave for later ones.
-struct Course {
+struct LoopState {
     /// When [`Meter::mark`] is next due.
     next_mark: Ticks,
     /// When the last operation ended.
@@ -145,7 +145,7 @@ struct Course {
     is_over: bool,
 }
 
-impl Course {
+impl LoopState {
     fn new<C: Clock>(clock: &C, meter: &Meter<'_>) -> Self {
         Self {
             next_mark: clock.ticks_at(meter.next_mark),
