@@ -125,7 +125,7 @@ struct Answer<'a> {
     kind: OpKind,
     /// Rows and bytes.
     moved: (u64, u64),
-    /// Borrowed: moved, it would be copied right after it was written, which takes 30 ns.
+    /// Borrowed, because an error is large.
     outcome: &'a Result<Outcome, EngineError>,
     begun: Begun,
     ended: Ticks,
