@@ -88,10 +88,10 @@ fn run<C: Clock, S: Schedule>(
 
         // Outside the stamps from here on.
         meter.ended += 1;
-        match &outcome {
+        match outcome {
             Ok(outcome) if S::IS_CLOSED && ended < plain_until => {
                 let times = times::<C, S>(clock, begun.intended, begun.started, ended);
-                meter.tally.record(op.kind(), *outcome, times, moved(op, &rows));
+                meter.tally.record(op.kind(), outcome, times, moved(op, &rows));
                 left -= 1;
             }
             outcome => {
@@ -121,12 +121,11 @@ fn run<C: Clock, S: Schedule>(
 }
 
 /// One operation, when it has ended.
-struct Answer<'a> {
+struct Answer {
     kind: OpKind,
     /// Rows and bytes.
     moved: (u64, u64),
-    /// Borrowed, because an error is large.
-    outcome: &'a Result<Outcome, EngineError>,
+    outcome: Result<Outcome, EngineError>,
     begun: Begun,
     ended: Ticks,
 }
@@ -168,7 +167,7 @@ impl LoopState {
     fn account<C: Clock, S: Schedule>(
         &mut self,
         clock: &C,
-        answer: Answer<'_>,
+        answer: Answer,
         check: impl FnOnce(&mut Meter<'_>) -> Option<ClientEnd>,
         meter: &mut Meter<'_>,
     ) -> Option<ClientEnd> {
@@ -198,12 +197,12 @@ impl LoopState {
                     meter.tally.record_retried(kind);
                 }
                 self.failures = 0;
-                meter.tally.record(kind, *outcome, times, moved);
+                meter.tally.record(kind, outcome, times, moved);
                 None
             }
             Err(error) => {
                 (self.failures, self.first_attempt) = (self.failures + 1, began);
-                fail(error, kind, self.failures, meter)
+                fail(&error, kind, self.failures, meter)
             }
         }
     }
