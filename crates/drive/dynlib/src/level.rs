@@ -12,7 +12,7 @@
 use std::ffi::{CStr, CString, c_char, c_uchar, c_void};
 use std::ptr;
 
-use engine::{EngineError, Rows};
+use engine::{CountedRows, EngineError, Rows};
 use model::{Direction, Durability};
 
 crate::handles! { pub Database ReadOptions WriteOptions Batch Iter }
@@ -226,26 +226,14 @@ impl<'a> Client<'a> {
                 api.iter_prev
             }
         };
-        // Copied to locals: through the reference each foreign call would reload them.
-        let (valid, key_of, value_of) = (api.iter_valid, api.iter_key, api.iter_value);
-        let mut left = limit;
-        // SAFETY: the iterator lives.
-        while left > 0 && unsafe { valid(iter) } != 0 {
-            let (mut key_bytes, mut value_bytes) = (0, 0);
-            // SAFETY: the iterator lives and is valid.
-            let key = unsafe { key_of(iter, &raw mut key_bytes) };
-            // SAFETY: the iterator lives and is valid.
-            let value = unsafe { value_of(iter, &raw mut value_bytes) };
-            // SAFETY: the library returned both, and the iterator stays where it is.
-            let key = unsafe { bytes_of(key, key_bytes) };
-            // SAFETY: the library returned both, and the iterator stays where it is.
-            rows.push(key, unsafe { bytes_of(value, value_bytes) });
-            left -= 1;
-            if left > 0 {
-                // SAFETY: the iterator lives and is valid.
-                unsafe { step(iter) };
-            }
-        }
+        let left = if rows.is_storing() {
+            self.walk(iter, (limit, step), |key, value| rows.push(key, value))
+        } else {
+            let mut counted = CountedRows::default();
+            let left = self.walk(iter, (limit, step), |key, value| counted.push(key, value));
+            rows.push_counted(counted);
+            left
+        };
         let ended = api.call(|error| {
             if left > 0 {
                 // SAFETY: the iterator lives. One that failed is not valid, so it ended the loop.
@@ -255,6 +243,37 @@ impl<'a> Client<'a> {
         // SAFETY: the iterator is owned, and not used after this.
         unsafe { (api.iter_destroy)(iter) };
         ended
+    }
+
+    /// Passes up to `limit` rows of a positioned iterator to `row`; returns how many were missing.
+    #[inline]
+    fn walk(
+        &self,
+        iter: *mut Iter,
+        (limit, step): (u32, unsafe extern "C" fn(*mut Iter)),
+        mut row: impl FnMut(&[u8], &[u8]),
+    ) -> u32 {
+        // Copied to locals: through the reference each foreign call would reload them.
+        let (valid, key_of) = (self.api.iter_valid, self.api.iter_key);
+        let value_of = self.api.iter_value;
+        let (mut left, mut key_bytes, mut value_bytes) = (limit, 0, 0);
+        // SAFETY: the iterator lives.
+        while left > 0 && unsafe { valid(iter) } != 0 {
+            // SAFETY: the iterator lives and is valid.
+            let key = unsafe { key_of(iter, &raw mut key_bytes) };
+            // SAFETY: the iterator lives and is valid.
+            let value = unsafe { value_of(iter, &raw mut value_bytes) };
+            // SAFETY: the library returned both, and the iterator stays where it is.
+            let key = unsafe { bytes_of(key, key_bytes) };
+            // SAFETY: the library returned both, and the iterator stays where it is.
+            row(key, unsafe { bytes_of(value, value_bytes) });
+            left -= 1;
+            if left > 0 {
+                // SAFETY: the iterator lives and is valid.
+                unsafe { step(iter) };
+            }
+        }
+        left
     }
 }
 

@@ -31,11 +31,13 @@ impl Written {
     }
 
     /// Returns the bytes of keys and values.
+    #[inline]
     pub fn ingest(&self) -> u64 {
         self.ingest.load(Ordering::Relaxed)
     }
 
     /// Returns the bytes of the log, if there is one.
+    #[inline]
     pub fn logged(&self) -> u64 {
         self.logged.load(Ordering::Relaxed)
     }

@@ -23,7 +23,7 @@ pub mod traits;
 
 pub use error::EngineError;
 pub use refusal::{Refusal, Setting};
-pub use rows::Rows;
+pub use rows::{CountedRows, Rows};
 pub use traits::{
     ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,
     REVERSE_SCANS, Session, gives_answers, scans_in_reverse,

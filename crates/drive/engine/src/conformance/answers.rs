@@ -79,7 +79,7 @@ pub(super) fn kinds(subject: &Subject<'_>) -> Vec<OpKind> {
     offered.flat_map(|&(kind, times)| std::iter::repeat_n(kind, times)).collect()
 }
 
-/// Compares all rows of engine and oracle, in both directions.
+/// Compares all rows of engine and oracle, stored and counted, in both directions.
 pub(super) fn same_rows(
     subject: &Subject<'_>,
     client: &mut Client<'_>,
@@ -94,7 +94,9 @@ pub(super) fn same_rows(
     }
     subject.directions().iter().try_for_each(|&direction| {
         let start = if direction == Direction::Forward { vec![0] } else { after_all(most) };
-        same_answer(&Request::Scan(start, u32::MAX, direction), client, oracle)
+        let request = Request::Scan(start, u32::MAX, direction);
+        same_answer(&request, client, oracle)?;
+        request.with(|op| client.expect_counts(op, &oracle.execute(op)?))
     })
 }
 

@@ -70,6 +70,21 @@ impl<'e> Client<'e> {
         compare(op, &expected, &rows)
     }
 
+    /// Executes a read whose rows are counted and not stored, and compares the counts with `rows`.
+    pub(super) fn expect_counts(&mut self, op: &Op<'_>, rows: &[Row]) -> Result<(), String> {
+        self.rows.clear(false);
+        let outcome = self.session.execute(op, &mut self.rows);
+        outcome.map_err(|error| format!("{} failed: {error}", describe(op)))?;
+        let bytes: usize = rows.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let expected = (rows.len() as u64, bytes as u64);
+        let counted = (self.rows.count(), self.rows.bytes());
+        if counted == expected {
+            return Ok(());
+        }
+        let op = describe(op);
+        Err(format!("{op} counted (rows, bytes) {counted:?} and has {expected:?} when stored"))
+    }
+
     /// Puts one row.
     pub(super) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), String> {
         self.execute(&Op::Put { key, value }).map(drop)

@@ -1,7 +1,7 @@
 //! The hot loop of one client.
 
-use engine::{Rows, Session};
-use model::{Nanos, Op};
+use engine::{EngineError, Rows, Session};
+use model::{Nanos, Op, OpKind, Outcome};
 use workload::Generator;
 
 use super::drive::{Drive, Waiting, fail, verify};
@@ -65,67 +65,147 @@ fn run<C: Clock, S: Schedule>(
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     let mut rows = Rows::new();
-    // The operation that a closed loop does in the place of failed ones began with the first.
-    let (mut failures, mut first_attempt, mut limit) = (0, clock.ticks(), drive.limit);
-    let mut next_mark = clock.ticks_at(meter.next_mark);
-    let mut unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
-    let mut free_since = meter.timeline.start;
-    while meter.ended < limit {
-        let is_checked = unchecked == 0;
+    let mut limit = drive.limit;
+    let unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
+    // Operations before the next one that is checked, or the last.
+    let (mut left, mut is_checked) = (unchecked.min(limit), false);
+    let mut state = LoopState::new(clock, meter);
+    let mut plain_until = state.plain_until::<S>();
+    loop {
+        if left > 0 {
+            rows.clear(false);
+        } else if meter.ended < limit {
+            rows.clear(true);
+            (is_checked, plain_until) = (true, Ticks(0));
+        } else {
+            break;
+        }
         let next = generator.next();
         let Some(op) = &next else { break };
-        rows.clear(is_checked);
         let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
-        let Begun { intended, started, .. } = begun;
         let outcome = session.execute(op, &mut rows);
         let ended = clock.ticks();
 
         // Outside the stamps from here on.
-        let kind = op.kind();
-        let began = if S::IS_CLOSED && failures > 0 { first_attempt } else { started };
         meter.ended += 1;
-        if ended >= next_mark {
-            // The operation belongs to the interval it ended in, so the hand-over comes first.
-            if meter.mark(clock.time_of(ended)) {
-                limit = 0;
-            }
-            next_mark = clock.ticks_at(meter.next_mark);
-            if outcome.is_ok() {
-                let times = times::<C, S>(clock, intended, began, ended);
-                meter.note_ended(kind, clock.time_of(ended), times, moved(op, &rows));
-            }
-        }
-        if !S::IS_CLOSED {
-            note_served(clock, &begun, free_since, meter);
-            free_since = clock.time_of(ended);
-        }
         match outcome {
-            Ok(outcome) => {
-                let times = times::<C, S>(clock, intended, began, ended);
-                let moved = moved(op, &rows);
-                if is_checked && let Some(end) = verify(generator, &rows, kind, meter) {
-                    return end;
-                }
-                if S::IS_CLOSED && failures > 0 {
-                    meter.tally.record_retried(kind);
-                }
-                failures = 0;
-                meter.tally.record(kind, outcome, times, moved);
+            Ok(outcome) if S::IS_CLOSED && ended < plain_until => {
+                let times = times::<C, S>(clock, begun.intended, begun.started, ended);
+                meter.tally.record(op.kind(), outcome, times, moved(op, &rows));
+                left -= 1;
             }
-            Err(error) => {
-                (failures, first_attempt) = (failures + 1, began);
-                if let Some(end) = fail(&error, kind, failures, meter) {
+            outcome => {
+                let (kind, moved) = (op.kind(), moved(op, &rows));
+                let check = |meter: &mut Meter<'_>| match is_checked {
+                    true => verify(generator, &rows, kind, meter),
+                    false => None,
+                };
+                let answer = Answer { kind, moved, outcome, begun, ended };
+                if let Some(end) = state.account::<C, S>(clock, answer, check, meter) {
                     return end;
                 }
+                limit = if state.is_over { 0 } else { limit };
+                left = match is_checked {
+                    true => generator.unchecked().min(limit.saturating_sub(meter.ended)),
+                    false => (left - 1).min(limit),
+                };
+                (is_checked, plain_until) = (false, state.plain_until::<S>());
             }
         }
-        unchecked = if is_checked { generator.unchecked() } else { unchecked - 1 };
         if drive.halt.is_halted() {
             return ClientEnd::Stopped;
         }
     }
     // A wait that was interrupted ends the loop too.
     if drive.halt.is_halted() { ClientEnd::Stopped } else { ClientEnd::Finished }
+}
+
+/// One operation, when it has ended.
+struct Answer {
+    kind: OpKind,
+    /// Rows and bytes.
+    moved: (u64, u64),
+    outcome: Result<Outcome, EngineError>,
+    begun: Begun,
+    ended: Ticks,
+}
+
+/// What operations leave for later ones.
+struct LoopState {
+    /// When [`Meter::mark`] is next due.
+    next_mark: Ticks,
+    /// When the last operation ended.
+    free_since: Nanos,
+    /// Operations that failed in a row.
+    failures: u32,
+    /// When the first of these began: so did the one that a closed loop does in their place.
+    first_attempt: Ticks,
+    /// Whether the deadline has passed.
+    is_over: bool,
+}
+
+impl LoopState {
+    fn new<C: Clock>(clock: &C, meter: &Meter<'_>) -> Self {
+        Self {
+            next_mark: clock.ticks_at(meter.next_mark),
+            free_since: meter.timeline.start,
+            failures: 0,
+            first_attempt: clock.ticks(),
+            is_over: false,
+        }
+    }
+
+    /// Returns until when an operation that is done is counted and nothing else.
+    ///
+    /// One comparison then stands for all that is rare in a closed loop.
+    fn plain_until<S: Schedule>(&self) -> Ticks {
+        if S::IS_CLOSED && self.failures == 0 { self.next_mark } else { Ticks(0) }
+    }
+
+    /// Accounts for an operation and everything else that is due; returns the client's end, if any.
+    #[inline(always)]
+    fn account<C: Clock, S: Schedule>(
+        &mut self,
+        clock: &C,
+        answer: Answer,
+        check: impl FnOnce(&mut Meter<'_>) -> Option<ClientEnd>,
+        meter: &mut Meter<'_>,
+    ) -> Option<ClientEnd> {
+        let Answer { kind, moved, outcome, begun, ended } = answer;
+        let is_retry = S::IS_CLOSED && self.failures > 0;
+        let began = if is_retry { self.first_attempt } else { begun.started };
+        let times = times::<C, S>(clock, begun.intended, began, ended);
+        if ended >= self.next_mark {
+            // The operation belongs to the interval it ended in, so the hand-over comes first.
+            let at = clock.time_of(ended);
+            self.is_over = meter.mark(at);
+            self.next_mark = clock.ticks_at(meter.next_mark);
+            if outcome.is_ok() {
+                meter.note_ended(kind, at, times, moved);
+            }
+        }
+        if !S::IS_CLOSED {
+            note_served(clock, &begun, self.free_since, meter);
+            self.free_since = clock.time_of(ended);
+        }
+        match outcome {
+            Ok(outcome) => {
+                if let Some(end) = check(meter) {
+                    return Some(end);
+                }
+                if is_retry {
+                    meter.tally.record_retried(kind);
+                }
+                self.failures = 0;
+                meter.tally.record(kind, outcome, times, moved);
+                None
+            }
+            Err(error) => {
+                (self.failures, self.first_attempt) = (self.failures + 1, began);
+                fail(&error, kind, self.failures, meter)
+            }
+        }
+    }
 }
 
 /// The start of an operation.

@@ -16,6 +16,7 @@ const PAIR_TRIES: u32 = 64;
 ///
 /// Through libc, not rustix: rustix finds the vDSO itself, and aborts under valgrind, which hides
 /// it and counts our instructions.
+#[cold]
 #[expect(clippy::cast_sign_loss, reason = "the monotonic clock counts up from 0 at boot")]
 pub(super) fn kernel_now() -> Nanos {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("every kernel has this clock");
@@ -66,6 +67,10 @@ pub(super) struct Counter {
 }
 
 impl Counter {
+    /// Readings that are nanoseconds of the kernel's clock already.
+    pub(super) const IDENTITY: Self =
+        Self { origin: Pair { ticks: 0, kernel: Nanos(0) }, scale: 1 << SCALE_BITS };
+
     /// Ends a calibration that began some time before; `None` when the rate makes no sense.
     pub(super) fn end(origin: Pair) -> Option<Self> {
         let later = pair();

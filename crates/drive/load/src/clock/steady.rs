@@ -44,7 +44,10 @@ const DRIFT_PPM_MAX: f64 = 500.0;
 /// The time stamp counter if trusted, else the kernel's clock.
 #[derive(Debug)]
 pub struct SteadyClock {
-    counter: Result<Counter, String>,
+    is_counter: bool,
+    /// Scale of the readings, whichever clock they are of.
+    scale: Counter,
+    source: String,
     margin: Nanos,
 }
 
@@ -63,27 +66,33 @@ impl SteadyClock {
             margin = measured_margin(origin.kernel);
             Counter::end(origin).ok_or_else(|| "the counter's rate is odd".to_owned())
         });
-        Self { counter, margin }
+        match counter {
+            Ok(scale) => Self { is_counter: true, scale, source: "tsc".to_owned(), margin },
+            Err(reason) => Self { margin, ..Self::kernel_because(&reason) },
+        }
     }
 
     /// Returns a clock that calls the kernel for every stamp.
     pub fn kernel() -> Self {
-        Self { counter: Err("requested".to_owned()), margin: MARGIN_MAX }
+        Self::kernel_because("requested")
+    }
+
+    fn kernel_because(reason: &str) -> Self {
+        let source = format!("clock_gettime ({reason})");
+        Self { is_counter: false, scale: Counter::IDENTITY, source, margin: MARGIN_MAX }
     }
 
     /// Compares with the kernel's clock, since calibration.
     pub fn check(&self) -> ClockRecord {
-        let (source, drift_ppm) = match &self.counter {
-            Ok(counter) => {
-                let (ours, kernel) = counter.compare();
-                let elapsed = kernel.since(counter.origin.kernel);
-                let offset_ns = ours.0.cast_signed() - kernel.0.cast_signed();
-                let drift = offset_ns as f64 / elapsed.0.max(1) as f64 * 1e6;
-                ("tsc".to_owned(), (elapsed >= DRIFT_AFTER).then_some(drift))
-            }
-            Err(reason) => (format!("clock_gettime ({reason})"), None),
+        let drift = || {
+            let (ours, kernel) = self.scale.compare();
+            let elapsed = kernel.since(self.scale.origin.kernel);
+            let offset_ns = ours.0.cast_signed() - kernel.0.cast_signed();
+            let drift = offset_ns as f64 / elapsed.0.max(1) as f64 * 1e6;
+            (elapsed >= DRIFT_AFTER).then_some(drift)
         };
-        ClockRecord { source, drift_ppm, is_sound: is_sound(drift_ppm) }
+        let drift_ppm = if self.is_counter { drift() } else { None };
+        ClockRecord { source: self.source.clone(), drift_ppm, is_sound: is_sound(drift_ppm) }
     }
 }
 
@@ -100,33 +109,21 @@ impl Clock for SteadyClock {
 
     #[inline(always)]
     fn ticks(&self) -> Ticks {
-        match &self.counter {
-            Ok(_) => Counter::ticks(),
-            Err(_) => Ticks(kernel_now().0),
-        }
+        if self.is_counter { Counter::ticks() } else { Ticks(kernel_now().0) }
     }
 
     #[inline(always)]
     fn time_of(&self, ticks: Ticks) -> Nanos {
-        match &self.counter {
-            Ok(counter) => counter.time_of(ticks),
-            Err(_) => Nanos(ticks.0),
-        }
+        self.scale.time_of(ticks)
     }
 
     fn ticks_at(&self, at: Nanos) -> Ticks {
-        match &self.counter {
-            Ok(counter) => counter.ticks_at(at),
-            Err(_) => Ticks(at.0),
-        }
+        self.scale.ticks_at(at)
     }
 
     #[inline(always)]
     fn between(&self, from: Ticks, to: Ticks) -> Nanos {
-        match &self.counter {
-            Ok(counter) => counter.between(from, to),
-            Err(_) => Nanos(to.0.saturating_sub(from.0)),
-        }
+        self.scale.between(from, to)
     }
 
     fn rest_until(&self, at: Nanos) -> Nanos {
