@@ -11,9 +11,6 @@ use crate::server::TreeMetadata;
 /// File name of the metadata.
 pub(crate) const METADATA_FILE: &str = "artifact.json";
 
-/// Directory of an engine's headers, in builds that need a shim.
-pub(crate) const HEADERS_DIR: &str = "headers";
-
 /// One build in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {

@@ -12,12 +12,9 @@ use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::{check_exports, digest};
 use crate::program::listed;
-use crate::shims::{self, ShimBuild};
+use crate::shims::{self, SHIM_HEADERS, ShimBuild};
 use crate::source::{Fetched, Progress, headers_package};
 use crate::store::{CommitOptions, Store};
-
-/// Fact: the headers a shim was compiled against.
-const SHIM_HEADERS: &str = "shim_headers";
 
 impl Store {
     /// Turns the files in the entry's work directory into the entry.
@@ -44,7 +41,7 @@ impl Store {
             progress(&format!("compiling its shim against the headers in {}", include.display()));
             let work = entry.work("shim")?;
             let compiled =
-                self.shim_build(&entry.build, &recipe, &ready, &work).compile_first(&include)?;
+                self.shim_build(&entry.build, &recipe, &ready, &work).compile(&include)?;
             facts.extend(compiled.facts);
             shim = Some(compiled.metadata);
         }
@@ -59,15 +56,21 @@ impl Store {
         )
     }
 
-    /// Recompiles the shim of a cached build, and tests it.
+    /// Recompiles the shim of a cached build against its headers, and tests it.
     pub(crate) fn recompile_shim(
         &self,
         entry: &Entry,
         mut metadata: ArtifactMetadata,
         recipe: &Recipe,
     ) -> Result<Artifact, SupplyError> {
+        let include = metadata.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
+        if !include.join(recipe.header).is_file() {
+            let reason = format!("its shim is out of date, its headers are not in {include:?}");
+            return Err(self.damaged_build(&entry.build, &entry.dir, &reason));
+        }
         let work = entry.work("shim")?;
-        let compiled = self.shim_build(&entry.build, recipe, &entry.dir, &work).recompile()?;
+        let shim = self.shim_build(&entry.build, recipe, &entry.dir, &work);
+        let compiled = shim.compile(include)?;
         let library = entry.dir.join(library_name(&entry.build.engine));
         self.smoke_test(entry, &library, &library, metadata.facts.get(SHIM_HEADERS))?;
         metadata.facts.extend(compiled.facts);
@@ -117,7 +120,7 @@ impl Store {
                 _,
             ) => {
                 let reason = with_source_path(reason);
-                SupplyError::NotWorking(format!("{build} is not cached: {reason}"))
+                SupplyError::Unavailable(format!("{build} is not cached: {reason}"))
             }
         })
     }
@@ -132,7 +135,7 @@ fn missing_header(build: &BuildRef, header: &str, searched: Vec<PathBuf>) -> Sup
         ),
         None => "name their directory with --headers DIR".to_owned(),
     };
-    SupplyError::NotCompiled(format!(
+    SupplyError::Unavailable(format!(
         "no header `{header}` for {build} (searched: {}): {remedy}",
         listed(searched)
     ))

@@ -58,7 +58,7 @@ pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, 
     Ok(files)
 }
 
-/// Returns the line without addresses and host names, truncated.
+/// Returns the line without addresses and host names, or its end.
 pub(crate) fn without_addresses(line: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, ')' | ',' | '"' | '\'' | ']');
     let mut clean = line.to_owned();
@@ -74,8 +74,9 @@ pub(crate) fn without_addresses(line: &str) -> String {
             clean = clean.replace(&host, "(host)");
         }
     }
-    match clean.char_indices().nth(EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}...", &clean[..end]),
+    // The reason comes last.
+    match clean.char_indices().nth_back(EXCERPT_CHARS) {
+        Some((before, c)) => format!("...{}", &clean[before + c.len_utf8()..]),
         None => clean,
     }
 }

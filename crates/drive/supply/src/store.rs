@@ -6,7 +6,6 @@
 //!                        .9.10.0.lock              held while the entry is made or removed
 //!                        .9.10.0.partial/          work directory of a fetch
 //!                 wiredtiger/mine/libassay-wiredtiger.so   the shim, for an engine that needs one
-//!                                /headers/         headers the shim was compiled against
 //!                 postgres/15.10/tree/bin/postgres  a server with its files
 //! ```
 //!
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use shim::Recipe;
 
-use crate::artifact::{Artifact, ArtifactMetadata, HEADERS_DIR, METADATA_FILE, library_name};
+use crate::artifact::{Artifact, ArtifactMetadata, METADATA_FILE, library_name};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
@@ -155,7 +154,7 @@ impl Store {
     /// Checks that the name is not that of an official build.
     pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
         if self.source_of(checked(build)?).is_some() {
-            return Err(SupplyError::Invalid(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "{build} is the name of an official build: choose another, as in {build}-mine"
             )));
         }
@@ -197,14 +196,7 @@ impl Store {
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
         }
-        let damaged = |reason: String| {
-            SupplyError::Damaged(format!(
-                "the cached {build} in {} is damaged ({reason}): run `assay engine remove \
-                 {build}`, then {}",
-                dir.display(),
-                self.remedy(build)
-            ))
-        };
+        let damaged = |reason: String| self.damaged_build(build, &dir, &reason);
         let metadata = read_metadata(&dir, build).map_err(damaged)?;
         if let Some(tree) = &metadata.tree {
             return match tree.check(&dir, &metadata.sha256) {
@@ -221,10 +213,17 @@ impl Store {
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
         }
-        if self.recipe(build).is_some() && !dir.join(HEADERS_DIR).is_dir() {
-            return Err(damaged("the headers of its shim are missing".to_owned()));
-        }
         Ok(Some(metadata))
+    }
+
+    /// Returns the error for a cached build that is not as it was stored.
+    pub(crate) fn damaged_build(&self, build: &BuildRef, dir: &Path, reason: &str) -> SupplyError {
+        SupplyError::Unavailable(format!(
+            "the cached {build} in {} is damaged ({reason}): run `assay engine remove {build}`, \
+             then {}",
+            dir.display(),
+            self.remedy(build)
+        ))
     }
 
     /// Returns the shim recipe of the build's engine, if it needs one.
@@ -296,9 +295,7 @@ impl Store {
         match self.find_with(&build, Some(&entry))? {
             None => Ok(Ok(entry)),
             Some(cached) if is_same(&cached) => Ok(Err(cached)),
-            Some(Artifact { origin, .. }) => {
-                Err(SupplyError::Exists { build: build.to_string(), origin })
-            }
+            Some(cached) => Err(SupplyError::exists(&cached)),
         }
     }
 
@@ -309,7 +306,9 @@ impl Store {
     pub fn remove(&self, build: &BuildRef) -> Result<(), SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
-            return Err(SupplyError::NotCached(build.to_string()));
+            let text =
+                format!("{build} is not cached: `assay engine list` shows the cached builds");
+            return Err(SupplyError::Unavailable(text));
         }
         self.lock(build, &mut |_| ())?.clear()
     }
@@ -379,8 +378,8 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
     let text = build.to_string();
     match text.parse::<BuildRef>() {
         Ok(parsed) if parsed == *build && build.version.is_some() => Ok(build),
-        Ok(_) => Err(SupplyError::Invalid(format!("{build} names no version"))),
-        Err(reason) => Err(SupplyError::Invalid(reason)),
+        Ok(_) => Err(SupplyError::Unavailable(format!("{build} names no version"))),
+        Err(reason) => Err(SupplyError::Unavailable(reason)),
     }
 }
 

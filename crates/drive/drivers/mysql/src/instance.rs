@@ -47,7 +47,6 @@ pub(crate) fn open(
     SqlEngine::open(connection, spec, config, check, |connection: &mut Connection, tables| {
         Ok(MysqlDatabase {
             flavour,
-            version: connection.version().to_owned(),
             saved_variables: Mutex::new(None),
             storage_engine: storage_engine(connection, tables.first().map_or("", String::as_str))?,
         })
@@ -58,13 +57,12 @@ impl Database for MysqlDatabase {
     type Connection = Connection;
 
     fn identity(engine: &MysqlEngine) -> Identity {
-        let Self { flavour, version, .. } = &engine.database;
         let variables = engine.with_control(variables).unwrap_or_default();
         let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
         let facts = FACTS.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
         Identity {
-            engine: flavour.name().to_owned(),
-            version: value("version").unwrap_or_else(|| version.clone()),
+            engine: engine.database.flavour.name().to_owned(),
+            version: value("version").unwrap_or_default(),
             origin: "server".to_owned(),
             sha256: None,
             facts: facts.collect(),

@@ -13,7 +13,6 @@ pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
 
 /// SQL and limits of one kind of server.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "a table of differences")]
 pub struct Sql {
     /// The dialect of applications.
     pub dialect: Dialect,
@@ -35,20 +34,6 @@ pub struct Sql {
     pub begin: &'static str,
     /// Whether the begin and the commit of a transaction are prepared.
     pub is_begin_prepared: bool,
-    /// Whether table creation is transactional, and tables are reused singly.
-    pub is_ddl_transactional: bool,
-    /// Whether an own server holds the data of its directory only.
-    pub trusts_own_server: bool,
-    /// Columns of the marker table: name and token.
-    pub marker_columns: &'static str,
-    /// Column of the token.
-    pub token_column: &'static str,
-    /// Releases the lock of a run, if the connection's end does not.
-    pub unlock: Option<&'static str>,
-    /// Pauses before each attempt to reconnect.
-    pub pauses: &'static [Duration],
-    /// Whether a completed statement resets the count of losses.
-    pub forgives_losses: bool,
 }
 
 /// A logged-in connection to a server.

@@ -28,7 +28,7 @@ mod template;
 
 pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, capabilities, server_options};
 pub use connection::{Connection, Reply, Sql};
-pub use database::{Control, Database, SqlEngine};
+pub use database::{Database, SqlEngine};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use receive_buffer::ReceiveBuffer;

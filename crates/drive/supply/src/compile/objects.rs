@@ -153,7 +153,7 @@ impl<'a> Objects<'a> {
         let log = self.dir.join(LOG_FILE);
         let all = format!("{}\n\n{}", command.join(" "), text(&output.stderr));
         fs::write(&log, all).map_err(SupplyError::io("write", &log))?;
-        Err(SupplyError::NotCompiled(format!(
+        Err(SupplyError::Unavailable(format!(
             "{program} did not {action} {file}:\n{}\nfull output and command: {}; finished \
              objects are stored, the same call continues from there",
             compiler_errors(&output),
@@ -177,7 +177,7 @@ impl<'a> Objects<'a> {
         if free >= needed {
             return Ok(());
         }
-        Err(SupplyError::NotCompiled(format!(
+        Err(SupplyError::Unavailable(format!(
             "{} has {} free, compiling needs {}: free some space, or choose another cache with \
              --cache-dir DIR",
             self.dir.display(),

@@ -116,7 +116,7 @@ impl Store {
             let hint = other.map_or_else(String::new, |ServerProgram { engine, .. }| {
                 format!("; it has the program of {engine}: is it {engine}@NAME?")
             });
-            return Err(SupplyError::NotWorking(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "no program of {} in {} (searched: {}){hint}",
                 server.engine,
                 root.display(),
@@ -133,14 +133,14 @@ impl Store {
             let first = output.lines().next().unwrap_or("nothing");
             let other = others.iter().find(|other| other.matches(&output));
             let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
-            return Err(SupplyError::NotWorking(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "{} is not {}: its `--version` prints: {first}{hint}",
                 path.display(),
                 server.engine
             )));
         };
         if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
-            return Err(SupplyError::NotWorking(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "{} is closed to other users, but a server that root starts runs as another: \
                  chmod -R a+rX {}",
                 path.display(),
@@ -161,7 +161,7 @@ fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyE
         return Ok(path);
     }
     let of_program = path.ancestors().skip(1).find(|dir| server.find(dir).is_some());
-    Err(SupplyError::Invalid(format!(
+    Err(SupplyError::Unavailable(format!(
         "{} is no directory: give the one the server is installed in, as in {}",
         given.display(),
         of_program.unwrap_or(Path::new("DIR")).display()

@@ -67,7 +67,7 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 /// Errors name it as `shown`.
 pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
     let failure =
-        |reason: String| SupplyError::NotWorking(format!("{shown} does not run here: {reason}"));
+        |reason: String| SupplyError::Unavailable(format!("{shown} does not run here: {reason}"));
     let output = output_of(command_with_libraries(program, root).arg("--version"));
     let (status, output) = output.map_err(|error| {
         let is_late = error.kind() == io::ErrorKind::TimedOut;

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
-use super::headers::{copy_headers, parse_make_rule};
-use crate::artifact::{ArtifactMetadata, HEADERS_DIR, ShimMetadata, library_name};
+use crate::artifact::{ArtifactMetadata, ShimMetadata, library_name};
 use crate::compile::compiler_errors;
 use crate::error::SupplyError;
 use crate::library::{digest, hex, soname};
@@ -23,6 +22,8 @@ const STRICT: [&str; 3] = [
     "-Werror=int-conversion",
 ];
 
+/// Fact: the headers a shim was compiled against.
+pub(crate) const SHIM_HEADERS: &str = "shim_headers";
 /// Functions listed when a library lacks many.
 const NAMED: usize = 3;
 
@@ -60,37 +61,6 @@ pub(crate) struct ShimBuild<'a> {
 }
 
 impl ShimBuild<'_> {
-    /// Compiles the shim against the headers in `include` and copies them.
-    ///
-    /// # Errors
-    /// When there is no compiler, it fails, or the library lacks functions of its headers.
-    pub(crate) fn compile_first(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
-        self.write_sources()?;
-        let macros = self.probe(include)?;
-        let headers = self.dir.join(HEADERS_DIR);
-        fs::create_dir(&headers).map_err(SupplyError::io("create", &headers))?;
-        let sources = (0..self.recipe.probes.len())
-            .filter(|index| macros.contains(&self.recipe.probes[*index].0))
-            .map(probe_name)
-            .chain([self.source_name()]);
-        for source in sources {
-            let needed = self.needs(include, &source, &macros)?;
-            copy_headers(include, self.recipe.header, &needed, &headers)?;
-        }
-        self.name_library()?;
-        let mut build = self.compile(&headers, include, &macros)?;
-        build.facts.insert("shim_headers".to_owned(), include.display().to_string());
-        Ok(build)
-    }
-
-    /// Recompiles the shim against the copied headers.
-    pub(crate) fn recompile(&self) -> Result<CompiledShim, SupplyError> {
-        self.write_sources()?;
-        let headers = self.dir.join(HEADERS_DIR);
-        let macros = self.probe(&headers)?;
-        self.compile(&headers, &headers, &macros)
-    }
-
     /// Runs the C compiler, which may have arguments of its own: `ccache gcc`.
     fn cc(&self, arguments: &[OsString]) -> Result<Output, SupplyError> {
         let mut args = self.compiler.split_whitespace();
@@ -141,24 +111,6 @@ impl ShimBuild<'_> {
         Ok(found)
     }
 
-    /// Returns the files that compiling a source reads.
-    fn needs(
-        &self,
-        include: &Path,
-        source: &str,
-        macros: &[&str],
-    ) -> Result<Vec<PathBuf>, SupplyError> {
-        let mut arguments: Vec<OsString> = vec!["-M".into()];
-        arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
-        arguments.extend(Self::includes(include));
-        arguments.push(source.into());
-        let output = self.cc(&arguments)?;
-        if !output.status.success() {
-            return Err(self.compile_error(include, &output));
-        }
-        Ok(parse_make_rule(&text(&output.stdout)))
-    }
-
     /// Links the library's soname to its file.
     ///
     /// Otherwise the loader would find the system's build of the engine.
@@ -166,19 +118,20 @@ impl ShimBuild<'_> {
         let file = library_name(self.engine);
         let Some(name) = soname(&self.dir.join(&file))? else { return Ok(()) };
         let link = self.dir.join(&name);
-        if name == file || name.contains('/') {
+        if name == file || name.contains('/') || link.exists() {
             return Ok(());
         }
         std::os::unix::fs::symlink(&file, &link).map_err(SupplyError::io("create", &link))
     }
 
-    /// Compiles, links and installs the shim; errors show `named_headers`.
-    fn compile(
-        &self,
-        include: &Path,
-        named_headers: &Path,
-        macros: &[&str],
-    ) -> Result<CompiledShim, SupplyError> {
+    /// Compiles the shim against the headers in `include`, links and installs it.
+    ///
+    /// # Errors
+    /// When there is no compiler, it fails, or the library lacks functions of its headers.
+    pub(crate) fn compile(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
+        self.write_sources()?;
+        let macros = self.probe(include)?;
+        self.name_library()?;
         let object = format!("assay-{}.o", self.engine);
         let mut arguments: Vec<OsString> =
             ["-O2", "-fPIC", "-c", "-o", &object].map(Into::into).into();
@@ -189,7 +142,7 @@ impl ShimBuild<'_> {
         arguments.push(self.source_name().into());
         let output = self.cc(&arguments)?;
         if !output.status.success() {
-            return Err(self.compile_error(named_headers, &output));
+            return Err(self.compile_error(include, &output));
         }
         let shim = shim::file_name(self.engine);
         let mut arguments: Vec<OsString> = ["-shared", "-o", &shim, &object].map(Into::into).into();
@@ -200,7 +153,7 @@ impl ShimBuild<'_> {
         arguments.push(format!("-l:{}", library_name(self.engine)).into());
         let output = self.cc(&arguments)?;
         if !output.status.success() {
-            return Err(self.link_error(named_headers, &output));
+            return Err(self.link_error(include, &output));
         }
         let made = self.work.join(&shim);
         let (sha256, _) = digest(&made)?;
@@ -208,7 +161,10 @@ impl ShimBuild<'_> {
         fs::rename(&made, &place).map_err(SupplyError::io("create", &place))?;
         let version = text(&self.cc(&["--version".into()])?.stdout);
         let version = version.lines().next().unwrap_or_default().trim().to_owned();
-        let mut facts = BTreeMap::from([("shim_compiler".to_owned(), version)]);
+        let mut facts = BTreeMap::from([
+            ("shim_compiler".to_owned(), version),
+            (SHIM_HEADERS.to_owned(), include.display().to_string()),
+        ]);
         if !macros.is_empty() {
             facts.insert("shim_probes".to_owned(), macros.join(" "));
         }
@@ -219,7 +175,7 @@ impl ShimBuild<'_> {
     }
 
     fn compile_error(&self, include: &Path, output: &Output) -> SupplyError {
-        SupplyError::NotCompiled(format!(
+        SupplyError::Unavailable(format!(
             "the shim of {} does not compile against the headers in {}, the compiler reports:\n{}",
             self.engine,
             include.display(),
@@ -243,7 +199,7 @@ impl ShimBuild<'_> {
 
 /// Returns the error for a library and headers of different builds.
 pub(crate) fn header_mismatch(headers: &Path, reason: &str) -> SupplyError {
-    SupplyError::NotWorking(format!(
+    SupplyError::Unavailable(format!(
         "the headers in {} do not fit this library: {reason}; give the headers of this very build \
          with --headers DIR",
         headers.display()

@@ -35,16 +35,9 @@ const VALUE_BYTES_MAX: usize = 16 << 20;
 #[derive(Debug)]
 pub(crate) struct Connection {
     packets: Packets<Socket>,
-    version: String,
 }
 
 impl Connection {
-    /// Returns the server's version, as its greeting has it.
-    pub(crate) fn version(&self) -> &str {
-        // MariaDB prefixes a MySQL version for clients that read the first digit.
-        self.version.strip_prefix("5.5.5-").unwrap_or(&self.version)
-    }
-
     fn prepare_text(&mut self, sql: &str) -> Result<Statement, Failure> {
         let request = self.packets.request();
         request.push(PREPARE);
@@ -81,18 +74,6 @@ impl driver_sql::Connection for Connection {
         text_limits: 0,
         begin: "START TRANSACTION",
         is_begin_prepared: false,
-        is_ddl_transactional: false,
-        trusts_own_server: false,
-        marker_columns: "name VARBINARY(250) NOT NULL PRIMARY KEY, word VARBINARY(64) NOT NULL",
-        token_column: "word",
-        unlock: Some("SELECT RELEASE_LOCK(CONCAT('assay ', DATABASE()))"),
-        pauses: &[
-            Duration::from_millis(50),
-            Duration::from_millis(250),
-            Duration::from_millis(1000),
-            Duration::from_millis(3000),
-        ],
-        forgives_losses: false,
     };
 
     fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
@@ -101,9 +82,9 @@ impl driver_sql::Connection for Connection {
         })?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        let version = log_in(&mut packets, endpoint, is_secure)?;
+        log_in(&mut packets, endpoint, is_secure)?;
         packets.socket.clear_read_timeout()?;
-        Ok(Self { packets, version })
+        Ok(Self { packets })
     }
 
     /// By the client: only some releases have a limit of their own, and for reads only.

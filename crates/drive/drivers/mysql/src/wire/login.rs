@@ -70,14 +70,14 @@ struct Authenticator<'a> {
     nonce: Vec<u8>,
 }
 
-/// Logs in over `packets`; returns the server's version text.
+/// Logs in over `packets`.
 ///
 /// `is_secure` permits a clear-text password.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
-) -> Result<String, Failure> {
+) -> Result<(), Failure> {
     let first = packets.next()?;
     if first.first() == Some(&ERR_HEADER) {
         return Err(error_packet(first));
@@ -97,7 +97,7 @@ pub(super) fn log_in<S: Read + Write>(
     packets.send()?;
     auth.finish(packets)?;
     packets.deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
-    Ok(greeting.version)
+    Ok(())
 }
 
 /// Reads the greeting.

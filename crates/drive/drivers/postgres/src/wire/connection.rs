@@ -193,13 +193,6 @@ impl driver_sql::Connection for Connection {
         text_limits: 257,
         begin: "BEGIN",
         is_begin_prepared: true,
-        is_ddl_transactional: true,
-        trusts_own_server: true,
-        marker_columns: "name text PRIMARY KEY, run text NOT NULL",
-        token_column: "run",
-        unlock: None,
-        pauses: &[Duration::from_millis(50), Duration::from_millis(500), Duration::from_secs(3)],
-        forgives_losses: true,
     };
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {

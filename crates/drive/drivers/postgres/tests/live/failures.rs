@@ -191,7 +191,7 @@ fn unreachable_server_ends_the_client() {
     server.stop();
     let error = session.execute(&put, &mut Rows::new()).unwrap_err();
     assert!(
-        matches!(&error, EngineError::Fatal(text) if text.contains("3 attempts to connect again")),
+        matches!(&error, EngineError::Fatal(text) if text.contains("4 attempts to connect again")),
         "{error}"
     );
     assert!(engine.state().is_err());
