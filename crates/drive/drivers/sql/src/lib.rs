@@ -33,4 +33,4 @@ pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::Socket;
-pub use template::{Part, Template, Value};
+pub use template::{Template, Value, write_hex};

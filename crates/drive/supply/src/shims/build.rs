@@ -24,8 +24,6 @@ const STRICT: [&str; 3] = [
 
 /// Fact: the headers a shim was compiled against.
 pub(crate) const SHIM_HEADERS: &str = "shim_headers";
-/// Functions listed when a library lacks many.
-const NAMED: usize = 3;
 
 /// Returns the SHA-256 of a shim's sources and probes, in hex.
 pub(crate) fn fingerprint(recipe: &Recipe) -> String {
@@ -153,7 +151,7 @@ impl ShimBuild<'_> {
         arguments.push(format!("-l:{}", library_name(self.engine)).into());
         let output = self.cc(&arguments)?;
         if !output.status.success() {
-            return Err(self.link_error(include, &output));
+            return Err(header_mismatch(include, &compiler_errors(&output)));
         }
         let made = self.work.join(&shim);
         let (sha256, _) = digest(&made)?;
@@ -182,19 +180,6 @@ impl ShimBuild<'_> {
             compiler_errors(output)
         ))
     }
-
-    fn link_error(&self, include: &Path, output: &Output) -> SupplyError {
-        let missing = missing_functions(&text(&output.stderr));
-        if missing.is_empty() {
-            return self.compile_error(include, output);
-        }
-        let named: Vec<_> = missing.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-        let more = match missing.len() - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        header_mismatch(include, &format!("it lacks {}{more}", named.join(", ")))
-    }
 }
 
 /// Returns the error for a library and headers of different builds.
@@ -216,39 +201,4 @@ pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path)
     let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
     shim.recipe_sha256 != fingerprint(recipe)
         || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
-}
-
-/// Returns the functions a linker reports as undefined, without duplicates.
-///
-/// GNU ld and gold print "undefined reference to `f'", lld "undefined symbol: f".
-fn missing_functions(errors: &str) -> Vec<String> {
-    let mut missing: Vec<String> = Vec::new();
-    for line in errors.lines() {
-        let found = ["undefined reference to ", "undefined symbol: "]
-            .iter()
-            .find_map(|output| line.split_once(output));
-        let Some((_, rest)) = found else { continue };
-        let name =
-            rest.trim_matches(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        if !missing.iter().any(|known| known == name) {
-            missing.push(name.to_owned());
-        }
-    }
-    missing
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_functions_are_listed_once() {
-        let gnu = "/usr/bin/ld: a.o: in function `x':\na.c:(.text+0x3): undefined reference to \
-                   `f'\na.c:(.text+0x9): undefined reference to `f'\nb.c: undefined reference to \
-                   'g_2'\n";
-        assert_eq!(missing_functions(gnu), ["f", "g_2"]);
-        let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by a.c\n";
-        assert_eq!(missing_functions(lld), ["f"]);
-        assert!(missing_functions("cannot find -lx").is_empty());
-    }
 }

@@ -127,7 +127,7 @@ impl driver_sql::Connection for Connection {
     ) -> Reply<u64, Self> {
         let request = self.packets.request();
         request.push(QUERY);
-        Ok(text::write(template, value, request))
+        Ok(template.write(value, request, text::literal))
     }
 
     #[inline]

@@ -60,16 +60,6 @@ fn encode(value: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a value's size in bytes: 8 for a number or a moment.
-#[inline]
-pub(super) const fn bytes(value: Value<'_>) -> u64 {
-    match value {
-        Value::Integer(_) | Value::Real(_) | Value::Moment(_) => 8,
-        Value::Text(bytes) | Value::Bytes(bytes) => bytes.len() as u64,
-        Value::Keys(_) => 0,
-    }
-}
-
 /// Appends a length-encoded integer.
 ///
 /// Source: MySQL's source documentation, "Length-Encoded Integer".
@@ -141,7 +131,7 @@ impl Statement {
         }
         Ok(values.fold(0, |sum, value| {
             encode(value, out);
-            sum + bytes(value)
+            sum + value.bytes()
         }))
     }
 

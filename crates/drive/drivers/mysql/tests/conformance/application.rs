@@ -15,6 +15,7 @@ pub(crate) const KILL: (u16, OpKind) = (7, OpKind::Get);
 pub(crate) const HOLD: (u16, OpKind) = (8, OpKind::Transaction);
 pub(crate) const WHO: (u16, OpKind) = (13, OpKind::Get);
 pub(crate) const END: (u16, OpKind) = (14, OpKind::Get);
+pub(crate) const SET: (u16, OpKind) = (15, OpKind::Transaction);
 /// Each reads another column of every row.
 pub(crate) const COLUMNS: [(u16, OpKind); 4] =
     [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
@@ -122,6 +123,7 @@ pub(crate) fn sales() -> Application {
             procedure(OpKind::Scan, &["SELECT -customer, NULL FROM {} ORDER BY id"]),
             procedure(WHO.1, &["SELECT CONNECTION_ID()"]),
             procedure(END.1, &["KILL ?"]),
+            procedure(SET.1, &["UPDATE {} SET customer = ? WHERE id = ?"]),
         ],
         steps: Vec::new(),
         order: Vec::new(),

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use driver_sql::{Part, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
+use driver_sql::{ReceiveBuffer, Reply, Socket, Sql, Template, Value};
 use model::sql::Dialect;
 use model::{Address, Endpoint};
 use postgres_protocol::message::backend::{
@@ -261,19 +261,9 @@ impl driver_sql::Connection for Connection {
     ) -> Reply<u64, Self> {
         self.append(|out| {
             let start = text::begin(out);
-            let mut bytes = 0;
-            for part in &template.parts {
-                match part {
-                    Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-                    Part::Value(position) => {
-                        let before = out.len();
-                        write_literal(out, value(*position));
-                        bytes += out.len() - before;
-                    }
-                }
-            }
+            let bytes = template.write(value, out, |value, out| write_literal(out, value));
             text::end(out, start)?;
-            Ok(bytes as u64)
+            Ok(bytes)
         })
     }
 
