@@ -73,14 +73,6 @@ impl Rows {
         }
     }
 
-    /// Returns whether rows are stored.
-    ///
-    /// A driver may skip work that only a stored row needs.
-    #[inline]
-    pub const fn is_storing(&self) -> bool {
-        self.is_storing
-    }
-
     /// Returns how many rows came back.
     #[inline]
     pub const fn count(&self) -> u64 {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use model::{BuildRef, SmokeTestFailure};
 use shim::Recipe;
 
-use crate::artifact::{Artifact, ArtifactMetadata, library_name};
+use crate::artifact::{Artifact, library_name};
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::{check_exports, digest};
@@ -50,20 +50,18 @@ impl Store {
             self.smoke_test(entry, &library, &source_path, facts.get(SHIM_HEADERS))?;
         }
         let build = entry.build.clone();
-        entry.commit(
-            &ready,
-            ArtifactMetadata { build, sha256, origin, bytes, facts, shim, tree: None },
-        )
+        let artifact = Artifact { build, library, sha256, origin, bytes, facts, shim, tree: None };
+        entry.commit(&ready, artifact)
     }
 
     /// Recompiles the shim of a cached build against its headers, and tests it.
     pub(crate) fn recompile_shim(
         &self,
         entry: &Entry,
-        mut metadata: ArtifactMetadata,
+        mut artifact: Artifact,
         recipe: &Recipe,
     ) -> Result<Artifact, SupplyError> {
-        let include = metadata.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
+        let include = artifact.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
         if !include.join(recipe.header).is_file() {
             let reason = format!("its shim is out of date, its headers are not in {include:?}");
             return Err(self.damaged_build(&entry.build, &entry.dir, &reason));
@@ -71,11 +69,11 @@ impl Store {
         let work = entry.work("shim")?;
         let shim = self.shim_build(&entry.build, recipe, &entry.dir, &work);
         let compiled = shim.compile(include)?;
-        let library = entry.dir.join(library_name(&entry.build.engine));
-        self.smoke_test(entry, &library, &library, metadata.facts.get(SHIM_HEADERS))?;
-        metadata.facts.extend(compiled.facts);
-        metadata.shim = Some(compiled.metadata);
-        entry.rewrite_metadata(metadata)
+        let library = &artifact.library;
+        self.smoke_test(entry, library, library, artifact.facts.get(SHIM_HEADERS))?;
+        artifact.facts.extend(compiled.facts);
+        artifact.shim = Some(compiled.metadata);
+        entry.rewrite_metadata(artifact)
     }
 
     fn shim_build<'a>(

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use shim::Recipe;
 
-use crate::artifact::{Artifact, ArtifactMetadata, METADATA_FILE, library_name};
+use crate::artifact::{Artifact, METADATA_FILE};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
@@ -178,42 +178,40 @@ impl Store {
         build: &BuildRef,
         held: Option<&Entry>,
     ) -> Result<Option<Artifact>, SupplyError> {
-        let Some(metadata) = self.intact(build)? else { return Ok(None) };
-        let dir = self.dir_of(build)?;
-        match self.recipe(build).filter(|recipe| shims::is_stale(&metadata, recipe, &dir)) {
-            None => Ok(Some(metadata.into_artifact(&dir))),
+        let Some(artifact) = self.intact(build)? else { return Ok(None) };
+        match self.recipe(build).filter(|recipe| shims::is_stale(&artifact, recipe)) {
+            None => Ok(Some(artifact)),
             Some(recipe) => match held {
-                Some(entry) => self.recompile_shim(entry, metadata, &recipe).map(Some),
+                Some(entry) => self.recompile_shim(entry, artifact, &recipe).map(Some),
                 // Another process may be recompiling it: check again under the lock.
                 None => self.find_with(build, Some(&self.lock(build, &mut |_| ())?)),
             },
         }
     }
 
-    /// Returns the metadata of a cached build whose files are unchanged.
-    fn intact(&self, build: &BuildRef) -> Result<Option<ArtifactMetadata>, SupplyError> {
+    /// Returns a cached build whose files are unchanged.
+    fn intact(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
         }
         let damaged = |reason: String| self.damaged_build(build, &dir, &reason);
-        let metadata = read_metadata(&dir, build).map_err(damaged)?;
-        if let Some(tree) = &metadata.tree {
-            return match tree.check(&dir, &metadata.sha256) {
-                Ok(()) => Ok(Some(metadata)),
+        let artifact = read_metadata(&dir, build).map_err(damaged)?;
+        if let Some(tree) = &artifact.tree {
+            return match tree.check(&artifact.sha256) {
+                Ok(()) => Ok(Some(artifact)),
                 // A package update replaced the distribution's server: find it again.
                 Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
                 Err(reason) => Err(damaged(reason)),
             };
         }
-        let library = dir.join(library_name(&build.engine));
-        let (sha256, bytes) = digest(&library).map_err(|error| damaged(error.to_string()))?;
-        if (&sha256, bytes) != (&metadata.sha256, metadata.bytes) {
-            let (is, was) = (&sha256[..NAME_DIGITS], &metadata.sha256);
+        let found = digest(&artifact.library).map_err(|error| damaged(error.to_string()))?;
+        if found != (artifact.sha256.clone(), artifact.bytes) {
+            let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
         }
-        Ok(Some(metadata))
+        Ok(Some(artifact))
     }
 
     /// Returns the error for a cached build that is not as it was stored.
@@ -319,10 +317,7 @@ impl Store {
     /// [`Store::damaged`].
     pub fn list(&self) -> Vec<Artifact> {
         let builds = self.builds();
-        let read = |build: &BuildRef| {
-            let dir = self.dir_of(build).ok()?;
-            Some(read_metadata(&dir, build).ok()?.into_artifact(&dir))
-        };
+        let read = |build: &BuildRef| read_metadata(&self.dir_of(build).ok()?, build).ok();
         builds.iter().filter_map(read).collect()
     }
 
@@ -384,15 +379,15 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
 }
 
 /// Reads the metadata in `dir`, or returns what is wrong with it.
-fn read_metadata(dir: &Path, build: &BuildRef) -> Result<ArtifactMetadata, String> {
+fn read_metadata(dir: &Path, build: &BuildRef) -> Result<Artifact, String> {
     let path = dir.join(METADATA_FILE);
     let text = fs::read_to_string(&path).map_err(|error| format!("{METADATA_FILE}: {error}"))?;
-    let metadata: ArtifactMetadata =
+    let metadata: Artifact =
         serde_json::from_str(&text).map_err(|error| format!("{METADATA_FILE}: {error}"))?;
     if metadata.build != *build {
         return Err(format!("{METADATA_FILE} is of {}", metadata.build));
     }
-    Ok(metadata)
+    Ok(metadata.placed(dir))
 }
 
 /// Returns the names of the directories in `dir`, hidden ones left out.

@@ -24,7 +24,7 @@ done
 home="$(dirname "$0")"
 echo "$artifact" >>"$home/requests"
 if [ -f "$home/down" ] && [ -z "$offline" ]; then
-    echo '[ERROR] Could not transfer artifact: Unknown host repo.example: Name or service not known'
+    echo '[ERROR] Could not transfer artifact from r (https://repo.example/x): Unknown host repo.example'
     exit 1
 fi
 IFS=: read -r group name version kind classifier <<END

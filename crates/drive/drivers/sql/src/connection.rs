@@ -83,11 +83,10 @@ pub trait Connection: Send + Sized {
         value: impl Fn(usize) -> Value<'v> + Copy,
     ) -> Reply<u64, Self>;
 
-    /// Completes the request written last as one of several; `false` when it is too long for
-    /// that, and discarded.
+    /// Completes the request written last as one of several.
     #[inline]
-    fn enqueue(&mut self, _prepared: Option<&mut Self::Prepared>) -> bool {
-        true
+    fn enqueue(&mut self) -> Reply<(), Self> {
+        Ok(())
     }
 
     /// Sends the request written last and reads its answer; returns the affected rows.
@@ -120,9 +119,6 @@ pub trait Connection: Send + Sized {
         row: &'r [u8],
         scratch: &'r mut Vec<u8>,
     ) -> (&'r [u8], &'r [u8]);
-
-    /// Writes the first column of a row to `out` as text.
-    fn first_as_text(column: Self::Column, row: &[u8], out: &mut Vec<u8>);
 
     /// Iterates over the columns of a text row; `None` is null.
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>>;

@@ -20,8 +20,6 @@ pub(crate) struct Calls<C: Connection> {
     rendered: Vec<Option<RenderedProcedure<C>>>,
     begin: Command<C>,
     commit: Command<C>,
-    /// A row's first column as text.
-    first: Vec<u8>,
 }
 
 /// A procedure rendered for one table.
@@ -47,7 +45,6 @@ impl<C: Connection> Calls<C> {
             rendered: (0..end).map(|_| None).collect(),
             begin: Command::parse(C::SQL.begin, of_begin),
             commit: Command::parse("COMMIT", of_begin),
-            first: Vec::new(),
         }
     }
 
@@ -63,7 +60,7 @@ impl<C: Connection> Calls<C> {
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
         let index = self.index(call)?;
-        let Self { rendered, begin, commit, first, .. } = self;
+        let Self { rendered, begin, commit, .. } = self;
         let rendered = match &mut rendered[index] {
             Some(rendered) => rendered,
             none => none.insert(render(setup, call, self.protocol)?),
@@ -73,7 +70,7 @@ impl<C: Connection> Calls<C> {
                 begin.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
             for command in &mut rendered.commands {
-                execute(command, connection, call, first, rows)?;
+                execute(command, connection, call, rows)?;
             }
             if rendered.is_transaction {
                 commit.run(connection, |_| Value::Integer(0), |_, _| {})?;
@@ -123,20 +120,10 @@ fn execute<C: Connection>(
     command: &mut Command<C>,
     connection: &mut C,
     call: &Call<'_>,
-    first: &mut Vec<u8>,
     rows: &mut Rows,
 ) -> Reply<(), C> {
-    let is_storing = rows.is_storing();
     let value = |position| Value::of(call, position);
-    let (affected, bytes) = command.run(connection, value, |column, row| {
-        if is_storing {
-            first.clear();
-            C::first_as_text(column, row, first);
-            rows.push(first, row);
-        } else {
-            rows.push(b"", row);
-        }
-    })?;
+    let (affected, bytes) = command.run(connection, value, |_, row| rows.push(b"", row))?;
     if affected > 0 {
         rows.wrote(affected, bytes);
     }

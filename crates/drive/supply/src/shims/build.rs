@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
-use crate::artifact::{ArtifactMetadata, ShimMetadata, library_name};
+use crate::artifact::{Artifact, ShimMetadata, library_name};
 use crate::compile::compiler_errors;
 use crate::error::SupplyError;
 use crate::library::{digest, hex, soname};
@@ -196,9 +196,10 @@ fn probe_name(index: usize) -> String {
 }
 
 /// Returns whether the shim of a build must be recompiled.
-pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path) -> bool {
-    let Some(shim) = &metadata.shim else { return true };
-    let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
+pub(crate) fn is_stale(artifact: &Artifact, recipe: &Recipe) -> bool {
+    let Some(shim) = &artifact.shim else { return true };
+    let compiled =
+        digest(&artifact.library.with_file_name(shim::file_name(&artifact.build.engine)));
     shim.recipe_sha256 != fingerprint(recipe)
         || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
 }

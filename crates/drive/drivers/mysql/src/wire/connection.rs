@@ -11,7 +11,7 @@ use super::failure::{ErrorPacket, Failure, number};
 use super::login::log_in;
 use super::packets::Packets;
 use super::result::{Column, ERR_HEADER, error_packet, malformed};
-use super::row::{Fields, binary_as_text};
+use super::row::Fields;
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
 
@@ -27,9 +27,9 @@ const NOT_PREPARED: u16 = 1295;
 ///
 /// Source: MySQL 5.6's reference manual, "Limits on InnoDB Tables": 767 bytes.
 const KEY_BYTES_MAX: usize = 767;
-/// Longest value, bytes: hex-encoded it fits a statement of 64 MiB, and a tenth of the default
-/// redo log of own servers, which MySQL 5.6 requires.
-const VALUE_BYTES_MAX: usize = 16 << 20;
+/// Longest value, bytes: hex-encoded it fits a packet of 16 MiB, and a tenth of the default redo
+/// log of own servers, which MySQL 5.6 requires.
+const VALUE_BYTES_MAX: usize = 7 << 20;
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -131,12 +131,8 @@ impl driver_sql::Connection for Connection {
     }
 
     #[inline]
-    fn enqueue(&mut self, statement: Option<&mut Statement>) -> bool {
-        let is_queued = self.packets.enqueue();
-        if let Some(statement) = statement.filter(|_| !is_queued) {
-            statement.clear_types();
-        }
-        is_queued
+    fn enqueue(&mut self) -> Reply<(), Self> {
+        Ok(self.packets.enqueue()?)
     }
 
     #[inline]
@@ -173,15 +169,6 @@ impl driver_sql::Connection for Connection {
         let mut fields = column.fields(row);
         let mut next = || fields.next().flatten().unwrap_or_default();
         (next(), next())
-    }
-
-    #[cold]
-    fn first_as_text(column: Column, row: &[u8], out: &mut Vec<u8>) {
-        if column.is_binary {
-            binary_as_text(row, column.columns, column.kind, out);
-        } else {
-            out.extend_from_slice(Fields::of_text(row).next().flatten().unwrap_or_default());
-        }
     }
 
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {

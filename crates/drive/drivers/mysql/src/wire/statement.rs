@@ -92,11 +92,6 @@ impl Statement {
         Some((Self { number, parameters, ..Self::default() }, columns))
     }
 
-    /// Clears the types sent: the request with them was dropped.
-    pub(super) fn clear_types(&mut self) {
-        self.types.clear();
-    }
-
     /// Appends the request to execute the statement; returns the bytes of its values.
     ///
     /// Types are sent once, and again when they change.

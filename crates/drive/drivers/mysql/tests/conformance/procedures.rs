@@ -15,7 +15,7 @@ use crate::fixture::{Fixture, call};
 const DATA: &[u8] = b"it's \\ 'quoted' \"so\"\0 and ends";
 
 /// The text that [`DATA`] is.
-const TEXT: Argument = Argument::Text { start: 0, end: DATA.len() as u32 };
+const TEXT: Argument = Argument::Text { start: 0, end: 30 };
 
 /// Returns the values of one batch of rows, the first for customer `customer`.
 fn batch(customer: i64) -> Vec<Argument> {
@@ -53,12 +53,11 @@ pub(crate) fn wrong_type_of_an_update_is_found_by_the_check(fixture: &Fixture) {
 }
 
 fn customers(session: &mut dyn Session) -> Vec<String> {
-    let (_, _, stored) = call(session, ALL, &[], &[]).expect("the rows are read");
-    stored.into_iter().map(|(key, _)| key).collect()
+    call(session, ALL, &[], &[]).expect("the rows are read").2
 }
 
 /// Goal: both protocols return the same rows.
-/// Method: the same calls over both; rows are compared by first field, column by column.
+/// Method: the same calls over both; rows are compared by first field, a text.
 pub(crate) fn prepared_and_text_give_the_same_rows(fixture: &Fixture) {
     let observed = ["prepared", "text"].map(|protocol| {
         let (mut spec, _dir) = fixture.fresh(Some(sales()));
@@ -99,8 +98,7 @@ fn calls(session: &mut dyn Session, engine: &dyn Engine) -> Vec<Vec<String>> {
     for column in COLUMNS {
         observed.push(call(session, column, &[], &[]).expect("rows are read").2);
     }
-    let keys = |stored: Vec<(String, Vec<u8>)>| stored.into_iter().map(|(key, _)| key).collect();
-    observed.into_iter().map(keys).collect()
+    observed
 }
 
 pub(crate) fn failed_transaction_is_rolled_back(fixture: &Fixture) {
