@@ -18,6 +18,8 @@ pub struct Sql {
     pub dialect: Dialect,
     /// Quote of a name; may be empty.
     pub quote: &'static str,
+    /// Column type of a table's name, compared by bytes: `MyRocks` indexes no other text.
+    pub name_type: &'static str,
     /// Inserts or replaces a key (`?`) and its value (`?`).
     pub put: &'static str,
     /// Longest key and value, bytes, checked before a row is written.

@@ -20,9 +20,6 @@ use crate::failure::{ErrorResponse, Failure};
 const KEY_VALUE: &str = "assay_kv";
 /// The marker table.
 const MARKER: &str = "assay_tables";
-/// Creates the marker table; a name has at most 64 characters in any server.
-const CREATE_MARKER: &str = "CREATE TABLE assay_tables (name VARCHAR(64) NOT NULL PRIMARY KEY, \
-                             token VARCHAR(64) NOT NULL)";
 /// File in the data directory that holds the data set's token.
 const TOKEN_FILE: &str = "assay-tables";
 /// Bytes of a token.
@@ -158,7 +155,10 @@ impl<S> Target<'_, S> {
         connection: &mut C,
     ) -> Result<Vec<(String, String)>, EngineError> {
         if !connection.has_table(MARKER)? {
-            connection.run(CREATE_MARKER).map_err(|failure| self.creation_error(failure))?;
+            let kind = C::SQL.name_type;
+            let columns = format!("name {kind} NOT NULL PRIMARY KEY, token {kind} NOT NULL");
+            let create = format!("CREATE TABLE {MARKER} ({columns})");
+            connection.run(&create).map_err(|failure| self.creation_error(failure))?;
             return Ok(Vec::new());
         }
         // Earlier versions named the second column otherwise.

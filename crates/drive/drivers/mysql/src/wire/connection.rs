@@ -67,6 +67,7 @@ impl driver_sql::Connection for Connection {
     const SQL: Sql = Sql {
         dialect: Dialect::Mysql,
         quote: "`",
+        name_type: "VARBINARY(250)",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)",
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: false,

@@ -179,6 +179,7 @@ impl driver_sql::Connection for Connection {
     const SQL: Sql = Sql {
         dialect: Dialect::Postgres,
         quote: "",
+        name_type: "text",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = \
               excluded.v",
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
