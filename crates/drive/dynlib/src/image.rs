@@ -5,8 +5,9 @@ const ELF_HEADER_BYTES: usize = 64;
 
 /// Checks that an ELF file is a complete shared library for `arch`.
 ///
-/// `arch` is Rust's name; the result says what the file "is" or "was" instead. For another machine the loader reports "cannot open shared object file",
-/// and a truncated file ends the process with SIGBUS.
+/// `arch` is Rust's name; the error completes a sentence about the file. For another machine the
+/// loader reports "cannot open shared object file", and a truncated file ends the process with
+/// SIGBUS.
 /// Source: Tool Interface Standard, 1995, Executable and Linking Format 1.2, "ELF Header".
 ///
 /// # Errors

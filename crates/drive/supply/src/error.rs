@@ -1,9 +1,8 @@
 //! Errors of obtaining a build, by what the caller can do.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use crate::artifact::Artifact;
 
 /// Why a requested build cannot be supplied; each text names the remedy.
 #[derive(Debug, thiserror::Error)]
@@ -35,8 +34,7 @@ pub enum SupplyError {
 
 impl SupplyError {
     /// Returns the error for a name under which another build is cached.
-    pub(crate) fn exists(cached: &Artifact) -> Self {
-        let Artifact { build, origin, .. } = cached;
+    pub(crate) fn exists(build: &impl Display, origin: &str) -> Self {
         Self::Unavailable(format!(
             "{build} is cached already, from elsewhere ({origin}): choose another name, or run \
              `assay engine remove {build}` first"

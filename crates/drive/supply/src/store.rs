@@ -293,7 +293,7 @@ impl Store {
         match self.find_with(&build, Some(&entry))? {
             None => Ok(Ok(entry)),
             Some(cached) if is_same(&cached) => Ok(Err(cached)),
-            Some(cached) => Err(SupplyError::exists(&cached)),
+            Some(cached) => Err(SupplyError::exists(&cached.build, &cached.origin)),
         }
     }
 

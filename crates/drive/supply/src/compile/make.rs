@@ -73,7 +73,7 @@ impl Store {
             if facts.iter().all(|(name, value)| cached.facts.get(name) == Some(value)) {
                 return Ok((cached, false));
             }
-            return Err(SupplyError::exists(&cached));
+            return Err(SupplyError::exists(&cached.build, &cached.origin));
         }
         toolchain.check(false)?;
         self.check_own_name(&build)?;
