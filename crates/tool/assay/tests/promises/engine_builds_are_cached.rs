@@ -40,7 +40,7 @@ fn build_is_fetched_once_listed_and_removed() {
         result_of(&workspace, &["list"]).contains("none yet: assay engine get rocksdb@VERSION")
     );
     let fetched = result_of(&workspace, &["get", "rocksdb@9.10.0"]);
-    assert!(fetched.starts_with("rocksdb@9.10.0  24 B  sha256 "), "{fetched}");
+    assert!(fetched.starts_with("rocksdb@9.10.0  68 B  sha256 "), "{fetched}");
     assert!(fetched.ends_with("  Maven artifact org.rocksdb:rocksdbjni:9.10.0\n"), "{fetched}");
     assert!(result_of(&workspace, &["list"]).contains(&format!("  {fetched}")));
     // From here on there is no client.
