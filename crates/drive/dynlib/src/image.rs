@@ -5,10 +5,14 @@ const ELF_HEADER_BYTES: usize = 64;
 
 /// Checks that an ELF file is a complete shared library for `arch`.
 ///
-/// `arch` is Rust's name. For another machine the loader reports "cannot open shared object file",
-/// and a truncated file ends the process with SIGBUS.
+/// `arch` is Rust's name; the error completes a sentence about the file. For another machine the
+/// loader reports "cannot open shared object file", and a truncated file ends the process with
+/// SIGBUS.
 /// Source: Tool Interface Standard, 1995, Executable and Linking Format 1.2, "ELF Header".
-pub(crate) fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn check_image(image: &[u8], arch: &str) -> Result<(), String> {
     let head = image.first_chunk::<ELF_HEADER_BYTES>();
     let Some(head) = head.filter(|head| head.starts_with(b"\x7fELF")) else {
         return Err("is not a shared library".to_owned());

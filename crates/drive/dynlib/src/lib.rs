@@ -16,6 +16,7 @@ pub mod level;
 mod loaded;
 pub mod written;
 
+pub use image::check_image;
 /// The loader's handle, for the code that [`functions!`] writes.
 pub use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 pub use loaded::{Loaded, identity, load_once, sha256, unreadable};

@@ -80,7 +80,7 @@ pub(crate) fn launch(
     inherit(&mut command);
     let input = if task.input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(input).stdout(file).stderr(again).process_group(0);
-    let mut child = command.spawn().map_err(ServerError::Spawn)?;
+    let mut child = command.spawn().map_err(ServerError::spawn)?;
     if let Some(mut input) = child.stdin.take() {
         // A program that does not read to the end reports why when it ends.
         input.write_all(task.input.as_bytes()).ok();

@@ -36,7 +36,7 @@ impl User {
     /// Any other user runs servers under its own account.
     ///
     /// # Errors
-    /// [`ServerError::NoUser`] when there is none of that name, [`ServerError::Root`] for root.
+    /// When there is none of that name, and for root.
     pub fn find(name: Option<&str>) -> Result<Self, ServerError> {
         let own = nix::unistd::geteuid();
         let found = match name {
@@ -49,10 +49,17 @@ impl User {
             None if name.is_none() && !own.is_root() => {
                 (own.to_string(), own, nix::unistd::getegid())
             }
-            None => return Err(ServerError::NoUser(name.unwrap_or(UNPRIVILEGED).to_owned())),
+            None => {
+                let name = name.unwrap_or(UNPRIVILEGED);
+                return Err(ServerError::fatal(format!(
+                    "there is no user `{name}` for servers to run as: name another in \
+                     ASSAY_SERVER_USER, or make it with useradd"
+                )));
+            }
         };
         if uid.is_root() {
-            return Err(ServerError::Root);
+            let text = "servers do not run as root: name an unprivileged user in ASSAY_SERVER_USER";
+            return Err(ServerError::fatal(text.to_owned()));
         }
         let is_self = uid == own;
         Ok(Self { name, uid: uid.as_raw(), gid: gid.as_raw(), is_self, capability: None })
@@ -88,7 +95,7 @@ impl User {
     /// needed; each path comes with the text of the error.
     ///
     /// # Errors
-    /// [`ServerError::Unreachable`] with the first directory that stays closed.
+    /// The first directory that stays closed.
     pub(crate) fn reach(&mut self, paths: &[(&Path, &'static str)]) -> Result<(), ServerError> {
         let Some((dir, what)) = self.first_closed(paths)? else { return Ok(()) };
         if !self.is_self {
@@ -102,7 +109,7 @@ impl User {
             }
         }
         let (user, dir) = (&self.name, dir.display());
-        Err(ServerError::Unreachable(format!(
+        Err(ServerError::fatal(format!(
             "user `{user}`, which runs the server, cannot enter {dir}: allow it with `chmod o+x \
              {dir}`, or move {what}"
         )))
@@ -120,10 +127,10 @@ impl User {
             let mut args = self.args();
             args.extend(["sh", "-c", script, "sh"].map(OsString::from));
             args.extend(dirs.iter().map(|dir| dir.as_os_str().to_owned()));
-            let output = command(&args).output().map_err(ServerError::Spawn)?;
+            let output = command(&args).output().map_err(ServerError::spawn)?;
             if !output.status.success() {
                 let stderr = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                return Err(ServerError::Spawn(io::Error::other(stderr)));
+                return Err(ServerError::spawn(io::Error::other(stderr)));
             }
             if !output.stdout.is_empty() {
                 let dir = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
@@ -151,8 +158,11 @@ mod tests {
 
     #[test]
     fn servers_run_as_an_unprivileged_user() {
-        assert!(matches!(User::find(Some("no-such-user")), Err(ServerError::NoUser(_))));
-        assert!(matches!(User::find(Some("root")), Err(ServerError::Root)));
+        for (name, reason) in [("no-such-user", "there is no user"), ("root", "do not run as root")]
+        {
+            let error = User::find(Some(name)).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
         let user = User::find(None).unwrap();
         assert_ne!(user.uid, 0);
         assert_eq!(user.is_self, !nix::unistd::geteuid().is_root());

@@ -6,20 +6,18 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use serde::{Deserialize, Serialize};
 
-use crate::server::TreeMetadata;
+use crate::server::{TREE_DIR, Tree};
 
 /// File name of the metadata.
 pub(crate) const METADATA_FILE: &str = "artifact.json";
 
-/// Directory of an engine's headers, in builds that need a shim.
-pub(crate) const HEADERS_DIR: &str = "headers";
-
-/// One build in the cache.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One build in the cache; its metadata file holds everything but its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Artifact {
     /// The build's name.
     pub build: BuildRef,
     /// Path of its library, or of a server's program.
+    #[serde(skip)]
     pub library: PathBuf,
     /// SHA-256 of that file, in hex.
     pub sha256: String,
@@ -30,38 +28,14 @@ pub struct Artifact {
     /// Of a server used in place, size of its program.
     pub bytes: u64,
     /// Compiler, flags and other facts by name; empty when unknown.
-    pub facts: BTreeMap<String, String>,
-    /// A server's files; `None` for a library.
-    pub tree: Option<Tree>,
-}
-
-/// The files of a server, its program included.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tree {
-    /// Their directory.
-    pub root: PathBuf,
-    /// Number of files; `None` for an installation used in place.
-    pub files: Option<u64>,
-}
-
-/// The metadata file of a cached build.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ArtifactMetadata {
-    pub(crate) build: BuildRef,
-    /// SHA-256 of the library or of the server's program, in hex.
-    pub(crate) sha256: String,
-    pub(crate) origin: String,
-    /// Size of the library or of the server's program.
-    pub(crate) bytes: u64,
-    /// Compiler, flags and other facts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) facts: BTreeMap<String, String>,
+    pub facts: BTreeMap<String, String>,
     /// The compiled shim, for engines that need one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shim: Option<ShimMetadata>,
-    /// The server's files, its program included.
+    /// A server's files, its program included; `None` for a library.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) tree: Option<TreeMetadata>,
+    pub tree: Option<Tree>,
 }
 
 /// Hashes of a compiled shim.
@@ -73,28 +47,17 @@ pub(crate) struct ShimMetadata {
     pub(crate) sha256: String,
 }
 
-impl ArtifactMetadata {
-    /// Returns the artifact this metadata describes, stored in `dir`.
-    pub(crate) fn into_artifact(self, dir: &Path) -> Artifact {
-        Artifact {
-            library: match &self.tree {
-                Some(tree) => tree.root(dir).join(&tree.program),
-                None => dir.join(library_name(&self.build.engine)),
-            },
-            bytes: self
-                .tree
-                .as_ref()
-                .and_then(|tree| tree.files.as_ref())
-                .map_or(self.bytes, |files| files.bytes),
-            tree: self.tree.map(|tree| Tree {
-                root: tree.root(dir),
-                files: tree.files.map(|files| files.count),
-            }),
-            build: self.build,
-            sha256: self.sha256,
-            origin: self.origin,
-            facts: self.facts,
-        }
+impl Artifact {
+    /// Returns the artifact with its place, the directory of its entry.
+    pub(crate) fn placed(mut self, dir: &Path) -> Self {
+        self.library = match &mut self.tree {
+            Some(tree) => {
+                tree.root = tree.at.clone().unwrap_or_else(|| dir.join(TREE_DIR));
+                tree.root.join(&tree.program)
+            }
+            None => dir.join(library_name(&self.build.engine)),
+        };
+        self
     }
 }
 

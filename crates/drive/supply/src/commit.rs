@@ -7,17 +7,14 @@ use std::path::{Path, PathBuf};
 use model::{BuildRef, SmokeTestFailure};
 use shim::Recipe;
 
-use crate::artifact::{Artifact, ArtifactMetadata, library_name};
+use crate::artifact::{Artifact, library_name};
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::{check_exports, digest};
 use crate::program::listed;
-use crate::shims::{self, ShimBuild};
+use crate::shims::{self, SHIM_HEADERS, ShimBuild};
 use crate::source::{Fetched, Progress, headers_package};
 use crate::store::{CommitOptions, Store};
-
-/// Fact: the headers a shim was compiled against.
-const SHIM_HEADERS: &str = "shim_headers";
 
 impl Store {
     /// Turns the files in the entry's work directory into the entry.
@@ -44,7 +41,7 @@ impl Store {
             progress(&format!("compiling its shim against the headers in {}", include.display()));
             let work = entry.work("shim")?;
             let compiled =
-                self.shim_build(&entry.build, &recipe, &ready, &work).compile_first(&include)?;
+                self.shim_build(&entry.build, &recipe, &ready, &work).compile(&include)?;
             facts.extend(compiled.facts);
             shim = Some(compiled.metadata);
         }
@@ -53,26 +50,30 @@ impl Store {
             self.smoke_test(entry, &library, &source_path, facts.get(SHIM_HEADERS))?;
         }
         let build = entry.build.clone();
-        entry.commit(
-            &ready,
-            ArtifactMetadata { build, sha256, origin, bytes, facts, shim, tree: None },
-        )
+        let artifact = Artifact { build, library, sha256, origin, bytes, facts, shim, tree: None };
+        entry.commit(&ready, artifact)
     }
 
-    /// Recompiles the shim of a cached build, and tests it.
+    /// Recompiles the shim of a cached build against its headers, and tests it.
     pub(crate) fn recompile_shim(
         &self,
         entry: &Entry,
-        mut metadata: ArtifactMetadata,
+        mut artifact: Artifact,
         recipe: &Recipe,
     ) -> Result<Artifact, SupplyError> {
+        let include = artifact.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
+        if !include.join(recipe.header).is_file() {
+            let reason = format!("its shim is out of date, its headers are not in {include:?}");
+            return Err(self.damaged_build(&entry.build, &entry.dir, &reason));
+        }
         let work = entry.work("shim")?;
-        let compiled = self.shim_build(&entry.build, recipe, &entry.dir, &work).recompile()?;
-        let library = entry.dir.join(library_name(&entry.build.engine));
-        self.smoke_test(entry, &library, &library, metadata.facts.get(SHIM_HEADERS))?;
-        metadata.facts.extend(compiled.facts);
-        metadata.shim = Some(compiled.metadata);
-        entry.rewrite_metadata(metadata)
+        let shim = self.shim_build(&entry.build, recipe, &entry.dir, &work);
+        let compiled = shim.compile(include)?;
+        let library = &artifact.library;
+        self.smoke_test(entry, library, library, artifact.facts.get(SHIM_HEADERS))?;
+        artifact.facts.extend(compiled.facts);
+        artifact.shim = Some(compiled.metadata);
+        entry.rewrite_metadata(artifact)
     }
 
     fn shim_build<'a>(
@@ -117,7 +118,7 @@ impl Store {
                 _,
             ) => {
                 let reason = with_source_path(reason);
-                SupplyError::NotWorking(format!("{build} is not cached: {reason}"))
+                SupplyError::Unavailable(format!("{build} is not cached: {reason}"))
             }
         })
     }
@@ -132,7 +133,7 @@ fn missing_header(build: &BuildRef, header: &str, searched: Vec<PathBuf>) -> Sup
         ),
         None => "name their directory with --headers DIR".to_owned(),
     };
-    SupplyError::NotCompiled(format!(
+    SupplyError::Unavailable(format!(
         "no header `{header}` for {build} (searched: {}): {remedy}",
         listed(searched)
     ))

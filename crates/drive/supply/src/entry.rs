@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use crate::artifact::{Artifact, ArtifactMetadata, METADATA_FILE, library_name};
+use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::error::SupplyError;
 use crate::library::check_loadable;
 use crate::server::TREE_DIR;
@@ -77,12 +77,8 @@ impl Entry {
     }
 
     /// Renames the prepared directory into place, with its metadata.
-    pub(crate) fn commit(
-        &self,
-        ready: &Path,
-        metadata: ArtifactMetadata,
-    ) -> Result<Artifact, SupplyError> {
-        write_metadata(ready, &metadata)?;
+    pub(crate) fn commit(&self, ready: &Path, artifact: Artifact) -> Result<Artifact, SupplyError> {
+        write_metadata(ready, &artifact)?;
         // The rename below must not reach the disk before what it makes visible.
         let files = fs::read_dir(ready).map_err(SupplyError::io("read", ready))?;
         for path in files.filter_map(|file| Some(file.ok()?.path())).filter(|path| path.is_file()) {
@@ -91,18 +87,15 @@ impl Entry {
         }
         remove_dir(&self.dir)?;
         fs::rename(ready, &self.dir).map_err(SupplyError::io("create", &self.dir))?;
-        Ok(metadata.into_artifact(&self.dir))
+        Ok(artifact.placed(&self.dir))
     }
 
     /// Replaces the entry's metadata.
-    pub(crate) fn rewrite_metadata(
-        &self,
-        metadata: ArtifactMetadata,
-    ) -> Result<Artifact, SupplyError> {
-        write_metadata(&self.partial, &metadata)?;
+    pub(crate) fn rewrite_metadata(&self, artifact: Artifact) -> Result<Artifact, SupplyError> {
+        write_metadata(&self.partial, &artifact)?;
         let (from, to) = (self.partial.join(METADATA_FILE), self.dir.join(METADATA_FILE));
         fs::rename(&from, &to).map_err(SupplyError::io("create", &to))?;
-        Ok(metadata.into_artifact(&self.dir))
+        Ok(artifact)
     }
 
     /// Removes the entry; it is renamed away first, so no half remains.
@@ -119,7 +112,7 @@ impl Drop for Entry {
 }
 
 /// Writes the metadata file into a directory.
-fn write_metadata(dir: &Path, metadata: &ArtifactMetadata) -> Result<(), SupplyError> {
+fn write_metadata(dir: &Path, metadata: &Artifact) -> Result<(), SupplyError> {
     let mut text = serde_json::to_string_pretty(metadata).expect("metadata is plain text");
     text.push('\n');
     let path = dir.join(METADATA_FILE);

@@ -1,5 +1,6 @@
 //! Errors of obtaining a build, by what the caller can do.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,47 +8,18 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SupplyError {
-    /// The name of a build or of a compiler, or a flag, is invalid.
+    /// The build does not exist here, is damaged or does not work, or its name is invalid.
     #[error("{0}")]
-    Invalid(String),
-    /// No source has the build for this machine.
-    #[error("{0}")]
-    NotOffered(String),
+    Unavailable(String),
     /// The source has other versions only.
     #[error("{0}")]
     Unpublished(String),
     /// A program that obtains or compiles builds is not installed.
     #[error("{0}")]
     NoProgram(String),
-    /// A repository was not reached.
-    #[error("{0}")]
-    Unreachable(String),
-    /// A program that obtains builds failed.
+    /// A program that obtains builds failed, or did not reach its repository.
     #[error("{0}")]
     ClientFailed(String),
-    /// A library or a shim does not compile.
-    #[error("{0}")]
-    NotCompiled(String),
-    /// The library or server does not run here, or is of another engine or build.
-    #[error("{0}")]
-    NotWorking(String),
-    /// The cached build changed since it was stored.
-    #[error("{0}")]
-    Damaged(String),
-    /// Another library is already cached under this name.
-    #[error(
-        "{build} is cached already, from elsewhere ({origin}): choose another name, or run \
-         `assay engine remove {build}` first"
-    )]
-    Exists {
-        /// The build's name.
-        build: String,
-        /// Where the cached one came from.
-        origin: String,
-    },
-    /// The build is not in the cache.
-    #[error("{0} is not cached: `assay engine list` shows the cached builds")]
-    NotCached(String),
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
@@ -61,6 +33,14 @@ pub enum SupplyError {
 }
 
 impl SupplyError {
+    /// Returns the error for a name under which another build is cached.
+    pub(crate) fn exists(build: &impl Display, origin: &str) -> Self {
+        Self::Unavailable(format!(
+            "{build} is cached already, from elsewhere ({origin}): choose another name, or run \
+             `assay engine remove {build}` first"
+        ))
+    }
+
     /// Returns a function that turns a system error into "cannot `action` `path`".
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

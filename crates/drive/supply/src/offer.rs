@@ -5,7 +5,7 @@ use model::BuildRef;
 use crate::compile::compilable;
 use crate::error::SupplyError;
 use crate::release::{nearest, parse};
-use crate::source::{no_server, no_source};
+use crate::source::{add_own, no_source};
 use crate::store::Store;
 
 impl Store {
@@ -19,9 +19,6 @@ impl Store {
     /// Returns the error for a build no source has, with alternatives.
     pub(crate) fn no_source(&self, build: &BuildRef) -> SupplyError {
         let engine = &build.engine;
-        if self.server(engine).is_some() {
-            return no_server(build, &self.known(engine));
-        }
         let tries: Vec<_> =
             self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
         let mut ways = Vec::new();
@@ -31,7 +28,7 @@ impl Store {
         if compilable().any(|(known, _)| known == engine) {
             ways.push(format!("compile one with `assay engine build {engine}@VERSION`"));
         }
-        ways.push(format!("add your own with `assay engine add {engine} PATH`"));
+        ways.push(add_own(engine));
         no_source(build, &ways.join(", or "))
     }
 
@@ -47,10 +44,7 @@ impl Store {
     pub(crate) fn remedy(&self, build: &BuildRef) -> String {
         match self.source_of(build) {
             Some(_) => format!("`assay engine get {build}`"),
-            None if self.server(&build.engine).is_some() => {
-                format!("`assay engine add {build} DIR` with your own installation")
-            }
-            None => format!("`assay engine add {} PATH` with your own library", build.engine),
+            None => add_own(&build.engine),
         }
     }
 }

@@ -1,20 +1,43 @@
 //! Programs that obtain and compile builds, and the files they write.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use crate::error::SupplyError;
 
 /// Longest excerpt of a program's output in an error.
 const EXCERPT_CHARS: usize = 300;
 
+/// Retries of a busy program, a second in all, and the pause before each.
+const BUSY_TRIES: u32 = 100;
+const BUSY_PAUSE: Duration = Duration::from_millis(10);
+
+/// Runs a program to its end.
+///
+/// A program just written is busy while a process started by another thread still has it open.
+pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
+    let mut ended = command.stdin(Stdio::null()).output();
+    for _try in 0..BUSY_TRIES {
+        match &ended {
+            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
+                thread::park_timeout(BUSY_PAUSE);
+                ended = command.output();
+            }
+            _ => break,
+        }
+    }
+    ended
+}
+
 /// Runs a program to its end; `absent` is the error when it is not installed.
 pub(crate) fn run(
     command: &mut Command,
     absent: impl FnOnce() -> String,
 ) -> Result<Output, SupplyError> {
-    command.stdin(Stdio::null()).output().map_err(|error| {
+    output(command).map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
             return SupplyError::NoProgram(absent());
         }
@@ -58,7 +81,7 @@ pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, 
     Ok(files)
 }
 
-/// Returns the line without addresses and host names, truncated.
+/// Returns the line without addresses and host names, or its end.
 pub(crate) fn without_addresses(line: &str) -> String {
     let is_end = |c: char| c.is_whitespace() || matches!(c, ')' | ',' | '"' | '\'' | ']');
     let mut clean = line.to_owned();
@@ -74,8 +97,9 @@ pub(crate) fn without_addresses(line: &str) -> String {
             clean = clean.replace(&host, "(host)");
         }
     }
-    match clean.char_indices().nth(EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}...", &clean[..end]),
+    // The reason comes last.
+    match clean.char_indices().nth_back(EXCERPT_CHARS) {
+        Some((before, c)) => format!("...{}", &clean[before + c.len_utf8()..]),
         None => clean,
     }
 }

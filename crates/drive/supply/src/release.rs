@@ -47,7 +47,7 @@ pub(crate) fn check_age(build: &BuildRef, version: [u32; 3]) -> Result<(), Suppl
     if (version[0], version[1]) >= OLDEST {
         return Ok(());
     }
-    Err(SupplyError::NotOffered(format!(
+    Err(SupplyError::Unavailable(format!(
         "{build} is too old: the oldest supported release is rocksdb@{}",
         KNOWN_ROCKSDB[0]
     )))

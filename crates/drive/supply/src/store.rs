@@ -6,7 +6,6 @@
 //!                        .9.10.0.lock              held while the entry is made or removed
 //!                        .9.10.0.partial/          work directory of a fetch
 //!                 wiredtiger/mine/libassay-wiredtiger.so   the shim, for an engine that needs one
-//!                                /headers/         headers the shim was compiled against
 //!                 postgres/15.10/tree/bin/postgres  a server with its files
 //! ```
 //!
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use shim::Recipe;
 
-use crate::artifact::{Artifact, ArtifactMetadata, HEADERS_DIR, METADATA_FILE, library_name};
+use crate::artifact::{Artifact, METADATA_FILE};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
@@ -155,7 +154,7 @@ impl Store {
     /// Checks that the name is not that of an official build.
     pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
         if self.source_of(checked(build)?).is_some() {
-            return Err(SupplyError::Invalid(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "{build} is the name of an official build: choose another, as in {build}-mine"
             )));
         }
@@ -179,52 +178,50 @@ impl Store {
         build: &BuildRef,
         held: Option<&Entry>,
     ) -> Result<Option<Artifact>, SupplyError> {
-        let Some(metadata) = self.intact(build)? else { return Ok(None) };
-        let dir = self.dir_of(build)?;
-        match self.recipe(build).filter(|recipe| shims::is_stale(&metadata, recipe, &dir)) {
-            None => Ok(Some(metadata.into_artifact(&dir))),
+        let Some(artifact) = self.intact(build)? else { return Ok(None) };
+        match self.recipe(build).filter(|recipe| shims::is_stale(&artifact, recipe)) {
+            None => Ok(Some(artifact)),
             Some(recipe) => match held {
-                Some(entry) => self.recompile_shim(entry, metadata, &recipe).map(Some),
+                Some(entry) => self.recompile_shim(entry, artifact, &recipe).map(Some),
                 // Another process may be recompiling it: check again under the lock.
                 None => self.find_with(build, Some(&self.lock(build, &mut |_| ())?)),
             },
         }
     }
 
-    /// Returns the metadata of a cached build whose files are unchanged.
-    fn intact(&self, build: &BuildRef) -> Result<Option<ArtifactMetadata>, SupplyError> {
+    /// Returns a cached build whose files are unchanged.
+    fn intact(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
         }
-        let damaged = |reason: String| {
-            SupplyError::Damaged(format!(
-                "the cached {build} in {} is damaged ({reason}): run `assay engine remove \
-                 {build}`, then {}",
-                dir.display(),
-                self.remedy(build)
-            ))
-        };
-        let metadata = read_metadata(&dir, build).map_err(damaged)?;
-        if let Some(tree) = &metadata.tree {
-            return match tree.check(&dir, &metadata.sha256) {
-                Ok(()) => Ok(Some(metadata)),
+        let damaged = |reason: String| self.damaged_build(build, &dir, &reason);
+        let artifact = read_metadata(&dir, build).map_err(damaged)?;
+        if let Some(tree) = &artifact.tree {
+            return match tree.check(&artifact.sha256) {
+                Ok(()) => Ok(Some(artifact)),
                 // A package update replaced the distribution's server: find it again.
                 Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
                 Err(reason) => Err(damaged(reason)),
             };
         }
-        let library = dir.join(library_name(&build.engine));
-        let (sha256, bytes) = digest(&library).map_err(|error| damaged(error.to_string()))?;
-        if (&sha256, bytes) != (&metadata.sha256, metadata.bytes) {
-            let (is, was) = (&sha256[..NAME_DIGITS], &metadata.sha256);
+        let found = digest(&artifact.library).map_err(|error| damaged(error.to_string()))?;
+        if found != (artifact.sha256.clone(), artifact.bytes) {
+            let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
         }
-        if self.recipe(build).is_some() && !dir.join(HEADERS_DIR).is_dir() {
-            return Err(damaged("the headers of its shim are missing".to_owned()));
-        }
-        Ok(Some(metadata))
+        Ok(Some(artifact))
+    }
+
+    /// Returns the error for a cached build that is not as it was stored.
+    pub(crate) fn damaged_build(&self, build: &BuildRef, dir: &Path, reason: &str) -> SupplyError {
+        SupplyError::Unavailable(format!(
+            "the cached {build} in {} is damaged ({reason}): run `assay engine remove {build}`, \
+             then {}",
+            dir.display(),
+            self.remedy(build)
+        ))
     }
 
     /// Returns the shim recipe of the build's engine, if it needs one.
@@ -296,9 +293,7 @@ impl Store {
         match self.find_with(&build, Some(&entry))? {
             None => Ok(Ok(entry)),
             Some(cached) if is_same(&cached) => Ok(Err(cached)),
-            Some(Artifact { origin, .. }) => {
-                Err(SupplyError::Exists { build: build.to_string(), origin })
-            }
+            Some(cached) => Err(SupplyError::exists(&cached.build, &cached.origin)),
         }
     }
 
@@ -309,7 +304,9 @@ impl Store {
     pub fn remove(&self, build: &BuildRef) -> Result<(), SupplyError> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
-            return Err(SupplyError::NotCached(build.to_string()));
+            let text =
+                format!("{build} is not cached: `assay engine list` shows the cached builds");
+            return Err(SupplyError::Unavailable(text));
         }
         self.lock(build, &mut |_| ())?.clear()
     }
@@ -320,10 +317,7 @@ impl Store {
     /// [`Store::damaged`].
     pub fn list(&self) -> Vec<Artifact> {
         let builds = self.builds();
-        let read = |build: &BuildRef| {
-            let dir = self.dir_of(build).ok()?;
-            Some(read_metadata(&dir, build).ok()?.into_artifact(&dir))
-        };
+        let read = |build: &BuildRef| read_metadata(&self.dir_of(build).ok()?, build).ok();
         builds.iter().filter_map(read).collect()
     }
 
@@ -379,21 +373,21 @@ fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
     let text = build.to_string();
     match text.parse::<BuildRef>() {
         Ok(parsed) if parsed == *build && build.version.is_some() => Ok(build),
-        Ok(_) => Err(SupplyError::Invalid(format!("{build} names no version"))),
-        Err(reason) => Err(SupplyError::Invalid(reason)),
+        Ok(_) => Err(SupplyError::Unavailable(format!("{build} names no version"))),
+        Err(reason) => Err(SupplyError::Unavailable(reason)),
     }
 }
 
 /// Reads the metadata in `dir`, or returns what is wrong with it.
-fn read_metadata(dir: &Path, build: &BuildRef) -> Result<ArtifactMetadata, String> {
+fn read_metadata(dir: &Path, build: &BuildRef) -> Result<Artifact, String> {
     let path = dir.join(METADATA_FILE);
     let text = fs::read_to_string(&path).map_err(|error| format!("{METADATA_FILE}: {error}"))?;
-    let metadata: ArtifactMetadata =
+    let metadata: Artifact =
         serde_json::from_str(&text).map_err(|error| format!("{METADATA_FILE}: {error}"))?;
     if metadata.build != *build {
         return Err(format!("{METADATA_FILE} is of {}", metadata.build));
     }
-    Ok(metadata)
+    Ok(metadata.placed(dir))
 }
 
 /// Returns the names of the directories in `dir`, hidden ones left out.

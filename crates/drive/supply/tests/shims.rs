@@ -156,8 +156,6 @@ fn shim_binds_to_the_library_next_to_it() {
     assert_eq!(added.facts["shim_probes"], "TOY_HAS_MORE");
     assert!(!added.facts["shim_compiler"].is_empty());
     assert_eq!(messages.len(), 2, "{messages:?}");
-    let headers = added.library.with_file_name("headers/toy");
-    assert!(headers.join("toy.h").is_file() && headers.join("more.h").is_file());
 }
 
 /// Goal: a library that knows no version of its own gets the name of its build, for good.
@@ -176,10 +174,9 @@ fn shim_learns_the_name_of_the_build() {
 }
 
 #[test]
-fn changed_shim_is_recompiled_without_the_source_tree() {
+fn changed_shim_is_recompiled_against_its_headers() {
     let Some(bench) = Bench::new() else { return };
     let added = add(&bench.store(recipe), &bench.tree("tree", 3), None).unwrap();
-    fs::remove_dir_all(bench.path("tree")).unwrap();
     let found = bench.store(changed_recipe).find(&added.build).unwrap().unwrap();
     assert_eq!(found.library, added.library);
     assert_eq!(bench.shim_value(&found, Path::new("/")), 1003);
@@ -192,8 +189,10 @@ fn changed_shim_is_recompiled_without_the_source_tree() {
     fs::write(&shim, "half").unwrap();
     bench.store(changed_recipe).find(&added.build).unwrap().unwrap();
     assert_eq!(bench.shim_value(&found, Path::new("/")), 1003);
-    fs::remove_dir_all(found.library.with_file_name("headers")).unwrap();
-    let text = bench.store(changed_recipe).find(&added.build).unwrap_err().to_string();
+    // Nothing is compiled while it is up to date, so its headers may go.
+    fs::remove_dir_all(bench.path("tree")).unwrap();
+    bench.store(changed_recipe).find(&added.build).unwrap().unwrap();
+    let text = bench.store(recipe).find(&added.build).unwrap_err().to_string();
     assert!(text.contains("headers") && text.contains("engine add toy PATH"), "{text}");
 }
 
@@ -223,7 +222,7 @@ fn headers_of_another_build_are_rejected() {
     let lacking =
         bench.compile("tree/build/lib/libtoy.so", "int toy_version(void) { return 1; }", 1);
     let text = add(&store, &lacking, None).unwrap_err().to_string();
-    assert!(text.contains("do not fit this library: it lacks `toy_more`;"), "{text}");
+    assert!(text.contains("do not fit this library: ") && text.contains("toy_more"), "{text}");
     // The source and the header do not agree.
     bench.write("tree/include/toy/toy.h", "char *toy_version(int a);\n");
     let text = add(&store, &library, None).unwrap_err().to_string();

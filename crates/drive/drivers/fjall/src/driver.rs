@@ -58,19 +58,13 @@ impl Driver for FjallDriver {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use engine::conformance::locked_version;
 
-    /// Returns the version of `package` in the workspace's lock file.
-    fn locked(package: &str) -> Option<String> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../Cargo.lock");
-        let lock = std::fs::read_to_string(path).unwrap();
-        let head = format!("name = \"{package}\"\nversion = \"");
-        Some(lock.split_once(&head)?.1.split_once('"')?.0.to_owned())
-    }
+    use super::*;
 
     #[test]
     fn versions_are_those_of_the_lock_file() {
-        assert_eq!(locked("fjall").as_deref(), Some(VERSION));
-        assert_eq!(locked("lsm-tree").as_deref(), Some(TREE_VERSION));
+        assert_eq!(locked_version("fjall"), VERSION);
+        assert_eq!(locked_version("lsm-tree"), TREE_VERSION);
     }
 }

@@ -11,7 +11,6 @@ pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
 
 pub(crate) struct MysqlDatabase {
     pub(crate) flavour: Flavour,
-    pub(crate) version: String,
     /// InnoDB variables to restore once it is idle.
     pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
     pub(crate) storage_engine: StorageEngine,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use driver_sql::{Config, Connection as _, Database, PROTOCOL, SqlEngine};
-use engine::{EngineError, Maintenance, OpenSpec, Setting};
+use engine::{EngineError, Maintenance, OpenSpec};
 use model::{EngineState, Identity, Options};
 
 use crate::config::check_foreign;
@@ -27,8 +27,6 @@ const FACTS: [&str; 10] = [
     "version_malloc_library", "version_source_revision", "version_ssl_library", "innodb_version",
     "innodb_page_size", "default_storage_engine",
 ];
-/// Room for the SQL text, key and quotes besides the value.
-const STATEMENT_BYTES: u64 = 4096;
 
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(
@@ -38,16 +36,11 @@ pub(crate) fn open(
 ) -> Result<MysqlEngine, EngineError> {
     let (connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
     let check = |connection: &mut Connection| {
-        let variables = variables(connection)?;
-        if is_foreign {
-            check_foreign(spec, &variables)?;
-        }
-        check_room(spec, &variables)
+        if is_foreign { check_foreign(spec, &variables(connection)?) } else { Ok(()) }
     };
     SqlEngine::open(connection, spec, config, check, |connection: &mut Connection, tables| {
         Ok(MysqlDatabase {
             flavour,
-            version: connection.version().to_owned(),
             saved_variables: Mutex::new(None),
             storage_engine: storage_engine(connection, tables.first().map_or("", String::as_str))?,
         })
@@ -58,13 +51,12 @@ impl Database for MysqlDatabase {
     type Connection = Connection;
 
     fn identity(engine: &MysqlEngine) -> Identity {
-        let Self { flavour, version, .. } = &engine.database;
         let variables = engine.with_control(variables).unwrap_or_default();
         let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
         let facts = FACTS.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
         Identity {
-            engine: flavour.name().to_owned(),
-            version: value("version").unwrap_or_else(|| version.clone()),
+            engine: engine.database.flavour.name().to_owned(),
+            version: value("version").unwrap_or_default(),
             origin: "server".to_owned(),
             sha256: None,
             facts: facts.collect(),
@@ -122,24 +114,4 @@ fn storage_engine(connection: &mut Connection, table: &str) -> Result<StorageEng
 fn variables(connection: &mut Connection) -> Result<BTreeMap<String, String>, Failure> {
     let pairs = connection.pairs("SHOW GLOBAL VARIABLES")?;
     Ok(pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect())
-}
-
-/// Checks that values fit `max_allowed_packet`.
-fn check_room(spec: &OpenSpec, variables: &BTreeMap<String, String>) -> Result<(), EngineError> {
-    if spec.application.is_some() {
-        return Ok(());
-    }
-    let most = variables.get("max_allowed_packet").and_then(|bytes| bytes.parse::<u64>().ok());
-    let needed = 2 * u64::from(spec.data.value_bytes) + STATEMENT_BYTES;
-    match most {
-        Some(most) if most < needed => Err(EngineError::setting(
-            Setting::ValueBytes,
-            format!(
-                "values of {} bytes: the server takes statements of max_allowed_packet={most}: \
-                 raise it to {needed}",
-                spec.data.value_bytes
-            ),
-        )),
-        _ => Ok(()),
-    }
 }

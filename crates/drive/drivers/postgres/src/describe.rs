@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use driver_sql::{Connection as _, PROTOCOL, Protocol, server_options};
+use driver_sql::{Connection as _, PROTOCOL, Protocol};
 use model::{Address, Endpoint, Identity, Options};
 
 use crate::config::NAME;
@@ -81,21 +81,6 @@ pub(crate) fn settings(
         .collect();
     options.set(PROTOCOL, protocol.name());
     Ok(options)
-}
-
-/// Returns the first unknown option.
-pub(crate) fn unknown_option(
-    connection: &mut Connection,
-    options: &Options,
-) -> Result<Option<String>, Failure> {
-    for (name, _) in server_options(options) {
-        let quoted = name.replace('\'', "''");
-        let known = connection.first(&format!("SELECT current_setting('{quoted}', true)"))?;
-        if known.is_none() {
-            return Ok(Some(name.to_owned()));
-        }
-    }
-    Ok(None)
 }
 
 /// Returns the main statistics views, one JSON object per row.

@@ -1,7 +1,6 @@
 //! An open database: check of the server, maintenance, state query.
 
-use driver_sql::{Config, Connection as _, Control, Database, SqlEngine};
-use engine::settings_check::refused;
+use driver_sql::{Config, Connection as _, Database, SqlEngine};
 use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{Durability, Endpoint, EngineState, Identity, Options};
 
@@ -13,8 +12,6 @@ pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
 
 pub(crate) struct PostgresDatabase {
     identity: Identity,
-    /// For the state, once a second: control queries may take long.
-    sampling: Control<Connection>,
     /// The state query; `None` when the server has no such views.
     state_query: Option<String>,
 }
@@ -30,7 +27,6 @@ pub(crate) fn open(
     SqlEngine::open(connection, spec, config, check, |connection, tables| {
         Ok(PostgresDatabase {
             identity: describe::identity(connection, &endpoint)?,
-            sampling: Control::default(),
             state_query: state_query(connection, tables)?,
         })
     })
@@ -58,10 +54,8 @@ impl Database for PostgresDatabase {
     }
 
     fn state(engine: &PostgresEngine) -> Result<EngineState, EngineError> {
-        let Self { sampling, state_query, .. } = &engine.database;
-        let Some(query) = state_query else { return Ok(EngineState::default()) };
-        let row = sampling.run(|| engine.connect(), |connection| connection.named_row(query));
-        Ok(state::parse(row?))
+        let Some(query) = &engine.database.state_query else { return Ok(EngineState::default()) };
+        Ok(state::parse(engine.with_control(|connection| connection.named_row(query))?))
     }
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {
@@ -110,9 +104,6 @@ fn check_server(
     spec: &OpenSpec,
     is_foreign: bool,
 ) -> Result<(), EngineError> {
-    if let Some(name) = describe::unknown_option(connection, &spec.options)? {
-        return Err(refused(&name, "the server has no such parameter"));
-    }
     let settings = &spec.settings;
     let mut setting = |name: &str| {
         connection.first(&format!("SELECT setting FROM pg_settings WHERE name = '{name}'"))

@@ -2,12 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use redb::backends::FileBackend;
-use redb::{BackendError, DatabaseError, StorageBackend};
+use redb::{DatabaseError, StorageBackend};
 
 /// The file with its counters, shared by redb and the engine.
 #[derive(Debug)]
@@ -39,8 +38,6 @@ impl CountedFile {
 #[derive(Debug)]
 pub(crate) struct Backend(pub(crate) Arc<CountedFile>);
 
-type Locked = Result<bool, BackendError>;
-
 impl StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
         self.0.file.len()
@@ -65,30 +62,6 @@ impl StorageBackend for Backend {
 
     fn close(&self) -> io::Result<()> {
         self.0.file.close()
-    }
-
-    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Locked {
-        self.0.file.try_lock_range(start, end)
-    }
-
-    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Locked {
-        self.0.file.try_lock_shared_range(start, end)
-    }
-
-    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.file.lock_range(start, end)
-    }
-
-    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.file.lock_shared_range(start, end)
-    }
-
-    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.file.unlock_range(start, end)
-    }
-
-    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Locked {
-        self.0.file.query_lock_range(start, end)
     }
 }
 

@@ -46,18 +46,12 @@ impl Driver for RedbDriver {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use engine::conformance::locked_version;
 
-    /// Returns the version of `package` in the workspace's lock file.
-    fn locked(package: &str) -> Option<String> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../Cargo.lock");
-        let lock = std::fs::read_to_string(path).unwrap();
-        let head = format!("name = \"{package}\"\nversion = \"");
-        Some(lock.split_once(&head)?.1.split_once('"')?.0.to_owned())
-    }
+    use super::*;
 
     #[test]
     fn version_is_that_of_the_lock_file() {
-        assert_eq!(locked("redb").as_deref(), Some(VERSION));
+        assert_eq!(locked_version("redb"), VERSION);
     }
 }

@@ -85,9 +85,7 @@ impl RocksEngine {
             (metric::ENGINE_LIVE_BYTES, live),
         ]);
         if self.is_separated {
-            let garbage = self
-                .number("live-blob-file-garbage-size")
-                .or_else(|| statistics::blob_garbage_bytes(&self.db.text("rocksdb.blob-stats")?));
+            let garbage = self.number("live-blob-file-garbage-size");
             state.readings.extend([
                 (metric::ENGINE_BLOB_FILES, self.number("num-blob-files")),
                 (metric::ENGINE_BLOB_BYTES, blobs),

@@ -55,13 +55,6 @@ pub(crate) fn human_bytes(number: &str, unit: &str) -> Option<u64> {
     Some((number * 2_f64.powi(shift)).round() as u64)
 }
 
-/// Parses the garbage bytes of `rocksdb.blob-stats`; 6.29 has no property for them.
-pub(crate) fn blob_garbage_bytes(blob_stats: &str) -> Option<u64> {
-    let line =
-        |line: &str| line.strip_prefix("Total size of garbage in blob files: ")?.parse().ok();
-    blob_stats.lines().find_map(line)
-}
-
 /// Parses the write delays and stops of `rocksdb.cfstats`; `None` when neither format matches.
 ///
 /// All of them, each counted once, and by cause, under the names the release prints. 8.1 and newer
@@ -137,16 +130,6 @@ mod tests {
         assert_eq!((new.0, new.1["l0-file-count-limit-delays"]), (7, 3));
         assert_eq!(new.1.get("total-stops"), None);
         assert_eq!(stalls("nothing"), None);
-    }
-
-    #[test]
-    fn garbage_is_parsed_from_the_text_of_old_releases() {
-        // The texts of 6.29.5 and 11.8.1.
-        let old = "Number of blob files: 1\nTotal size of blob files: 4520062\n\
-                   Total size of garbage in blob files: 12\n";
-        let new = format!("{old}Blob file space amplification: 1\n");
-        assert_eq!((blob_garbage_bytes(old), blob_garbage_bytes(&new)), (Some(12), Some(12)));
-        assert_eq!(blob_garbage_bytes(""), None);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Check of a procedure's statements, before anything is loaded.
 
 use engine::{ApplicationSetup, EngineError, Refusal};
+use model::Call;
 use model::sql::StatementOwner;
-use model::{Call, OpKind};
 
 use crate::config::Protocol;
 use crate::connection::{Connection, Reply};
@@ -12,23 +12,22 @@ use crate::template::Value;
 
 /// Executes a call once, so that names and types of every statement are known to be right.
 ///
-/// Its rows stay when it `keeps` them, for the procedures that follow; else they are rolled back,
-/// except those of definitions, which are not transactional everywhere. A statement that takes too
-/// long or violates a constraint counts as right: both depend on the rows.
+/// Its rows stay for the procedures that follow: an update in MySQL evaluates its values only for
+/// rows that it finds. A statement that takes too long or violates a constraint counts as right:
+/// both depend on the rows.
 pub(crate) fn check_call<C: Connection>(
     connection: &mut C,
     setup: Option<&ApplicationSetup>,
-    (call, protocol): (&Call<'_>, Protocol),
-    keeps: bool,
+    call: &Call<'_>,
+    protocol: Protocol,
 ) -> Result<(), EngineError> {
     let mut rendered = render::<C>(setup, call, protocol)?;
-    let is_begun = rendered.is_transaction || (!keeps && call.kind != OpKind::Define);
-    if is_begun {
+    if rendered.is_transaction {
         connection.run(C::SQL.begin)?;
     }
     let executed = execute_all(connection, &mut rendered, call);
-    let end = if keeps && executed.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    if is_begun && !is_loss(&executed) {
+    let end = if executed.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    if rendered.is_transaction && !is_loss(&executed) {
         connection.run(end)?;
     }
     match executed {

@@ -47,7 +47,7 @@ impl<C: Connection> Command<C> {
         Ok((connection.exchange(prepared, on_row)?, bytes))
     }
 
-    /// Queues the command with its values; `None` when not prepared yet or too long.
+    /// Queues the command with its values; `None` when not prepared yet.
     ///
     /// Else returns the bytes of the values and whether rows come as text.
     #[inline]
@@ -56,13 +56,13 @@ impl<C: Connection> Command<C> {
         connection: &mut C,
         value: impl Fn(usize) -> Value<'v> + Copy,
     ) -> Reply<Option<(u64, bool)>, C> {
-        let (bytes, prepared) = match self {
-            Self::Prepared(prepared) => (connection.write(prepared, value)?, Some(prepared)),
-            Self::Text(template) => (connection.write_text(template, value)?, None),
+        let queued = match self {
+            Self::Prepared(prepared) => (connection.write(prepared, value)?, false),
+            Self::Text(template) => (connection.write_text(template, value)?, true),
             Self::Unprepared(_) => return Ok(None),
         };
-        let is_text = prepared.is_none();
-        Ok(connection.enqueue(prepared).then_some((bytes, is_text)))
+        connection.enqueue()?;
+        Ok(Some(queued))
     }
 }
 

@@ -13,12 +13,13 @@ pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
 
 /// SQL and limits of one kind of server.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "a table of differences")]
 pub struct Sql {
     /// The dialect of applications.
     pub dialect: Dialect,
     /// Quote of a name; may be empty.
     pub quote: &'static str,
+    /// Column type of a table's name, compared by bytes: `MyRocks` indexes no other text.
+    pub name_type: &'static str,
     /// Inserts or replaces a key (`?`) and its value (`?`).
     pub put: &'static str,
     /// Longest key and value, bytes, checked before a row is written.
@@ -35,20 +36,6 @@ pub struct Sql {
     pub begin: &'static str,
     /// Whether the begin and the commit of a transaction are prepared.
     pub is_begin_prepared: bool,
-    /// Whether table creation is transactional, and tables are reused singly.
-    pub is_ddl_transactional: bool,
-    /// Whether an own server holds the data of its directory only.
-    pub trusts_own_server: bool,
-    /// Columns of the marker table: name and token.
-    pub marker_columns: &'static str,
-    /// Column of the token.
-    pub token_column: &'static str,
-    /// Releases the lock of a run, if the connection's end does not.
-    pub unlock: Option<&'static str>,
-    /// Pauses before each attempt to reconnect.
-    pub pauses: &'static [Duration],
-    /// Whether a completed statement resets the count of losses.
-    pub forgives_losses: bool,
 }
 
 /// A logged-in connection to a server.
@@ -98,11 +85,10 @@ pub trait Connection: Send + Sized {
         value: impl Fn(usize) -> Value<'v> + Copy,
     ) -> Reply<u64, Self>;
 
-    /// Completes the request written last as one of several; `false` when it is too long for
-    /// that, and discarded.
+    /// Completes the request written last as one of several.
     #[inline]
-    fn enqueue(&mut self, _prepared: Option<&mut Self::Prepared>) -> bool {
-        true
+    fn enqueue(&mut self) -> Reply<(), Self> {
+        Ok(())
     }
 
     /// Sends the request written last and reads its answer; returns the affected rows.
@@ -135,9 +121,6 @@ pub trait Connection: Send + Sized {
         row: &'r [u8],
         scratch: &'r mut Vec<u8>,
     ) -> (&'r [u8], &'r [u8]);
-
-    /// Writes the first column of a row to `out` as text.
-    fn first_as_text(column: Self::Column, row: &[u8], out: &mut Vec<u8>);
 
     /// Iterates over the columns of a text row; `None` is null.
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>>;

@@ -51,8 +51,8 @@ pub struct SqlEngine<D: Database> {
     pub(crate) setup: Option<ApplicationSetup>,
     /// Reconnects of sessions after a loss.
     pub(crate) reconnects: AtomicU64,
-    /// Holds the run's lock.
-    control: Control<D::Connection>,
+    /// Holds the run's lock; `None` after a loss.
+    control: Mutex<Option<D::Connection>>,
 }
 
 impl<D: Database> SqlEngine<D> {
@@ -79,7 +79,7 @@ impl<D: Database> SqlEngine<D> {
             tables,
             setup: spec.application.clone(),
             reconnects: AtomicU64::new(0),
-            control: Control::new(connection),
+            control: Mutex::new(Some(connection)),
             config,
         })
     }
@@ -98,14 +98,18 @@ impl<D: Database> SqlEngine<D> {
     /// When the server refuses it, or cannot be reached again.
     pub fn with_control<T>(
         &self,
-        query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
+        mut query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
     ) -> Result<T, EngineError> {
-        let locked = || {
-            let mut connection = self.connect()?;
-            lock(&mut connection, &self.config)?;
-            Ok(connection)
-        };
-        self.control.run(locked, query)
+        let mut slot = self.control.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connection) = slot.as_mut() {
+            match query(connection) {
+                Err(failure) if failure.is_loss() => *slot = None,
+                answer => return Ok(answer?),
+            }
+        }
+        let mut connection = self.connect()?;
+        lock(&mut connection, &self.config)?;
+        Ok(query(slot.insert(connection))?)
     }
 }
 
@@ -121,41 +125,5 @@ fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Resul
         // A server without such locks is not shared.
         Ok(true) | Err(Failure::Refused(_)) => Ok(()),
         Err(failure) => Err(failure.into()),
-    }
-}
-
-/// A shared connection, opened on first use and after a loss.
-#[derive(Debug)]
-pub struct Control<C>(Mutex<Option<C>>);
-
-impl<C> Default for Control<C> {
-    fn default() -> Self {
-        Self(Mutex::new(None))
-    }
-}
-
-impl<C: Connection> Control<C> {
-    /// Returns the control connection over an open one.
-    pub(crate) fn new(connection: C) -> Self {
-        Self(Mutex::new(Some(connection)))
-    }
-
-    /// Runs a query, once more over a new connection after a loss.
-    ///
-    /// # Errors
-    /// When the server refuses it, or cannot be reached again.
-    pub fn run<T>(
-        &self,
-        open: impl Fn() -> Result<C, EngineError>,
-        mut query: impl FnMut(&mut C) -> Reply<T, C>,
-    ) -> Result<T, EngineError> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connection) = slot.as_mut() {
-            match query(connection) {
-                Err(failure) if failure.is_loss() => *slot = None,
-                answer => return Ok(answer?),
-            }
-        }
-        Ok(query(slot.insert(open()?))?)
     }
 }

@@ -77,17 +77,11 @@ impl<D: Database> Engine for SqlEngine<D> {
         let setup = self.setup.as_ref();
         let mut connection = self.connect()?;
         connection.limit_time(CHECK_WITHIN)?;
-        let keeps = !self.config.endpoint.is_foreign;
-        check::check_call(&mut connection, setup, (call, self.config.protocol), keeps)
+        check::check_call(&mut connection, setup, call, self.config.protocol)
     }
 
     /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        D::restore(&self)?;
-        if let Some(unlock) = D::Connection::SQL.unlock {
-            // The server also releases it when the connection closes.
-            drop(self.with_control(|connection| connection.run(unlock)));
-        }
-        Ok(())
+        D::restore(&self)
     }
 }

@@ -28,9 +28,9 @@ mod template;
 
 pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, capabilities, server_options};
 pub use connection::{Connection, Reply, Sql};
-pub use database::{Control, Database, SqlEngine};
+pub use database::{Database, SqlEngine};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::Socket;
-pub use template::{Part, Template, Value};
+pub use template::{Template, Value, write_hex};

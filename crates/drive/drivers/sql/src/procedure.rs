@@ -20,15 +20,11 @@ pub(crate) struct Calls<C: Connection> {
     rendered: Vec<Option<RenderedProcedure<C>>>,
     begin: Command<C>,
     commit: Command<C>,
-    /// A row's first column as text.
-    first: Vec<u8>,
 }
 
 /// A procedure rendered for one table.
 pub(crate) struct RenderedProcedure<C: Connection> {
     pub(crate) commands: Vec<Command<C>>,
-    /// Arguments that its statements use.
-    arguments: usize,
     pub(crate) is_transaction: bool,
     is_read: bool,
 }
@@ -49,7 +45,6 @@ impl<C: Connection> Calls<C> {
             rendered: (0..end).map(|_| None).collect(),
             begin: Command::parse(C::SQL.begin, of_begin),
             commit: Command::parse("COMMIT", of_begin),
-            first: Vec::new(),
         }
     }
 
@@ -65,18 +60,17 @@ impl<C: Connection> Calls<C> {
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
         let index = self.index(call)?;
-        let Self { rendered, begin, commit, first, .. } = self;
+        let Self { rendered, begin, commit, .. } = self;
         let rendered = match &mut rendered[index] {
             Some(rendered) => rendered,
             none => none.insert(render(setup, call, self.protocol)?),
         };
-        check_arguments(call, rendered.arguments)?;
         let mut run = || {
             if rendered.is_transaction {
                 begin.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
             for command in &mut rendered.commands {
-                execute(command, connection, call, first, rows)?;
+                execute(command, connection, call, rows)?;
             }
             if rendered.is_transaction {
                 commit.run(connection, |_| Value::Integer(0), |_, _| {})?;
@@ -97,13 +91,12 @@ impl<C: Connection> Calls<C> {
         call: &Call<'_>,
     ) -> Reply<Option<InFlight>, C> {
         let index = self.index(call)?;
-        let Some(RenderedProcedure { commands, arguments, is_transaction: false, is_read }) =
+        let Some(RenderedProcedure { commands, is_transaction: false, is_read }) =
             &mut self.rendered[index]
         else {
             return Ok(None);
         };
         let [command] = &mut commands[..] else { return Ok(None) };
-        check_arguments(call, *arguments)?;
         let expected = ExpectedResult::Call { is_read: *is_read };
         let queued = command.submit(connection, |position| Value::of(call, position))?;
         Ok(queued.map(|(bytes, is_text)| InFlight { expected, bytes, is_text }))
@@ -127,20 +120,10 @@ fn execute<C: Connection>(
     command: &mut Command<C>,
     connection: &mut C,
     call: &Call<'_>,
-    first: &mut Vec<u8>,
     rows: &mut Rows,
 ) -> Reply<(), C> {
-    let is_storing = rows.is_storing();
     let value = |position| Value::of(call, position);
-    let (affected, bytes) = command.run(connection, value, |column, row| {
-        if is_storing {
-            first.clear();
-            C::first_as_text(column, row, first);
-            rows.push(first, row);
-        } else {
-            rows.push(b"", row);
-        }
-    })?;
+    let (affected, bytes) = command.run(connection, value, |_, row| rows.push(b"", row))?;
     if affected > 0 {
         rows.wrote(affected, bytes);
     }
@@ -158,18 +141,6 @@ fn roll_back<C: Connection>(
         return failure;
     }
     connection.run("ROLLBACK").err().filter(Failure::is_loss).unwrap_or(failure)
-}
-
-/// Checks that a call has the arguments of its statements.
-#[inline]
-fn check_arguments<E>(call: &Call<'_>, needed: usize) -> Result<(), Failure<E>> {
-    if call.arguments.len() < needed { Err(missing_argument(call)) } else { Ok(()) }
-}
-
-#[cold]
-fn missing_argument<E>(call: &Call<'_>) -> Failure<E> {
-    let number = call.arguments.len() + 1;
-    Failure::Rejected(format!("the call has no value for argument {number}"))
 }
 
 #[cold]
@@ -197,11 +168,9 @@ pub(crate) fn render<C: Connection>(
     // Data definition runs once: there is nothing to prepare.
     let protocol = if procedure.kind == OpKind::Define { Protocol::Text } else { protocol };
     let statements = procedure.statements.by(C::SQL.dialect).iter();
-    let templates: Vec<_> =
-        statements.map(|statement| Template::render(statement, procedure, table)).collect();
+    let templates = statements.map(|statement| Template::render(statement, procedure, table));
     Ok(RenderedProcedure {
-        arguments: templates.iter().map(Template::arguments).max().unwrap_or(0),
-        commands: templates.into_iter().map(|text| Command::new(text, protocol)).collect(),
+        commands: templates.map(|text| Command::new(text, protocol)).collect(),
         is_transaction: procedure.is_transaction,
         is_read: is_read(procedure),
     })

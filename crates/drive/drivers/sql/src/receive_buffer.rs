@@ -56,16 +56,6 @@ impl ReceiveBuffer {
         self.fill(stream, self.end - self.start + 1)
     }
 
-    /// Shrinks an empty buffer that is longer than `limit` to `bytes`.
-    #[inline]
-    pub fn shrink(&mut self, limit: usize, bytes: usize) {
-        if self.is_empty() && self.buffer.len() > limit {
-            self.buffer.truncate(bytes);
-            self.buffer.shrink_to_fit();
-            (self.start, self.end) = (0, 0);
-        }
-    }
-
     /// Reads once, after making room for `wanted` unread bytes.
     fn fill(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<()> {
         if self.is_empty() {

@@ -16,6 +16,15 @@ use crate::procedure::Calls;
 
 /// Losses after which a client ends: a server that keeps disconnecting is not measurable.
 const LOSSES_MAX: u32 = 3;
+/// Pauses before each attempt to reconnect.
+///
+/// Our choice: a session that was ended alone connects at once, a restarting server takes seconds.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(50),
+    Duration::from_millis(250),
+    Duration::from_millis(1000),
+    Duration::from_millis(3000),
+];
 
 /// A connection and the statements prepared on it, which are lost and replaced together.
 struct Link<C: Connection> {
@@ -39,7 +48,7 @@ impl<C: Connection> Link<C> {
 pub(crate) struct SqlSession<'e, D: Database> {
     engine: &'e SqlEngine<D>,
     link: Link<D::Connection>,
-    /// Losses, or those since the last completed operation.
+    /// Losses since the last completed operation.
     losses: u32,
     is_lost: bool,
     queue: PipelineQueue<InFlight>,
@@ -58,9 +67,7 @@ impl<'e, D: Database> SqlSession<'e, D> {
     fn end(&mut self, done: Reply<Outcome, D::Connection>) -> Result<Outcome, EngineError> {
         match done {
             Ok(outcome) => {
-                if D::Connection::SQL.forgives_losses {
-                    self.losses = 0;
-                }
+                self.losses = 0;
                 Ok(outcome)
             }
             Err(failure) => Err(self.recover(failure)),
@@ -94,15 +101,15 @@ impl<'e, D: Database> SqlSession<'e, D> {
             Err(last) => EngineError::Fatal(format!(
                 "{prefix}connection lost ({reason}), and {} attempts to connect again failed: \
                  {last}",
-                D::Connection::SQL.pauses.len()
+                PAUSES.len()
             )),
         }
     }
 
     fn reconnect(&mut self) -> Reply<(), D::Connection> {
         let mut last = Failure::Lost("no answer".to_owned());
-        for pause in D::Connection::SQL.pauses {
-            sleep(*pause);
+        for pause in PAUSES {
+            sleep(pause);
             match Link::open(&self.engine.config, self.engine.setup.as_ref()) {
                 Ok(link) => {
                     self.link = link;

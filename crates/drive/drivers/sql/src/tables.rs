@@ -44,25 +44,18 @@ pub(crate) fn ensure<C: Connection>(
     let wanted = specs::<C>(spec, &config.session);
     let marked = target.marked(connection)?;
     let token = target.token()?;
-    let is_trusted = C::SQL.trusts_own_server && !config.endpoint.is_foreign;
-    let is_present = |(_, of): &(String, String)| is_trusted || token.as_ref() == Some(of);
-    let mut missing = Vec::new();
+    let is_present = |(_, of): &(String, String)| token.as_ref() == Some(of);
+    let mut is_complete = true;
     for table in &wanted {
         let is_marked = |(name, _): &&(String, String)| *name == table.name;
         let known = marked.iter().find(is_marked);
         match (known, connection.has_table(&table.name)?) {
             (None, true) => return Err(target.foreign_table(&table.name)),
             (Some(known), true) if is_present(known) => {}
-            _ => missing.push(table),
+            _ => is_complete = false,
         }
     }
-    let is_rebuilt = !C::SQL.is_ddl_transactional && !missing.is_empty();
-    if is_rebuilt {
-        missing = wanted.iter().collect();
-    }
-    let is_dropped = |table: &(String, String)| {
-        is_rebuilt || !is_present(table) || missing.iter().any(|missing| missing.name == table.0)
-    };
+    let is_dropped = |table: &(String, String)| !is_complete || !is_present(table);
     let mut dropped: Vec<_> = marked.iter().filter(|table| is_dropped(table)).collect();
     // Last created first: a table may refer to those before it.
     dropped.sort_by_key(|(name, _)| Reverse(wanted.iter().position(|table| table.name == *name)));
@@ -71,9 +64,9 @@ pub(crate) fn ensure<C: Connection>(
     }
     let token = match token {
         Some(token) => token,
-        None => target.new_token(!is_trusted)?,
+        None => target.new_token()?,
     };
-    for table in missing {
+    for table in wanted.iter().filter(|_| !is_complete) {
         create(connection, table, &token)
             .map_err(|(index, failure)| target.statement_error(table, index, failure))?;
     }
@@ -122,7 +115,7 @@ fn sql_text(statement: &Statement, table: &str, other: impl Fn(u16) -> String) -
 /// Creates a table; the marker table names it first.
 fn create<C: Connection>(connection: &mut C, table: &TableSpec, token: &str) -> Executed<C> {
     let note = format!("INSERT INTO {MARKER} VALUES ('{}', '{token}')", table.name);
-    in_transaction(connection, [&note].into_iter().chain(&table.create))
+    run_all(connection, [&note].into_iter().chain(&table.create))
 }
 
 fn drop_table<C: Connection>(connection: &mut C, name: &str) -> Executed<C> {
@@ -131,25 +124,18 @@ fn drop_table<C: Connection>(connection: &mut C, name: &str) -> Executed<C> {
         format!("DROP TABLE IF EXISTS {quote}{name}{quote}"),
         format!("DELETE FROM {MARKER} WHERE name = '{}'", name.replace('\'', "''")),
     ];
-    in_transaction(connection, statements.iter())
+    run_all(connection, statements.iter())
 }
 
 /// The result of several statements: the position of the one that failed.
 type Executed<C> = Result<(), (usize, Failure<<C as Connection>::Error>)>;
 
-/// Runs statements as one transaction, where table creation is transactional.
-fn in_transaction<'a, C: Connection>(
+fn run_all<'a, C: Connection>(
     connection: &mut C,
     statements: impl Iterator<Item = &'a String>,
 ) -> Executed<C> {
-    let mut run = |index, sql: &str| connection.run(sql).map_err(|failure| (index, failure));
-    if !C::SQL.is_ddl_transactional {
-        return statements.enumerate().try_for_each(|(index, sql)| run(index, sql));
-    }
-    run(0, C::SQL.begin)?;
-    let done = statements.enumerate().try_for_each(|(index, sql)| run(index, sql));
-    let ended = run(0, if done.is_ok() { "COMMIT" } else { "ROLLBACK" });
-    done.and(ended)
+    let run = |(index, sql): (_, &String)| connection.run(sql).map_err(|error| (index, error));
+    statements.enumerate().try_for_each(run)
 }
 
 /// Where tables are created: server and token file.
@@ -169,11 +155,14 @@ impl<S> Target<'_, S> {
         connection: &mut C,
     ) -> Result<Vec<(String, String)>, EngineError> {
         if !connection.has_table(MARKER)? {
-            let create = format!("CREATE TABLE {MARKER} ({})", C::SQL.marker_columns);
+            let kind = C::SQL.name_type;
+            let columns = format!("name {kind} NOT NULL PRIMARY KEY, token {kind} NOT NULL");
+            let create = format!("CREATE TABLE {MARKER} ({columns})");
             connection.run(&create).map_err(|failure| self.creation_error(failure))?;
             return Ok(Vec::new());
         }
-        let sql = format!("SELECT name, {} FROM {MARKER}", C::SQL.token_column);
+        // Earlier versions named the second column otherwise.
+        let sql = format!("SELECT * FROM {MARKER}");
         connection.pairs(&sql).map_err(|failure| {
             EngineError::Fatal(format!(
                 "table `{MARKER}` of {} is not the one Assay creates ({failure}): drop it, or name \
@@ -192,15 +181,13 @@ impl<S> Target<'_, S> {
         }
     }
 
-    /// Returns a new token, written to the data directory when `is_stored`.
-    fn new_token(&self, is_stored: bool) -> Result<String, EngineError> {
+    /// Returns a new token, written to the data directory.
+    fn new_token(&self) -> Result<String, EngineError> {
         let mut bytes = [0; TOKEN_BYTES];
         let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
         read.map_err(|error| self.file_error(&error))?;
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        if is_stored {
-            fs::write(&self.token_file, &token).map_err(|error| self.file_error(&error))?;
-        }
+        fs::write(&self.token_file, &token).map_err(|error| self.file_error(&error))?;
         Ok(token)
     }
 

@@ -9,12 +9,12 @@ use model::{Argument, Call};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     /// Text and values, in order.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
 }
 
 /// SQL text, or the position of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// SQL text.
     Text(String),
     /// A value, by its position among the arguments.
@@ -55,13 +55,26 @@ impl Template {
         Self { parts }
     }
 
-    /// Returns the number of arguments needed for the values.
-    pub(crate) fn arguments(&self) -> usize {
-        let needed = self.parts.iter().map(|part| match part {
-            Part::Value(position) => position + 1,
-            Part::Text(_) => 0,
-        });
-        needed.max().unwrap_or(0)
+    /// Appends the text with each value as `literal` writes it; returns the bytes of the values.
+    #[inline]
+    pub fn write<'v>(
+        &self,
+        value: impl Fn(usize) -> Value<'v>,
+        out: &mut Vec<u8>,
+        literal: impl Fn(Value<'v>, &mut Vec<u8>),
+    ) -> u64 {
+        let mut bytes = 0;
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.extend_from_slice(text.as_bytes()),
+                Part::Value(position) => {
+                    let value = value(*position);
+                    bytes += value.bytes();
+                    literal(value, out);
+                }
+            }
+        }
+        bytes
     }
 
     /// Returns the text with placeholders, and the argument of each parameter.
@@ -91,6 +104,16 @@ impl Template {
     }
 }
 
+/// Appends two digits of base 16 for each byte.
+#[inline]
+pub fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        let digits = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+        out.extend_from_slice(&digits);
+    }
+}
+
 /// A value of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'v> {
@@ -109,6 +132,16 @@ pub enum Value<'v> {
 }
 
 impl<'v> Value<'v> {
+    /// Returns the size in bytes: 8 for a number or a moment.
+    #[inline]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::Integer(_) | Self::Real(_) | Self::Moment(_) => 8,
+            Self::Text(bytes) | Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Keys(_) => 0,
+        }
+    }
+
     /// Returns the value of a call's argument; an absent one is empty.
     #[inline]
     pub(crate) fn of(call: &'v Call<'_>, position: usize) -> Self {
@@ -162,7 +195,7 @@ mod tests {
         };
         let template = Template::render(&statement, &procedure(2), |table| format!("pi{table}"));
         let merged = Part::Text(" FROM pi0, pi3 WHERE id IN (".to_owned());
-        assert_eq!((template.arguments(), &template.parts[2]), (3, &merged));
+        assert_eq!(template.parts[2], merged);
         let numbered = |is_shared| template.with_placeholders(is_shared, |at| format!("${at}"));
         let (sql, arguments) = numbered(true);
         assert_eq!(sql, "SELECT $1 FROM pi0, pi3 WHERE id IN ($2, $3) AND x > $1");

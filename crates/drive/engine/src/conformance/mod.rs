@@ -29,4 +29,6 @@ mod tests;
 
 pub use battery::{battery, check, checks};
 pub use smoke_test::smoke_test;
-pub use testing::{Absent, TestRun, distribution_library, on_library, survives_process_crash};
+pub use testing::{
+    Absent, TestRun, distribution_library, locked_version, on_library, survives_process_crash,
+};

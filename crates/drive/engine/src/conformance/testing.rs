@@ -33,6 +33,18 @@ pub enum Absent {
     Optional(String),
 }
 
+/// Returns the version of a crate that is an engine, from the workspace's lock file.
+///
+/// # Panics
+/// When the lock file cannot be read, or lacks the crate.
+pub fn locked_version(package: &str) -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../Cargo.lock");
+    let lock = fs::read_to_string(path).expect("the workspace has a lock file");
+    let head = format!("name = \"{package}\"\nversion = \"");
+    let version = lock.split_once(&head).and_then(|(_, rest)| rest.split_once('"'));
+    version.expect("the crate is locked").0.to_owned()
+}
+
 /// Runs `body` on a library in a child process.
 ///
 /// `find` returns the library or the reason to skip the test. `test` is the calling test's whole

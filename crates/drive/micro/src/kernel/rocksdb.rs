@@ -8,58 +8,54 @@ use std::path::Path;
 use engine::EngineError;
 use model::Kernel;
 
-use super::ffi::{Contexts, Exports, exports_of};
+use super::ffi::{Checksums, Lz4, Zstd};
 use super::work::Work;
-
-/// Symbol of RocksDB's own checksum function: `rocksdb::crc32c::Extend`.
-const CRC32C: &str = "rocksdb::crc32c::Extend";
 
 /// One library's kernels.
 pub(super) struct RocksDb {
-    exports: Exports,
-    contexts: Contexts,
+    checksums: Checksums,
+    lz4: Option<Lz4>,
+    zstd: Option<Zstd>,
 }
 
 impl RocksDb {
     /// Loads the library, unless it is loaded already.
     pub(super) fn load(path: &Path) -> Result<Self, EngineError> {
         let loaded = dynlib::load_once(path)?;
+        let library = &loaded.library;
+        let lacks = |symbol: &str| loaded.lacks(symbol, "rocksdb_open", "RocksDB", "5.18");
         if !loaded.has("rocksdb_open") {
-            return Err(EngineError::build(format!(
-                "`{}` is not RocksDB: it lacks `rocksdb_open`",
-                path.display()
-            )));
+            return Err(lacks("rocksdb_open"));
         }
-        let exports = exports_of(&loaded.library);
-        let contexts = exports.contexts();
-        Ok(Self { exports, contexts })
+        let checksums = Checksums::bind(library, "").map_err(|symbol| lacks(&symbol))?;
+        Ok(Self { checksums, lz4: Lz4::bind(library, "").ok(), zstd: Zstd::bind(library).ok() })
     }
 }
 
 impl Work for RocksDb {
     fn serves(&self, kernel: Kernel) -> Result<String, String> {
-        let exports = &self.exports;
         let (symbol, is_there) = match kernel {
-            Kernel::Crc32c => (CRC32C, exports.has_crc32c()),
-            Kernel::Xxh3 => ("ROCKSDB_XXH3_64bits", exports.has_xxh3()),
-            Kernel::Lz4Compress => ("LZ4_compress_default", exports.has_lz4()),
-            Kernel::Lz4Uncompress => ("LZ4_decompress_safe", exports.has_lz4()),
-            Kernel::ZstdCompress => ("ZSTD_compressCCtx", self.contexts.are_there()),
-            Kernel::ZstdUncompress => ("ZSTD_decompressDCtx", self.contexts.are_there()),
+            Kernel::Crc32c => ("rocksdb::crc32c::Extend", self.checksums.crc32c(b"").is_some()),
+            Kernel::Xxh3 => ("ROCKSDB_XXH3_64bits", self.checksums.xxh3(b"").is_some()),
+            Kernel::Lz4Compress => ("LZ4_compress_default", self.lz4.is_some()),
+            Kernel::Lz4Uncompress => ("LZ4_decompress_safe", self.lz4.is_some()),
+            Kernel::ZstdCompress => ("ZSTD_compressCCtx", self.zstd.is_some()),
+            Kernel::ZstdUncompress => ("ZSTD_decompressDCtx", self.zstd.is_some()),
         };
         if is_there { Ok(symbol.to_owned()) } else { Err(format!("it does not export {symbol}")) }
     }
 
     fn run(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> u64 {
-        let (exports, contexts) = (&self.exports, &mut self.contexts);
-        let bytes = match kernel {
-            Kernel::Crc32c => return u64::from(exports.crc32c(input)),
-            Kernel::Xxh3 => return exports.xxh3(input),
-            Kernel::Lz4Compress => exports.lz4_compress(input, output),
-            Kernel::Lz4Uncompress => exports.lz4_uncompress(input, output),
-            Kernel::ZstdCompress => exports.zstd_compress(contexts, input, output),
-            Kernel::ZstdUncompress => exports.zstd_uncompress(contexts, input, output),
-        };
-        bytes as u64
+        let compresses = matches!(kernel, Kernel::Lz4Compress | Kernel::ZstdCompress);
+        match kernel {
+            Kernel::Crc32c => self.checksums.crc32c(input).unwrap_or(0).into(),
+            Kernel::Xxh3 => self.checksums.xxh3(input).unwrap_or(0),
+            Kernel::Lz4Compress | Kernel::Lz4Uncompress => {
+                self.lz4.as_ref().map_or(0, |lz4| lz4.run(compresses, input, output)) as u64
+            }
+            Kernel::ZstdCompress | Kernel::ZstdUncompress => {
+                self.zstd.as_mut().map_or(0, |zstd| zstd.run(compresses, input, output)) as u64
+            }
+        }
     }
 }

@@ -73,7 +73,7 @@ impl Store {
             if facts.iter().all(|(name, value)| cached.facts.get(name) == Some(value)) {
                 return Ok((cached, false));
             }
-            return Err(SupplyError::Exists { build: build.to_string(), origin: cached.origin });
+            return Err(SupplyError::exists(&cached.build, &cached.origin));
         }
         toolchain.check(false)?;
         self.check_own_name(&build)?;
@@ -199,7 +199,7 @@ fn version(
     }
     let name = parts.join("-");
     if name.len() > NAME_CHARS {
-        return Err(SupplyError::Invalid(format!(
+        return Err(SupplyError::Unavailable(format!(
             "the flags make the name too long ({} characters): give one with --name",
             name.len()
         )));

@@ -20,14 +20,6 @@ use crate::program::text;
 /// Hex digits of the hash in the name of a directory of objects.
 const HASH_DIGITS: usize = 12;
 
-/// Disk space reserved per object.
-///
-/// RocksDB's largest take 2 MB with link-time optimisation, most a quarter of one.
-const OBJECT_BYTES: u64 = 1 << 20;
-
-/// Disk space reserved for the library and the linker's files.
-const LIBRARY_BYTES: u64 = 512 << 20;
-
 /// Full output of the command that failed.
 const LOG_FILE: &str = "refused.log";
 
@@ -58,7 +50,6 @@ impl<'a> Objects<'a> {
             fs::create_dir_all(folder).map_err(SupplyError::io("create", folder))?;
             fs::write(&path, text).map_err(SupplyError::io("write", &path))?;
         }
-        objects.check_room()?;
         Ok(objects)
     }
 
@@ -153,7 +144,7 @@ impl<'a> Objects<'a> {
         let log = self.dir.join(LOG_FILE);
         let all = format!("{}\n\n{}", command.join(" "), text(&output.stderr));
         fs::write(&log, all).map_err(SupplyError::io("write", &log))?;
-        Err(SupplyError::NotCompiled(format!(
+        Err(SupplyError::Unavailable(format!(
             "{program} did not {action} {file}:\n{}\nfull output and command: {}; finished \
              objects are stored, the same call continues from there",
             compiler_errors(&output),
@@ -165,25 +156,6 @@ impl<'a> Objects<'a> {
     fn name(&self, index: usize) -> String {
         let source = &self.recipe.units[index].source;
         format!("{index:03}-{}.o", source.file_name().unwrap_or_default().to_string_lossy())
-    }
-
-    /// Checks that the disk has space for the missing objects.
-    fn check_room(&self) -> Result<(), SupplyError> {
-        let stat = rustix::fs::statvfs(&self.dir)
-            .map_err(|error| SupplyError::io("read the free space of", &self.dir)(error.into()))?;
-        let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-        let (total, done) = self.done();
-        let needed = OBJECT_BYTES.saturating_mul((total - done) as u64) + LIBRARY_BYTES;
-        if free >= needed {
-            return Ok(());
-        }
-        Err(SupplyError::NotCompiled(format!(
-            "{} has {} free, compiling needs {}: free some space, or choose another cache with \
-             --cache-dir DIR",
-            self.dir.display(),
-            model::Bytes(free),
-            model::Bytes(needed)
-        )))
     }
 }
 

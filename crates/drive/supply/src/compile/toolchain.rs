@@ -72,7 +72,7 @@ impl Toolchain {
             return Ok(());
         }
         let (flags, errors) = (self.flags_text(), compiler_errors(&output));
-        Err(SupplyError::NotCompiled(format!("{program} rejects the flags {flags}:\n{errors}")))
+        Err(SupplyError::Unavailable(format!("{program} rejects the flags {flags}:\n{errors}")))
     }
 
     /// Returns the command that compiles a file, without the file and the object's name.
@@ -124,7 +124,7 @@ fn commands(compiler: &str) -> Result<(bool, String), SupplyError> {
     match name {
         "gcc" if is_version => Ok((false, format!("g++{version}"))),
         "clang" if is_version => Ok((true, format!("clang++{version}"))),
-        _ => Err(SupplyError::Invalid(format!(
+        _ => Err(SupplyError::Unavailable(format!(
             "`{compiler}` is not a known compiler: write gcc or clang, or one with its \
              version as gcc-13"
         ))),
@@ -144,7 +144,7 @@ fn parse_flags(text: &str) -> Result<Vec<String>, SupplyError> {
         } else {
             continue;
         };
-        return Err(SupplyError::Invalid(format!("`{flag}`{reason}")));
+        return Err(SupplyError::Unavailable(format!("`{flag}`{reason}")));
     }
     Ok(flags)
 }

@@ -8,9 +8,9 @@ use model::BuildRef;
 
 use super::facts::facts;
 use super::program::ServerProgram;
-use super::tree::{Files, TREE_DIR, TreeMetadata, is_open_to_all, open_to_all, survey};
+use super::tree::{Files, TREE_DIR, Tree, is_open_to_all, open_to_all, survey};
 use super::version::version_of;
-use crate::artifact::{Artifact, ArtifactMetadata};
+use crate::artifact::Artifact;
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::digest;
@@ -31,22 +31,23 @@ struct Found {
 }
 
 impl Found {
-    /// Returns the metadata of an entry: location or list of files, and further facts.
-    fn metadata(
+    /// Returns the artifact of an entry: location or list of files, and further facts.
+    fn artifact(
         self,
         entry: &Entry,
         origin: String,
         (at, files): (Option<PathBuf>, Option<Files>),
         more: BTreeMap<String, String>,
-    ) -> ArtifactMetadata {
-        ArtifactMetadata {
+    ) -> Artifact {
+        Artifact {
             build: entry.build.clone(),
+            library: PathBuf::new(),
             sha256: self.sha256,
             origin,
-            bytes: self.bytes,
+            bytes: files.as_ref().map_or(self.bytes, |files| files.bytes),
             facts: self.facts.into_iter().chain(more).collect(),
             shim: None,
-            tree: Some(TreeMetadata { program: self.program, at, files }),
+            tree: Some(Tree { root: PathBuf::new(), program: self.program, at, files }),
         }
     }
 }
@@ -77,7 +78,7 @@ impl Store {
                 (found, Some(files))
             }
         };
-        entry.commit(&ready, found.metadata(entry, origin, (at, files), facts))
+        entry.commit(&ready, found.artifact(entry, origin, (at, files), facts))
     }
 
     /// Adds the user's installation by reference, without a copy.
@@ -98,7 +99,7 @@ impl Store {
         };
         let origin = format!("installation in {}", root.display());
         let ready = entry.work("ready")?;
-        entry.commit(&ready, found.metadata(&entry, origin, (Some(root), None), BTreeMap::new()))
+        entry.commit(&ready, found.artifact(&entry, origin, (Some(root), None), BTreeMap::new()))
     }
 
     /// Finds the server's program below `root` and checks its version output.
@@ -116,7 +117,7 @@ impl Store {
             let hint = other.map_or_else(String::new, |ServerProgram { engine, .. }| {
                 format!("; it has the program of {engine}: is it {engine}@NAME?")
             });
-            return Err(SupplyError::NotWorking(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "no program of {} in {} (searched: {}){hint}",
                 server.engine,
                 root.display(),
@@ -133,14 +134,14 @@ impl Store {
             let first = output.lines().next().unwrap_or("nothing");
             let other = others.iter().find(|other| other.matches(&output));
             let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
-            return Err(SupplyError::NotWorking(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "{} is not {}: its `--version` prints: {first}{hint}",
                 path.display(),
                 server.engine
             )));
         };
         if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
-            return Err(SupplyError::NotWorking(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "{} is closed to other users, but a server that root starts runs as another: \
                  chmod -R a+rX {}",
                 path.display(),
@@ -161,20 +162,19 @@ fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyE
         return Ok(path);
     }
     let of_program = path.ancestors().skip(1).find(|dir| server.find(dir).is_some());
-    Err(SupplyError::Invalid(format!(
+    Err(SupplyError::Unavailable(format!(
         "{} is no directory: give the one the server is installed in, as in {}",
         given.display(),
         of_program.unwrap_or(Path::new("DIR")).display()
     )))
 }
 
-impl TreeMetadata {
+impl Tree {
     /// Checks that program and files are unchanged, or returns what changed.
     ///
     /// Reads the program, and the names and sizes of the other files.
-    pub(crate) fn check(&self, dir: &Path, sha256: &str) -> Result<(), String> {
-        let root = self.root(dir);
-        let program = root.join(&self.program);
+    pub(crate) fn check(&self, sha256: &str) -> Result<(), String> {
+        let program = self.root.join(&self.program);
         let (is, _) = digest(&program).map_err(|error| error.to_string())?;
         if is != sha256 {
             return Err(match self.at {
@@ -183,7 +183,7 @@ impl TreeMetadata {
             });
         }
         let Some(was) = &self.files else { return Ok(()) };
-        let is = survey(&root).map_err(|error| error.to_string())?;
+        let is = survey(&self.root).map_err(|error| error.to_string())?;
         if is == *was {
             return Ok(());
         }

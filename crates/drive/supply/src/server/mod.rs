@@ -10,5 +10,6 @@ mod tree;
 mod version;
 
 pub use program::{MARIADB, MYSQL, POSTGRES, ServerProgram};
-pub(crate) use tree::{TREE_DIR, TreeMetadata};
+pub(crate) use tree::TREE_DIR;
+pub use tree::{Files, Tree};
 pub(crate) use version::{library_dirs, missing_libraries, package_of};

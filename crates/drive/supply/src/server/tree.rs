@@ -16,9 +16,12 @@ pub(crate) const TREE_DIR: &str = "tree";
 /// Deepest directory of a server; no installation comes near.
 const DEPTH_MAX: usize = 40;
 
-/// Metadata of a server's files.
+/// The files of a server, its program included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TreeMetadata {
+pub struct Tree {
+    /// Their directory.
+    #[serde(skip)]
+    pub root: PathBuf,
     /// Its program, from the tree's root.
     pub(crate) program: PathBuf,
     /// Directory of an installation used in place; `None` for a cached tree.
@@ -26,23 +29,16 @@ pub(crate) struct TreeMetadata {
     pub(crate) at: Option<PathBuf>,
     /// Inventory that reveals damage without reading files; `None` when used in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) files: Option<Files>,
-}
-
-impl TreeMetadata {
-    /// Returns the directory of the files; `dir` is that of the entry.
-    pub(crate) fn root(&self, dir: &Path) -> PathBuf {
-        self.at.clone().unwrap_or_else(|| dir.join(TREE_DIR))
-    }
+    pub files: Option<Files>,
 }
 
 /// The files of a directory tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Files {
+pub struct Files {
     /// Their number, links included, directories not.
-    pub(crate) count: u64,
+    pub count: u64,
     /// Their total size.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// SHA-256 of the list of their paths and sizes, in hex.
     pub(crate) list_sha256: String,
 }

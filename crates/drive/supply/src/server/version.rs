@@ -1,27 +1,11 @@
 //! Version output of a server's program, and its missing libraries.
 
 use std::collections::BTreeSet;
-use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::sync_channel;
-use std::thread;
-use std::time::Duration;
+use std::process::{Command, Output};
 
 use crate::error::SupplyError;
-use crate::program::lines;
-
-/// Timeout of `--version`.
-const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// Retries of a busy program: a second in all.
-const BUSY_TRIES: u32 = 100;
-
-/// Pause before a busy program is retried.
-const BUSY_PAUSE: Duration = Duration::from_millis(10);
-
-/// Most bytes read of a version output.
-const OUTPUT_BYTES_MAX: u64 = 1 << 16;
+use crate::program::{lines, output, text};
 
 /// Debian packages of libraries servers need; newer releases add `t64` to some.
 const PACKAGES: &[(&str, &str)] = &[
@@ -67,14 +51,10 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 /// Errors name it as `shown`.
 pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
     let failure =
-        |reason: String| SupplyError::NotWorking(format!("{shown} does not run here: {reason}"));
-    let output = output_of(command_with_libraries(program, root).arg("--version"));
-    let (status, output) = output.map_err(|error| {
-        let is_late = error.kind() == io::ErrorKind::TimedOut;
-        let seconds = VERSION_TIMEOUT.as_secs();
-        let late = || format!("`--version` did not end within {seconds} s");
-        failure(if is_late { late() } else { error.to_string() })
-    })?;
+        |reason: String| SupplyError::Unavailable(format!("{shown} does not run here: {reason}"));
+    let ended = output(command_with_libraries(program, root).arg("--version"));
+    let Output { status, stdout, stderr } = ended.map_err(|error| failure(error.to_string()))?;
+    let output = text(&stdout) + &text(&stderr);
     if status.success() {
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         return Ok(output.replace(&program.display().to_string(), &name).trim().to_owned());
@@ -90,8 +70,8 @@ pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<Str
 /// Returns the libraries a file below `root` needs that are not on this machine.
 pub(crate) fn missing_libraries(file: &Path, root: &Path) -> Vec<String> {
     // Without `ldd` none is known to be missing; the loader's error is shown instead.
-    let result = output_of(command_with_libraries(Path::new("ldd"), root).arg(file));
-    result.map_or_else(|_no_ldd| Vec::new(), |(_, output)| parse_missing(&output))
+    let result = output(command_with_libraries(Path::new("ldd"), root).arg(file));
+    result.map_or_else(|_no_ldd| Vec::new(), |output| parse_missing(&text(&output.stdout)))
 }
 
 /// Parses the libraries that `ldd` reports as not found.
@@ -118,55 +98,12 @@ fn missing_libraries_text(missing: &[String]) -> String {
 fn command_with_libraries(program: &Path, root: &Path) -> Command {
     let mut command = Command::new(program);
     // A server may read the working directory, which need not be readable.
-    command.current_dir("/").stdin(Stdio::null()).env_remove("LD_LIBRARY_PATH");
+    command.current_dir("/").env_remove("LD_LIBRARY_PATH");
     let dirs = library_dirs(root);
     if let Some(path) = std::env::join_paths(dirs).ok().filter(|path| !path.is_empty()) {
         command.env("LD_LIBRARY_PATH", path);
     }
     command
-}
-
-/// Runs a command; returns its exit status and its output on both streams.
-fn output_of(command: &mut Command) -> io::Result<(ExitStatus, String)> {
-    let (reader, writer) = io::pipe()?;
-    let mut child = spawn(command, writer)?;
-    let (send, received) = sync_channel(1);
-    thread::spawn(move || {
-        let mut output = Vec::new();
-        let read = reader.take(OUTPUT_BYTES_MAX).read_to_end(&mut output);
-        // The receiver is gone after a timeout.
-        drop(send.send(read.map(|_| output)));
-    });
-    match received.recv_timeout(VERSION_TIMEOUT) {
-        Ok(output) => {
-            let output = String::from_utf8_lossy(&output?).into_owned();
-            Ok((child.wait()?, output))
-        }
-        Err(_too_long) => {
-            child.kill()?;
-            child.wait()?;
-            Err(io::ErrorKind::TimedOut.into())
-        }
-    }
-}
-
-/// Starts a command; only the child holds the writing end.
-///
-/// A program just written is busy while a process started by another thread still has it open.
-fn spawn(command: &mut Command, writer: io::PipeWriter) -> io::Result<Child> {
-    command.stdout(writer.try_clone()?).stderr(writer);
-    let mut child = command.spawn();
-    for _try in 0..BUSY_TRIES {
-        match &child {
-            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
-                thread::park_timeout(BUSY_PAUSE);
-                child = command.spawn();
-            }
-            _ => break,
-        }
-    }
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    child
 }
 
 #[cfg(test)]

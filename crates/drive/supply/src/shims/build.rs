@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
 use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
-use super::headers::{copy_headers, parse_make_rule};
-use crate::artifact::{ArtifactMetadata, HEADERS_DIR, ShimMetadata, library_name};
+use crate::artifact::{Artifact, ShimMetadata, library_name};
 use crate::compile::compiler_errors;
 use crate::error::SupplyError;
 use crate::library::{digest, hex, soname};
@@ -23,8 +22,8 @@ const STRICT: [&str; 3] = [
     "-Werror=int-conversion",
 ];
 
-/// Functions listed when a library lacks many.
-const NAMED: usize = 3;
+/// Fact: the headers a shim was compiled against.
+pub(crate) const SHIM_HEADERS: &str = "shim_headers";
 
 /// Returns the SHA-256 of a shim's sources and probes, in hex.
 pub(crate) fn fingerprint(recipe: &Recipe) -> String {
@@ -60,37 +59,6 @@ pub(crate) struct ShimBuild<'a> {
 }
 
 impl ShimBuild<'_> {
-    /// Compiles the shim against the headers in `include` and copies them.
-    ///
-    /// # Errors
-    /// When there is no compiler, it fails, or the library lacks functions of its headers.
-    pub(crate) fn compile_first(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
-        self.write_sources()?;
-        let macros = self.probe(include)?;
-        let headers = self.dir.join(HEADERS_DIR);
-        fs::create_dir(&headers).map_err(SupplyError::io("create", &headers))?;
-        let sources = (0..self.recipe.probes.len())
-            .filter(|index| macros.contains(&self.recipe.probes[*index].0))
-            .map(probe_name)
-            .chain([self.source_name()]);
-        for source in sources {
-            let needed = self.needs(include, &source, &macros)?;
-            copy_headers(include, self.recipe.header, &needed, &headers)?;
-        }
-        self.name_library()?;
-        let mut build = self.compile(&headers, include, &macros)?;
-        build.facts.insert("shim_headers".to_owned(), include.display().to_string());
-        Ok(build)
-    }
-
-    /// Recompiles the shim against the copied headers.
-    pub(crate) fn recompile(&self) -> Result<CompiledShim, SupplyError> {
-        self.write_sources()?;
-        let headers = self.dir.join(HEADERS_DIR);
-        let macros = self.probe(&headers)?;
-        self.compile(&headers, &headers, &macros)
-    }
-
     /// Runs the C compiler, which may have arguments of its own: `ccache gcc`.
     fn cc(&self, arguments: &[OsString]) -> Result<Output, SupplyError> {
         let mut args = self.compiler.split_whitespace();
@@ -141,24 +109,6 @@ impl ShimBuild<'_> {
         Ok(found)
     }
 
-    /// Returns the files that compiling a source reads.
-    fn needs(
-        &self,
-        include: &Path,
-        source: &str,
-        macros: &[&str],
-    ) -> Result<Vec<PathBuf>, SupplyError> {
-        let mut arguments: Vec<OsString> = vec!["-M".into()];
-        arguments.extend(macros.iter().map(|name| format!("-D{name}=1").into()));
-        arguments.extend(Self::includes(include));
-        arguments.push(source.into());
-        let output = self.cc(&arguments)?;
-        if !output.status.success() {
-            return Err(self.compile_error(include, &output));
-        }
-        Ok(parse_make_rule(&text(&output.stdout)))
-    }
-
     /// Links the library's soname to its file.
     ///
     /// Otherwise the loader would find the system's build of the engine.
@@ -166,19 +116,20 @@ impl ShimBuild<'_> {
         let file = library_name(self.engine);
         let Some(name) = soname(&self.dir.join(&file))? else { return Ok(()) };
         let link = self.dir.join(&name);
-        if name == file || name.contains('/') {
+        if name == file || name.contains('/') || link.exists() {
             return Ok(());
         }
         std::os::unix::fs::symlink(&file, &link).map_err(SupplyError::io("create", &link))
     }
 
-    /// Compiles, links and installs the shim; errors show `named_headers`.
-    fn compile(
-        &self,
-        include: &Path,
-        named_headers: &Path,
-        macros: &[&str],
-    ) -> Result<CompiledShim, SupplyError> {
+    /// Compiles the shim against the headers in `include`, links and installs it.
+    ///
+    /// # Errors
+    /// When there is no compiler, it fails, or the library lacks functions of its headers.
+    pub(crate) fn compile(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
+        self.write_sources()?;
+        let macros = self.probe(include)?;
+        self.name_library()?;
         let object = format!("assay-{}.o", self.engine);
         let mut arguments: Vec<OsString> =
             ["-O2", "-fPIC", "-c", "-o", &object].map(Into::into).into();
@@ -189,7 +140,7 @@ impl ShimBuild<'_> {
         arguments.push(self.source_name().into());
         let output = self.cc(&arguments)?;
         if !output.status.success() {
-            return Err(self.compile_error(named_headers, &output));
+            return Err(self.compile_error(include, &output));
         }
         let shim = shim::file_name(self.engine);
         let mut arguments: Vec<OsString> = ["-shared", "-o", &shim, &object].map(Into::into).into();
@@ -200,7 +151,7 @@ impl ShimBuild<'_> {
         arguments.push(format!("-l:{}", library_name(self.engine)).into());
         let output = self.cc(&arguments)?;
         if !output.status.success() {
-            return Err(self.link_error(named_headers, &output));
+            return Err(header_mismatch(include, &compiler_errors(&output)));
         }
         let made = self.work.join(&shim);
         let (sha256, _) = digest(&made)?;
@@ -208,7 +159,10 @@ impl ShimBuild<'_> {
         fs::rename(&made, &place).map_err(SupplyError::io("create", &place))?;
         let version = text(&self.cc(&["--version".into()])?.stdout);
         let version = version.lines().next().unwrap_or_default().trim().to_owned();
-        let mut facts = BTreeMap::from([("shim_compiler".to_owned(), version)]);
+        let mut facts = BTreeMap::from([
+            ("shim_compiler".to_owned(), version),
+            (SHIM_HEADERS.to_owned(), include.display().to_string()),
+        ]);
         if !macros.is_empty() {
             facts.insert("shim_probes".to_owned(), macros.join(" "));
         }
@@ -219,31 +173,18 @@ impl ShimBuild<'_> {
     }
 
     fn compile_error(&self, include: &Path, output: &Output) -> SupplyError {
-        SupplyError::NotCompiled(format!(
+        SupplyError::Unavailable(format!(
             "the shim of {} does not compile against the headers in {}, the compiler reports:\n{}",
             self.engine,
             include.display(),
             compiler_errors(output)
         ))
     }
-
-    fn link_error(&self, include: &Path, output: &Output) -> SupplyError {
-        let missing = missing_functions(&text(&output.stderr));
-        if missing.is_empty() {
-            return self.compile_error(include, output);
-        }
-        let named: Vec<_> = missing.iter().take(NAMED).map(|name| format!("`{name}`")).collect();
-        let more = match missing.len() - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        header_mismatch(include, &format!("it lacks {}{more}", named.join(", ")))
-    }
 }
 
 /// Returns the error for a library and headers of different builds.
 pub(crate) fn header_mismatch(headers: &Path, reason: &str) -> SupplyError {
-    SupplyError::NotWorking(format!(
+    SupplyError::Unavailable(format!(
         "the headers in {} do not fit this library: {reason}; give the headers of this very build \
          with --headers DIR",
         headers.display()
@@ -255,44 +196,10 @@ fn probe_name(index: usize) -> String {
 }
 
 /// Returns whether the shim of a build must be recompiled.
-pub(crate) fn is_stale(metadata: &ArtifactMetadata, recipe: &Recipe, dir: &Path) -> bool {
-    let Some(shim) = &metadata.shim else { return true };
-    let compiled = digest(&dir.join(shim::file_name(&metadata.build.engine)));
+pub(crate) fn is_stale(artifact: &Artifact, recipe: &Recipe) -> bool {
+    let Some(shim) = &artifact.shim else { return true };
+    let compiled =
+        digest(&artifact.library.with_file_name(shim::file_name(&artifact.build.engine)));
     shim.recipe_sha256 != fingerprint(recipe)
         || compiled.map_or(true, |(sha256, _)| sha256 != shim.sha256)
-}
-
-/// Returns the functions a linker reports as undefined, without duplicates.
-///
-/// GNU ld and gold print "undefined reference to `f'", lld "undefined symbol: f".
-fn missing_functions(errors: &str) -> Vec<String> {
-    let mut missing: Vec<String> = Vec::new();
-    for line in errors.lines() {
-        let found = ["undefined reference to ", "undefined symbol: "]
-            .iter()
-            .find_map(|output| line.split_once(output));
-        let Some((_, rest)) = found else { continue };
-        let name =
-            rest.trim_matches(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
-        if !missing.iter().any(|known| known == name) {
-            missing.push(name.to_owned());
-        }
-    }
-    missing
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn missing_functions_are_listed_once() {
-        let gnu = "/usr/bin/ld: a.o: in function `x':\na.c:(.text+0x3): undefined reference to \
-                   `f'\na.c:(.text+0x9): undefined reference to `f'\nb.c: undefined reference to \
-                   'g_2'\n";
-        assert_eq!(missing_functions(gnu), ["f", "g_2"]);
-        let lld = "ld.lld: error: undefined symbol: f\n>>> referenced by a.c\n";
-        assert_eq!(missing_functions(lld), ["f"]);
-        assert!(missing_functions("cannot find -lx").is_empty());
-    }
 }

@@ -10,6 +10,7 @@ use std::process::{Command, Output};
 
 use serde::Deserialize;
 
+use super::client_failed;
 use crate::error::SupplyError;
 use crate::program::{lines, run, text, without_addresses};
 
@@ -45,7 +46,7 @@ impl Packages {
         let Some((package, dir)) = found.and_then(|it| Some((it, it.manifest_path.parent()?)))
         else {
             let summary = "it is not among the resolved crates";
-            return Err(not_obtained("this release", name, summary));
+            return Err(client_failed(format!("the source {name}"), "cargo", summary));
         };
         Ok((&package.version, dir))
     }
@@ -70,21 +71,14 @@ pub(crate) fn obtain(
         let second = metadata(&dir, !is_locked)?;
         if !second.status.success() {
             let online = if is_locked { second } else { first };
-            let package = format!("{} {}", wanted.name, wanted.version);
-            return Err(not_obtained(build, &package, &summary(&text(&online.stderr))));
+            let source = format!("the source of {build} ({} {})", wanted.name, wanted.version);
+            return Err(client_failed(source, "cargo", &summary(&text(&online.stderr))));
         }
         second
     };
     serde_json::from_slice(&output.stdout).map_err(|error| {
         SupplyError::io("understand cargo's metadata of", &dir)(io::Error::other(error))
     })
-}
-
-fn not_obtained(build: &str, package: &str, summary: &str) -> SupplyError {
-    SupplyError::ClientFailed(format!(
-        "the source of {build} ({package}) could not be obtained, cargo reports: {summary}; check \
-         the network and cargo's settings and repeat; crates obtained before keep working"
-    ))
 }
 
 /// Writes the package that depends on the crate.

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::BuildRef;
 
 use super::apt::{Apt, install_missing_libraries};
-use super::{Fetched, Progress, Source, add_call};
+use super::{Fetched, Progress, Source, add_own};
 use crate::error::SupplyError;
 use crate::release::parse;
 
@@ -63,11 +63,11 @@ fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     let has = upstream(&version);
     if !is_in_series(has, requested) {
         let series: Vec<_> = has.split('.').take(2).collect();
-        return Err(SupplyError::NotOffered(format!(
+        return Err(SupplyError::Unavailable(format!(
             "{build} is not what this distribution has: it has {has}, which `assay engine get \
-             {ENGINE}@{}` obtains; or add your own installation with `{}`",
+             {ENGINE}@{}` obtains; or {}",
             series.join("."),
-            add_call(build)
+            add_own(ENGINE)
         )));
     }
     apt.download(&PACKAGES.map(str::to_owned))?;
@@ -82,9 +82,8 @@ fn candidate(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     match found.map(str::trim) {
         Some(version) if version != "(none)" => Ok(version.to_owned()),
         _ => Err(SupplyError::Unpublished(format!(
-            "this distribution has no package {MAIN} for {build}: add your own installation with \
-             `{}`",
-            add_call(build)
+            "this distribution has no package {MAIN} for {build}: {}",
+            add_own(ENGINE)
         ))),
     }
 }

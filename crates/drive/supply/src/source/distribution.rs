@@ -126,7 +126,7 @@ impl Source for Distribution {
             } else {
                 ("N", listed(self.library_dirs()))
             };
-            return Err(SupplyError::NotOffered(format!(
+            return Err(SupplyError::Unavailable(format!(
                 "no {file}{version} of {build} is installed (searched: {searched}): install it \
                  (Debian: apt install {package})"
             )));

@@ -22,6 +22,4 @@ pub use maven::Maven;
 pub use npm::Npm;
 pub(crate) use registry::registry;
 pub use source_trait::{Fetched, Progress, Source};
-pub(crate) use source_trait::{
-    add_call, client_failed, no_client, no_server, no_source, not_for_machine,
-};
+pub(crate) use source_trait::{add_own, client_failed, no_client, no_source, not_for_machine};

@@ -1,6 +1,7 @@
 //! The `Source` trait, the result of a fetch, and the errors of sources.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
@@ -69,43 +70,34 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Returns the command that adds a user's own server installation.
-pub(crate) fn add_call(build: &BuildRef) -> String {
-    format!("assay engine add {}@NAME DIR", build.engine)
+/// Returns how users add a build of their own.
+pub(crate) fn add_own(engine: &str) -> String {
+    format!("add your own with `assay engine add {engine} PATH`")
 }
 
 pub(crate) fn no_source(build: &BuildRef, hint: &str) -> SupplyError {
-    SupplyError::NotOffered(format!("no source offers {build}: {hint}"))
-}
-
-pub(crate) fn no_server(build: &BuildRef, known: &[&str]) -> SupplyError {
-    let known: Vec<_> = known.iter().map(|it| format!("{}@{it}", build.engine)).collect();
-    let (known, add) = (known.join(", "), add_call(build));
-    no_source(build, &format!("known are {known}; or add your own installation with `{add}`"))
+    SupplyError::Unavailable(format!("no source offers {build}: {hint}"))
 }
 
 /// Returns the error for a server that is not published for this machine.
 pub(crate) fn not_for_machine(build: &BuildRef) -> SupplyError {
-    SupplyError::NotOffered(format!(
-        "{build} is not published for {}: add your own installation with `{}`",
-        std::env::consts::ARCH,
-        add_call(build)
-    ))
+    let (arch, own) = (std::env::consts::ARCH, add_own(&build.engine));
+    SupplyError::Unavailable(format!("{build} is not published for {arch}: {own}"))
 }
 
-/// Returns the text of the error for a missing program that obtains packages.
+/// Returns the text of the error for a missing program that obtains builds.
 pub(crate) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
     format!(
         "no `{command}` on this machine, which obtains {build}: install it (Debian: apt install \
-         {package}), or add your own installation with `{}`",
-        add_call(build)
+         {package}), or {}",
+        add_own(&build.engine)
     )
 }
 
-/// Returns the error for a failed program that obtains packages.
-pub(crate) fn client_failed(build: &BuildRef, command: &str, summary: &str) -> SupplyError {
+/// Returns the error for a failed program that obtains builds.
+pub(crate) fn client_failed(build: impl Display, command: &str, summary: &str) -> SupplyError {
     SupplyError::ClientFailed(format!(
-        "{build} could not be fetched, {command} reports: {summary}; check the network and repeat; \
-         builds already cached keep working"
+        "{build} could not be fetched, {command} reports: {summary}; check the network and the \
+         proxy settings of {command} and repeat; builds already cached keep working"
     ))
 }

@@ -31,7 +31,7 @@ pub(crate) fn cells(artifact: &Artifact) -> [String; 4] {
 /// Formats the size of a build.
 pub(crate) fn size(artifact: &Artifact) -> String {
     let bytes = Bytes(artifact.bytes);
-    match artifact.tree.as_ref().map(|tree| tree.files) {
+    match artifact.tree.as_ref().map(|tree| tree.files.as_ref().map(|files| files.count)) {
         None => bytes.to_string(),
         Some(Some(files)) => format!("{bytes} in {files} files"),
         Some(None) => format!("{bytes}, used in place"),

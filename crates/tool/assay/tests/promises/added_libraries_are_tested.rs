@@ -154,5 +154,5 @@ fn engine_without_builds_is_rejected_before_the_library_is_read() {
     ");
     assert_snapshot!(rejection(&workspace, &["leveldb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
     workspace.write("text.so", "this is no library in spite of its name");
-    assert_snapshot!(rejection(&workspace, &["splinterdb", "text.so"]), @"  × text.so cannot be loaded here: it is not an ELF shared library");
+    assert_snapshot!(rejection(&workspace, &["splinterdb", "text.so"]), @"  × text.so cannot be loaded here: it is not a shared library");
 }

@@ -40,7 +40,7 @@ fn build_is_fetched_once_listed_and_removed() {
         result_of(&workspace, &["list"]).contains("none yet: assay engine get rocksdb@VERSION")
     );
     let fetched = result_of(&workspace, &["get", "rocksdb@9.10.0"]);
-    assert!(fetched.starts_with("rocksdb@9.10.0  24 B  sha256 "), "{fetched}");
+    assert!(fetched.starts_with("rocksdb@9.10.0  68 B  sha256 "), "{fetched}");
     assert!(fetched.ends_with("  Maven artifact org.rocksdb:rocksdbjni:9.10.0\n"), "{fetched}");
     assert!(result_of(&workspace, &["list"]).contains(&format!("  {fetched}")));
     // From here on there is no client.
@@ -81,7 +81,7 @@ fn unloadable_library_is_rejected_when_added() {
     let output = rejection(&workspace, &["add", "rocksdb", "foreign.so"]);
     assert!(output.contains("foreign.so cannot be loaded here: it was built for "), "{output}");
     workspace.write("text.so", "this is no library in spite of its name");
-    assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "text.so"]), @"  × text.so cannot be loaded here: it is not an ELF shared library");
+    assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "text.so"]), @"  × text.so cannot be loaded here: it is not a shared library");
     assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
 }
 
@@ -149,8 +149,8 @@ fn missing_maven_error_has_two_remedies() {
     let output = crate::workspace::ProgramOutput::of(output.expect("the program starts"));
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
     rocksdb@9.10.0: requesting org.rocksdb:rocksdbjni:9.10.0 from Maven (12 to 92 MB unless cached)
-      × variant one: no Maven client (`mvn`) on this machine: install one (Debian: apt install maven),
-      │ or give your own library with `assay engine add rocksdb PATH`
+      × variant one: no `mvn` on this machine, which obtains rocksdb@9.10.0: install it (Debian: apt
+      │ install maven), or add your own with `assay engine add rocksdb PATH`
         ╭─[mine.toml:11:8]
      10 │ [[variant]]
      11 │ name = "one"

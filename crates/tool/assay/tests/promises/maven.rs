@@ -87,6 +87,7 @@ fn elf(machine: u16, tail: &str) -> Vec<u8> {
     image.resize(16, 0);
     image.extend(3_u16.to_ne_bytes());
     image.extend(machine.to_ne_bytes());
+    image.resize(64, 0);
     image.extend(tail.as_bytes());
     image
 }

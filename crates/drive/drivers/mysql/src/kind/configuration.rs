@@ -14,31 +14,15 @@ pub(super) const SOCKET: &str = "mysql.sock";
 /// Prefixes of option names.
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
-/// Options that Assay sets itself, by canonical name, and why.
+/// Options of directories, sockets, log and set-up, which Assay sets itself, by canonical name.
 #[rustfmt::skip]
-const RESERVED: [(&[&str], &str); 5] = [
-    (
-        &["datadir", "basedir", "tmpdir", "pid_file", "secure_file_priv", "chroot", "user"],
-        "Assay gives each server its own directories and user",
-    ),
-    (
-        &["socket", "port", "bind_address", "networking", "admin_address", "admin_port", "mysqlx",
-          "mysqlx_port", "mysqlx_socket", "mysqlx_bind_address"],
-        "a server that Assay starts listens on a unix socket of its own only",
-    ),
-    (
-        &["innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory"],
-        "the data lies in the run's directory, where it is measured and wiped",
-    ),
-    (
-        &["log_error", "lc_messages_dir", "character_sets_dir", "plugin_dir", "lc_messages"],
-        "Assay reads the server's log, in English, and finds its files",
-    ),
-    (
-        &["initialize", "initialize_insecure", "bootstrap", "grant_tables", "init_file",
-          "daemonize"],
-        "Assay sets the server up itself",
-    ),
+const RESERVED: [&str; 31] = [
+    "datadir", "basedir", "tmpdir", "pid_file", "secure_file_priv", "chroot", "user", "socket",
+    "port", "bind_address", "networking", "admin_address", "admin_port", "mysqlx", "mysqlx_port",
+    "mysqlx_socket", "mysqlx_bind_address", "innodb_data_home_dir", "innodb_log_group_home_dir",
+    "innodb_undo_directory", "log_error", "lc_messages_dir", "character_sets_dir", "plugin_dir",
+    "lc_messages", "initialize", "initialize_insecure", "bootstrap", "grant_tables", "init_file",
+    "daemonize",
 ];
 
 /// Options that name a file: it must lie in the data directory.
@@ -129,8 +113,8 @@ fn check(name: &str, value: &str) -> Result<(), EngineError> {
     if known.is_empty() || !is_name {
         return Err(refused(name, "not a name of my.cnf"));
     }
-    if let Some((_, reason)) = RESERVED.iter().find(|(names, _)| names.contains(&known.as_str())) {
-        return Err(refused(name, format!("{reason}: remove it")));
+    if RESERVED.contains(&known.as_str()) {
+        return Err(refused(name, "Assay sets the server's files and sockets itself: remove it"));
     }
     if FILES.contains(&known.as_str()) && value.contains('/') {
         let reason = format!("`{value}` has a path: name a file of the data directory");

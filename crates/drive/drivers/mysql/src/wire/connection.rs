@@ -11,7 +11,7 @@ use super::failure::{ErrorPacket, Failure, number};
 use super::login::log_in;
 use super::packets::Packets;
 use super::result::{Column, ERR_HEADER, error_packet, malformed};
-use super::row::{Fields, binary_as_text};
+use super::row::Fields;
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
 
@@ -27,24 +27,17 @@ const NOT_PREPARED: u16 = 1295;
 ///
 /// Source: MySQL 5.6's reference manual, "Limits on InnoDB Tables": 767 bytes.
 const KEY_BYTES_MAX: usize = 767;
-/// Longest value, bytes: hex-encoded it fits a statement of 64 MiB, and a tenth of the default
-/// redo log of own servers, which MySQL 5.6 requires.
-const VALUE_BYTES_MAX: usize = 16 << 20;
+/// Longest value, bytes: hex-encoded it fits a packet of 16 MiB, and a tenth of the default redo
+/// log of own servers, which MySQL 5.6 requires.
+const VALUE_BYTES_MAX: usize = 7 << 20;
 
 /// A connection to a server.
 #[derive(Debug)]
 pub(crate) struct Connection {
     packets: Packets<Socket>,
-    version: String,
 }
 
 impl Connection {
-    /// Returns the server's version, as its greeting has it.
-    pub(crate) fn version(&self) -> &str {
-        // MariaDB prefixes a MySQL version for clients that read the first digit.
-        self.version.strip_prefix("5.5.5-").unwrap_or(&self.version)
-    }
-
     fn prepare_text(&mut self, sql: &str) -> Result<Statement, Failure> {
         let request = self.packets.request();
         request.push(PREPARE);
@@ -74,6 +67,7 @@ impl driver_sql::Connection for Connection {
     const SQL: Sql = Sql {
         dialect: Dialect::Mysql,
         quote: "`",
+        name_type: "VARBINARY(250)",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)",
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: false,
@@ -81,18 +75,6 @@ impl driver_sql::Connection for Connection {
         text_limits: 0,
         begin: "START TRANSACTION",
         is_begin_prepared: false,
-        is_ddl_transactional: false,
-        trusts_own_server: false,
-        marker_columns: "name VARBINARY(250) NOT NULL PRIMARY KEY, word VARBINARY(64) NOT NULL",
-        token_column: "word",
-        unlock: Some("SELECT RELEASE_LOCK(CONCAT('assay ', DATABASE()))"),
-        pauses: &[
-            Duration::from_millis(50),
-            Duration::from_millis(250),
-            Duration::from_millis(1000),
-            Duration::from_millis(3000),
-        ],
-        forgives_losses: false,
     };
 
     fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
@@ -101,9 +83,9 @@ impl driver_sql::Connection for Connection {
         })?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        let version = log_in(&mut packets, endpoint, is_secure)?;
+        log_in(&mut packets, endpoint, is_secure)?;
         packets.socket.clear_read_timeout()?;
-        Ok(Self { packets, version })
+        Ok(Self { packets })
     }
 
     /// By the client: only some releases have a limit of their own, and for reads only.
@@ -146,16 +128,12 @@ impl driver_sql::Connection for Connection {
     ) -> Reply<u64, Self> {
         let request = self.packets.request();
         request.push(QUERY);
-        Ok(text::write(template, value, request))
+        Ok(template.write(value, request, text::literal))
     }
 
     #[inline]
-    fn enqueue(&mut self, statement: Option<&mut Statement>) -> bool {
-        let is_queued = self.packets.enqueue();
-        if let Some(statement) = statement.filter(|_| !is_queued) {
-            statement.clear_types();
-        }
-        is_queued
+    fn enqueue(&mut self) -> Reply<(), Self> {
+        Ok(self.packets.enqueue()?)
     }
 
     #[inline]
@@ -192,15 +170,6 @@ impl driver_sql::Connection for Connection {
         let mut fields = column.fields(row);
         let mut next = || fields.next().flatten().unwrap_or_default();
         (next(), next())
-    }
-
-    #[cold]
-    fn first_as_text(column: Column, row: &[u8], out: &mut Vec<u8>) {
-        if column.is_binary {
-            binary_as_text(row, column.columns, column.kind, out);
-        } else {
-            out.extend_from_slice(Fields::of_text(row).next().flatten().unwrap_or_default());
-        }
     }
 
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {

@@ -70,14 +70,14 @@ struct Authenticator<'a> {
     nonce: Vec<u8>,
 }
 
-/// Logs in over `packets`; returns the server's version text.
+/// Logs in over `packets`.
 ///
 /// `is_secure` permits a clear-text password.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
-) -> Result<String, Failure> {
+) -> Result<(), Failure> {
     let first = packets.next()?;
     if first.first() == Some(&ERR_HEADER) {
         return Err(error_packet(first));
@@ -97,7 +97,7 @@ pub(super) fn log_in<S: Read + Write>(
     packets.send()?;
     auth.finish(packets)?;
     packets.deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
-    Ok(greeting.version)
+    Ok(())
 }
 
 /// Reads the greeting.
@@ -289,7 +289,7 @@ mod tests {
         payloads: &[&[u8]],
         password: Option<&str>,
         is_secure: bool,
-    ) -> (Result<String, Failure>, Packets<Script>) {
+    ) -> (Result<(), Failure>, Packets<Script>) {
         let mut packets = scripted(payloads);
         let negotiated = log_in(&mut packets, &endpoint(password), is_secure);
         (negotiated, packets)
@@ -303,7 +303,7 @@ mod tests {
         for (capabilities, deprecates_eof) in [(OLD, false), (WANTED, true), (u32::MAX, true)] {
             let hello = greeting_from("5.6.24", capabilities, "mysql_native_password");
             let (negotiated, packets) = log_in_with(&[&hello, OK], None, true);
-            assert_eq!(negotiated, Ok("5.6.24".to_owned()));
+            assert_eq!(negotiated, Ok(()));
             assert_eq!(packets.deprecates_eof, deprecates_eof);
             let written = &packets.socket.written[4..];
             let flags = u32::from_le_bytes([written[0], written[1], written[2], written[3]]);

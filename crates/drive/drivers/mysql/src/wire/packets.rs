@@ -6,12 +6,10 @@ use driver_sql::{ReceiveBuffer, Socket};
 
 /// Bytes of a packet's header: three of its length, one of its number.
 pub(super) const HEADER_BYTES: usize = 4;
-/// Payload length of a packet that is continued in the next.
+/// Payload length of a packet that is continued in the next, which none here is.
 pub(super) const WHOLE_BYTES: usize = 0x00ff_ffff;
 /// Initial buffer for answers: most point reads and short ranges fit.
 const BUFFER_BYTES: usize = 16 << 10;
-/// Size above which an empty buffer shrinks, so that one large row does not stay for ever.
-const LARGE_BYTES: usize = 4 << 20;
 
 /// Packets over a connection `S`, a socket or, in tests, bytes.
 #[derive(Debug)]
@@ -22,8 +20,6 @@ pub(super) struct Packets<S> {
     /// Start of the current request.
     start: usize,
     received: ReceiveBuffer,
-    /// A payload joined from several packets.
-    joined: Vec<u8>,
     /// Sequence number of the next packet of this exchange.
     number: u8,
     /// Whether an OK packet ends rows, and columns have no end packet.
@@ -50,7 +46,6 @@ impl<S: Read + Write> Packets<S> {
             request: Vec::with_capacity(1024),
             start: 0,
             received: ReceiveBuffer::new(BUFFER_BYTES),
-            joined: Vec::new(),
             number: 0,
             deprecates_eof: false,
         }
@@ -77,49 +72,24 @@ impl<S: Read + Write> Packets<S> {
         self.request.truncate(self.start);
     }
 
-    /// Queues the current request; discards it and returns `false` when it is longer than a
-    /// packet can be.
+    /// Queues the current request.
     #[inline]
-    pub(super) fn enqueue(&mut self) -> bool {
+    pub(super) fn enqueue(&mut self) -> io::Result<()> {
         let bytes = self.request.len() - self.start - HEADER_BYTES;
         if bytes >= WHOLE_BYTES {
-            self.discard_request();
-            return false;
+            return Err(too_long());
         }
         self.request[self.start..][..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
-        true
-    }
-
-    /// Sends the current request in one write, unless it is longer than a packet can be.
-    #[inline]
-    pub(super) fn send(&mut self) -> io::Result<()> {
-        let bytes = self.request.len() - HEADER_BYTES;
-        if bytes >= WHOLE_BYTES {
-            return self.send_in_parts();
-        }
-        self.request[..HEADER_BYTES].copy_from_slice(&header(bytes, self.number));
-        self.number = self.number.wrapping_add(1);
-        self.socket.write_all(&self.request)?;
-        self.request.clear();
         Ok(())
     }
 
-    #[cold]
-    fn send_in_parts(&mut self) -> io::Result<()> {
-        // A payload that ends with a whole packet is followed by an empty one.
-        let mut at = HEADER_BYTES;
-        loop {
-            let bytes = (self.request.len() - at).min(WHOLE_BYTES);
-            self.socket.write_all(&header(bytes, self.number))?;
-            self.socket.write_all(&self.request[at..at + bytes])?;
-            self.number = self.number.wrapping_add(1);
-            at += bytes;
-            if bytes < WHOLE_BYTES {
-                break;
-            }
-        }
+    /// Sends the current request in one write.
+    #[inline]
+    pub(super) fn send(&mut self) -> io::Result<()> {
+        self.enqueue()?;
+        self.number = self.number.wrapping_add(1);
+        self.socket.write_all(&self.request)?;
         self.request.clear();
-        self.request.shrink_to(LARGE_BYTES);
         Ok(())
     }
 
@@ -133,9 +103,6 @@ impl<S: Read + Write> Packets<S> {
     #[inline]
     pub(super) fn next(&mut self) -> io::Result<&[u8]> {
         let bytes = self.fetch()?;
-        if bytes == WHOLE_BYTES {
-            return self.next_in_parts();
-        }
         Ok(self.received.take(bytes))
     }
 
@@ -153,30 +120,24 @@ impl<S: Read + Write> Packets<S> {
     #[inline]
     fn fetch(&mut self) -> io::Result<usize> {
         let Self { socket, received, .. } = self;
-        received.shrink(LARGE_BYTES, BUFFER_BYTES);
         received.fetch(socket, HEADER_BYTES)?;
         let (&[low, middle, high, number], _) =
             received.unread().split_first_chunk().expect("a header was fetched");
         let bytes = usize::from(low) | usize::from(middle) << 8 | usize::from(high) << 16;
+        if bytes == WHOLE_BYTES {
+            return Err(too_long());
+        }
         self.number = number.wrapping_add(1);
         received.fetch(socket, HEADER_BYTES + bytes)?;
         received.take(HEADER_BYTES);
         Ok(bytes)
     }
+}
 
-    #[cold]
-    fn next_in_parts(&mut self) -> io::Result<&[u8]> {
-        let mut bytes = WHOLE_BYTES;
-        self.joined.clear();
-        self.joined.shrink_to(LARGE_BYTES);
-        loop {
-            self.joined.extend_from_slice(self.received.take(bytes));
-            if bytes < WHOLE_BYTES {
-                return Ok(&self.joined);
-            }
-            bytes = self.fetch()?;
-        }
-    }
+/// Returns the error of a payload that needs several packets.
+#[cold]
+fn too_long() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "a statement or a row of 16 MiB or more")
 }
 
 #[inline]
@@ -248,14 +209,11 @@ pub(super) mod tests {
     fn queued_requests_are_contiguous() {
         let mut packets = scripted(&[]);
         packets.request().extend_from_slice(b"\x03one");
-        assert!(packets.enqueue());
+        packets.enqueue().unwrap();
         packets.request().extend_from_slice(b"\x03discarded");
         packets.discard_request();
-        let long = packets.request();
-        long.resize(long.len() + WHOLE_BYTES, 0);
-        assert!(!packets.enqueue(), "too long to go with others");
         packets.request().extend_from_slice(b"\x03two");
-        assert!(packets.enqueue());
+        packets.enqueue().unwrap();
         assert_eq!(packets.request, b"\x04\0\0\0\x03one\x04\0\0\0\x03two");
     }
 
@@ -274,17 +232,15 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn payloads_over_16_mib_go_and_come_in_several_packets() {
-        for bytes in [WHOLE_BYTES - 1, WHOLE_BYTES, WHOLE_BYTES + 1, 2 * WHOLE_BYTES] {
-            let payload: Vec<u8> = (0..251).cycle().take(bytes).collect();
-            let mut packets = scripted(&[]);
-            packets.request().extend_from_slice(&payload);
-            packets.send().unwrap();
-            let written = std::mem::take(&mut packets.socket.written);
-            assert_eq!(written.len(), bytes + HEADER_BYTES * (1 + bytes / WHOLE_BYTES));
-            let mut packets = Packets::new(Script { input: written, ..Script::default() });
-            assert!(packets.next().unwrap() == payload, "{bytes} bytes");
-            assert!(packets.next().is_err());
-        }
+    fn payload_of_16_mib_is_rejected() {
+        let mut packets = scripted(&[&vec![7; WHOLE_BYTES - 1]]);
+        assert_eq!(packets.next().unwrap().len(), WHOLE_BYTES - 1);
+        let long = packets.request();
+        long.resize(long.len() + WHOLE_BYTES - 1, 0);
+        packets.send().unwrap();
+        packets.request().resize(HEADER_BYTES + WHOLE_BYTES, 0);
+        assert!(packets.send().unwrap_err().to_string().contains("16 MiB"));
+        let mut packets = Packets::new(Script { input: vec![0xff; 8], ..Script::default() });
+        assert!(packets.next().unwrap_err().to_string().contains("16 MiB"));
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use super::failure::{ErrorPacket, Failure};
 use super::packets::{Packets, WHOLE_BYTES};
-use super::row::{Fields, Kind, length, text};
+use super::row::{Fields, length};
 
 /// First byte of an error packet.
 pub(super) const ERR_HEADER: u8 = 0xff;
@@ -26,14 +26,12 @@ pub(super) struct Done {
     is_more: bool,
 }
 
-/// The first column of a result, passed along with each row.
-#[derive(Debug, Clone, Copy, Default)]
+/// The columns of a result, passed along with each row.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
-    pub(super) columns: usize,
-    /// Its type; set only for binary rows.
-    pub(super) kind: Kind,
+    columns: usize,
     /// Whether rows are of the binary protocol.
-    pub(super) is_binary: bool,
+    is_binary: bool,
 }
 
 impl Column {
@@ -80,9 +78,9 @@ impl<S: Read + Write> Packets<S> {
             }
             Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
-        let kind = self.columns(columns, is_binary)?;
-        let columns = usize::try_from(columns).unwrap_or(usize::MAX);
-        let column = Column { columns, kind, is_binary };
+        // Their descriptions.
+        self.skip(columns + u64::from(!self.deprecates_eof))?;
+        let column = Column { columns: usize::try_from(columns).unwrap_or(usize::MAX), is_binary };
         let is_deprecated = self.deprecates_eof;
         let mark_bytes = if is_deprecated { WHOLE_BYTES } else { MARK_BYTES };
         loop {
@@ -96,34 +94,6 @@ impl<S: Read + Write> Packets<S> {
                 None => return Err(malformed("an empty row")),
             }
         }
-    }
-
-    /// Reads column descriptions, and the first one's type if needed.
-    #[inline]
-    fn columns(&mut self, columns: u64, needs_kind: bool) -> Result<Kind, Failure> {
-        let mut left = columns;
-        let mut kind = Kind::default();
-        if needs_kind && left > 0 {
-            kind = kind_of(self.next()?).ok_or_else(|| malformed("a column"))?;
-            left -= 1;
-        }
-        self.skip(left + u64::from(!self.deprecates_eof))?;
-        Ok(kind)
-    }
-}
-
-/// Returns the type in a column's description.
-///
-/// Source: MySQL's protocol documentation, "Column Definition", `ColumnDefinition41`.
-fn kind_of(packet: &[u8]) -> Option<Kind> {
-    let mut rest = packet;
-    for _ in 0..6 {
-        rest = text(rest)?.1;
-    }
-    // Length of what follows, 2 bytes of character set, 4 of length; then type and flags.
-    match rest.get(7..10)? {
-        &[code, low, high] => Some(Kind { code, flags: u16::from_le_bytes([low, high]) }),
-        _ => None,
     }
 }
 
@@ -224,18 +194,6 @@ mod tests {
         assert_eq!(number(&answer.unwrap_err()), Some(1317), "also after a row");
         let (answer, _) = read(&[b"\xff\x10\x04Too many connections"], NEW);
         assert_eq!(answer.unwrap_err().to_string(), "Too many connections (error 1040)");
-    }
-
-    #[test]
-    fn first_column_type_is_reported() {
-        let column = column(3);
-        let new = [b"\x01", column.as_slice(), b"\0\0\x07\0\0\0", b"\xfe\0\0\x02\0\0\0"];
-        let mut kinds = Vec::new();
-        let mut packets = scripted(&new);
-        packets.deprecates_eof = true;
-        let answer = packets.answer(true, |column, _| kinds.push(column.kind));
-        assert!(answer.is_ok());
-        assert_eq!(kinds, [Kind { code: 3, flags: 32 }]);
     }
 
     #[test]

@@ -60,16 +60,6 @@ fn encode(value: Value<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a value's size in bytes: 8 for a number or a moment.
-#[inline]
-pub(super) const fn bytes(value: Value<'_>) -> u64 {
-    match value {
-        Value::Integer(_) | Value::Real(_) | Value::Moment(_) => 8,
-        Value::Text(bytes) | Value::Bytes(bytes) => bytes.len() as u64,
-        Value::Keys(_) => 0,
-    }
-}
-
 /// Appends a length-encoded integer.
 ///
 /// Source: MySQL's source documentation, "Length-Encoded Integer".
@@ -100,11 +90,6 @@ impl Statement {
         let columns = u64::from(u16::from_le_bytes([e, f]));
         let number = u32::from_le_bytes([a, b, c, d]);
         Some((Self { number, parameters, ..Self::default() }, columns))
-    }
-
-    /// Clears the types sent: the request with them was dropped.
-    pub(super) fn clear_types(&mut self) {
-        self.types.clear();
     }
 
     /// Appends the request to execute the statement; returns the bytes of its values.
@@ -141,7 +126,7 @@ impl Statement {
         }
         Ok(values.fold(0, |sum, value| {
             encode(value, out);
-            sum + bytes(value)
+            sum + value.bytes()
         }))
     }
 

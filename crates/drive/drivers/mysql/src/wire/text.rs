@@ -2,36 +2,11 @@
 
 use std::io::Write;
 
-use driver_sql::{Moment, Part, Template, Value};
-
-use super::statement::bytes;
-
-const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
-/// Appends a statement as text; returns the bytes of its values.
-#[inline]
-pub(super) fn write<'v>(
-    template: &Template,
-    value: impl Fn(usize) -> Value<'v>,
-    out: &mut Vec<u8>,
-) -> u64 {
-    let mut sum = 0;
-    for part in &template.parts {
-        match part {
-            Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-            Part::Value(position) => {
-                let value = value(*position);
-                sum += bytes(value);
-                literal(value, out);
-            }
-        }
-    }
-    sum
-}
+use driver_sql::{Moment, Value, write_hex};
 
 /// Appends a value as an SQL literal.
 #[inline]
-fn literal(value: Value<'_>, out: &mut Vec<u8>) {
+pub(super) fn literal(value: Value<'_>, out: &mut Vec<u8>) {
     let written = match value {
         Value::Integer(value) => write!(out, "{value}"),
         // Infinities and NaN have no literal.
@@ -49,10 +24,7 @@ fn literal(value: Value<'_>, out: &mut Vec<u8>) {
         }
         Value::Bytes(bytes) => {
             out.extend_from_slice(b"x'");
-            for byte in bytes {
-                let [high, low] = [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
-                out.extend_from_slice(&[high, low]);
-            }
+            write_hex(bytes, out);
             out.push(b'\'');
             Ok(())
         }

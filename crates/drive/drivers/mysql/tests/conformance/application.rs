@@ -15,6 +15,7 @@ pub(crate) const KILL: (u16, OpKind) = (7, OpKind::Get);
 pub(crate) const HOLD: (u16, OpKind) = (8, OpKind::Transaction);
 pub(crate) const WHO: (u16, OpKind) = (13, OpKind::Get);
 pub(crate) const END: (u16, OpKind) = (14, OpKind::Get);
+pub(crate) const SET: (u16, OpKind) = (15, OpKind::Transaction);
 /// Each reads another column of every row.
 pub(crate) const COLUMNS: [(u16, OpKind); 4] =
     [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
@@ -108,20 +109,23 @@ pub(crate) fn sales() -> Application {
             procedure(DELETE.1, &["DELETE FROM {} WHERE id >= ? ORDER BY id LIMIT 2"]),
             procedure(
                 IN_LIST.1,
-                &["SELECT id, at, customer, price, data FROM {} WHERE id IN (?, ?, ?) ORDER BY id"],
+                &[
+                    "SELECT CAST(id AS CHAR), at, price, data FROM {} WHERE id IN (?, ?, ?) ORDER BY id",
+                ],
             ),
             procedure(MOVE.1, &[take, give]),
             procedure(BROKEN.1, &[take, "UPDATE {} SET no_such_column = 1"]),
             procedure(DEFINE.1, &["ALTER TABLE {} ADD INDEX by_customer (customer, price)"]),
-            procedure(ALL.1, &["SELECT customer, id FROM {} ORDER BY id"]),
+            procedure(ALL.1, &["SELECT CAST(customer AS CHAR), id FROM {} ORDER BY id"]),
             procedure(KILL.1, &["KILL CONNECTION_ID()"]),
             procedure(HOLD.1, &[take, "DO SLEEP(2)"]),
-            procedure(OpKind::Scan, &["SELECT at FROM {} ORDER BY id"]),
-            procedure(OpKind::Scan, &["SELECT price, at FROM {} ORDER BY id"]),
+            procedure(OpKind::Scan, &["SELECT CAST(at AS CHAR) FROM {} ORDER BY id"]),
+            procedure(OpKind::Scan, &["SELECT CAST(price AS CHAR), at FROM {} ORDER BY id"]),
             procedure(OpKind::Scan, &["SELECT data, price FROM {} ORDER BY id"]),
-            procedure(OpKind::Scan, &["SELECT -customer, NULL FROM {} ORDER BY id"]),
-            procedure(WHO.1, &["SELECT CONNECTION_ID()"]),
+            procedure(OpKind::Scan, &["SELECT CAST(-customer AS CHAR), NULL FROM {} ORDER BY id"]),
+            procedure(WHO.1, &["SELECT CAST(CONNECTION_ID() AS CHAR)"]),
             procedure(END.1, &["KILL ?"]),
+            procedure(SET.1, &["UPDATE {} SET customer = ? WHERE id = ?"]),
         ],
         steps: Vec::new(),
         order: Vec::new(),

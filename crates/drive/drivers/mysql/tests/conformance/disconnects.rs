@@ -52,7 +52,7 @@ pub(crate) fn statements_in_flight_are_lost_with_the_connection(fixture: &Fixtur
     call(&mut *session, ALL, &[], &[]).expect("it is prepared");
     assert_eq!(pipelined(&mut *session, &[ALL, ALL]), [Ok(Outcome::Done), Ok(Outcome::Done)]);
     let (_, _, stored) = call(&mut *session, WHO, &[], &[]).expect("the id is read");
-    let id: i64 = stored[0].0.parse().expect("it is a number");
+    let id: i64 = stored[0].parse().expect("it is a number");
     let mut other = engine.session().expect("there is room");
     call(&mut *other, END, &[Argument::Integer(id)], &[]).expect("the connection is killed");
     let ends = pipelined(&mut *session, &[ALL, ALL, ALL]);

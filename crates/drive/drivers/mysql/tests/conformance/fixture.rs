@@ -49,22 +49,25 @@ impl Fixture {
     }
 }
 
-/// A stored row: its first field as text, and the row.
-pub(crate) type StoredRow = (String, Vec<u8>);
-
-/// Calls a procedure of that number for the first table.
+/// Calls a procedure of that number for the first table; returns the first field of each row.
 pub(crate) fn call(
     session: &mut dyn Session,
     (procedure, kind): (u16, OpKind),
     arguments: &[Argument],
     bytes: &[u8],
-) -> Result<(Outcome, u64, Vec<StoredRow>), EngineError> {
+) -> Result<(Outcome, u64, Vec<String>), EngineError> {
     let mut rows = Rows::new();
     rows.clear(true);
     let call = Call { procedure, kind, table: 0, arguments, bytes };
     let outcome = session.execute(&Op::Call(call), &mut rows)?;
-    let stored = rows
-        .stored()
-        .map(|(key, row)| (String::from_utf8(key.to_vec()).expect("a text"), row.to_vec()));
+    let stored = rows.stored().map(|(_, row)| first_field(row));
     Ok((outcome, rows.count(), stored.collect()))
+}
+
+/// Returns the first field of a row of either protocol, a short text.
+fn first_field(row: &[u8]) -> String {
+    // A binary row begins with a zero byte and, of up to six columns, a byte of null bits.
+    let field = if row.first() == Some(&0) { &row[2..] } else { row };
+    let (length, text) = field.split_first().expect("a row has a field");
+    String::from_utf8(text[..usize::from(*length)].to_vec()).expect("a text")
 }

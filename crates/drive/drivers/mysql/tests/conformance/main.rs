@@ -68,7 +68,8 @@ fn acknowledged_writes_survive_a_kill() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 10] = [
+const CLAIMS: [fn(&Fixture); 11] = [
+    procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
     procedures::conflicts_and_timeouts_are_distinguished,

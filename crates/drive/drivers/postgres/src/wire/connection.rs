@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use driver_sql::{Part, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
+use driver_sql::{ReceiveBuffer, Reply, Socket, Sql, Template, Value};
 use model::sql::Dialect;
 use model::{Address, Endpoint};
 use postgres_protocol::message::backend::{
@@ -14,11 +14,11 @@ use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
 use super::login::{ServerParameters, log_in};
-use super::message::{READ_BYTES, columns, fields, first_column, parameter_types};
+use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
 use super::text;
-use super::value::{Coder, write_column, write_literal};
+use super::value::{Coder, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
@@ -66,16 +66,12 @@ pub(crate) struct Prepared {
     bound: Bound,
     /// The argument of each parameter, with its encoding.
     values: Vec<(usize, Coder)>,
-    /// Type of the first column it returns; 0 when it returns none.
-    first_oid: u32,
 }
 
 /// What is known of the columns of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     is_text: bool,
-    /// Type of the first column when it is binary, else 0.
-    first_oid: u32,
 }
 
 /// Configuration of a session.
@@ -103,13 +99,13 @@ impl Connection {
             .map_err(|error| Failure::Rejected(format!("`{sql}`: {error}")))?;
         frontend::sync(&mut out);
         self.stream.write_all(&out)?;
-        let (mut parameters, mut columns) = (Vec::new(), Vec::new());
-        self.read(|tag, body| match tag {
-            PARAMETER_DESCRIPTION_TAG => parameters = parameter_types(body),
-            ROW_DESCRIPTION_TAG => columns = fields(body).map(|(_, oid)| oid).collect(),
-            _ => {}
+        let mut parameters = Vec::new();
+        self.read(|tag, body| {
+            if tag == PARAMETER_DESCRIPTION_TAG {
+                parameters = parameter_types(body);
+            }
         })?;
-        Ok(Described { name, parameters, columns })
+        Ok(Described { name, parameters })
     }
 
     /// Appends a request; one that fails is discarded.
@@ -165,7 +161,7 @@ impl Connection {
         let (mut names, mut values): (Vec<String>, Vec<Option<String>>) = Default::default();
         let text = |c: &[u8]| String::from_utf8_lossy(c).into_owned();
         self.read(|tag, body| match tag {
-            ROW_DESCRIPTION_TAG => names = fields(body).map(|(name, _)| text(name)).collect(),
+            ROW_DESCRIPTION_TAG => names = fields(body).map(text).collect(),
             DATA_ROW_TAG => values = columns(body).map(|column| column.map(text)).collect(),
             _ => {}
         })?;
@@ -183,6 +179,7 @@ impl driver_sql::Connection for Connection {
     const SQL: Sql = Sql {
         dialect: Dialect::Postgres,
         quote: "",
+        name_type: "text",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = \
               excluded.v",
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
@@ -193,13 +190,6 @@ impl driver_sql::Connection for Connection {
         text_limits: 257,
         begin: "BEGIN",
         is_begin_prepared: true,
-        is_ddl_transactional: true,
-        trusts_own_server: true,
-        marker_columns: "name text PRIMARY KEY, run text NOT NULL",
-        token_column: "run",
-        unlock: None,
-        pauses: &[Duration::from_millis(50), Duration::from_millis(500), Duration::from_secs(3)],
-        forgives_losses: true,
     };
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
@@ -236,8 +226,7 @@ impl driver_sql::Connection for Connection {
         let values: Vec<_> = arguments.into_iter().zip(&described.parameters).map(of).collect();
         let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Text).collect();
         let bound = Bound::new(&described, &is_text)?;
-        let first_oid = described.columns.first().copied().unwrap_or_default();
-        Ok(Some(Prepared { bound, values, first_oid }))
+        Ok(Some(Prepared { bound, values }))
     }
 
     #[inline]
@@ -246,7 +235,7 @@ impl driver_sql::Connection for Connection {
         prepared: &mut Prepared,
         value: impl Fn(usize) -> Value<'v> + Copy,
     ) -> Reply<u64, Self> {
-        let Prepared { bound, values, .. } = prepared;
+        let Prepared { bound, values } = prepared;
         self.append(|out| {
             let start = bound.begin(out);
             let before = out.len();
@@ -268,19 +257,9 @@ impl driver_sql::Connection for Connection {
     ) -> Reply<u64, Self> {
         self.append(|out| {
             let start = text::begin(out);
-            let mut bytes = 0;
-            for part in &template.parts {
-                match part {
-                    Part::Text(text) => out.extend_from_slice(text.as_bytes()),
-                    Part::Value(position) => {
-                        let before = out.len();
-                        write_literal(out, value(*position));
-                        bytes += out.len() - before;
-                    }
-                }
-            }
+            let bytes = template.write(value, out, |value, out| write_literal(out, value));
             text::end(out, start)?;
-            Ok(bytes as u64)
+            Ok(bytes)
         })
     }
 
@@ -291,8 +270,7 @@ impl driver_sql::Connection for Connection {
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.send()?;
-        let first_oid = prepared.map_or(0, |prepared| prepared.first_oid);
-        self.read_rows(Column { is_text: prepared.is_none(), first_oid }, on_row)
+        self.read_rows(Column { is_text: prepared.is_none() }, on_row)
     }
 
     #[inline]
@@ -302,7 +280,7 @@ impl driver_sql::Connection for Connection {
             server::write_and_take(stream, send_buffer, |stream| receive_buffer.read_once(stream))?;
             send_buffer.clear();
         }
-        self.read_rows(Column { is_text, first_oid: 0 }, on_row)
+        self.read_rows(Column { is_text }, on_row)
     }
 
     #[inline]
@@ -331,11 +309,6 @@ impl driver_sql::Connection for Connection {
         let first_bytes = scratch.len();
         text::unhex(second, scratch);
         scratch.split_at(first_bytes)
-    }
-
-    #[cold]
-    fn first_as_text(column: Column, row: &[u8], out: &mut Vec<u8>) {
-        write_column(column.first_oid, first_column(row), out);
     }
 
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {

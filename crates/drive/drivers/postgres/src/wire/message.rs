@@ -68,33 +68,25 @@ pub(super) fn columns(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {
     })
 }
 
-/// Returns the first column of a row; empty when null.
-#[inline]
-pub(super) fn first_column(row: &[u8]) -> &[u8] {
-    columns(row).next().flatten().unwrap_or_default()
-}
-
 /// Parses the types of a parameter description.
 pub(super) fn parameter_types(body: &[u8]) -> Vec<u32> {
     let types = body.get(2..).unwrap_or_default().as_chunks::<4>().0;
     types.iter().map(|oid| u32::from_be_bytes(*oid)).collect()
 }
 
-/// Bytes after a column's name in a row description: table and position (6 bytes), type (4), and
-/// 8 more.
+/// Bytes after a column's name in a row description: table, position, type, size and format.
 ///
 /// Source: Postgres' documentation, "Message Formats", `RowDescription`.
 const COLUMN_BYTES: usize = 18;
 
-/// Iterates over name and type of each column in a row description.
-pub(super) fn fields(body: &[u8]) -> impl Iterator<Item = (&[u8], u32)> {
+/// Iterates over the names of the columns in a row description.
+pub(super) fn fields(body: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = body.get(2..).unwrap_or_default();
     std::iter::from_fn(move || {
         let end = rest.iter().position(|byte| *byte == 0)?;
         let (name, after) = rest.split_at(end);
-        let (about, after) = after.get(1..)?.split_at_checked(COLUMN_BYTES)?;
-        rest = after;
-        Some((name, u32::from_be_bytes(*about.get(6..)?.first_chunk()?)))
+        rest = after.get(1 + COLUMN_BYTES..)?;
+        Some(name)
     })
 }
 
@@ -156,9 +148,7 @@ mod tests {
         let row = b"\0\x03\0\0\0\x02ab\xff\xff\xff\xff\0\0\0\0";
         let found: Vec<_> = columns(row).collect();
         assert_eq!(found, [Some(&b"ab"[..]), None, Some(&b""[..])]);
-        assert_eq!(first_column(row), b"ab");
         assert_eq!(columns(b"\0\x01\0\0\0\x09short").count(), 0);
-        assert_eq!(first_column(b""), b"");
     }
 
     #[test]
@@ -166,8 +156,7 @@ mod tests {
         assert_eq!(parameter_types(b"\0\x02\0\0\0\x11\0\0\0\x14"), [17, 20]);
         let about = |oid: u8| [&[0; 9][..], &[oid], &[0; 8]].concat();
         let body = [&b"\0\x02k\0"[..], &about(17), b"count\0", &about(20)].concat();
-        assert_eq!(fields(&body).map(|(_, oid)| oid).collect::<Vec<_>>(), [17, 20]);
-        assert!(fields(&body).map(|(name, _)| name).eq([&b"k"[..], b"count"]));
+        assert!(fields(&body).eq([&b"k"[..], b"count"]));
         assert_eq!(fields(&body[..20]).count(), 0);
     }
 }

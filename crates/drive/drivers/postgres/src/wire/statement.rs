@@ -18,8 +18,6 @@ pub(super) struct Described {
     pub(super) name: String,
     /// Types of its parameters, in order.
     pub(super) parameters: Vec<u32>,
-    /// Types of its result columns; empty without rows.
-    pub(super) columns: Vec<u32>,
 }
 
 /// `Bind`, `Execute` and `Sync` without the values, sent in one write.
@@ -93,7 +91,7 @@ mod tests {
 
     #[test]
     fn request_bytes_equal_the_codec_s() {
-        let statement = Described { name: "s7".to_owned(), parameters: vec![], columns: vec![] };
+        let statement = Described { name: "s7".to_owned(), parameters: vec![] };
         let values: [&[u8]; 2] = [b"key", b""];
         for is_text in [[false, false], [false, true], [true, true]] {
             let mut expected = BytesMut::new();
@@ -126,7 +124,7 @@ mod tests {
     #[test]
     fn too_many_parameters_are_rejected() {
         let parameters = vec![25; 70_000];
-        let statement = Described { name: "s".to_owned(), parameters, columns: vec![] };
+        let statement = Described { name: "s".to_owned(), parameters };
         let failure = Bound::new(&statement, &vec![false; 70_000]).unwrap_err();
         assert!(failure.to_string().contains("70000 parameters"), "{failure}");
     }

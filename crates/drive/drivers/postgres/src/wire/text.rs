@@ -3,6 +3,8 @@
 use std::fmt::Debug;
 use std::io::Write;
 
+use driver_sql::write_hex;
+
 use super::failure::Failure;
 
 /// Tag of a text statement.
@@ -11,8 +13,6 @@ use super::failure::Failure;
 const QUERY: u8 = b'Q';
 /// Bytes before the text: tag and length.
 const HEADER_BYTES: usize = 5;
-/// Digits of base 16.
-const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// Appends the head of a statement, which its text must follow; returns its start.
 #[inline]
@@ -41,10 +41,7 @@ pub(super) fn end(out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
 #[inline]
 pub(super) fn bytea(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(b"'\\x");
-    for byte in bytes {
-        let digits = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
-        out.extend_from_slice(&digits);
-    }
+    write_hex(bytes, out);
     out.extend_from_slice(b"'::bytea");
 }
 

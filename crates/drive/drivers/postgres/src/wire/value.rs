@@ -213,23 +213,6 @@ fn out_of_range(value: i64) -> Failure {
     ))
 }
 
-/// Appends the first column of a row to `out` as text, for known types.
-#[cold]
-pub(super) fn write_column(oid: u32, column: &[u8], out: &mut Vec<u8>) {
-    let number = column.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte));
-    let unused = 64 - 8 * column.len().min(8);
-    // Sign extension.
-    let signed = (number << (unused % 64)).cast_signed() >> (unused % 64);
-    match (oid, column.len()) {
-        (oid::INT2, 2) | (oid::INT4, 4) | (oid::INT8, 8) => text::number(out, signed),
-        (oid::FLOAT8, 8) => text::number(out, f64::from_bits(number)),
-        (oid::TIMESTAMP | oid::TIMESTAMPTZ, 8) => {
-            Moment::of(signed.div_euclid(SECOND_MICROS) + EPOCH_SECONDS).write(out);
-        }
-        _ => out.extend_from_slice(column),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,22 +257,6 @@ mod tests {
         assert_eq!(literal(Value::Integer(7)), "7");
         assert_eq!(literal(Value::Moment(0)), "'1970-01-01 00:00:00'");
         assert_eq!(literal(Value::Text(b"o'c")), "'o''c'");
-    }
-
-    #[test]
-    fn first_column_is_decoded_to_text() {
-        let shown = |oid, column: &[u8]| {
-            let mut out = Vec::new();
-            write_column(oid, column, &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(shown(oid::INT2, b"\xff\xfe"), "-2");
-        assert_eq!(shown(oid::INT4, b"\0\0\x01\0"), "256");
-        assert_eq!(shown(oid::INT8, &(-5i64).to_be_bytes()), "-5");
-        assert_eq!(shown(oid::FLOAT8, &2.5f64.to_be_bytes()), "2.5");
-        assert_eq!(shown(oid::TEXT, b"word"), "word");
-        assert_eq!(shown(oid::TIMESTAMP, &1_500_000i64.to_be_bytes()), "2000-01-01 00:00:01");
-        assert_eq!(shown(oid::INT4, b""), "");
     }
 
     #[test]

@@ -30,6 +30,13 @@ pub(crate) fn just_call(session: &mut dyn Session, procedure: u16) -> Result<Out
     call(session, (procedure, 0), (&[], b""), &mut Rows::new())
 }
 
+/// Returns the first column of a row of the protocol, a text.
+pub(crate) fn first_column(row: &[u8]) -> String {
+    let (length, rest) = row[2..].split_first_chunk::<4>().expect("a row has a column");
+    let length = usize::try_from(u32::from_be_bytes(*length)).expect("it is short");
+    String::from_utf8(rest[..length].to_vec()).expect("a text")
+}
+
 /// Returns the endpoint of the server as a foreign one.
 pub(crate) fn foreign(server: &TestServer, user: &str) -> Endpoint {
     Endpoint { user: user.to_owned(), is_foreign: true, ..server.endpoint() }

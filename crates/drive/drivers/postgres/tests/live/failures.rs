@@ -7,7 +7,7 @@ use model::{Call, Op, OpKind, Outcome};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::application::{application, procedure};
-use crate::calls::{call, foreign, just_call, open_error, statements};
+use crate::calls::{call, first_column, foreign, just_call, open_error, statements};
 use crate::program::programs;
 use crate::test_server::{TestServer, open, spec};
 
@@ -30,7 +30,7 @@ fn procedures() -> Vec<model::sql::Procedure> {
             &["INSERT INTO {table} VALUES (7)", "INSERT INTO {table} VALUES (1)"],
             (0, 0, 0),
         ),
-        plain(OpKind::Get, "SELECT pg_backend_pid()"),
+        plain(OpKind::Get, "SELECT pg_backend_pid()::text"),
     ]
 }
 
@@ -137,8 +137,8 @@ fn reconnects(engine: &dyn Engine) -> String {
 fn process_of(session: &mut dyn Session) -> Pid {
     let mut rows = Rows::new();
     call(session, (WHO, 0), (&[], b""), &mut rows).unwrap();
-    let (id, _) = rows.stored().next().unwrap();
-    Pid::from_raw(str::from_utf8(id).unwrap().parse().unwrap()).unwrap()
+    let (_, row) = rows.stored().next().unwrap();
+    Pid::from_raw(first_column(row).parse().unwrap()).unwrap()
 }
 
 fn wait_for_end(process: Pid) {
@@ -191,7 +191,7 @@ fn unreachable_server_ends_the_client() {
     server.stop();
     let error = session.execute(&put, &mut Rows::new()).unwrap_err();
     assert!(
-        matches!(&error, EngineError::Fatal(text) if text.contains("3 attempts to connect again")),
+        matches!(&error, EngineError::Fatal(text) if text.contains("4 attempts to connect again")),
         "{error}"
     );
     assert!(engine.state().is_err());

@@ -5,7 +5,7 @@ use model::sql::Procedure;
 use model::{Argument, Bounds, OpKind, Outcome};
 
 use crate::application::{application, procedure};
-use crate::calls::{call, just_call};
+use crate::calls::{call, first_column, just_call};
 use crate::program::programs;
 use crate::test_server::{TestServer, open, spec};
 
@@ -30,9 +30,9 @@ fn procedures() -> Vec<Procedure> {
                   day) VALUES {rows:({0}, {r0}, {r1}, {r1}, {r2}, {r0}, {r2}, {r1}, {r2}, {0}):}";
     let take = "DELETE FROM {table} WHERE id IN \
                 (SELECT id FROM {table} WHERE id >= {0} ORDER BY id LIMIT 3)";
-    let find = "SELECT id, note, amount FROM {table} WHERE id IN ({rows:{r0}:}) ORDER BY id";
+    let find = "SELECT id::text AS shown, note, amount FROM {table} WHERE id IN ({rows:{r0}:}) ORDER BY id";
     let moved = "UPDATE {table} SET amount = amount + {0} WHERE id = {1}";
-    let selected = "SELECT amount FROM {table} WHERE id = {1}";
+    let selected = "SELECT amount::text FROM {table} WHERE id = {1}";
     let show = "SELECT * FROM {table} ORDER BY id";
     vec![
         procedure(OpKind::Insert, &[insert], (1, 3, BATCH)),
@@ -66,7 +66,7 @@ fn insert(session: &mut dyn Session, table: u32) -> Result<(), EngineError> {
 
 /// Returns the first columns of an answer.
 fn keys(rows: &Rows) -> Vec<String> {
-    rows.stored().map(|(key, _)| String::from_utf8(key.to_vec()).unwrap()).collect()
+    rows.stored().map(|(_, row)| first_column(row)).collect()
 }
 
 /// Does some work on table `table` and checks every answer.
@@ -127,7 +127,7 @@ fn shown(engine: &dyn Engine, table: u32) -> Vec<Vec<u8>> {
     rows.stored().map(|(_, row)| row.to_vec()).collect()
 }
 
-/// A value too large for its column, too few values, and a procedure without an application.
+/// A value too large for its column, and a procedure without an application.
 fn values_that_do_not_fit_are_rejected(server: &TestServer) {
     let dir = tempfile::tempdir().unwrap();
     let setup = application(CREATE, procedures());
@@ -137,8 +137,6 @@ fn values_that_do_not_fit_are_rejected(server: &TestServer) {
     let large = [Argument::Integer(1 << 40), Argument::Integer(4)];
     let error = call(&mut *session, (MOVE, 0), (&large, b""), &mut rows).unwrap_err();
     assert!(error.to_string().contains("1099511627776 does not fit"), "{error}");
-    let error = just_call(&mut *session, TAKE).unwrap_err();
-    assert!(error.to_string().contains("no value for argument 1"), "{error}");
     assert_eq!(insert(&mut *session, 0), Ok(()), "the session goes on");
     drop(session);
     engine.close().unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn find(
     build: &BuildRef,
 ) -> Result<(&'static Compilable, &'static Release), SupplyError> {
     let none = |hint: String| {
-        SupplyError::NotOffered(format!("no crate carries the source of {build}: {hint}"))
+        SupplyError::Unavailable(format!("no crate carries the source of {build}: {hint}"))
     };
     let engine = ENGINES.iter().find(|engine| engine.engine == build.engine).ok_or_else(|| {
         let names: Vec<_> = ENGINES.iter().map(|engine| engine.engine).collect();

@@ -8,6 +8,7 @@ use model::BuildRef;
 use crate::error::SupplyError;
 use crate::program::{files_in, first_error, run, text, without_addresses};
 use crate::release::nearest;
+use crate::source::{client_failed, no_client};
 
 /// The goal that copies one artifact; its version is pinned, the default one is of 2013.
 const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
@@ -25,8 +26,6 @@ pub(super) struct Request<'a> {
     pub(super) artifact: &'a str,
     /// Versions known to exist, oldest first.
     pub(super) known: &'static [&'static str],
-    /// What the user may give instead, with the command: a library or an installation.
-    pub(super) own: String,
 }
 
 impl Request<'_> {
@@ -35,13 +34,13 @@ impl Request<'_> {
         std::fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
         match self.run_copy(dir, "--update-snapshots") {
             // Maven requests an artifact's description even when it has the artifact itself.
-            Err(unreachable @ SupplyError::Unreachable(_)) => {
-                self.run_copy(dir, "--offline").map_err(|_not_had| unreachable)?;
+            Err(failed @ SupplyError::ClientFailed(_)) => {
+                self.run_copy(dir, "--offline").map_err(|_not_had| failed)?;
             }
             other => other?,
         }
         let jar = files_in(dir, &["jar"])?.pop();
-        jar.ok_or_else(|| self.failed("it succeeded but copied no jar"))
+        jar.ok_or_else(|| client_failed(self.build, "Maven", "it succeeded but copied no jar"))
     }
 
     /// Runs Maven's copy goal.
@@ -60,13 +59,7 @@ impl Request<'_> {
             format!("-DoutputDirectory={}", dir.display()),
             "-Dmdep.useBaseVersion=true".to_owned(),
         ]);
-        let output = run(&mut command, || {
-            format!(
-                "no Maven client (`{program}`) on this machine: install one (Debian: apt install \
-                 maven), or give your own {}",
-                self.own
-            )
-        })?;
+        let output = run(&mut command, || no_client(self.build, program, "maven"))?;
         if output.status.success() {
             return Ok(());
         }
@@ -82,15 +75,6 @@ impl Request<'_> {
             build.engine
         ))
     }
-
-    /// Returns the error for a failure of Maven's own.
-    pub(super) fn failed(&self, summary: &str) -> SupplyError {
-        SupplyError::ClientFailed(format!(
-            "{} could not be fetched, Maven reports: {summary}; repeat by hand: mvn {GOAL} \
-             -Dartifact={}",
-            self.build, self.artifact
-        ))
-    }
 }
 
 /// Returns the error for Maven's output.
@@ -103,39 +87,7 @@ fn classify_failure(request: &Request<'_>, text: &str) -> SupplyError {
     if is_own && not_found.iter().any(|text| line.contains(text)) {
         return request.unpublished();
     }
-    match network_reason(line) {
-        Some(reason) => SupplyError::Unreachable(format!(
-            "{} could not be fetched, Maven did not reach its repository ({reason}): check the \
-             network and Maven's proxy settings and repeat; builds already cached keep working",
-            request.build
-        )),
-        None => request.failed(&without_addresses(line)),
-    }
-}
-
-/// Returns the network failure, or `None` for any other error.
-fn network_reason(line: &str) -> Option<String> {
-    const REASONS: &[(&str, &str)] = &[
-        ("offline mode", "Maven is in offline mode"),
-        ("Unknown host", "its host name was not resolved"),
-        ("Name or service not known", "its host name was not resolved"),
-        ("name resolution", "its host name was not resolved"),
-        ("Connection refused", "connection refused"),
-        ("Network is unreachable", "the network is unreachable"),
-        ("No route to host", "no route to it"),
-        ("PKIX", "its certificate is not trusted"),
-        ("imed out", "timed out"),
-        ("Connection reset", "the connection was reset"),
-        ("status code", "the server returned an error"),
-        ("Could not transfer", "the transfer failed"),
-    ];
-    let (_, reason) = REASONS.iter().find(|(text, _)| line.contains(text))?;
-    let status = line.split_once("status code: ").map(|(_, rest)| rest);
-    let digits = status.map(|rest| rest.chars().take_while(char::is_ascii_digit).collect());
-    match digits {
-        Some::<String>(code) if !code.is_empty() => Some(format!("{reason}, HTTP status {code}")),
-        _ => Some((*reason).to_owned()),
-    }
+    client_failed(request.build, "Maven", &without_addresses(line))
 }
 
 /// Returns the text without terminal escape sequences.
@@ -165,7 +117,6 @@ mod tests {
             build,
             artifact: "org.rocksdb:rocksdbjni:9.10.1",
             known: &["9.9.9", "9.10.0"],
-            own: String::new(),
         }
     }
 
@@ -210,18 +161,14 @@ mod tests {
     #[test]
     fn network_errors_omit_host_names() {
         for (text, reason) in [
-            ("Unknown host repo.example: Name or service not known", "its host name was not"),
+            ("Unknown host repo.example: Name or service not known", "Unknown host (host)"),
             ("Connect to repo.example:443 [/192.0.2.1] failed: Connection refused", "refused"),
-            ("Connect to repo.example:443 failed: connect timed out", "timed out"),
-            ("status code: 503, reason phrase: Service Unavailable (503)", "HTTP status 503"),
+            ("status code: 503, reason phrase: Service Unavailable (503)", "status code: 503"),
         ] {
             let text = error_for(&format!("{NO_PLUGIN}{text}"));
             assert!(text.contains(reason), "{text}");
             assert!(text.contains("proxy") && !text.contains("example"), "{text}");
         }
-        let offline = "Cannot access r (https://repo.example) in offline mode and the artifact \
-                       org.rocksdb:rocksdbjni:jar:9.10.1 has not been downloaded from it before.";
-        assert!(error_for(&format!("{GOAL_FAILED}{offline}")).contains("offline mode"));
     }
 
     #[test]
@@ -230,7 +177,6 @@ mod tests {
             "Error resolving version at https://repo.example:8443/x (repo.example refused)",
         );
         assert!(text.contains("Error resolving version at (address) ((host) refused)"), "{text}");
-        assert!(text.contains("mvn org.apache.maven.plugins"), "{text}");
     }
 
     #[test]

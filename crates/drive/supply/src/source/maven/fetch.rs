@@ -12,9 +12,7 @@ use super::client::Request;
 use crate::error::SupplyError;
 use crate::release::{KNOWN_ROCKSDB, check_age, parse};
 use crate::source::unpack::{Packing, as_packed, unpack};
-use crate::source::{
-    Fetched, Progress, Source, add_call, no_server, not_for_machine, with_missing_libraries,
-};
+use crate::source::{Fetched, Progress, Source, add_own, not_for_machine, with_missing_libraries};
 
 const ROCKSDB: &str = "rocksdb";
 
@@ -60,8 +58,8 @@ impl Default for Maven {
 }
 
 impl Maven {
-    fn request<'a>(&'a self, build: &'a BuildRef, artifact: &'a str, own: String) -> Request<'a> {
-        Request { command: &self.command, build, artifact, known: self.known(&build.engine), own }
+    fn request<'a>(&'a self, build: &'a BuildRef, artifact: &'a str) -> Request<'a> {
+        Request { command: &self.command, build, artifact, known: self.known(&build.engine) }
     }
 
     fn fetch_rocksdb(
@@ -79,8 +77,7 @@ impl Maven {
         let mut natives = Vec::new();
         for (artifact, dir) in [(&main, "main"), (&classified, "classified")] {
             progress(&format!("requesting {artifact} from Maven (12 to 92 MB unless cached)"));
-            let own = "library with `assay engine add rocksdb PATH`".to_owned();
-            let request = self.request(build, artifact, own);
+            let request = self.request(build, artifact);
             let jar = match request.copy_artifact(&library.with_extension("maven").join(dir)) {
                 Err(SupplyError::Unpublished(_)) if *artifact == classified => break,
                 other => other?,
@@ -91,9 +88,10 @@ impl Maven {
             }
         }
         let found = if natives.is_empty() { "none".to_owned() } else { natives.join(", ") };
-        Err(SupplyError::NotOffered(format!(
+        Err(SupplyError::Unavailable(format!(
             "{build} has no native library `{wanted}` for this machine (it has: {found}): choose \
-             another release, or give your own library with `assay engine add rocksdb PATH`"
+             another release, or {}",
+            add_own(ROCKSDB)
         )))
     }
 
@@ -107,12 +105,8 @@ impl Maven {
             return Err(not_for_machine(build));
         };
         progress(&format!("requesting {artifact} from Maven (14 to 52 MB unless cached)"));
-        let own = format!("installation with `{}`", add_call(build));
-        let request = self.request(build, &artifact, own);
-        let jar = match request.copy_artifact(&place.with_extension("maven")) {
-            Err(SupplyError::Unpublished(_)) => return Err(no_server(build, request.known)),
-            other => other?,
-        };
+        let request = self.request(build, &artifact);
+        let jar = request.copy_artifact(&place.with_extension("maven"))?;
         let member = unpack_member(&request, &jar, place)?;
         progress(&format!("unpacked {member}"));
         let fetched = Fetched::of(format!("Maven artifact {artifact}"));
