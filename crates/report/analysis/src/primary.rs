@@ -60,7 +60,7 @@ mod tests {
         open.step.load =
             Load::Open(OpenLoad { rate: Rate::constant(500.0), pace: Pace::default() });
         let mut within = StepRecord { index: 2, within_limit: Some(900), ..open.clone() };
-        within.step.name = "kept".to_owned();
+        within.step.name = "limited".to_owned();
         let settled = SettleRecord { took_ns: Nanos::from_secs(3), ..SettleRecord::default() };
         let mut settle = StepRecord { settle: Some(settled), ..step(3, "settle") };
         settle.clients.clear();

@@ -10,6 +10,9 @@ use crate::label::{SERVER_CPU, THROUGHPUT, metric_label, plain_steps, step_headi
 
 /// The canary: what the client costs, which does the same work whatever the server.
 const CLIENT_CPU: &str = "client_cpu_us_per_op";
+const SHARED_CPU: &str = "Where client and server share one CPU, throughput is that of both. The \
+     client does the same work for every variant: where its CPU differs, background writers aside, \
+     the placement did.";
 
 /// Returns a section for each metric but throughput that steps are about: figures and ratios.
 pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {
@@ -33,23 +36,13 @@ fn part(compared: &Compared<'_>, steps: &[&StepComparison], metric: &'static str
     if measured.any(|one| one.is_some_and(|one| one.versus_base.is_some())) {
         tables.push(relative_in(compared, steps, metric));
     }
-    if metric != SERVER_CPU {
-        let title =
-            format!("{metric}: mean [min..max], then the ratio to the base [95 % interval]");
-        return Section { title, tables, ..Section::default() };
+    let mut remarks = Vec::new();
+    if metric == SERVER_CPU {
+        tables.push(means(compared, steps, CLIENT_CPU));
+        remarks.push(SHARED_CPU.to_owned());
     }
-    tables.push(means(compared, steps, CLIENT_CPU));
-    Section {
-        title: "Server CPU per operation, its ratio to the base, and the client's CPU".to_owned(),
-        sentences: Vec::new(),
-        tables,
-        remarks: vec![
-            "Means [min..max]; ratios [95 % interval]. Where client and server \
-             share one CPU, throughput is that of both. The client does the same work for every \
-             variant: where its CPU differs, background writers aside, the placement did."
-                .to_owned(),
-        ],
-    }
+    let title = format!("{metric}: mean [min..max], then the ratio to the base [95 % interval]");
+    Section { title, tables, remarks, ..Section::default() }
 }
 
 /// Returns means and ranges of one metric: a row per variant, a column per step.
