@@ -144,6 +144,8 @@ metrics! {
         of that of the client threads";
     PAUSE_US Micros Counter Lower "time by which the worker's timed waits ended late: it stood \
         still";
+    WORKER_SAMPLED_US Micros Counter Neither "time between the worker's readings of itself: the \
+        length of the interval, unless it stood still";
     OFFERED_OPS Count Counter Neither "arrivals that became due";
     BACKLOG_US Micros Gauge Lower "age of the oldest arrival that no client has begun";
     // The kernel's figures for the worker process.
@@ -183,6 +185,9 @@ metrics! {
     DEVICE_WRITE_BYTES Bytes Counter Lower "bytes written to the device";
     DEVICE_FLUSHES Count Counter Lower "flush requests completed by the device";
     DEVICE_BUSY_US Micros Counter Neither "time the device had work in hand";
+    HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
+        worker: the length of the interval, unless one of them stood still";
+    HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
     HOST_CPU_BUSY_US Micros Counter Neither "CPU used on the whole host, this process included";
     OTHERS_CPU_US Micros Counter Lower "user CPU of the host's other processes: neither the worker \
         nor Assay itself";

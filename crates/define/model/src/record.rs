@@ -13,6 +13,7 @@ use crate::build::Identity;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::host::Host;
 use crate::metric;
+use crate::number::whole;
 use crate::options::Options;
 use crate::readings::Readings;
 use crate::state::EngineState;
@@ -232,6 +233,15 @@ impl StepRecord {
     pub fn counted_ns(&self) -> Nanos {
         let settle = self.settle.as_ref().filter(|_| self.counters_include_settle());
         settle.map_or(self.duration_ns, |settle| self.duration_ns.after(settle.took_ns))
+    }
+
+    /// Returns the length of the span that the counters of host and device cover.
+    ///
+    /// It is from the first reading to the last, a pause of Assay included; of an older record,
+    /// [`StepRecord::counted_ns`].
+    pub fn sampled_ns(&self) -> Nanos {
+        let sampled_us = self.counters.value(metric::HOST_SAMPLED_US);
+        sampled_us.map_or_else(|| self.counted_ns(), |us| Nanos(whole(us * 1e3)))
     }
 
     /// Returns the counters' growth over its settle; `None` without one, or where it is not known.

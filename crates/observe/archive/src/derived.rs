@@ -8,9 +8,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
+use crate::checksum::{changed_files, checksum};
 use crate::error::ArchiveError;
 use crate::experiment::{ExperimentDir, MANIFEST};
 use crate::run::RECORD;
@@ -18,17 +19,11 @@ use crate::run::RECORD;
 /// Directory of the cache, in that of the experiment.
 const DERIVED: &str = "derived";
 
-/// A cached value and the key of its inputs.
-#[derive(Serialize, Deserialize)]
-struct Cached<T> {
-    key: String,
-    value: T,
-}
-
 impl ExperimentDir {
     /// Returns the result of `compute`, cached as `name`.
     ///
-    /// Valid until the manifest, a record or the program changes.
+    /// Valid until the manifest, a record, the program or the cached value changes. What was
+    /// computed from a file whose checksum does not hold is not cached: the next reader is warned.
     ///
     /// # Errors
     /// Those of `compute`; a cache that cannot be read or written is no error.
@@ -40,17 +35,17 @@ impl ExperimentDir {
         // Taken before the records are read: a change in between invalidates the key.
         let key = self.key();
         let path = self.path().join(DERIVED).join(format!("{name}.json"));
-        let stored = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let stored = stored.filter(|cached: &Cached<T>| key.as_ref() == Some(&cached.key));
-        if let Some(cached) = stored {
-            return Ok(cached.value);
+        let stored = key.as_ref().and_then(|key| read(&path, key));
+        if let Some(value) = stored {
+            return Ok(value);
         }
         let value = compute()?;
-        let Some(key) = key else { return Ok(value) };
-        let cached = Cached { key, value };
-        // A read-only archive is slower, and equally correct.
-        let _written: io::Result<()> = write(&path, &cached);
-        Ok(cached.value)
+        let is_sound = || !changed_files().iter().any(|file| file.starts_with(self.path()));
+        if let Some(key) = key.filter(|_| is_sound()) {
+            // A read-only archive is slower, and equally correct.
+            let _written: io::Result<()> = write(&path, &key, &value);
+        }
+        Ok(value)
     }
 
     /// Returns the cache key; `None` when a file's metadata cannot be read.
@@ -82,12 +77,29 @@ fn identity(path: &Path) -> io::Result<(u64, u64, i64, i64)> {
     Ok((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
 }
 
+/// Returns the first line of a cached value: the key of its inputs and its own checksum.
+fn head(key: &str, value: &[u8]) -> String {
+    format!("\"{key} {}\"", checksum(value))
+}
+
+/// Reads a cached value of that key; `None` when it is absent, outdated or damaged.
+fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Option<T> {
+    let text = fs::read(path).ok()?;
+    let at = text.iter().position(|byte| *byte == b'\n')?;
+    let (first, value) = (&text[..at], &text[at + 1..]);
+    if first != head(key, value).as_bytes() {
+        return None;
+    }
+    serde_json::from_slice(value).ok()
+}
+
 /// Writes a temporary file and renames it, so that readers see complete files.
-fn write<T: Serialize>(path: &Path, cached: &Cached<T>) -> io::Result<()> {
+fn write<T: Serialize>(path: &Path, key: &str, value: &T) -> io::Result<()> {
     if let Some(dir) = path.parent() {
         fs::create_dir_all(dir)?;
     }
     let fresh = path.with_extension(format!("json.{}", std::process::id()));
-    fs::write(&fresh, serde_json::to_vec(cached)?)?;
+    let value = serde_json::to_vec(value)?;
+    fs::write(&fresh, [head(key, &value).as_bytes(), b"\n", &value].concat())?;
     fs::rename(&fresh, path)
 }

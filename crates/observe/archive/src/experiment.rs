@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 
+use crate::checksum::replace_manifest;
 use crate::error::ArchiveError;
 use crate::parallel::parallel_map;
-use crate::run::{RunWriter, read_intervals, read_json, read_record, replace_json};
+use crate::replace::json;
+use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -43,7 +45,7 @@ impl ExperimentDir {
         fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
         let mut created = Self { path: path.to_path_buf(), lock: None };
         created.lock()?;
-        replace_json(&path.join(MANIFEST), manifest)?;
+        replace_manifest(path, MANIFEST, &json(manifest))?;
         Ok(created)
     }
 
@@ -86,7 +88,7 @@ impl ExperimentDir {
             experiment";
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
-        replace_json(&path, manifest)
+        replace_manifest(&self.path, MANIFEST, &json(manifest))
     }
 
     /// Begins a run; moves an earlier attempt at the cell to `attempts/`.

@@ -6,19 +6,24 @@
 //!
 //! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at any
 //! moment leaves every record readable; a file that cannot be parsed is an error that names it,
-//! never a silent gap. The layout is in ARCHITECTURE.md, "What a run leaves behind".
+//! never a silent gap; a finished run has checksums, and a file read that differs from its own is
+//! noted. The layout is in ARCHITECTURE.md, "What a run leaves behind".
 //!
 //! To change a shape: see `model::record`.
 
+mod checksum;
 mod derived;
 mod error;
 mod experiment;
 mod log;
 mod parallel;
+mod replace;
 mod results;
 mod run;
 mod summary;
+mod verify;
 
+pub use checksum::changed_files;
 pub use error::ArchiveError;
 pub use experiment::ExperimentDir;
 pub use log::{HistogramLog, Log, LogLine};
@@ -26,3 +31,4 @@ pub use parallel::parallel_map;
 pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, read_intervals, read_record};
 pub use summary::ExperimentSummary;
+pub use verify::{FileCheck, Mismatch};

@@ -11,6 +11,7 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, LogEntry,
 };
 
+use crate::checksum::check_read;
 use crate::error::ArchiveError;
 
 /// Prefix of the tag of a line of the warm-up; older logs do not have it.
@@ -113,6 +114,7 @@ impl LogLine<'_> {
 /// Reads a text without its last line, if that was torn by a kill.
 pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
     let mut text = fs::read(path).map_err(ArchiveError::read(path))?;
+    check_read(path, &text);
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     text.truncate(whole);
     Ok(text)

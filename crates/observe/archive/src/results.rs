@@ -122,7 +122,7 @@ fn experiments(path: &Path) -> Vec<PathBuf> {
 }
 
 /// Returns the sub-directories of `path` in the order of their names; none when it has none.
-fn directories(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn directories(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(path) else { return Vec::new() };
     let mut found: Vec<_> = entries
         .filter_map(Result::ok)

@@ -13,8 +13,10 @@ use model::validity::SearchRecord;
 use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
+use crate::checksum::{check_read, seal_run};
 use crate::error::ArchiveError;
 use crate::log::{Log, WARMUP, whole_lines};
+use crate::replace::{json, replace};
 
 /// File of the run's record.
 pub(crate) const RECORD: &str = "record.json";
@@ -104,7 +106,7 @@ impl RunWriter {
     /// # Errors
     /// When the file cannot be written.
     pub fn write_search(&self, step: &str, search: &SearchRecord) -> Result<(), ArchiveError> {
-        replace_json(&self.dir.join(format!("{step}.search.json")), search)
+        replace(&self.dir.join(format!("{step}.search.json")), &json(search))
     }
 
     /// Replaces the run's record.
@@ -112,7 +114,18 @@ impl RunWriter {
     /// # Errors
     /// When the file cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), ArchiveError> {
-        replace_json(&self.dir.join(RECORD), record)
+        replace(&self.dir.join(RECORD), &json(record))
+    }
+
+    /// Replaces the record of a run that has ended, and writes the checksums of all its files.
+    ///
+    /// Nothing of the run may be written afterwards.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn finish(&self, record: &RunRecord) -> Result<(), ArchiveError> {
+        self.write_record(record)?;
+        seal_run(&self.dir)
     }
 
     /// Stores a text of the engine under `engine/`.
@@ -188,22 +201,6 @@ pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
     lines.map(interval).collect()
 }
 
-/// Writes a temporary JSON file, syncs it and renames it over the old one.
-pub(crate) fn replace_json<T: serde::Serialize>(
-    path: &Path,
-    value: &T,
-) -> Result<(), ArchiveError> {
-    let fresh = path.with_extension("json.new");
-    let text = serde_json::to_vec_pretty(value).expect("a record is always valid JSON");
-    let write = || {
-        let mut file = File::create(&fresh)?;
-        file.write_all(&text)?;
-        file.sync_data()?;
-        fs::rename(&fresh, path)
-    };
-    write().map_err(ArchiveError::write(path))
-}
-
 /// Reads how a run ended from its directory.
 pub(crate) fn read_end(dir: &Path) -> Result<RunEnd, ArchiveError> {
     #[derive(serde::Deserialize)]
@@ -225,6 +222,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         schema: u32,
     }
     let text = fs::read(path).map_err(ArchiveError::read(path))?;
+    check_read(path, &text);
     let damaged = |reason: String| ArchiveError::Damaged(path.into(), reason);
     // Checked once, and not for every string.
     let text = str::from_utf8(&text).map_err(|error| damaged(error.to_string()))?;

@@ -30,6 +30,11 @@ pub(crate) fn span_us(step: &StepRecord) -> Option<f64> {
     Some(step.counted_ns().as_micros_f64()).filter(|us| *us > 0.0)
 }
 
+/// Returns the span of the host's counters in microseconds; `None` for a step without one.
+pub(crate) fn sampled_us(step: &StepRecord) -> Option<f64> {
+    Some(step.sampled_ns().as_micros_f64()).filter(|us| *us > 0.0)
+}
+
 /// Returns the steps of a run in which operations were done.
 pub(crate) fn measured(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
     run.steps.iter().filter(|step| operations(step).is_some())

@@ -58,6 +58,7 @@ static RULES: &[&Rule] = &[
     &rule::a056_free_placement::RULE,
     &rule::a057_same_cpu::RULE,
     &rule::a058_foreign_server::RULE,
+    &rule::a059_paused::RULE,
 ];
 
 /// Returns every rule, by code.

@@ -54,6 +54,8 @@ enum Verb {
     History(Box<cmd::history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(cmd::report::Args),
+    /// Check the files of finished runs against their checksums, and records against their seconds
+    Verify(cmd::verify::Args),
     /// Measure checksums and compression of single blocks
     Micro(cmd::micro::Args),
     /// List workloads, or show the application of SQL servers
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Verb::Lint(args) => cmd::lint::run(&args, &environment, &ui),
         Verb::History(args) => cmd::history::run(&args, &environment, &ui),
         Verb::Report(args) => cmd::report::run(&args, &environment, &ui),
+        Verb::Verify(args) => cmd::verify::run(&args, &environment, &ui),
         Verb::Micro(args) => cmd::micro::run(&args, &environment, &ui),
         Verb::Workload(args) => cmd::workload::run(&args, &ui),
         Verb::Engine(args) => cmd::engine::run(&args, &environment, &ui),
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Verb::Worker => cmd::worker::run(&environment, &ui),
         Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
     };
+    cmd::verify::warn_of_changes(&ui);
     outcome.unwrap_or_else(|report| {
         ui.error(&report);
         ExitCode::FAILURE

@@ -69,6 +69,10 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
         ("THROTTLED_SHARE: f64 = 0.005", "for 0.5 % of the interval"),
         ("STEAL_SHARE: f64 = 0.05", "another guest took 5 % of the interval"),
     ]),
+    ("observe/runner/src/supervisor/attribution.rs", "docs/method/validity.md", &[
+        ("SPAN_SHARE: f64 = 0.1", "by more than a tenth of it"),
+        ("PAUSE_MIN: Nanos = Nanos::from_millis(500)", "half a second or more"),
+    ]),
     ("define/model/src/validity.rs", "docs/method/validity.md", &[
         ("RUN_QUEUE_SHARE: f64 = 0.05", "for more than 5 % of their working time"),
     ]),

@@ -16,6 +16,8 @@ const LATE: Nanos = Nanos::from_millis(1);
 /// Cumulative accounts, as of the last interval's end.
 pub(super) struct Accounts {
     usage: ProcessUsage,
+    /// When `usage` was read.
+    read_at: Nanos,
     /// By measured client; `None` where the kernel does not report it.
     queues: Vec<Option<RunQueue>>,
     queued: Nanos,
@@ -27,6 +29,8 @@ pub(super) struct Accounts {
 #[derive(Debug, Default)]
 pub(super) struct IntervalUsage {
     usage: ProcessUsage,
+    /// Time between the two readings.
+    sampled: Nanos,
     queued: Option<Nanos>,
     paused: Nanos,
     /// Estimated waits of the clients.
@@ -36,10 +40,11 @@ pub(super) struct IntervalUsage {
 }
 
 impl Accounts {
-    /// Opens the accounts of the measured clients' threads.
-    pub(super) fn begin(threads: &[Pid]) -> Self {
+    /// Opens the accounts of the measured clients' threads at `now`.
+    pub(super) fn begin(threads: &[Pid], now: Nanos) -> Self {
         Self {
             usage: ProcessUsage::now(),
+            read_at: now,
             queues: threads.iter().map(|thread| RunQueue::of_thread(*thread)).collect(),
             queued: Nanos(0),
             paused: Nanos(0),
@@ -79,8 +84,9 @@ impl Accounts {
         }
     }
 
-    /// Returns the growth since the last call.
-    pub(super) fn since_last(&mut self, due: Option<Due>) -> IntervalUsage {
+    /// Returns the growth from the last call to this one, at `now`.
+    pub(super) fn since_last(&mut self, now: Nanos, due: Option<Due>) -> IntervalUsage {
+        let sampled = now.since(std::mem::replace(&mut self.read_at, now));
         let usage = ProcessUsage::now();
         let growth = usage.since(&self.usage);
         self.usage = usage;
@@ -91,7 +97,8 @@ impl Accounts {
         let (queued, paused) = (std::mem::take(&mut self.queued), std::mem::take(&mut self.paused));
         let mut waits = Readings::new();
         self.states.add_to(&mut waits);
-        IntervalUsage { usage: growth, queued: is_reported.then_some(queued), paused, waits, due }
+        let queued = is_reported.then_some(queued);
+        IntervalUsage { usage: growth, sampled, queued, paused, waits, due }
     }
 }
 
@@ -100,6 +107,7 @@ impl IntervalUsage {
     pub(super) fn add_to(&self, interval: &mut Interval) {
         let readings = &mut interval.readings;
         self.usage.add_to(readings);
+        readings.add(metric::WORKER_SAMPLED_US, self.sampled.as_micros_f64());
         readings.add(metric::PAUSE_US, self.paused.as_micros_f64());
         if let Some(queued) = self.queued {
             readings.add(metric::CLIENT_RUN_QUEUE_US, queued.as_micros_f64());
@@ -118,31 +126,31 @@ mod tests {
 
     #[test]
     fn a_wait_that_ends_late_is_a_pause_and_a_busy_host_is_not() {
-        let mut accounts = Accounts::begin(&[nix::unistd::gettid()]);
+        let mut accounts = Accounts::begin(&[nix::unistd::gettid()], Nanos(0));
         accounts.note_wait(Nanos(5_000), Nanos(3_000));
         accounts.note_wait(Nanos(5_000), Nanos(900_000));
         accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
         let mut interval = Interval::default();
-        accounts.since_last(None).add_to(&mut interval);
+        accounts.since_last(Nanos(0), None).add_to(&mut interval);
         assert!((interval.readings[metric::PAUSE_US] - 300_000.0).abs() < 1e-6);
-        accounts.since_last(None).add_to(&mut interval);
+        accounts.since_last(Nanos(0), None).add_to(&mut interval);
         assert!((interval.readings[metric::PAUSE_US] - 300_000.0).abs() < 1e-6);
         assert!(!interval.readings.has(metric::OFFERED_OPS));
     }
 
     #[test]
     fn a_thread_s_own_last_reading_is_counted_once() {
-        let mut accounts = Accounts::begin(&[nix::unistd::gettid()]);
+        let mut accounts = Accounts::begin(&[nix::unistd::gettid()], Nanos(0));
         if accounts.queues[0].is_none() {
             println!("skipped: the kernel does not count it");
             return;
         }
-        accounts.since_last(None);
+        accounts.since_last(Nanos(0), None);
         let total = crate::usage::queued_so_far().map(|queued| queued.after(Nanos(7_000_000)));
         accounts.note_end(0, total);
         let mut interval = Interval::default();
-        accounts.since_last(None).add_to(&mut interval);
+        accounts.since_last(Nanos(0), None).add_to(&mut interval);
         assert!(interval.readings[metric::CLIENT_RUN_QUEUE_US] >= 7_000.0);
-        assert!(Accounts::begin(&[]).since_last(None).queued.is_none());
+        assert!(Accounts::begin(&[], Nanos(0)).since_last(Nanos(0), None).queued.is_none());
     }
 }

@@ -86,8 +86,8 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         if has_begun {
             on_event(Event::MeasuringBegins);
         }
-        let mut accounts = Accounts::begin(&threads[..pool.clients]);
         let start = clock.now().after(LEAD);
+        let mut accounts = Accounts::begin(&threads[..pool.clients], start);
         // A client that waits for an arrival does not wait for the engine.
         if pool.client_arrivals.is_none() {
             accounts.sample_from(start, &threads[..pool.clients]);
@@ -234,7 +234,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         self.close_until(self.ended_at);
         let end = self.ended_at.since(self.timeline.start);
         let due = self.arrivals.as_mut().map(|arrivals| arrivals.finish(end));
-        let usage = self.accounts.since_last(due);
+        let usage = self.accounts.since_last(self.clock.now(), due);
         self.collector.finish(self.ended_at, &usage);
         self.pool.halt_all();
     }
@@ -243,7 +243,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     fn close_until(&mut self, at: Nanos) {
         while at >= self.timeline.closes_at(self.open) {
             let due = self.arrivals.as_mut().map(|arrivals| arrivals.counter.close(self.open));
-            let usage = self.accounts.since_last(due);
+            let usage = self.accounts.since_last(self.clock.now(), due);
             self.collector.close(self.open, &usage);
             self.open += 1;
             if !self.has_begun && !self.timeline.is_warmup(self.open) {

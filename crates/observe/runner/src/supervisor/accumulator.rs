@@ -8,9 +8,10 @@ use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
+use super::attribution::{Pauses, attribute};
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
-use super::warning::{busy_host, busy_threads, warnings};
+use super::warning::{busy_host, busy_threads, paused, warnings};
 use crate::account::{Account, growth};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
@@ -29,6 +30,8 @@ pub(crate) struct StepAccumulator<'a> {
     setting: Setting,
     calibration: Option<Calibration>,
     classifier: IntervalClassifier,
+    /// The step's pauses, of Assay, worker and machine.
+    pauses: Pauses,
     span: Span,
     /// The parent's readings at the last interval's message, and when that was.
     ///
@@ -81,6 +84,7 @@ impl<'a> StepAccumulator<'a> {
             setting,
             calibration: None,
             classifier: IntervalClassifier::new(setting),
+            pauses: Pauses::default(),
             span: Span::default(),
             last_readings: (Readings::new(), clock.now()),
             last: None,
@@ -99,7 +103,13 @@ impl<'a> StepAccumulator<'a> {
     pub(crate) fn begin_step(&mut self, index: usize, step: Step) {
         (self.index, self.step) = (index, step);
         (self.probe, self.last, self.confirmed, self.settling) = (None, None, None, None);
+        self.pauses = Pauses::default();
         self.begin(self.step.clients);
+    }
+
+    /// Notes a wait for the worker that took this much longer than it should.
+    pub(crate) fn note_wait(&mut self, late: Nanos) {
+        self.pauses.note_wait(late);
     }
 
     /// Begins a probe of the step's search.
@@ -141,6 +151,8 @@ impl<'a> StepAccumulator<'a> {
         now.extend(message.engine.clone());
         let mut readings = self.span.account.step(&now);
         readings.extend(message.growth.clone());
+        let is_left_out = attribute(&mut readings, &message.growth, message.length);
+        self.pauses.note_interval(&readings, message.length, is_left_out && !message.is_warmup);
         let limit = self.step.limit;
         let mut record = IntervalRecord {
             step_index: u32::try_from(self.index).expect("plans are short"),
@@ -273,6 +285,7 @@ impl<'a> StepAccumulator<'a> {
         record.findings = warnings(&record);
         record.findings.extend(counted_anyway.as_ref().map(busy_host));
         record.findings.extend(findings_of_worker);
+        record.findings.extend(paused(&self.pauses));
         record.findings.extend(busy_threads(&record, part, &self.setting));
         Ok(record)
     }
@@ -287,9 +300,12 @@ impl<'a> StepAccumulator<'a> {
         Closed { span, counters, after }
     }
 
-    /// Takes the parent's readings.
+    /// Takes the parent's readings; their stamp is one of them.
     fn sample(&mut self, is_boundary: bool) -> Readings {
-        self.samplers.iter_mut().flat_map(|sampler| sampler(is_boundary)).collect()
+        let mut now: Readings =
+            self.samplers.iter_mut().flat_map(|sampler| sampler(is_boundary)).collect();
+        now.set(metric::HOST_SAMPLED_US, self.clock.now().as_micros_f64());
+        now
     }
 }
 

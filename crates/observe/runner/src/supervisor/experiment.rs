@@ -172,6 +172,6 @@ fn without_server(
         RunEnd::Failed { step, reason: EngineError::from(error).to_string() }
     };
     record.ended_at = Some(now_utc());
-    writer.write_record(&record)?;
+    writer.finish(&record)?;
     Ok(record)
 }

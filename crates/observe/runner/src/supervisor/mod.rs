@@ -4,12 +4,14 @@
 //! messages into records; `step_record` assembles a step's record, for runs and for `warmup_trim`.
 
 mod accumulator;
+mod attribution;
 pub(crate) mod data;
 mod experiment;
 pub(crate) mod hosting;
 pub(crate) mod memory;
 pub(crate) mod placement;
 pub(crate) mod process;
+mod recount;
 mod span;
 mod step_record;
 mod supervise;
@@ -22,5 +24,6 @@ pub(crate) mod workbench;
 pub use data::{DataRoot, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
+pub use recount::recount;
 pub use warmup_trim::trim_warmup;
 pub use workbench::{Interrupt, Progress, Served, Workbench};

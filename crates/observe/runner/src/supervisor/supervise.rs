@@ -54,7 +54,7 @@ impl Supervisor<'_> {
     ) -> Result<RunRecord, ArchiveError> {
         self.writer.write_record(&self.record)?;
         loop {
-            match self.process.receive(WATCH_EVERY) {
+            match self.receive() {
                 WorkerEvent::Message(message) => self.handle(*message, progress)?,
                 WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
                 WorkerEvent::End => break,
@@ -62,6 +62,15 @@ impl Supervisor<'_> {
             self.watch();
         }
         self.finish(progress)
+    }
+
+    /// Waits for the next event; notes when the wait took longer than it should.
+    fn receive(&mut self) -> WorkerEvent {
+        let begun = self.clock.now();
+        let event = self.process.receive(WATCH_EVERY);
+        let limit = Nanos(u64::try_from(WATCH_EVERY.as_nanos()).unwrap_or(u64::MAX));
+        self.accumulator.note_wait(self.clock.now().since(begun.after(limit)));
+        event
     }
 
     /// Handles one message.
@@ -368,7 +377,7 @@ impl Supervisor<'_> {
             }
         };
         self.record.ended_at = Some(now_utc());
-        self.writer.write_record(&self.record)?;
+        self.writer.finish(&self.record)?;
         progress(Progress::RunEnds(&self.record));
         Ok(self.record)
     }

@@ -223,6 +223,38 @@ fn maintenance_step_has_the_counters_of_its_settle() {
     });
 }
 
+/// Goal: device time of a pause of Assay is in the step, with its span, and in no second.
+/// Method: a device that is always busy, and a parent that is stopped from 2.3 s to 5.5 s.
+#[test]
+fn device_time_of_a_pause_is_in_no_second_and_in_the_sum() {
+    let clock = ManualClock::new(Nanos(0));
+    let step = step(Load::Closed);
+    let mut accumulator = StepAccumulator::open(&clock, Vec::new(), step.clone(), Placement::Free);
+    accumulator.begin_step(0, step);
+    let at = |accumulator: &mut StepAccumulator<'_>, at| {
+        clock.rest_until(at);
+        let busy = (metric::DEVICE_BUSY_US, clock.now().as_micros_f64());
+        accumulator.samplers = vec![Box::new(move |_| [busy].into_iter().collect())];
+    };
+    at(&mut accumulator, Nanos(0));
+    accumulator.begin_span(EngineState::default());
+    let reported = [1_000, 2_000, 5_500, 5_500, 5_500, 6_000, 7_000, 8_000];
+    let seconds = (0..).zip(reported).map(|(start, reported)| {
+        at(&mut accumulator, Nanos::from_millis(reported));
+        let record = accumulator.interval(&second(start, 50, None)).unwrap().record;
+        record.readings.value(metric::DEVICE_BUSY_US)
+    });
+    let known = Some(1e6);
+    assert_eq!(seconds.collect::<Vec<_>>(), [known, known, None, None, None, None, known, known]);
+    accumulator.note_wait(Nanos::from_millis(3_100));
+    let record = accumulator.end_step(ends(&gets(400), None)).unwrap();
+    assert_eq!(record.counters.value(metric::DEVICE_BUSY_US), Some(8e6));
+    assert_eq!(record.sampled_ns(), Nanos::from_secs(8));
+    let [finding] = &record.findings[..] else { panic!("{:?}", record.findings) };
+    assert_eq!(finding.code, model::rule_code::A059);
+    assert!(finding.evidence.starts_with("Assay was paused for 3.10 s: 4 "), "{finding:?}");
+}
+
 /// A second without an operation, or the 55 ms after the fifth, in which a call ended.
 fn long_call(start: u64, length_ms: u64) -> IntervalMessage {
     let mut message = second(start, 0, None);

@@ -55,7 +55,7 @@ pub fn trim_warmup(
 }
 
 /// A run's recorded intervals and histograms.
-struct Archive {
+pub(super) struct Archive {
     intervals: Vec<IntervalRecord>,
     response: HistogramLog,
     service: HistogramLog,
@@ -64,7 +64,7 @@ struct Archive {
 }
 
 impl Archive {
-    fn read(dir: &Path) -> Result<Self, ArchiveError> {
+    pub(super) fn read(dir: &Path) -> Result<Self, ArchiveError> {
         Ok(Self {
             intervals: read_intervals(dir)?,
             response: HistogramLog::read(dir, Log::Response)?,
@@ -75,7 +75,7 @@ impl Archive {
     }
 
     /// Returns a step that begins with the first interval whose middle is at `trim` or later.
-    fn step(
+    pub(super) fn step(
         &self,
         step: &StepRecord,
         trim: Nanos,

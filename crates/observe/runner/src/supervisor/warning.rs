@@ -9,6 +9,7 @@ use model::validity::{
 };
 use model::{Nanos, Placement, StepRecord, metric, rule_code};
 
+use super::attribution::Pauses;
 use super::span::Part;
 use crate::validity::evidence::Setting;
 use crate::validity::load_status::{invalid_phrase, too_many_invalid};
@@ -131,6 +132,13 @@ const fn remedy(cause: InvalidCause) -> &'static str {
             "lower the rate or the number of clients, or pace them by `spin` on CPUs of their own"
         }
     }
+}
+
+/// Returns the warning about pauses that readings would have covered.
+pub(super) fn paused(pauses: &Pauses) -> Option<Finding> {
+    let remedy = "let nothing stop Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), \
+                  and repeat; the step's sums hold, over their own span";
+    pauses.describe().map(|evidence| warning(rule_code::A059, evidence, remedy))
 }
 
 /// Returns the warning about a search without a reproducible result.

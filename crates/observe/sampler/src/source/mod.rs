@@ -11,3 +11,4 @@ pub(crate) mod host;
 pub(crate) mod others;
 pub(crate) mod process;
 pub(crate) mod server;
+pub(crate) mod suspension;

@@ -50,12 +50,14 @@ pub(super) fn bound(
         let values: Vec<f64> = runs.iter().map(|(_, step)| value(step)).collect::<Option<_>>()?;
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let per_time = |step: &StepRecord, us: f64| us / step.counted_ns().as_micros_f64();
     let cpu = |step: &StepRecord| {
-        Some(per_time(step, whole_cpu_us(step, &step.counters)?) / f64::from(cpus.max(1)))
+        let used_us = whole_cpu_us(step, &step.counters)?;
+        Some(used_us / step.counted_ns().as_micros_f64() / f64::from(cpus.max(1)))
     };
-    let device =
-        |step: &StepRecord| Some(per_time(step, step.counters.value(metric::DEVICE_BUSY_US)?));
+    let device = |step: &StepRecord| {
+        let busy_us = step.counters.value(metric::DEVICE_BUSY_US)?;
+        Some(busy_us / step.sampled_ns().as_micros_f64())
+    };
     let used = [
         (Resource::Cpus, mean(&cpu)),
         (Resource::Clients, time_on_cpu),

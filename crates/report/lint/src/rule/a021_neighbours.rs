@@ -4,7 +4,7 @@ use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::facts::span_us;
+use crate::facts::sampled_us;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A021,
@@ -32,7 +32,7 @@ const TICKS_US: f64 = 50_000.0;
 fn stolen(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let cpus = f64::from(context.host.cpus.max(1));
     let share = step.counters.value(metric::HOST_STEAL_US).filter(|us| *us > TICKS_US)?
-        / span_us(step)?
+        / sampled_us(step)?
         / cpus;
     (share > STEAL).then(|| {
         let evidence = format!("another guest took {} of the CPU", percent(share));
@@ -46,7 +46,7 @@ fn foreign(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         step.invalid_intervals.is_some() || step.findings.iter().any(|one| one.code == RULE.code);
     let used_us =
         step.counters.value(metric::OTHERS_CPU_US).filter(|us| !is_reported && *us > TICKS_US)?;
-    let share = used_us / span_us(step)?;
+    let share = used_us / sampled_us(step)?;
     (share > FOREIGN).then(|| {
         let evidence = format!("other processes of the host used {} of one CPU", percent(share));
         Observation::new(evidence).ranked("foreign", share)

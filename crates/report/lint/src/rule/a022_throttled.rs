@@ -5,7 +5,7 @@ use model::{StepRecord, metric, percent};
 
 use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::facts::span_us;
+use crate::facts::sampled_us;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A022,
@@ -25,7 +25,7 @@ const SHARE: f64 = 0.005;
 
 fn throttled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let us = step.counters.value(metric::CGROUP_THROTTLED_US).filter(|us| *us > 0.0)?;
-    let share = us / span_us(step)?;
+    let share = us / sampled_us(step)?;
     let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
     Some(Observation::new(evidence).blocking_if(share > SHARE).ranked("", share))
 }

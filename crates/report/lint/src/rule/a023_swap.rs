@@ -5,7 +5,7 @@ use model::{StepRecord, StepRole, metric};
 
 use super::{Observation, Rule, code};
 use crate::context::RunContext;
-use crate::facts::{bytes, span_us};
+use crate::facts::{bytes, sampled_us};
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A023,
@@ -48,7 +48,7 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 }
 
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
-    let per_s = step.counters.value(metric::HOST_DIRECT_RECLAIMS)? / span_us(step)? * 1e6;
+    let per_s = step.counters.value(metric::HOST_DIRECT_RECLAIMS)? / sampled_us(step)? * 1e6;
     (per_s > STALLS_PER_S).then(|| {
         let evidence = format!("tasks of the host had to free memory {per_s:.1} times a second");
         Observation::new(evidence).ranked("stalls", per_s)

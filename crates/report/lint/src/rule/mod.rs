@@ -57,6 +57,7 @@ pub(crate) mod a055_protocol;
 pub(crate) mod a056_free_placement;
 pub(crate) mod a057_same_cpu;
 pub(crate) mod a058_foreign_server;
+pub(crate) mod a059_paused;
 mod define;
 mod observation;
 

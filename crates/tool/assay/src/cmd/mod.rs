@@ -25,5 +25,6 @@ pub(crate) mod show;
 pub(crate) mod smoke_test;
 mod steady;
 mod until;
+pub(crate) mod verify;
 pub(crate) mod worker;
 pub(crate) mod workload;

@@ -6,6 +6,7 @@ mod disk_floor_is_respected;
 mod foreign_data_is_never_touched;
 mod interrupt_preserves_measured_seconds;
 mod memory_cap_kills_are_recorded;
+mod pauses_are_in_no_interval;
 mod results_must_be_writable;
 mod run_survives_engine_faults;
 mod run_survives_sigkill;

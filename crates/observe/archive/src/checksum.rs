@@ -1,0 +1,174 @@
+//! Checksums of a finished run's files, and of the manifest.
+//!
+//! A directory's `checksums` has one line for each file, as `sha256sum` writes and checks them. It
+//! is written last, so a run that was killed has none, like those of an older Assay.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::ArchiveError;
+use crate::replace::replace;
+
+/// File of the checksums of a directory.
+pub(crate) const CHECKSUMS: &str = "checksums";
+/// Hexadecimal digits of a checksum.
+const DIGITS: usize = 64;
+/// Separates a checksum from its file's name. Source: `sha256sum(1)`.
+const SEPARATOR: &str = "  ";
+
+/// Checksums by file; a manifest has two while it is replaced.
+pub(crate) type Checksums = BTreeMap<String, BTreeSet<String>>;
+
+/// The files read in this process whose checksum does not hold.
+static CHANGED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Returns the files read so far in this process whose checksum does not hold.
+pub fn changed_files() -> Vec<PathBuf> {
+    CHANGED.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+}
+
+/// Compares a file that was read with its checksum, if it has one; see [`changed_files`].
+pub(crate) fn check_read(path: &Path, content: &[u8]) {
+    let Some((dir, name)) = path.parent().zip(path.file_name().and_then(|name| name.to_str()))
+    else {
+        return;
+    };
+    let Ok(list) = fs::read(dir.join(CHECKSUMS)) else { return };
+    let known = parse(&list).and_then(|mut sums| sums.remove(name));
+    if !known.is_some_and(|known| known.contains(&checksum(content))) {
+        let mut changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+        changed.insert(path.to_path_buf());
+    }
+}
+
+/// Writes the checksums of all files of a run that has ended.
+pub(crate) fn seal_run(dir: &Path) -> Result<(), ArchiveError> {
+    let sums = names(dir).and_then(|names| {
+        let sum = |name: String| {
+            let sum = checksum_of(&dir.join(&name))?;
+            Ok((name, [sum].into()))
+        };
+        names.into_iter().map(sum).collect::<io::Result<Checksums>>()
+    });
+    write(dir, &sums.map_err(ArchiveError::read(dir))?)
+}
+
+/// Replaces an experiment's manifest together with its checksum.
+///
+/// A kill at any moment leaves the old manifest or the new one, and a checksum that holds.
+pub(crate) fn replace_manifest(dir: &Path, name: &str, text: &[u8]) -> Result<(), ArchiveError> {
+    let path = dir.join(name);
+    let new = checksum(text);
+    let seal = |sums: &[&str]| {
+        let sums = sums.iter().map(|sum| (*sum).to_owned()).collect();
+        write(dir, &[(name.to_owned(), sums)].into())
+    };
+    match fs::read(&path) {
+        Ok(old) => seal(&[&checksum(&old), &new])?,
+        Err(_absent) => seal(&[&new])?,
+    }
+    replace(&path, text)?;
+    seal(&[&new])
+}
+
+fn write(dir: &Path, sums: &Checksums) -> Result<(), ArchiveError> {
+    let lines = sums
+        .iter()
+        .flat_map(|(name, sums)| sums.iter().map(move |sum| format!("{sum}{SEPARATOR}{name}\n")));
+    replace(&dir.join(CHECKSUMS), lines.collect::<String>().as_bytes())
+}
+
+/// Parses a list of checksums; `None` when it is damaged.
+pub(crate) fn parse(list: &[u8]) -> Option<Checksums> {
+    let mut sums = Checksums::new();
+    for line in str::from_utf8(list).ok()?.strip_suffix('\n')?.split('\n') {
+        let (sum, name) = line.split_once(SEPARATOR)?;
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if sum.len() != DIGITS || !sum.bytes().all(is_digit) {
+            return None;
+        }
+        sums.entry(name.to_owned()).or_default().insert(sum.to_owned());
+    }
+    Some(sums)
+}
+
+/// Returns the files below a directory by their relative names, its list of checksums left out.
+pub(crate) fn names(dir: &Path) -> io::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_dir() {
+            let below = self::names(&entry.path())?;
+            names.extend(below.into_iter().map(|below| format!("{name}/{below}")));
+        } else {
+            names.insert(name);
+        }
+    }
+    names.remove(CHECKSUMS);
+    Ok(names)
+}
+
+/// Returns the SHA-256 of bytes, in lower-case hex digits.
+pub(crate) fn checksum(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
+}
+
+/// Returns the SHA-256 of a file, read in parts: an engine's log may be long.
+pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut part = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            bytes => hasher.update(&part[..bytes]),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sealed run of two files.
+    fn run() -> tempfile::TempDir {
+        let run = tempfile::tempdir().unwrap();
+        fs::create_dir(run.path().join("engine")).unwrap();
+        fs::write(run.path().join("record.json"), "abc").unwrap();
+        fs::write(run.path().join("engine/LOG"), "a log").unwrap();
+        seal_run(run.path()).unwrap();
+        run
+    }
+
+    #[test]
+    fn lines_are_those_of_sha256sum() {
+        let run = run();
+        let list = fs::read_to_string(run.path().join(CHECKSUMS)).unwrap();
+        // Source: FIPS 180-4, the example of one block, "abc".
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert!(list.ends_with(&format!("\n{abc}  record.json\n")), "{list}");
+    }
+
+    #[test]
+    fn only_a_file_with_a_checksum_can_be_found_changed() {
+        let run = run();
+        let (record, other) = (run.path().join("record.json"), tempfile::tempdir().unwrap());
+        check_read(&record, b"abc");
+        check_read(&other.path().join("record.json"), b"abd");
+        assert!(!changed_files().iter().any(|path| path.starts_with(run.path())));
+        check_read(&record, b"abd");
+        let of_run: Vec<_> =
+            changed_files().into_iter().filter(|path| path.starts_with(run.path())).collect();
+        assert_eq!(of_run, [record]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Compares an experiment's files with their checksums.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::checksum::{CHECKSUMS, checksum_of, names, parse};
+use crate::error::ArchiveError;
+use crate::experiment::{ExperimentDir, MANIFEST};
+use crate::parallel::parallel_map;
+use crate::results::directories;
+
+/// A file that is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it, with `it` as the subject.
+    pub what: String,
+}
+
+/// Result of checking an experiment's files.
+#[derive(Debug, Default)]
+pub struct FileCheck {
+    /// Files whose checksum was compared.
+    pub files: usize,
+    /// The files that are not what was written.
+    pub mismatches: Vec<Mismatch>,
+    /// Directories of the runs and earlier attempts whose files are all what was written.
+    pub sound: Vec<PathBuf>,
+    /// Directories without checksums: of an older Assay, of a run that was killed or still runs.
+    pub unchecked: Vec<PathBuf>,
+}
+
+impl ExperimentDir {
+    /// Compares the manifest, and the files of all runs and earlier attempts, with their checksums.
+    ///
+    /// # Errors
+    /// When a directory cannot be listed.
+    pub fn verify(&self) -> Result<FileCheck, ArchiveError> {
+        let mut all = FileCheck::default();
+        let manifest = [MANIFEST.to_owned()].into();
+        // The manifest is no run: its directory is not among those that are sound.
+        let (files, mismatches) = verify(self.path(), &manifest).unwrap_or_else(|| {
+            all.unchecked.push(self.path().to_path_buf());
+            Default::default()
+        });
+        (all.files, all.mismatches) = (files, mismatches);
+        let runs = ["runs", "attempts"].map(|part| directories(&self.path().join(part))).concat();
+        let checked = parallel_map(runs, |run| {
+            let files = names(&run).map_err(ArchiveError::read(&run))?;
+            let checked = verify(&run, &files);
+            Ok((run, checked))
+        });
+        for run in checked {
+            match run? {
+                (dir, None) => all.unchecked.push(dir),
+                (dir, Some((files, mismatches))) => {
+                    all.files += files;
+                    if mismatches.is_empty() {
+                        all.sound.push(dir);
+                    }
+                    all.mismatches.extend(mismatches);
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Compares the files of a directory with its checksums; `None` when it has none.
+fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)> {
+    let path = dir.join(CHECKSUMS);
+    let list = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        list => list.unwrap_or_default(),
+    };
+    let Some(sums) = parse(&list) else {
+        let what = "it cannot be parsed: the other files are not checked".to_owned();
+        return Some((0, vec![Mismatch { path, what }]));
+    };
+    let unlisted = files.iter().filter(|name| !sums.contains_key(*name));
+    let unlisted = unlisted.map(|name| (name, "it has no checksum".to_owned()));
+    let listed = sums.iter().filter_map(|(name, known)| {
+        let what = match checksum_of(&dir.join(name)) {
+            Ok(sum) if known.contains(&sum) => return None,
+            Ok(_) => "it is not what was written: its checksum differs".to_owned(),
+            Err(error) => format!("it cannot be read: {error}"),
+        };
+        Some((name, what))
+    });
+    let mismatch = |(name, what): (&String, String)| Mismatch { path: dir.join(name), what };
+    Some((sums.len(), listed.chain(unlisted).map(mismatch).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checksum::{checksum, replace_manifest, seal_run};
+
+    /// A sealed run of two files.
+    fn run() -> tempfile::TempDir {
+        let run = tempfile::tempdir().unwrap();
+        fs::create_dir(run.path().join("engine")).unwrap();
+        fs::write(run.path().join("record.json"), "abc").unwrap();
+        fs::write(run.path().join("engine/LOG"), "a log").unwrap();
+        seal_run(run.path()).unwrap();
+        run
+    }
+
+    fn mismatches(run: &tempfile::TempDir) -> Vec<String> {
+        let (_, mismatches) = verify(run.path(), &names(run.path()).unwrap()).unwrap();
+        let name = |path: &Path| path.strip_prefix(run.path()).unwrap().display().to_string();
+        mismatches.iter().map(|one| format!("{}: {}", name(&one.path), one.what)).collect()
+    }
+
+    #[test]
+    fn changed_missing_and_added_files_are_named() {
+        let run = run();
+        assert!(mismatches(&run).is_empty());
+        fs::write(run.path().join("record.json"), "abd").unwrap();
+        fs::remove_file(run.path().join("engine/LOG")).unwrap();
+        fs::write(run.path().join("notes"), "").unwrap();
+        let found = mismatches(&run);
+        assert!(found[0].starts_with("engine/LOG: it cannot be read: "), "{found:?}");
+        assert_eq!(found[1], "record.json: it is not what was written: its checksum differs");
+        assert_eq!(found[2], "notes: it has no checksum");
+        fs::write(run.path().join(CHECKSUMS), "torn").unwrap();
+        assert!(mismatches(&run)[0].starts_with("checksums: it cannot be parsed"));
+    }
+
+    /// Goal: a kill between the three writes leaves a checksum that holds.
+    #[test]
+    fn a_manifest_is_replaced_with_its_checksum() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = [MANIFEST.to_owned()].into();
+        let is_sound = || verify(dir.path(), &manifest).unwrap().1.is_empty();
+        for text in ["old", "new"] {
+            replace_manifest(dir.path(), MANIFEST, text.as_bytes()).unwrap();
+            assert!(is_sound());
+        }
+        let both = ["new", "old"].map(|text| checksum(text.as_bytes()) + "  manifest.json\n");
+        fs::write(dir.path().join(CHECKSUMS), both.concat()).unwrap();
+        assert!(is_sound());
+        fs::write(dir.path().join(MANIFEST), "old").unwrap();
+        assert!(is_sound());
+        fs::write(dir.path().join(MANIFEST), "odd").unwrap();
+        assert!(!is_sound());
+    }
+}

@@ -1,0 +1,40 @@
+//! A059: Assay, its worker or the machine was paused.
+
+use super::{Rule, code};
+
+/// Readings of a pause are left out.
+pub(crate) static RULE: Rule = Rule {
+    code: code::A059,
+    name: "paused",
+    trigger: "Assay, its worker or the machine stood still for half a second or more within a step",
+    why: "Readings taken after the pause cover more time than their interval, and would charge it \
+          with the device time and CPU of several: they are absent there.",
+    remedy: "let nothing stop Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), and \
+             repeat",
+    source: "our choice: half an interval; spans within a tenth of their interval are its own",
+    is_recorded: true,
+    ..Rule::EMPTY
+};
+
+#[cfg(test)]
+mod tests {
+    use model::record::{Finding, Severity};
+
+    use super::*;
+    use crate::testing::when;
+
+    #[test]
+    fn a_recorded_pause_is_reported_and_none_is_silent() {
+        assert_eq!(when(&RULE, |_| {}), []);
+        let found = when(&RULE, |step| {
+            step.findings.push(Finding {
+                code: "A059".to_owned(),
+                severity: Severity::Warning,
+                evidence: "Assay was paused for 3.00 s".to_owned(),
+                remedy: "repeat".to_owned(),
+            });
+        });
+        let evidence = "readrandom of b: Assay was paused for 3.00 s (3 runs)";
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
+    }
+}

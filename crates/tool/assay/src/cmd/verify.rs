@@ -1,0 +1,130 @@
+//! `assay verify`: files of the archive against their checksums, and records against their seconds.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use archive::{ArchiveError, ExperimentDir, Mismatch, Results, parallel_map, read_record};
+use miette::Result;
+use model::units::thousands;
+
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Arguments of `assay verify`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay verify               every experiment
+  assay verify quickstart    the newest experiment of that name
+
+A finished run has the SHA-256 of its files in `checksums` (check it with sha256sum -c, too). The
+figures of its steps are counted again from intervals and histogram logs. Runs without checksums,
+of an older Assay or killed, are not checked.
+
+Exit code: 0 if all that was checked is what was written, 1 if not.")]
+pub(crate) struct Args {
+    /// Experiment (name, identifier or directory); every one when absent
+    experiment: Option<String>,
+}
+
+/// What was checked, over all experiments.
+#[derive(Default)]
+struct Verified {
+    experiments: usize,
+    files: usize,
+    runs: usize,
+    steps: usize,
+    unchecked: usize,
+    mismatches: Vec<Mismatch>,
+}
+
+/// Prints what was checked, and each mismatch.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let results = Results::at(&environment.results);
+    let dirs = match &args.experiment {
+        Some(name) => vec![results.find(name).into_report()?],
+        None => results.newest(),
+    };
+    let mut verified = Verified { experiments: dirs.len(), ..Verified::default() };
+    for dir in &dirs {
+        verified.add(dir).into_report()?;
+    }
+    ui.print(verified.line());
+    for Mismatch { path, what } in &verified.mismatches {
+        let remedy = "restore it from a copy, or move the run's directory away and repeat it \
+                      (assay run --resume)";
+        ui.print(format_args!("{}: {what}; {remedy}", path.display()));
+    }
+    let is_sound = verified.mismatches.is_empty();
+    Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Verified {
+    /// Checks one experiment.
+    fn add(&mut self, dir: &ExperimentDir) -> Result<(), ArchiveError> {
+        let check = dir.verify()?;
+        self.files += check.files;
+        self.unchecked += check.unchecked.len();
+        self.mismatches.extend(check.mismatches);
+        self.runs += check.sound.len();
+        for (steps, mismatches) in parallel_map(&check.sound, |run| recount(run)) {
+            self.steps += steps;
+            self.mismatches.extend(mismatches);
+        }
+        Ok(())
+    }
+
+    fn line(&self) -> String {
+        let count = |number: usize, what: &str| {
+            let plural = if number == 1 { "" } else { "s" };
+            format!("{} {what}{plural}", thousands(number as u64))
+        };
+        let unchecked = match self.unchecked {
+            0 => "nothing".to_owned(),
+            several => format!("{several} without checksums"),
+        };
+        [
+            count(self.experiments, "experiment"),
+            count(self.runs, "sound run"),
+            count(self.files, "checksum") + " compared",
+            count(self.steps, "step") + " counted again",
+            format!("mismatches: {}, not checked: {unchecked}", self.mismatches.len()),
+        ]
+        .join(", ")
+    }
+}
+
+/// Counts the steps of a run again; returns their number and what differs.
+fn recount(run: &Path) -> (usize, Vec<Mismatch>) {
+    let counted = read_record(run).and_then(|record| {
+        let differing = runner::recount(run, &record)?;
+        Ok((record.steps.len(), differing))
+    });
+    let mismatch = |what| Mismatch { path: run.join("record.json"), what };
+    match counted {
+        Ok((steps, differing)) => {
+            let what = |step: String| format!("{step} than its intervals and histogram logs");
+            (steps, differing.into_iter().map(what).map(mismatch).collect())
+        }
+        Err(error) => (0, vec![mismatch(format!("its steps cannot be counted again: {error}"))]),
+    }
+}
+
+/// Warns of the files read whose checksum does not hold, once for each run.
+pub(crate) fn warn_of_changes(ui: &Ui) {
+    let mut by_run: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+    for path in archive::changed_files() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        by_run.entry(path.parent().unwrap_or(&path).to_path_buf()).or_default().push(name);
+    }
+    for (run, names) in by_run {
+        let has = if names.len() == 1 { "has" } else { "have" };
+        ui.status(format_args!(
+            "warning: {} of {} {has} changed since the run: figures may be wrong; check all files \
+             with assay verify",
+            names.join(", "),
+            run.display()
+        ));
+    }
+}

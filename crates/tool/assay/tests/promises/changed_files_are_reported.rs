@@ -1,0 +1,142 @@
+//! A changed byte in the archive is reported: by `verify`, and by the verbs that read it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use archive::{ExperimentDir, Results};
+
+use crate::workspace::Workspace;
+
+/// Bytes changed when the environment does not say; every one with `ASSAY_MUTATIONS=all`.
+const MUTATIONS: usize = 400;
+
+/// Returns the experiment of a workspace.
+fn experiment(workspace: &Workspace) -> ExperimentDir {
+    Results::at(&workspace.path("results")).find("pair").expect("it was run")
+}
+
+/// Returns the files that hold results: those of `derived` are a cache that checks itself.
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).expect("a directory of the archive");
+    let mut files: Vec<_> = entries
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| !path.ends_with("derived") && !path.ends_with("lock"))
+        .flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Returns another byte of the same kind: a digit for a digit.
+fn other(byte: u8) -> u8 {
+    match byte {
+        b'9' => b'0',
+        b'0'..=b'8' => byte + 1,
+        _ => byte ^ 1,
+    }
+}
+
+/// Goal: no byte of a finished archive can change unnoticed.
+/// Method: bytes at even distances over all files are changed one by one, digits to digits.
+#[test]
+fn every_changed_byte_is_reported() {
+    let workspace = Workspace::with_pair("memory", &[]);
+    let dir = experiment(&workspace);
+    assert!(dir.verify().expect("readable").mismatches.is_empty());
+    let files = files(dir.path());
+    let bytes: usize = files.iter().map(|path| fs::read(path).expect("readable").len()).sum();
+    let requested = std::env::var_os("ASSAY_MUTATIONS").and_then(|text| text.into_string().ok());
+    let count = match requested.as_deref() {
+        Some("all") => bytes,
+        Some(count) => count.parse().expect("ASSAY_MUTATIONS is a number, or `all`"),
+        None => MUTATIONS,
+    };
+    let (mut next, step, mut tried) = (0, (bytes / count).max(1), 0);
+    for path in &files {
+        let written = fs::read(path).expect("readable");
+        while next < written.len() {
+            let mut changed = written.clone();
+            changed[next] = other(changed[next]);
+            fs::write(path, &changed).expect("writable");
+            let found = dir.verify().expect("readable").mismatches;
+            let is_named = found.iter().any(|one| one.path == *path || path.ends_with("checksums"));
+            assert!(is_named, "byte {next} of {}: {found:?}", path.display());
+            (next, tried) = (next + step, tried + 1);
+        }
+        next -= written.len();
+        fs::write(path, &written).expect("writable");
+    }
+    println!("{tried} changed bytes of {bytes} in {} files, all reported", files.len());
+    assert!(tried >= count.min(bytes));
+}
+
+/// Goal: one changed digit of a record is named by every verb that reads it, once.
+#[test]
+fn a_changed_digit_is_reported_by_readers_and_by_verify() {
+    let workspace = Workspace::with_pair("memory", &[]);
+    let sound = workspace.assay(&["verify"]);
+    assert_eq!((sound.code, sound.err.as_str()), (0, ""), "{}", sound.out);
+    assert_eq!(sound.out.lines().count(), 1, "{}", sound.out);
+    assert!(sound.out.starts_with("1 experiment, 4 sound runs: "), "{}", sound.out);
+    assert!(sound.out.ends_with("8 steps counted again, mismatches: 0, not checked: nothing\n"));
+
+    let record = experiment(&workspace).run_dir("one.c1.r1").join("record.json");
+    let text = fs::read_to_string(&record).expect("readable");
+    let at = text.find("\"done\": ").expect("a count") + "\"done\": ".len();
+    let mut changed = text.into_bytes();
+    changed[at] = other(changed[at]);
+    fs::write(&record, changed).expect("writable");
+
+    let pair: &[&[&str]] = &[
+        &["compare", "pair"],
+        &["show", "pair"],
+        &["list", "pair"],
+        &["list"],
+        &["history"],
+        &["report", "pair"],
+        &["lint", "pair", "--fail-on", "blocking"],
+        &["explain", "one", "two"],
+    ];
+    for arguments in pair {
+        let err = workspace.assay(arguments).err;
+        assert_eq!(err.matches("warning: record.json of ").count(), 1, "{arguments:?}: {err}");
+        assert!(err.contains("one.c1.r1 has changed since the run"), "{arguments:?}: {err}");
+    }
+    let found = workspace.assay(&["verify", "pair"]);
+    assert_eq!(found.code, 1, "{}", found.out);
+    assert!(found.out.contains("mismatches: 1,"), "{}", found.out);
+    let line = found.out.lines().nth(1).expect("a mismatch");
+    assert!(line.contains("one.c1.r1/record.json: it is not what was written"), "{line}");
+    assert!(line.contains("restore it from a copy"), "{line}");
+}
+
+/// Goal: figures that agree with their checksum and not with the measured seconds are reported.
+#[test]
+fn a_record_that_its_seconds_do_not_give_is_reported() {
+    let workspace = Workspace::with_pair("memory", &[]);
+    let dir = experiment(&workspace);
+    let run = dir.run_dir("two.c1.r2");
+    let mut record = archive::read_record(&run).expect("readable");
+    for summary in record.steps[1].clients.values_mut() {
+        summary.counts.done += 1;
+    }
+    let attempt = archive::RunWriter::create(run).expect("writable");
+    attempt.finish(&record).expect("writable");
+    let found = workspace.assay(&["verify"]);
+    assert_eq!(found.code, 1, "{}", found.out);
+    assert!(found.out.contains("step 1 readrandom has other operations"), "{}", found.out);
+}
+
+/// Goal: an archive without checksums is not checked, and no reader warns.
+#[test]
+fn an_older_archive_is_not_checked() {
+    let workspace = Workspace::with_pair("memory", &[]);
+    let dir = experiment(&workspace);
+    for file in files(dir.path()).iter().filter(|path| path.ends_with("checksums")) {
+        fs::remove_file(file).expect("writable");
+    }
+    let output = workspace.assay(&["verify"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert!(output.out.contains("not checked: 5 without checksums"), "{}", output.out);
+    assert_eq!(workspace.assay(&["compare", "pair"]).err, "");
+}
