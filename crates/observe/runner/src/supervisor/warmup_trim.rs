@@ -332,6 +332,7 @@ mod tests {
                 spanning: Vec::new(),
                 engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
             };
+            clock.advance(message.length);
             keep(&accumulator.interval(&message).unwrap());
         }
         let sum = |of: fn(&Second) -> u64| seconds.iter().map(of).sum::<u64>();
