@@ -6,7 +6,7 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 /// Offsets read for one sample: the smallest has the least delay between its two clocks.
 const TRIES: usize = 3;
 
-/// Reads how far the clock that counts suspends is ahead of the one that does not.
+/// Reads the difference between the clock that counts suspends and the one that does not.
 #[derive(Default)]
 pub(crate) struct SuspensionSampler {
     most: Nanos,
