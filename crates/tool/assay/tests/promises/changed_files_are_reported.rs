@@ -7,7 +7,7 @@ use archive::{ExperimentDir, Results};
 
 use crate::workspace::Workspace;
 
-/// Bytes changed without `ASSAY_MUTATIONS` in the environment; every one with `ASSAY_MUTATIONS=all`.
+/// Bytes changed by default; `ASSAY_MUTATIONS` sets another number, or `all`.
 const MUTATIONS: usize = 400;
 
 /// Returns the experiment of a workspace.
