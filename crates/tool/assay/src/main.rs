@@ -54,7 +54,7 @@ enum Verb {
     History(Box<cmd::history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(cmd::report::Args),
-    /// Check the files of finished runs against their checksums, and records against their seconds
+    /// Check stored files against their checksums, and records against their seconds
     Verify(cmd::verify::Args),
     /// Measure checksums and compression of single blocks
     Micro(cmd::micro::Args),

@@ -77,7 +77,7 @@ fn a_changed_digit_is_reported_by_readers_and_by_verify() {
     let sound = workspace.assay(&["verify"]);
     assert_eq!((sound.code, sound.err.as_str()), (0, ""), "{}", sound.out);
     assert_eq!(sound.out.lines().count(), 1, "{}", sound.out);
-    assert!(sound.out.starts_with("1 experiment, 4 sound runs: "), "{}", sound.out);
+    assert!(sound.out.starts_with("1 experiment, 4 sound runs, "), "{}", sound.out);
     assert!(sound.out.ends_with("8 steps counted again, mismatches: 0, not checked: nothing\n"));
 
     let record = experiment(&workspace).run_dir("one.c1.r1").join("record.json");

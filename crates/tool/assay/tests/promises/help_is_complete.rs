@@ -49,8 +49,7 @@ fn commands_are_listed_in_workflow_order() {
       lint         Check a plan, a run or a comparison for mistakes
       history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
-      verify       Check the files of finished runs against their checksums, and records against their
-                   seconds
+      verify       Check stored files against their checksums, and records against their seconds
       micro        Measure checksums and compression of single blocks
       workload     List workloads, or show the application of SQL servers
       engine       List, get, add, build, prove, remove or show engine builds
