@@ -203,7 +203,7 @@ mod tests {
             ("stall", "`stall SPAN`"),
             ("slow 1 ms", "`slow SPAN`"),
             ("stall 1", "60s"),
-            ("stall long at 3", "number"),
+            ("stall long at 3", "duration"),
             ("lie sideways", "`lie [value|"),
             ("die at", "`die [abort"),
             ("die at 0", "1 or more"),
