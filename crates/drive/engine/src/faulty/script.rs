@@ -207,7 +207,7 @@ mod tests {
             ("lie sideways", "`lie [value|"),
             ("die at", "`die [abort"),
             ("die at 0", "1 or more"),
-            ("die at soon", "number"),
+            ("die at soon", "count"),
             ("eat 3 elephants at 3", "`eat SIZE`"),
             ("eat 3elephants", "64KiB"),
             ("refuse open at 3", "`refuse open` alone"),
