@@ -160,8 +160,8 @@ fn mask_lines(text: &str, bytes: &mut [u8]) {
     let mut start = 0;
     let mut is_inside = false;
     for line in text.split_inclusive('\n') {
-        let words = ["://", DSN].map(|word| line.find(word).map(|at| at + word.len()));
-        let begins = words.into_iter().flatten().min();
+        let marks = ["://", DSN].map(|mark| line.find(mark).map(|at| at + mark.len()));
+        let begins = marks.into_iter().flatten().min();
         is_inside &= !is_entry(line);
         if let Some(from) = if is_inside { Some(0) } else { begins } {
             star(bytes, start + from..start + line.len());
@@ -171,7 +171,7 @@ fn mask_lines(text: &str, bytes: &mut [u8]) {
     }
 }
 
-/// Returns whether a line looks like one of TOML that begins something new.
+/// Returns whether a line begins an entry or a table of TOML.
 fn is_entry(line: &str) -> bool {
     let line = line.trim_start();
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || "_-. \"".contains(letter);

@@ -223,7 +223,7 @@ mod tests {
         assert!(list.exists());
     }
 
-    /// Goal: files are read again only after a change, a boot, or in doubt about the time.
+    /// Goal: files are read again after a change, a boot, or with a stamp no younger than they are.
     /// Method: a stamp that is trusted hides a list that would not match.
     #[test]
     fn a_stamp_is_trusted_for_its_boot_and_state_if_it_is_younger() {

@@ -60,8 +60,8 @@ pub(crate) enum WorkerEvent {
 impl Process {
     /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
     ///
-    /// Its environment has no passwords, and `preload` when given; it runs on `cpus`, or on all when
-    /// they are none.
+    /// Its environment has no passwords, and `preload` when given; it runs on `cpus`, or on all
+    /// when they are none.
     pub(crate) fn start(
         program: &WorkerProgram,
         dir: &Path,
