@@ -23,7 +23,6 @@ __attribute__((constructor)) static void write_environment(void) {
 /// Goal: a library of an engine learns no password, whatever its variable is called.
 /// Method: one that dumps its environment is added, which tests it, and measured.
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn library_in_a_worker_finds_no_password_in_its_environment() {
     let workspace = Workspace::new();
     workspace.write("sorted.c", SOURCE);
