@@ -5,18 +5,13 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 
 use crate::error::ServerError;
 use crate::kind::Task;
 use crate::private_dir::PrivateDir;
 use crate::process::ProcessIdentity;
 use crate::user::{User, command};
-
-/// Variables that a server does not inherit: preloads are for the worker.
-const NOT_INHERITED: &[&str] = &["LD_PRELOAD", "MALLOC_CONF", "LD_BIND_NOW"];
-/// Prefix of variables that hold passwords.
-const PASSWORDS: &str = "ASSAY_PASSWORD";
 
 /// Joins control groups, then becomes the command that follows them.
 const JOIN: &str = r#"n=$1; shift
@@ -77,7 +72,8 @@ pub(crate) fn launch(
     args.push(task.program.clone().into_os_string());
     args.extend(task.arguments.iter().map(OsString::from));
     let mut command = command(&args);
-    inherit(&mut command);
+    // Messages are in English.
+    command.env("LC_ALL", "C");
     let input = if task.input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(input).stdout(file).stderr(again).process_group(0);
     let mut child = command.spawn().map_err(ServerError::spawn)?;
@@ -131,17 +127,6 @@ fn env_args(environment: &[(String, String)]) -> Vec<OsString> {
     }
     let set = environment.iter().map(|(name, value)| format!("{name}={value}").into());
     std::iter::once("env".into()).chain(set).collect()
-}
-
-/// Removes passwords and preloads from the environment; messages are in English.
-fn inherit(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with(PASSWORDS) || NOT_INHERITED.contains(&&*text) {
-            command.env_remove(&name);
-        }
-    }
-    command.env("LC_ALL", "C");
 }
 
 /// Describes how a process ended: `exit code 1`, `signal 9`.

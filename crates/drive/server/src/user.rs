@@ -6,6 +6,8 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use child::Role;
+
 use crate::error::ServerError;
 
 /// User that servers run as when the caller is root and names no other.
@@ -144,7 +146,7 @@ impl User {
 /// Builds a command that runs in `/`, which every user may enter.
 pub(crate) fn command(args: &[OsString]) -> Command {
     let (program, arguments) = args.split_first().expect("a command has a program");
-    let mut command = Command::new(program);
+    let mut command = child::command(Role::Program, program);
     command.args(arguments).current_dir("/").stdin(Stdio::null());
     command
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use shim::Recipe;
 
-use crate::artifact::{Artifact, METADATA_FILE};
+use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
@@ -198,7 +198,7 @@ impl Store {
         let damaged = |reason: String| self.damaged_build(build, &dir, &reason);
         let artifact = read_metadata(&dir, build).map_err(damaged)?;
         if let Some(tree) = &artifact.tree {
-            return match tree.check(&artifact.sha256) {
+            return match tree.check(&dir, &artifact.sha256) {
                 Ok(()) => Ok(Some(artifact)),
                 // A package update replaced the distribution's server: find it again.
                 Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
@@ -209,7 +209,8 @@ impl Store {
         if found != (artifact.sha256.clone(), artifact.bytes) {
             let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
-            return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
+            let name = library_name(&build.engine);
+            return Err(damaged(format!("the sha256 of {name} starts {is}, recorded was {was}")));
         }
         Ok(Some(artifact))
     }

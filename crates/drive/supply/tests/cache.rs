@@ -242,7 +242,9 @@ fn damage_is_detected_and_the_remedy_works() {
     let fetched = get(&store, "rocksdb@9.10.0").unwrap();
     let dir = fetched.library.parent().unwrap();
     let damages: [(&str, Damage); 4] = [
-        ("sha256", |dir| fs::write(dir.join("librocksdb.so"), library("ning")).unwrap()),
+        ("the sha256 of librocksdb.so starts ", |dir| {
+            fs::write(dir.join("librocksdb.so"), library("ning")).unwrap()
+        }),
         ("cannot read", |dir| fs::remove_file(dir.join("librocksdb.so")).unwrap()),
         ("artifact.json", |dir| fs::write(dir.join("artifact.json"), "{").unwrap()),
         ("artifact.json", |dir| fs::remove_file(dir.join("artifact.json")).unwrap()),

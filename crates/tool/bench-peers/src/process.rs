@@ -1,8 +1,9 @@
 //! Processes of clients: run, started and paused; their CPU.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use child::Role;
 use load::{Clock, SteadyClock};
 use model::Nanos;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &[String]) -> Result<String> {
 
 /// Starts a program in a directory, with its output captured.
 pub(crate) fn start(args: &[String], dir: &Path) -> Result<Child> {
-    let mut command = Command::new(&args[0]);
+    let mut command = child::command(Role::Worker, &args[0]);
     command.args(&args[1..]).current_dir(dir).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().map_err(|error| format!("{}: {error}", args[0]).into())

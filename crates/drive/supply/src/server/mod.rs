@@ -5,6 +5,7 @@
 
 mod commit;
 mod facts;
+mod hashes;
 mod program;
 mod tree;
 mod version;

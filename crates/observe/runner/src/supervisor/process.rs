@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use child::Role;
 use load::{Clock, SteadyClock};
 use model::Nanos;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -59,7 +60,7 @@ pub(crate) enum WorkerEvent {
 impl Process {
     /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
     ///
-    /// Its environment is this process's, with `preload` when given; it runs on `cpus`, or on all
+    /// Its environment has no passwords, and `preload` when given; it runs on `cpus`, or on all
     /// when they are none.
     pub(crate) fn start(
         program: &WorkerProgram,
@@ -169,9 +170,9 @@ impl Drop for Process {
 fn placed(program: &WorkerProgram, cpus: &[u32]) -> std::process::Command {
     let mut command;
     if cpus.is_empty() {
-        command = std::process::Command::new(&program.path);
+        command = child::command(Role::Worker, &program.path);
     } else {
-        command = std::process::Command::new("taskset");
+        command = child::command(Role::Worker, "taskset");
         command.args(["-c", &listed(cpus)]).arg(&program.path);
     }
     command.args(&program.arguments);

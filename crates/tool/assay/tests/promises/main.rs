@@ -10,6 +10,7 @@ mod added_libraries_are_tested;
 mod allocators_serve_the_whole_run;
 mod blocks_are_timed;
 mod bogus_plans_are_rejected;
+mod children_get_no_passwords;
 mod commands_in_documents_are_accepted;
 mod engine_builds_are_cached;
 mod engine_errors_are_quoted;
