@@ -1,4 +1,4 @@
-//! The connection of parent and worker: numbered messages over a socket of their own.
+//! Numbered messages between parent and worker, over a socket of their own.
 //!
 //! Engines and their libraries write to standard output and error as they like, and leave
 //! half-written lines there. The messages share nothing with them, and one that is missing,
@@ -109,9 +109,9 @@ impl<R: BufRead> MessageReader<R> {
     }
 }
 
-/// Takes the connection to the parent from standard input, which is empty from then on.
+/// Takes the connection to the parent from standard input.
 ///
-/// To be called before a library is loaded: what it starts does not inherit the connection.
+/// Standard input is empty from then on. To be called before a library is loaded: what it starts does not inherit the connection.
 ///
 /// # Errors
 /// When standard input is not a socket, as Assay passes it to its children.

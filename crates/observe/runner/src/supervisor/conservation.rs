@@ -34,7 +34,7 @@ impl MeasuredOps {
         }
     }
 
-    /// Checks that a step's report has the operations of its intervals, no more and no fewer.
+    /// Checks that a step has exactly the operations of its intervals.
     ///
     /// `censored` are the arrivals of clients that were not served.
     ///

@@ -13,7 +13,7 @@ const CHUNK: usize = 16 << 10;
 /// Longest wait for a stream that another process holds open; it ends with its writers.
 const END_GRACE: Duration = Duration::from_secs(1);
 
-/// The last bytes of a stream, read on a thread of their own.
+/// The last bytes of a stream, read on a thread.
 pub(super) struct OutputTail {
     tail: Arc<Mutex<Vec<u8>>>,
     /// Disconnected when the stream has ended.
@@ -21,7 +21,7 @@ pub(super) struct OutputTail {
 }
 
 impl OutputTail {
-    /// Reads a stream until it ends, so that its writer never waits for a reader.
+    /// Reads a stream until it ends; its writer never waits for long.
     pub(super) fn of(stream: impl Read + Send + 'static) -> Self {
         let tail = Arc::<Mutex<Vec<u8>>>::default();
         let (until_end, end) = sync_channel(1);

@@ -56,7 +56,7 @@ pub(crate) struct Process {
 pub(crate) enum WorkerEvent {
     /// A message.
     Message(Box<Message>),
-    /// Its next message is not to be had: no further one can be trusted.
+    /// Its next message is missing or damaged; no further one is read.
     Broken(ConnectionError),
     /// No message within the timeout.
     Silence,
@@ -165,7 +165,9 @@ impl Process {
         }
     }
 
-    /// Waits for the worker's end, which it kills if need be; no process of its group survives.
+    /// Waits for the worker's end, then kills what is left of its group.
+    ///
+    /// A worker that does not end in time is killed.
     pub(crate) fn ended(&mut self) -> Ended {
         // The process follows its messages at once, unless a thread of the engine keeps it alive.
         let is_overdue = !self.exits_in_time();

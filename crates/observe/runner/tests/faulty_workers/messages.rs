@@ -1,4 +1,4 @@
-//! Messages of a worker that are lost, repeated, damaged or contradict each other.
+//! Messages of a worker that are lost, damaged or contradict each other.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -82,10 +82,9 @@ fn end_of(lines: &[String]) -> RunEnd {
 
 /// Returns the reason of a failed run.
 fn failure(lines: &[String]) -> String {
-    match end_of(lines) {
-        RunEnd::Failed { reason, .. } => reason,
-        other => panic!("{other:?}"),
-    }
+    let end = end_of(lines);
+    let RunEnd::Failed { reason, .. } = end else { panic!("{end:?}") };
+    reason
 }
 
 /// Goal: a run is complete only with every message, once, in order and as it was sent.
