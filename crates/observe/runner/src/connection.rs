@@ -111,7 +111,8 @@ impl<R: BufRead> MessageReader<R> {
 
 /// Takes the connection to the parent from standard input.
 ///
-/// Standard input is empty from then on. To be called before a library is loaded: what it starts does not inherit the connection.
+/// Standard input is empty from then on. To be called before a library is loaded: what it starts
+/// does not inherit the connection.
 ///
 /// # Errors
 /// When standard input is not a socket, as Assay passes it to its children.

@@ -138,8 +138,8 @@ fn sums_that_do_not_agree_fail_the_run() {
         assert_eq!(
             reason,
             format!(
-                "the step's put operations are not those of its intervals: {done} done and 0 failed \
-                 in the step, 12 and 0 in its intervals"
+                "the step's put operations are not those of its intervals: {done} done and 0 \
+                 failed in the step, 12 and 0 in its intervals"
             )
         );
     }
