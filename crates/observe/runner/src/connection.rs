@@ -188,7 +188,7 @@ mod tests {
         #[test]
         fn only_an_unbroken_beginning_is_read(
             order in prop::collection::vec(0usize..6, 0..8),
-            cut in 0usize..400,
+            length in 0usize..400,
         ) {
             let texts = ["a", "b", "c", "d", "e", "f"];
             let sent = lines(&texts);
@@ -198,7 +198,7 @@ mod tests {
             prop_assert_eq!(all, &texts[..in_order]);
             prop_assert_eq!(fault.is_some(), in_order < order.len());
             let whole = sent.concat();
-            let begun = &whole[..cut.min(whole.len())];
+            let begun = &whole[..length.min(whole.len())];
             let ended = begun.iter().filter(|byte| **byte == b'\n').count();
             let (all, fault) = read(begun);
             prop_assert_eq!(all, &texts[..ended]);

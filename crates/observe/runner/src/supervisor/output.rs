@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Bytes of a stream that are kept: its last lines, some hundreds of them.
+/// Bytes of a stream that are stored: its last lines, some hundreds of them.
 const TAIL_MAX: usize = 32 << 10;
 /// Bytes that are read at once.
 const CHUNK: usize = 16 << 10;
@@ -81,7 +81,7 @@ mod tests {
 
     /// Goal: an output without line ends takes no more memory than any other.
     #[test]
-    fn a_line_without_an_end_is_cut() {
+    fn a_line_without_an_end_is_shortened() {
         let tail = Mutex::default();
         keep_tail("x".repeat(1 << 20).as_bytes(), &tail);
         assert!(tail.lock().unwrap().capacity() <= 8 * TAIL_MAX);

@@ -115,14 +115,14 @@ fn no_message_is_lost_late_or_repeated_unnoticed() {
 }
 
 /// Goal: a message is read as it was sent, or the run is not complete.
-/// Method: each message in turn is cut or overwritten.
+/// Method: each message in turn is truncated or overwritten.
 #[test]
 fn no_message_is_damaged_unnoticed() {
     let sound = lines();
     for at in 0..sound.len() {
-        let mut cut = sound.clone();
-        cut[at].truncate(sound[at].len() / 2);
-        let end = end_of(&cut);
+        let mut truncated = sound.clone();
+        truncated[at].truncate(sound[at].len() / 2);
+        let end = end_of(&truncated);
         assert!(matches!(end, RunEnd::Failed { .. } | RunEnd::Crashed { .. }), "{at}: {end:?}");
         let mut overwritten = sound.clone();
         overwritten[at] = format!("engine prints hello{}", sound[at]);
