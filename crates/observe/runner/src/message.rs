@@ -1,6 +1,6 @@
-//! Messages between parent and worker: one JSON object per line.
+//! Messages between parent and worker.
 //!
-//! The worker may run behind a pipe of any kind; nothing here names a file descriptor or a host.
+//! The `connection` numbers them; nothing here names a file descriptor or a host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

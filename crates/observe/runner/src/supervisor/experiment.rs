@@ -131,6 +131,7 @@ fn run_cell(
         engine_files: Vec::new(),
         end: None,
         is_closed: false,
+        is_torn: false,
     };
     Ok(supervisor.run(progress)?)
 }

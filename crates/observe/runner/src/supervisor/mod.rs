@@ -4,10 +4,12 @@
 //! messages into records; `step_record` assembles a step's record, for runs and for `warmup_trim`.
 
 mod accumulator;
+mod conservation;
 pub(crate) mod data;
 mod experiment;
 pub(crate) mod hosting;
 pub(crate) mod memory;
+mod output;
 pub(crate) mod placement;
 pub(crate) mod process;
 mod span;

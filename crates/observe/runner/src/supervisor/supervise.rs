@@ -13,7 +13,7 @@ use super::accumulator::{RecordedInterval, StepAccumulator};
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
-use super::process::{Process, WorkerEvent, bad_end};
+use super::process::{Process, WorkerEvent};
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
@@ -41,6 +41,8 @@ pub(crate) struct Supervisor<'a> {
     pub(super) engine_files: Vec<PathBuf>,
     pub(super) end: Option<RunEnd>,
     pub(super) is_closed: bool,
+    /// Its last message breaks off.
+    pub(super) is_torn: bool,
 }
 
 impl Supervisor<'_> {
@@ -56,8 +58,14 @@ impl Supervisor<'_> {
         loop {
             match self.process.receive(WATCH_EVERY) {
                 WorkerEvent::Message(message) => self.handle(*message, progress)?,
-                WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
-                WorkerEvent::End => break,
+                WorkerEvent::Broken(error) => {
+                    self.give_up(format!("the worker's messages cannot be trusted: {error}"));
+                }
+                WorkerEvent::Silence => {}
+                WorkerEvent::End { is_torn } => {
+                    self.is_torn = is_torn;
+                    break;
+                }
             }
             self.watch();
         }
@@ -80,12 +88,7 @@ impl Supervisor<'_> {
                 self.opened(identity, effective_options, keep)?;
             }
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
-            Message::StepBegins { index } => {
-                self.enter(Phase::Engine);
-                let index = (index as usize).min(self.steps.len() - 1);
-                self.accumulator.begin_step(index, self.steps[index].clone());
-                progress(Progress::StepBegins(&self.accumulator.step));
-            }
+            Message::StepBegins { index } => self.step_begins(index as usize, progress),
             Message::ProbeBegins(probe) => {
                 self.enter(Phase::Engine);
                 self.accumulator.begin_probe(probe);
@@ -162,6 +165,18 @@ impl Supervisor<'_> {
             self.end.get_or_insert(RunEnd::Failed { step: "clock check".to_owned(), reason });
         }
         self.record.clock = Some(clock);
+    }
+
+    /// Begins the first step that has not ended; any other is not in order.
+    fn step_begins(&mut self, index: usize, progress: &mut dyn FnMut(Progress<'_>)) {
+        let next = self.record.steps.len();
+        let Some(step) = self.steps.get(index).filter(|_| index == next) else {
+            return self.give_up(format!("the worker began step {index} in place of step {next}"));
+        };
+        let step = step.clone();
+        self.enter(Phase::Engine);
+        self.accumulator.begin_step(index, step);
+        progress(Progress::StepBegins(&self.accumulator.step));
     }
 
     /// Archives one interval and shows it.
@@ -248,6 +263,11 @@ impl Supervisor<'_> {
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), ArchiveError> {
+        let (index, next) = (ends.index as usize, self.record.steps.len());
+        if index != next {
+            self.give_up(format!("the worker ended step {index} in place of step {next}"));
+            return Ok(());
+        }
         let step = self.accumulator.step.name.clone();
         match ends.end {
             StepEnd::Finished => {}
@@ -306,8 +326,9 @@ impl Supervisor<'_> {
         self.process.kill();
     }
 
+    /// Ends a run whose worker reports what cannot be.
     fn give_up(&mut self, reason: String) {
-        self.end_with(RunEnd::Crashed { step: self.step_name(), reason });
+        self.end_with(RunEnd::Failed { step: self.step_name(), reason });
     }
 
     fn alive(&mut self) {
@@ -352,15 +373,18 @@ impl Supervisor<'_> {
                 self.writer.keep_engine_file(file)?;
             }
         }
-        let (status, stderr) = self.process.ended();
-        if !stderr.is_empty() {
-            self.writer.keep_engine_text("stderr.txt", &stderr)?;
+        let ended = self.process.ended();
+        for (name, text) in [("stdout.txt", &ended.stdout), ("stderr.txt", &ended.stderr)] {
+            if !text.is_empty() {
+                self.writer.keep_engine_text(name, text)?;
+            }
         }
-        let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
+        let has_all_steps = self.record.steps.len() == self.steps.len();
+        let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
         self.close_host(&step, is_all_done)?;
-        self.record.end = match (self.end, bad_end(status, &stderr)) {
+        self.record.end = match (self.end, ended.failure()) {
             (Some(end), _) => end,
-            (None, Some(_)) if self.memory.has_killed(status) => RunEnd::OutOfMemory { step },
+            (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
             (None, Some(reason)) => RunEnd::Crashed { step, reason },
             (None, None) if is_all_done => RunEnd::Complete,
             (None, None) => {

@@ -271,9 +271,7 @@ fn a_long_call_that_ends_in_a_short_invalid_tail_counts() {
             assert_eq!(record.invalid.is_some(), is_tail, "{:?}", record.invalid);
             assert_eq!(record.spanning.len(), if is_tail { counted } else { 0 });
         }
-        let mut all = KindTally::default();
-        (all.counts.done, all.counts.rows) = (1, 7);
-        let ends = ends(&[(OpKind::Define, all)].into(), None);
+        let ends = StepEnds { clients: long_call(5, length_ms).clients, ..ends(&gets(0), None) };
         let invalid_intervals = accumulator.end_step(ends).unwrap().invalid_intervals.unwrap();
         assert_eq!(invalid_intervals.valid_ns, Nanos::from_secs(5));
         assert_eq!(invalid_intervals.within_limit, Some(counted as u64));
