@@ -51,7 +51,7 @@ impl Screen {
         let begun = clock.now();
         let experiment = &manifest.plan.experiment;
         Self {
-            ui: *ui,
+            ui: ui.clone(),
             begun,
             run_begun: begun,
             clock,
