@@ -79,15 +79,12 @@ fn main() -> ExitCode {
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
-    let failed = match cli.verb {
-        Verb::Lint(_) => ExitCode::from(cmd::lint::EXIT_ERROR),
-        _ => ExitCode::FAILURE,
-    };
+    let is_lint = matches!(cli.verb, Verb::Lint(_));
     let outcome = execute(cli.verb, &environment, &ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));
     outcome.unwrap_or_else(|report| {
         ui.error(&report);
-        failed
+        if is_lint { ExitCode::from(cmd::lint::EXIT_ERROR) } else { ExitCode::FAILURE }
     })
 }
 

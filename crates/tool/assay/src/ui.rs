@@ -74,7 +74,9 @@ impl Ui {
 
     /// Prints an error with its place and remedy.
     pub(crate) fn error(&self, report: &Report) {
-        write_status(&visible_in_colour(format!("{report:?}").trim_end()));
+        let text = format!("{report:?}");
+        let clean = if self.is_live { visible_in_colour(&text) } else { visible(&text).into() };
+        write_status(clean.trim_end());
     }
 
     /// Returns the style of tables.

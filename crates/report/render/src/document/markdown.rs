@@ -12,11 +12,11 @@ impl Document {
     }
 }
 
-/// Returns text without HTML, which Markdown would pass on.
+/// Returns text that is neither HTML, which Markdown would pass on, nor the fence of a block.
 ///
-/// Source: CommonMark 0.31.2, 2024, 4.6 and 6.6: HTML begins with `<`.
+/// Source: CommonMark 0.31.2, 2024, 4.5, 4.6 and 6.6: HTML begins with `<`.
 fn escaped(text: &str) -> String {
-    text.replace('<', "&lt;")
+    text.replace('<', "&lt;").replace("```", "\\`\\`\\`").replace("~~~", "\\~\\~\\~")
 }
 
 fn part(part: &Part) -> String {

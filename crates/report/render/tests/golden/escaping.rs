@@ -105,8 +105,9 @@ proptest! {
     fn no_data_are_markup_or_obeyed(
         parts in prop::collection::vec(
             prop_oneof![
-                Just(TAG.to_owned()), Just("<script>".to_owned()), Just("```\n".to_owned()),
+                Just(TAG.to_owned()), Just("<script>".to_owned()), Just("\n```\n".to_owned()),
                 Just("|`*".to_owned()), Just("\n# ".to_owned()), any::<char>().prop_map(String::from),
+                Just("\n~~~\n".to_owned()),
                 (0_u32..0xa0).prop_map(|code| char::from_u32(code).unwrap_or(' ').to_string()),
             ],
             0..6,
