@@ -112,12 +112,12 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
     variants.engines.iter().map(&mut table).collect()
 }
 
-/// Returns a profile's name as part of a variant's: without engine, folder and extension.
+/// Returns the part of a variant's name that a profile gives.
 fn short_name(profile: &str, engine: &str) -> String {
     let stem = Path::new(profile).file_stem().filter(|_| is_path(profile));
     let name = stem.map_or(profile.into(), |stem| stem.to_string_lossy());
-    let is_kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.strip_prefix(engine).unwrap_or(&name).replace(|c| !is_kept(c), "-")
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.strip_prefix(engine).unwrap_or(&name).replace(|c| !fits(c), "-")
 }
 
 #[cfg(test)]

@@ -34,9 +34,11 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The file of a library as it was read, before the loader reads it again by its path.
+/// The file of a library, as it was read.
 ///
-/// The loader is not given the descriptor: it finds the libraries that a shim needs next to the
+/// The loader reads it again by its path.
+///
+/// It is not given the descriptor, because it finds the libraries that a shim needs next to the
 /// path (`$ORIGIN`).
 #[derive(Debug)]
 pub struct ImageFile {
@@ -46,7 +48,7 @@ pub struct ImageFile {
     version: FileVersion,
 }
 
-/// Device, inode, size and time of the last change, of content or of name.
+/// Device, inode, size and time of the last change.
 type FileVersion = (u64, u64, u64, i64, i64);
 
 impl ImageFile {
@@ -70,7 +72,7 @@ impl ImageFile {
         Sha256::digest(&self.image).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Checks, once it is loaded, that the file at the path is the one that was read.
+    /// Checks that the file at the path is still the one read.
     ///
     /// # Errors
     /// When it was replaced or changed meanwhile.

@@ -9,9 +9,9 @@ use model::Manifest;
 /// Source: Linux, `NAME_MAX`, 255; a run's data directory joins two names and a prefix.
 const NAME_BYTES_MAX: usize = 120;
 
-/// Checks that `name`, of the thing `what`, is one part of a path.
+/// Checks that a name is one part of a path.
 ///
-/// The error completes a sentence about the file.
+/// `what` is the thing it names; the error completes a sentence about the file.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<(), String> {
     let is_part = |c: char| c != '/' && c != '\\' && !c.is_control();
     let is_dots = name.chars().all(|c| c == '.');

@@ -149,7 +149,7 @@ impl RunWriter {
 /// Our choice: RocksDB's LOG of an hour has a few MiB, and its begin and end explain most.
 const ENGINE_FILE_BYTES_MAX: u64 = 8 << 20;
 
-/// Opens a regular file; follows no link, and waits for nobody who writes to a pipe.
+/// Opens a regular file, without following links or waiting for pipes.
 fn open_regular(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
     let flags = i32::try_from(flags).map_err(io::Error::other)?;

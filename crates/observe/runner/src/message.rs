@@ -30,7 +30,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Returns whether an engine reports that another file was loaded; servers report none.
+    /// Returns whether an engine reports another file; servers report none.
     pub(crate) fn is_other(&self, identity: &Identity) -> bool {
         identity.sha256.as_ref().is_some_and(|loaded| *loaded != self.sha256)
     }

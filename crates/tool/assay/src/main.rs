@@ -109,7 +109,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
     }
 }
 
-/// Prints the help requested, or the error of the command line; returns the exit code.
+/// Prints help, or the error of the command line.
 fn not_parsed(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| stdout().flush());
     match printed.or_else(|error| ui::output_error(&error)) {

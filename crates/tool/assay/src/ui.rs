@@ -85,14 +85,14 @@ impl Ui {
     }
 }
 
-/// Writes a line on stderr; there is no place left to report that it fails.
+/// Writes a line on stderr; a failure cannot be reported.
 pub(crate) fn write_status(text: &str) {
     if writeln!(stderr(), "{text}").is_err() {
         // As above.
     }
 }
 
-/// Returns the error of standard output as a report; a closed pipe is no error.
+/// Returns an error of stdout as a report; a closed pipe is none.
 pub(crate) fn output_error(error: &io::Error) -> Result<(), Report> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());

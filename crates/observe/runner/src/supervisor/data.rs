@@ -10,13 +10,13 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::RunnerError;
 
-/// File that marks a directory as made by Assay, and lists the runs' directories made in it.
+/// File that marks a data directory and lists what was made there.
 ///
 /// A directory it does not list, with the inode it had, is never removed: the name alone proves
 /// nothing.
 const MARKER: &str = ".assay-data";
 
-/// First line of [`MARKER`]; each further line is the inode and the name of a run's directory.
+/// First line of [`MARKER`]; each other is an inode and a name.
 const HEAD: &str = "Made by assay; runs put their data here.\n";
 
 /// Prefix of runs' directories.
@@ -88,7 +88,7 @@ impl DataRoot {
         Ok(RunData { path })
     }
 
-    /// Returns the directory of templates of servers' data, removed with the last experiment.
+    /// Returns the directory of servers' templates, removed after the last experiment.
     pub(crate) fn templates(&self) -> Result<PathBuf, RunnerError> {
         let path = self.path.join(TEMPLATES);
         if !self.has_made(&path)? {

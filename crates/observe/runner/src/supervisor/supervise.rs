@@ -21,7 +21,7 @@ use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::decode;
 
-/// Fact of a run: the files of the engine that could not be archived, with the reasons.
+/// Fact of a run: files of the engine that are not archived.
 const NOT_STORED: &str = "files_not_stored";
 
 /// One run under supervision.
@@ -361,7 +361,9 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Notes a file of the engine that is not stored: what was measured is complete without it.
+    /// Notes a file of the engine that is not stored.
+    ///
+    /// What was measured is complete without it.
     fn note(&mut self, stored: Result<(), ArchiveError>) {
         if let (Err(error), Some(identity)) = (stored, &mut self.record.identity) {
             let note = identity.facts.entry(NOT_STORED.to_owned()).or_default();

@@ -35,9 +35,9 @@ impl Part {
         Self::Facts(facts.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
-    /// Returns the part with every text changed by `change`, but for a command line.
+    /// Returns the part with every text changed by `change`.
     ///
-    /// A command stays one line, so that it cannot end the block it stands in.
+    /// A command is not: it stays one line, so that it cannot end the block it stands in.
     pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
         let all = |lines: &[String]| lines.iter().map(|line| change(line)).collect();
         match self {

@@ -4,7 +4,9 @@
 
 use std::borrow::Cow;
 
-/// Returns text whose control characters, except line breaks and tabs, are escaped: `\u{1b}`.
+/// Returns text with its control characters escaped: `\u{1b}`.
+///
+/// Line breaks and tabs stay.
 ///
 /// Source: ECMA-48, 1991, 5th edition, 5.2 and 5.3: the control functions C0 and C1.
 pub fn visible(text: &str) -> Cow<'_, str> {

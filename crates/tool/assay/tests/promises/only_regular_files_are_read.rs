@@ -11,7 +11,7 @@ use crate::workspace::{ProgramOutput, Workspace};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Goal: no file that a user names is waited for.
-/// Method: each is a pipe that nobody writes to; the program is ended after [`LIMIT`].
+/// Method: each is a pipe without a writer; the program is ended after [`LIMIT`].
 #[test]
 fn a_pipe_is_refused_and_not_waited_for() {
     let workspace = Workspace::new();
