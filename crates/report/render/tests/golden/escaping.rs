@@ -66,7 +66,13 @@ fn outputs(fixture: &Fixture, style: Style) -> Vec<(String, String)> {
 
 /// Returns Markdown without its fenced blocks, in which HTML is shown as it is.
 fn without_fences(text: &str) -> String {
-    text.split("```").step_by(2).collect()
+    let mut is_fenced = false;
+    let is_outside = |line: &&str| {
+        let is_fence = line.starts_with("```");
+        is_fenced ^= is_fence;
+        !is_fenced && !is_fence
+    };
+    text.lines().filter(is_outside).collect::<Vec<_>>().join("\n")
 }
 
 fn check(data: &str) {

@@ -9,7 +9,11 @@ use assert_cmd::cargo::cargo_bin;
 use crate::workspace::Workspace;
 
 /// A pair of variants, run once for all tests of this file.
-static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair("memory", &[]));
+static RUN: LazyLock<Workspace> = LazyLock::new(|| {
+    let workspace = Workspace::with_pair("memory", &[]);
+    workspace.write("nightly.csv", "time,ops\na,1\nb,2\nc,1\nd,2\ne,1\nf,2\n");
+    workspace
+});
 
 /// A call of every command that prints, and its exit code when all is well.
 const CALLS: &[(&str, i32)] = &[
@@ -25,7 +29,7 @@ const CALLS: &[(&str, i32)] = &[
     ("explain one two --in pair", 0),
     ("lint --rules", 0),
     ("lint --explain A003", 0),
-    ("history --metric throughput_ops_per_s", 0),
+    ("history --import nightly.csv --higher-is-better ops", 0),
     ("report pair", 0),
     ("workload", 0),
     ("engine list", 0),
@@ -106,8 +110,6 @@ fn report() -> String {
 
 #[test]
 fn files_that_cannot_be_written_fail() {
-    let rates = "time,ops\na,1\nb,2\nc,3\n";
-    RUN.write("nightly.csv", rates);
     for call in [
         "report pair --output /dev/full",
         "report pair --output pair.toml/page.html",
