@@ -4,8 +4,8 @@
 //! the drivers that bind the functions of a C interface by name.
 //!
 //! Invariants: a process loads one engine library and never unloads it; a file that is not a
-//! library for this machine is an error, not a signal; the file loaded is the file hashed; an absent function is known before it is
-//! called.
+//! library for this machine is an error, not a signal; the file loaded is the file hashed; an
+//! absent function is known before it is called.
 //!
 //! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`.
 //! [`level`] and [`written`] have the part that LevelDB and RocksDB share.
