@@ -1,5 +1,7 @@
 //! Checks an experiment file and resolves its defaults.
 
+use std::path::Path;
+
 use model::experiment::MARGIN_DEFAULT;
 use model::setting::parse_whole;
 use model::units::{parse_count, parse_share, parse_size};
@@ -280,7 +282,9 @@ impl Resolver<'_> {
     fn profile(&self, name: &Spanned<String>, build: &BuildRef) -> Result<Options, PlanError> {
         let catalog = self.catalog;
         let version = build.version.as_deref();
-        profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
+        let folder = Path::new(&self.source.name).parent().unwrap_or(Path::new(""));
+        let named = (name.get_ref().as_str(), folder);
+        profile::options(catalog, named, &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
             let others = names.iter().map(String::as_str).filter(|known| known != name.get_ref());
             let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {

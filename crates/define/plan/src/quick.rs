@@ -12,6 +12,7 @@ use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
+use crate::profile::is_path;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
@@ -88,11 +89,11 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         let engine = build.split('@').next().unwrap_or_default();
         let own = format!("{engine}-");
         let profile = variants.profile.as_ref().filter(|profile| {
-            profile.starts_with(&own) || profile.ends_with(".toml") || variants.engines.len() == 1
+            profile.starts_with(&own) || is_path(profile) || variants.engines.len() == 1
         });
         let mut name = build.replace('@', "-");
         if let Some(profile) = profile {
-            name = format!("{name}-{}", profile.strip_prefix(&own).unwrap_or(profile));
+            name = format!("{name}-{}", short_name(profile, &own));
         }
         let twin = counts.entry(name.clone()).or_insert(0);
         *twin += 1;
@@ -109,6 +110,14 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         table
     };
     variants.engines.iter().map(&mut table).collect()
+}
+
+/// Returns the part of a variant's name that a profile gives.
+fn short_name(profile: &str, engine: &str) -> String {
+    let stem = Path::new(profile).file_stem().filter(|_| is_path(profile));
+    let name = stem.map_or(profile.into(), |stem| stem.to_string_lossy());
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.strip_prefix(engine).unwrap_or(&name).replace(|c| !fits(c), "-")
 }
 
 #[cfg(test)]
@@ -144,6 +153,9 @@ mod tests {
         assert_eq!(names, ["log-9.1-wide", "tree", "tree-2"]);
         let profiles: Vec<_> = tables.iter().map(|table| table.text(PROFILE)).collect();
         assert_eq!(profiles, ["log-wide", "", ""]);
+        let own =
+            name_variants(&typed(&["log@9.1"], Some("../my own/log-big one.toml")), &Pairs::new());
+        assert_eq!(own[0].text(NAME), "log-9.1-big-one");
         let single = name_variants(&typed(&["tree"], Some("wide")), &Pairs::new());
         assert_eq!(single[0].text(NAME), "tree-wide", "a single engine takes any profile");
     }

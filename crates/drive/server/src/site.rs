@@ -15,7 +15,7 @@ const TAIL_BYTES: u64 = 64 << 10;
 /// Longest log line that is reported, in characters.
 const LINE_CHARS_MAX: usize = 400;
 /// Prefix of the names of templates.
-const TEMPLATE: &str = "run-template-";
+const TEMPLATE: &str = "template-";
 
 /// Creates missing directories, owned by the user.
 pub(crate) fn make(site: &Site, dir: &Path, user: &User) -> Result<(), ServerError> {

@@ -6,7 +6,8 @@
 //!
 //! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at any
 //! moment leaves every record readable; a file that cannot be parsed is an error that names it,
-//! never a silent gap. The layout is in ARCHITECTURE.md, "What a run leaves behind".
+//! never a silent gap; a name read from a file is checked before it becomes part of a path. The
+//! layout is in ARCHITECTURE.md, "What a run leaves behind".
 //!
 //! To change a shape: see `model::record`.
 
@@ -14,6 +15,7 @@ mod derived;
 mod error;
 mod experiment;
 mod log;
+mod name;
 mod parallel;
 mod results;
 mod run;

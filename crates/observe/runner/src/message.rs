@@ -30,6 +30,11 @@ pub struct Library {
 }
 
 impl Library {
+    /// Returns whether an engine reports another file; servers report none.
+    pub(crate) fn is_other(&self, identity: &Identity) -> bool {
+        identity.sha256.as_ref().is_some_and(|loaded| *loaded != self.sha256)
+    }
+
     /// Adds origin, hash and build facts to an engine's identity.
     pub fn complete(&self, identity: &mut Identity) {
         identity.sha256 = Some(self.sha256.clone());

@@ -163,14 +163,14 @@ fn without_server(
     error: ServerError,
 ) -> Result<RunRecord, RunnerError> {
     let log = data.path.join(server::LOG);
-    if log.is_file() {
-        writer.keep_engine_file(&log)?;
-    }
+    let stored = if log.exists() { writer.keep_engine_file(&log) } else { Ok(()) };
+    let not_stored = stored.err().map(|error| format!("; its log is not stored: {error}"));
     let step = "open".to_owned();
     record.end = if matches!(error, ServerError::Interrupted) {
         RunEnd::Interrupted { step }
     } else {
-        RunEnd::Failed { step, reason: EngineError::from(error).to_string() }
+        let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
+        RunEnd::Failed { step, reason }
     };
     record.ended_at = Some(now_utc());
     writer.write_record(&record)?;

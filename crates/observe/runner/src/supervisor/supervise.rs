@@ -1,7 +1,7 @@
 //! The parent process: watches one worker, takes readings, writes the record.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
 use load::{Clock, SteadyClock, StepEnd};
@@ -20,6 +20,9 @@ use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::decode;
+
+/// Fact of a run: files of the engine that are not archived.
+const NOT_STORED: &str = "files_not_stored";
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
@@ -125,7 +128,10 @@ impl Supervisor<'_> {
                 self.process.send(&Command::Go);
             }
             Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
-            Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
+            Message::EngineText { name, text } => {
+                let stored = self.writer.keep_engine_text(&name, &text);
+                self.note(stored);
+            }
             Message::Closed { clock } => self.closed(clock),
             // Sent in smoke tests only.
             Message::SmokeTested { .. } => {}
@@ -148,6 +154,12 @@ impl Supervisor<'_> {
         self.alive();
         identity.facts.extend(self.facts.clone());
         if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
+            if library.is_other(&identity) {
+                let path = library.path.display();
+                let reason =
+                    format!("{path} was replaced since its hash was checked: run it again");
+                self.end_with(RunEnd::Failed { step: "open".to_owned(), reason });
+            }
             library.complete(&mut identity);
         }
         self.record.identity = Some(identity);
@@ -351,37 +363,53 @@ impl Supervisor<'_> {
     }
 
     /// Ends the server and archives its files; its exit may be the cause of a failed run.
-    fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), ArchiveError> {
+    fn close_host(&mut self, step: &str, is_all_done: bool) {
         let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
         if is_failed && !is_all_done {
             let death = self.host.end_of_failed(step);
             self.end = death.or_else(|| self.end.take());
         }
         for file in self.host.close(!is_all_done) {
-            if file.is_file() {
-                self.writer.keep_engine_file(&file)?;
-            }
+            self.keep_file(&file);
         }
-        Ok(())
+    }
+
+    /// Archives one of the engine's files, if it is there.
+    fn keep_file(&mut self, file: &Path) {
+        if file.exists() {
+            let stored = self.writer.keep_engine_file(file);
+            self.note(stored);
+        }
+    }
+
+    /// Notes a file of the engine that is not stored.
+    ///
+    /// What was measured is complete without it.
+    fn note(&mut self, stored: Result<(), ArchiveError>) {
+        if let (Err(error), Some(identity)) = (stored, &mut self.record.identity) {
+            let note = identity.facts.entry(NOT_STORED.to_owned()).or_default();
+            *note = if note.is_empty() { error.to_string() } else { format!("{note}; {error}") };
+        }
     }
 
     /// Decides how the run ended, archives the engine's files and closes the record.
     fn finish(mut self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<RunRecord, ArchiveError> {
         let step = self.step_name();
-        for file in &self.engine_files {
-            if file.starts_with(&self.data.path) && file.exists() {
-                self.writer.keep_engine_file(file)?;
+        for file in std::mem::take(&mut self.engine_files) {
+            if file.starts_with(&self.data.path) {
+                self.keep_file(&file);
             }
         }
         let ended = self.process.ended();
         for (name, text) in [("stdout.txt", &ended.stdout), ("stderr.txt", &ended.stderr)] {
             if !text.is_empty() {
-                self.writer.keep_engine_text(name, text)?;
+                let stored = self.writer.keep_engine_text(name, text);
+                self.note(stored);
             }
         }
         let has_all_steps = self.record.steps.len() == self.steps.len();
         let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
-        self.close_host(&step, is_all_done)?;
+        self.close_host(&step, is_all_done);
         self.record.end = match (self.end, ended.failure()) {
             (Some(end), _) => end,
             (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },

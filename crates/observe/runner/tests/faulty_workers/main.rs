@@ -142,3 +142,15 @@ fn the_probes_of_an_unfinished_search_are_archived() {
     let search: SearchRecord = serde_json::from_slice(&text).expect("a search");
     assert_eq!((search.probes.len(), search.probes[0].reason.as_str()), (1, "a hint"));
 }
+
+/// Goal: a file of the engine that cannot be archived leaves no run in the state "running".
+/// Method: the worker names a directory as a log.
+#[test]
+fn a_log_that_cannot_be_stored_is_noted_and_the_run_ends() {
+    let opened = OPENED.replace("\"keep\":[]", "\"keep\":[\"'$dir'/LOG\"]");
+    let dir = r#"dir=$(echo "$order" | sed 's/.*"dir":"\([^"]*\)".*/\1/'); mkdir "$dir/LOG"; "#;
+    let record = Bench::new().run(&[], &format!("{dir}echo '{opened}'; exit 7"));
+    assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
+    let note = &record.identity.expect("it was opened").facts["files_not_stored"];
+    assert!(note.ends_with("/LOG: it is not a regular file"), "{note}");
+}

@@ -204,7 +204,7 @@ fn open_loops_and_sweeps_can_be_pasted() {
         text.contains("## readwhilewriting: open loop, 50,000/s, poisson, limit p99.9"),
         "{text}"
     );
-    assert!(text.contains("## readrandom: highest rate within p99.9 < 2.00 ms"), "{text}");
+    assert!(text.contains("## readrandom: highest rate within p99.9 &lt; 2.00 ms"), "{text}");
     assert!(text.contains("- A011 client late: "), "{text}");
     let text = compared(&sweep(), Format::Markdown, Style::default());
     assert!(text.contains("## readrandom by clients"), "{text}");

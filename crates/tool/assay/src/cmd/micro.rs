@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         implementations: processes.iter().map(|process| process.implementation.clone()).collect(),
         times,
     };
-    ui.print(render_micro(&record, args.format, ui.style()));
+    ui.rendered(&render_micro(&record, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
 

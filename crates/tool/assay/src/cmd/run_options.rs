@@ -1,6 +1,6 @@
 //! Arguments of `plan` and `run`: a file or steps, and overrides.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -146,7 +146,8 @@ pub(crate) fn read_file(
     catalog: &Program,
     machine: Machine,
 ) -> Result<Checked> {
-    let text = fs::read_to_string(file).map_err(|error| {
+    let text = dynlib::open_regular(Path::new(file)).and_then(io::read_to_string);
+    let text = text.map_err(|error| {
         let help = "name an experiment file (.toml), or steps: `readrandom --engine lmdb`";
         miette!(help = help, "cannot read the experiment file {file}: {error}")
     })?;

@@ -47,12 +47,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         if index > 0 {
             ui.print("");
         }
-        ui.print(render_run(&manifest, run, ui.style()));
+        ui.rendered(&render_run(&manifest, run, ui.style()));
     }
     if requested.is_none()
         && let Some(findings) = published::shown(&dir, &manifest, &runs, ui.style())?
     {
-        ui.print(format_args!("\n{findings}"));
+        ui.rendered(&format!("\n{findings}"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -25,6 +25,8 @@ mod invalid_comparisons_are_rejected;
 mod invalid_loads_are_rejected;
 mod invalid_rates_are_rejected;
 mod lint_reports_findings_and_exit_codes;
+mod only_regular_files_are_read;
+mod output_errors_are_reported;
 mod own_engines_need_one_library;
 mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
