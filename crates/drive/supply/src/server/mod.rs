@@ -6,6 +6,7 @@
 mod commit;
 mod facts;
 mod program;
+mod public;
 mod tree;
 mod version;
 

@@ -92,7 +92,7 @@ pub(crate) fn is_open_to_all(program: &Path) -> bool {
     fs::metadata(program).is_ok_and(|meta| meta.mode() & 0o5 == 0o5)
 }
 
-fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
+pub(super) fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
     fs::set_permissions(path, Permissions::from_mode(mode))
         .map_err(SupplyError::io("change the permissions of", path))
 }
@@ -116,7 +116,7 @@ fn leaves(root: &Path, link: &Path, target: &Path) -> bool {
 }
 
 /// Visits each entry below `dir`, directories before their contents; follows no link.
-fn walk(
+pub(super) fn walk(
     dir: &Path,
     depth: usize,
     visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), SupplyError>,
