@@ -83,7 +83,7 @@ pub trait Kind: Send + Sync {
         Vec::new()
     }
 
-    /// Returns whether set-up programs look up the name of their account.
+    /// Returns whether set-up programs read the name of their account.
     fn needs_account_name(&self) -> bool {
         false
     }

@@ -42,8 +42,9 @@ impl User {
     /// Returns the account `name`; by default, for root, one that nothing else uses.
     ///
     /// The owner of a server's data stays their owner. Any other user runs servers under its own
-    /// account. With `needs_name` set-up programs look up their account's name, which needs a user
-    /// namespace; where the kernel grants none, or maps no such id, the account is `nobody`.
+    /// account. With `needs_name` set-up programs read their account's name, which needs a user
+    /// namespace; where the kernel grants none, or maps no such id, the account is the
+    /// unprivileged user of the system.
     ///
     /// # Errors
     /// When there is none of that name, and for root.

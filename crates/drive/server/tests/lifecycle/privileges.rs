@@ -12,11 +12,11 @@ use server::testing::{assert_confined, is_root};
 use crate::fake::{PLANTS, child_pid, start, start_with};
 
 const SOON: Duration = Duration::from_secs(60);
-/// Id of `nobody`.
-const NOBODY: u32 = 65_534;
+/// Id of the system's unprivileged user.
+const UNPRIVILEGED: u32 = 65_534;
 
 /// Goal: no file of root is written, given away or read for a server.
-/// Method: the server's own account and `nobody` plant links to one in every place that they can
+/// Method: the server's own account and another one plant links to one in every place that they can
 /// write: at set-up, while it is stored as a template, copied from it, started and started again.
 #[test]
 fn planted_links_leave_files_of_root_as_they_were() {
@@ -36,17 +36,17 @@ fn planted_links_leave_files_of_root_as_they_were() {
         victim.display(),
         victim.display()
     );
-    let mut nobody = Command::new("sh");
-    nobody.args(["-c", &script]).uid(NOBODY).gid(NOBODY).stderr(Stdio::null());
-    let mut nobody = nobody.spawn().unwrap();
+    let mut other = Command::new("sh");
+    other.args(["-c", &script]).uid(UNPRIVILEGED).gid(UNPRIVILEGED).stderr(Stdio::null());
+    let mut other = other.spawn().unwrap();
     for site in [&sites[0], &sites[1], &sites[0]] {
         let mut running = start_with(site, &fault, SOON, Some(dir.path())).unwrap();
         running.stop(SOON).unwrap();
         let stored = running.files().into_iter().map(|file| fs::read_to_string(file).unwrap());
         assert!(stored.into_iter().all(|text| !text.contains("of root")));
     }
-    nobody.kill().unwrap();
-    nobody.wait().unwrap();
+    other.kill().unwrap();
+    other.wait().unwrap();
     for site in &sites {
         assert!(site.join("data/base").is_symlink(), "the link was planted and copied as a link");
     }
@@ -67,7 +67,7 @@ fn server_has_no_rights_and_an_account_of_its_own() {
         let owner = |pid: u32| fs::metadata(format!("/proc/{pid}")).unwrap().uid();
         assert_eq!(owner(first.pid()), owner(child_pid(&first)));
         let (first, second) = (owner(first.pid()), owner(second.pid()));
-        assert!(first != second || first == NOBODY, "{first} and {second}");
+        assert!(first != second || first == UNPRIVILEGED, "{first} and {second}");
     }
 }
 

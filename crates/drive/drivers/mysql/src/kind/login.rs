@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn password_is_set_in_the_words_of_each_version() {
+    fn password_is_set_by_the_statement_of_each_version() {
         let sql = |flavour, release| {
             let server = Server { flavour, release };
             require_password(server, &Password("password".to_owned())).0

@@ -94,6 +94,6 @@ pub(crate) fn server_is_confined_and_requires_its_password(server: &Server, fixt
         let error = log_in(fixture, "root", password).expect_err("it has another password");
         assert!(error.to_string().contains("1045"), "{error}");
     }
-    let error = log_in(fixture, "", None).expect_err("nobody logs in without a name");
+    let error = log_in(fixture, "", None).expect_err("a login needs a name");
     assert!(error.to_string().contains("1045"), "{error}");
 }
