@@ -2,7 +2,6 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -36,9 +35,11 @@ fn planted_links_leave_files_of_root_as_they_were() {
         victim.display(),
         victim.display()
     );
-    let mut other = Command::new("sh");
-    other.args(["-c", &script]).uid(UNPRIVILEGED).gid(UNPRIVILEGED).stderr(Stdio::null());
-    let mut other = other.spawn().unwrap();
+    // It ends with this thread, after a panic too.
+    let mut other = Command::new("setpriv");
+    let id = UNPRIVILEGED.to_string();
+    other.args(["--reuid", &id, "--regid", &id, "--clear-groups", "--pdeathsig", "KILL"]);
+    let mut other = other.args(["sh", "-c", &script]).stderr(Stdio::null()).spawn().unwrap();
     for site in [&sites[0], &sites[1], &sites[0]] {
         let mut running = start_with(site, &fault, SOON, Some(dir.path())).unwrap();
         running.stop(SOON).unwrap();

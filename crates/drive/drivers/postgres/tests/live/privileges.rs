@@ -3,12 +3,14 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use model::{Endpoint, Password};
+use driver_postgres::KIND;
+use model::{Endpoint, Options, Password};
 use server::testing::{assert_confined, is_root};
+use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 
 use crate::calls::open_error;
 use crate::program::programs;
-use crate::test_server::{TestServer, open, spec};
+use crate::test_server::{TestServer, open, settings, spec};
 
 /// Goal: only who knows the password logs in, and the processes have no right of root.
 /// Method: each release is started; logins with other passwords are tried.
@@ -36,14 +38,28 @@ fn link_in_the_data_directory_is_not_followed() {
     if !is_root() {
         return;
     }
-    let server = TestServer::new(&program, &[]);
+    let dir = tempfile::tempdir().unwrap();
+    let start = Start {
+        kind: &KIND,
+        program: &program,
+        fingerprint: "",
+        dir: dir.path(),
+        settings: &settings(),
+        options: &Options::new(),
+        user: None,
+        placement: ServerPlacement::default(),
+        templates: None,
+        ready_within: READY_WITHIN,
+    };
+    let mut running = Running::start(&start, &|| false).unwrap();
+    running.stop(STOP_WITHIN).unwrap();
+    drop(running);
     let victim = tempfile::NamedTempFile::new().unwrap();
-    let planted = server.running.site.data.join("postgresql.conf");
+    let planted = dir.path().join("data/postgresql.conf");
     fs::remove_file(&planted).unwrap();
     symlink(victim.path(), &planted).unwrap();
-    let server = server.restarted(&program);
-    assert_confined(&server.running);
+    let running = Running::start(&start, &|| false).unwrap();
+    assert_confined(&running);
     let meta = fs::symlink_metadata(victim.path()).unwrap();
     assert_eq!((meta.uid(), meta.len()), (0, 0));
-    server.stop();
 }

@@ -11,18 +11,13 @@ use tempfile::TempDir;
 /// A running server and its directory; killed when dropped.
 pub(crate) struct TestServer {
     pub(crate) running: Running,
-    dir: TempDir,
+    _dir: TempDir,
 }
 
 impl TestServer {
     /// Starts `program` on a fresh directory.
     pub(crate) fn new(program: &Path, options: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().expect("a directory can be made");
-        Self::on(dir, program, options)
-    }
-
-    /// Starts `program` on a directory, which may have data.
-    fn on(dir: TempDir, program: &Path, options: &[(&str, &str)]) -> Self {
         let options: Options = options.iter().copied().collect();
         let start = Start {
             kind: &KIND,
@@ -37,20 +32,12 @@ impl TestServer {
             ready_within: READY_WITHIN,
         };
         let running = Running::start(&start, &|| false).expect("the server starts");
-        Self { running, dir }
+        Self { running, _dir: dir }
     }
 
     /// Returns the superuser's endpoint.
     pub(crate) fn endpoint(&self) -> Endpoint {
         self.running.endpoint.clone()
-    }
-
-    /// Stops it and starts it again on its data.
-    pub(crate) fn restarted(self, program: &Path) -> Self {
-        let Self { mut running, dir } = self;
-        running.stop(STOP_WITHIN).expect("the server stops");
-        drop(running);
-        Self::on(dir, program, &[])
     }
 
     /// Stops it.
