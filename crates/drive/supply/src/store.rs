@@ -298,7 +298,7 @@ impl Store {
         }
     }
 
-    /// Removes the build from the cache, intact or not.
+    /// Removes the build from the cache, intact or not, and its copy for other accounts.
     ///
     /// # Errors
     /// When it is not cached or cannot be removed.
@@ -309,7 +309,11 @@ impl Store {
                 format!("{build} is not cached: `assay engine list` shows the cached builds");
             return Err(SupplyError::Unavailable(text));
         }
-        self.lock(build, &mut |_| ())?.clear()
+        let entry = self.lock(build, &mut |_| ())?;
+        if let Ok(artifact) = read_metadata(&dir, build) {
+            artifact.remove_copy()?;
+        }
+        entry.clear()
     }
 
     /// Returns the cached builds by engine and version, oldest first.

@@ -1,5 +1,8 @@
 //! Processes of clients: run, started and paused; their CPU.
 
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
@@ -15,13 +18,22 @@ use serde::Serialize;
 /// What a comparison returns; the error is a message.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Option: run as our side of a comparison; a task in JSON follows.
+/// Option: run as our side of a comparison; a file with a task in JSON follows.
 pub(crate) const OURS: &str = "--ours";
 
-/// Returns the command line of this program as our side.
-pub(crate) fn own_args(task: &impl Serialize) -> Result<Vec<String>> {
+/// Returns the command line of this program as our side; the task is written to `scratch`.
+pub(crate) fn own_args(task: &impl Serialize, scratch: &Path) -> Result<Vec<String>> {
     let myself = std::env::current_exe()?.display().to_string();
-    Ok(vec![myself, OURS.to_owned(), serde_json::to_string(task)?])
+    let file = write_secret(&scratch.join("task.json"), &serde_json::to_string(task)?)?;
+    Ok(vec![myself, OURS.to_owned(), file])
+}
+
+/// Writes a file that only this user can read, and returns its path: a command line is public.
+pub(crate) fn write_secret(path: &Path, text: &str) -> Result<String> {
+    let mut file =
+        File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    Ok(path.display().to_string())
 }
 
 /// Runs a program to its end and returns what it printed.

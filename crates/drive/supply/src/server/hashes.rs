@@ -17,7 +17,7 @@ use crate::error::SupplyError;
 use crate::library::{digest, hex};
 
 /// File name of the list in an entry.
-const LIST_FILE: &str = "tree.sha256.json";
+pub(super) const LIST_FILE: &str = "tree.sha256.json";
 /// File name of the stamp in an entry.
 const STAMP_FILE: &str = "tree.checked.json";
 /// Identifies a boot. Source: Linux, random(4), `/proc/sys/kernel/random/boot_id`.

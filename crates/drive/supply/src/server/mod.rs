@@ -7,6 +7,7 @@ mod commit;
 mod facts;
 mod hashes;
 mod program;
+mod public;
 mod tree;
 mod version;
 

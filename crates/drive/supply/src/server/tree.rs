@@ -67,7 +67,7 @@ pub(crate) fn is_open_to_all(program: &Path) -> bool {
     fs::metadata(program).is_ok_and(|meta| meta.mode() & 0o5 == 0o5)
 }
 
-fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
+pub(super) fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
     fs::set_permissions(path, Permissions::from_mode(mode))
         .map_err(SupplyError::io("change the permissions of", path))
 }
