@@ -112,6 +112,10 @@ fn zero_amounts_are_rejected() {
        ╰────
      nothing was run
     ");
+}
+
+#[test]
+fn typed_zero_names_its_flag_and_an_empty_file_its_first_table() {
     let workspace = Workspace::new();
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--duration", "0s"];
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
