@@ -13,6 +13,8 @@ pub struct EngineInfo {
     pub builds: Builds,
     /// SQL dialect of a server; `None` for an embedded engine.
     pub dialect: Option<Dialect>,
+    /// Whether it is a library of the user's: what it reports is not known beforehand.
+    pub is_own: bool,
 }
 
 /// How the builds of an engine are provided.

@@ -111,6 +111,7 @@ impl Resolver<'_> {
         {
             errors.ok(self.add_control(&mut variants, base, file));
         }
+        let (answer, warnings) = errors.or_default(self.answer(&file.experiment, &variants));
         // Findings refer to steps and variants, which must be valid.
         let context = FindingContext {
             written,
@@ -133,7 +134,7 @@ impl Resolver<'_> {
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
             margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
             measure: errors.or_default(self.measure(experiment, &steps)),
-            answer: errors.or_default(self.answer(experiment)),
+            answer,
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),
@@ -150,6 +151,7 @@ impl Resolver<'_> {
         errors.result(Checked {
             experiment: checked,
             chosen: None,
+            warnings,
             source: self.source.clone(),
             statements: self.application.map(|own| own.places.clone()).unwrap_or_default(),
             file: file.clone(),

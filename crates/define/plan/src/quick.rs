@@ -49,7 +49,6 @@ pub fn quick(
     let whole = whole.flatten().and_then(OsStr::to_str);
     let subject = |separator| whole.map_or_else(|| steps.join(separator), str::to_owned);
     file.experiment.set(NAME, format!("quick-{}", subject("-")));
-    file.experiment.set(QUESTION, format!("How do the engines compare on {}?", subject(", ")));
     if whole.is_none() {
         file.benchmark.tables = Some(names.into_iter().map(Section::step).collect());
     }
@@ -74,6 +73,16 @@ pub fn quick(
     }
     let options = pairs(&variants.options, "--option", &mut errors);
     file.variants = name_variants(variants, &options);
+    file.experiment.set(
+        QUESTION,
+        match &file.variants[..] {
+            [only] => {
+                let name = only.text(NAME);
+                format!("What does {name} do on this machine, in {}?", subject(", "))
+            }
+            _ => format!("How do the engines compare on {}?", subject(", ")),
+        },
+    );
     let checked = errors.ok(check(&Source::default(), file, overrides, catalog, machine));
     let checked = checked.map(|checked| Checked {
         chosen: chosen.map(|chosen| chosen.line(machine, overrides, &checked.experiment)),
@@ -168,9 +177,19 @@ mod tests {
         assert_eq!(filled.chosen, None);
         let filled = filled.experiment;
         assert_eq!((filled.name.as_str(), filled.steps.len()), ("quick-fillseq-readrandom", 2));
+        assert_eq!(filled.question, "What does tree do on this machine, in fillseq, readrandom?");
         // This test's catalog lacks filluniquerandom: that it is requested is what is tested.
         let refused = planned(&["readrandom"], &tree, &rows).unwrap_err().to_string();
         assert_eq!(refused, "unknown step `filluniquerandom`");
+    }
+
+    #[test]
+    fn step_of_an_application_is_refused_with_its_name() {
+        let rows = Overrides::default().with("rows", "1k");
+        let refused = planned(&["fillseq", "q100"], &typed(&["pg@15"], None), &rows).unwrap_err();
+        assert_eq!(refused.to_string(), "unknown step `q100`");
+        let help = refused.help().expect("a remedy").to_string();
+        assert!(help.ends_with("add --workload ibench-2023"), "{help}");
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl Store {
     /// Runs `make` unless another process filled the entry meanwhile.
     ///
     /// # Errors
-    /// Those of `make`, or when the cached build is damaged.
+    /// Those of `make`, or when the disk has no room or the cached build is damaged.
     pub(crate) fn fill(
         &self,
         build: &BuildRef,
@@ -138,6 +138,9 @@ impl Store {
         if let Some(artifact) = self.find_current(build, Some(&entry))? {
             return Ok(artifact);
         }
+        (self.engines.check_room)(self.cache_dir()).map_err(|why| {
+            SupplyError::Unavailable(format!("{build} is not obtained: {why}: free some first"))
+        })?;
         let place = entry.place(self.server(&build.engine).is_some());
         let fetched = make(&place, progress)?;
         let options = CommitOptions { headers: None, smoke_test_needed };

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 use supply::{
-    Artifact, Distribution, Maven, Source, Store, SupplyError, UserBuild, default_cache_dir,
+    Artifact, Distribution, Engines, Maven, Source, Store, SupplyError, UserBuild,
+    default_cache_dir,
 };
 use tempfile::TempDir;
 use zip::ZipWriter;
@@ -127,6 +128,24 @@ fn get(store: &Store, text: &str) -> Result<Artifact, SupplyError> {
 fn add(store: &Store, library: &Path, version: Option<&str>) -> Result<Artifact, SupplyError> {
     let own = UserBuild { engine: "rocksdb", library, version, headers: None };
     store.add(&own, &mut |_| ())
+}
+
+/// Goal: a full disk is reported before anything is requested or left behind.
+#[test]
+fn build_is_not_fetched_onto_a_full_disk() {
+    let bench = Bench::new();
+    let check_room = |dir: &Path| Err(format!("only 1 KiB free on {}, of 2 GiB", dir.display()));
+    let store = bench.store().with_engines(Engines { check_room, ..Engines::default() });
+    let error = store.get(&"rocksdb@9.10.0".parse().unwrap(), &mut |_| ()).unwrap_err();
+    let cache = bench.path("cache");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "rocksdb@9.10.0 is not obtained: only 1 KiB free on {}, of 2 GiB: free some first",
+            cache.display()
+        )
+    );
+    assert_eq!(bench.requests(), Vec::<String>::new());
 }
 
 #[test]

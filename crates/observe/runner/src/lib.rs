@@ -28,7 +28,7 @@ pub use message::{Library, ProbeBegins};
 pub use preflight::{check_variants, serve_library_test, test_library};
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{
-    DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, free_space, run_cells,
-    trim_warmup,
+    DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, check_room, free_space,
+    run_cells, trim_warmup,
 };
 pub use worker::{Registry, work};

@@ -164,6 +164,17 @@ pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
     Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
 }
 
+/// Checks that the file system of `path` has at least `floor` free.
+///
+/// # Errors
+/// [`RunnerError::DiskFloor`], or when the file system reports an error.
+pub fn check_room(path: &Path, floor: Bytes) -> Result<(), RunnerError> {
+    match free_space(path)? {
+        free if free < floor => Err(RunnerError::DiskFloor(path.to_owned(), free, floor)),
+        _ => Ok(()),
+    }
+}
+
 /// One run's data directory; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct RunData {
@@ -188,6 +199,15 @@ mod tests {
         let error = DataRoot::take(dir.path()).unwrap_err();
         assert!(matches!(error, RunnerError::NotOurs(_)), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn want_of_room_names_path_free_and_needed() {
+        let dir = tempfile::tempdir().unwrap();
+        check_room(dir.path(), Bytes(0)).unwrap();
+        let text = check_room(dir.path(), Bytes(u64::MAX)).unwrap_err().to_string();
+        let path = dir.path().display().to_string();
+        assert!(text.contains(&path) && text.contains(&Bytes(u64::MAX).to_string()), "{text}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod warning;
 mod watch;
 pub(crate) mod workbench;
 
-pub use data::{DataRoot, free_space};
+pub use data::{DataRoot, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
 pub use warmup_trim::trim_warmup;

@@ -101,7 +101,7 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 }
 
 impl ExperimentArgs {
-    /// Reads and checks the experiment; prints the sizes chosen for the machine.
+    /// Reads and checks the experiment; prints the sizes chosen, and what will be unknown.
     pub(crate) fn check(&self, catalog: &Program, machine: Machine, ui: &Ui) -> Result<Checked> {
         let overrides = Overrides {
             settings: self.settings.0.clone(),
@@ -126,7 +126,9 @@ impl ExperimentArgs {
                     "--engine, --profile and --option go with steps, not with a file"
                 ));
             }
-            return read_file(file, &overrides, catalog, machine);
+            let checked = read_file(file, &overrides, catalog, machine)?;
+            checked.warnings.iter().for_each(|line| ui.status(format_args!("warning   {line}")));
+            return Ok(checked);
         }
         let variants = QuickVariants {
             engines: self.engine.clone(),

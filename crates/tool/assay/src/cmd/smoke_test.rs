@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use miette::{Result, miette};
 use model::SmokeTestFailure;
-use runner::{Library, WorkerProgram};
+use plan::DISK_FLOOR_BYTES;
+use runner::{Library, WorkerProgram, check_room};
 use supply::Engines;
 
 use crate::diagnostic::IntoReport;
@@ -48,6 +49,7 @@ pub(crate) fn engines(environment: &Environment) -> Engines {
         servers: registry::servers().collect(),
         compiler: environment.compiler.clone(),
         smoke_test: Box::new(|engine, library, dir| test(engine, Some(library), None, dir)),
+        check_room: |dir| check_room(dir, DISK_FLOOR_BYTES).map_err(|error| error.to_string()),
     }
 }
 
