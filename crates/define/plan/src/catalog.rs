@@ -13,6 +13,8 @@ pub struct EngineInfo {
     pub builds: Builds,
     /// SQL dialect of a server; `None` for an embedded engine.
     pub dialect: Option<Dialect>,
+    /// Whether it is a library of the user's: what it reports is not known beforehand.
+    pub is_own: bool,
 }
 
 /// How the builds of an engine are provided.
@@ -32,9 +34,9 @@ pub trait Catalog {
     fn steps(&self) -> Vec<StepInfo>;
     /// Returns every engine a variant may name.
     fn engines(&self) -> Vec<EngineInfo>;
-    /// Returns the text of a profile.
+    /// Returns the text of a shipped profile.
     fn profile(&self, name: &str) -> Option<String>;
-    /// Returns the names of all profiles.
+    /// Returns the names of the shipped profiles.
     fn profile_names(&self) -> Vec<String>;
     /// Returns the text of a shipped application.
     fn application(&self, name: &str) -> Option<String>;
@@ -42,7 +44,7 @@ pub trait Catalog {
     fn application_names(&self) -> Vec<String>;
     /// Returns the codes of the lint rules that a waiver may name (`A001`).
     fn rule_codes(&self) -> Vec<&'static str>;
-    /// Returns the text of a user's file: an application, or a rate.
+    /// Returns the text of a user's file: an application, a profile, or a rate.
     ///
     /// # Errors
     /// The reason why it cannot be read.

@@ -1,5 +1,7 @@
 //! Checks an experiment file and resolves its defaults.
 
+use std::path::Path;
+
 use model::experiment::MARGIN_DEFAULT;
 use model::setting::parse_whole;
 use model::units::{parse_count, parse_share, parse_size};
@@ -109,6 +111,7 @@ impl Resolver<'_> {
         {
             errors.ok(self.add_control(&mut variants, base, file));
         }
+        let (answer, warnings) = errors.or_default(self.answer(&file.experiment, &variants));
         // Findings refer to steps and variants, which must be valid.
         let context = FindingContext {
             written,
@@ -131,7 +134,7 @@ impl Resolver<'_> {
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
             margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
             measure: errors.or_default(self.measure(experiment, &steps)),
-            answer: errors.or_default(self.answer(experiment)),
+            answer,
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
             base: base.unwrap_or_default(),
@@ -148,6 +151,7 @@ impl Resolver<'_> {
         errors.result(Checked {
             experiment: checked,
             chosen: None,
+            warnings,
             source: self.source.clone(),
             statements: self.application.map(|own| own.places.clone()).unwrap_or_default(),
             file: file.clone(),
@@ -280,7 +284,9 @@ impl Resolver<'_> {
     fn profile(&self, name: &Spanned<String>, build: &BuildRef) -> Result<Options, PlanError> {
         let catalog = self.catalog;
         let version = build.version.as_deref();
-        profile::options(catalog, name.get_ref(), &build.engine, version).map_err(|why| {
+        let folder = Path::new(&self.source.name).parent().unwrap_or(Path::new(""));
+        let named = (name.get_ref().as_str(), folder);
+        profile::options(catalog, named, &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
             let others = names.iter().map(String::as_str).filter(|known| known != name.get_ref());
             let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {

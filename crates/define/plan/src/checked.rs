@@ -21,6 +21,8 @@ pub struct Checked {
     pub experiment: Experiment,
     /// The sizes chosen for this machine, in one line.
     pub chosen: Option<String>,
+    /// What will be left unknown, a line each.
+    pub warnings: Vec<String>,
     pub(crate) source: Source,
     /// Places of the application's statements in its own file.
     pub(crate) statements: StatementPlaces,

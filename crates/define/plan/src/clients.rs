@@ -104,7 +104,7 @@ impl Resolver<'_> {
                 .refuse(place, format!("{clients} client threads are too many"))
                 .remedy(format!("at most {CLIENTS_MAX}")));
         }
-        self.positive(clients, "the number of clients", place)
+        self.positive(clients, (CLIENTS, "the number of clients"), place)
     }
 }
 

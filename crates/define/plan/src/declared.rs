@@ -45,11 +45,19 @@ impl Resolver<'_> {
     }
 
     /// Checks the metrics that the question is about: each is derived, and named once.
-    pub(crate) fn answer(&self, experiment: &Section) -> Result<Vec<String>, PlanError> {
-        let Some(list) = experiment.get(ANSWER) else { return Ok(Vec::new()) };
-        let (mut names, mut errors) = (Vec::new(), Errors::default());
+    ///
+    /// Returns them with a warning for each that some variants cannot have.
+    pub(crate) fn answer(
+        &self,
+        experiment: &Section,
+        variants: &[Variant],
+    ) -> Result<(Vec<String>, Vec<String>), PlanError> {
+        let Some(list) = experiment.get(ANSWER) else { return Ok((Vec::new(), Vec::new())) };
+        let (mut names, mut warnings) = (Vec::new(), Vec::new());
+        let mut errors = Errors::default();
         for word in list.get_ref().lines() {
             let name = errors.ok(self.derived_metric(word, list.span()));
+            warnings.extend(errors.or_default(self.check_answerable(word, variants, list.span())));
             if name.is_some() && names.contains(&name) {
                 errors.push(
                     PlanError::new(format!("`answer` names `{word}` twice"))
@@ -66,7 +74,7 @@ impl Resolver<'_> {
                     .remedy("name the metrics the question is about, or leave it out"),
             );
         }
-        errors.result(names.into_iter().flatten().collect())
+        errors.result((names.into_iter().flatten().collect(), warnings))
     }
 
     /// Checks the name of a metric that has ratios; an unknown one comes with the nearest.
@@ -187,8 +195,8 @@ mod tests {
     #[test]
     fn the_answer_is_one_or_more_derived_metrics() {
         let with = |text: &str| format!("{QUESTION}\nanswer = {text}");
-        let answer = experiment(QUESTION, &with("[\"server_reads_per_op\", \"cpu_us_per_op\"]"));
-        assert_eq!(answer.answer, ["server_reads_per_op", "cpu_us_per_op"]);
+        let answer = experiment(QUESTION, &with("[\"device_reads_per_op\", \"cpu_us_per_op\"]"));
+        assert_eq!(answer.answer, ["device_reads_per_op", "cpu_us_per_op"]);
         assert!(experiment(QUESTION, QUESTION).answer.is_empty());
         let refused = |text: &str| refused(QUESTION, &with(text));
         let (message, help) = refused("[\"cpu_us_per_ops\"]");

@@ -24,21 +24,28 @@ fn wrong(why: impl Into<String>) -> PlanError {
 
 /// Reads an address.
 pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), PlanError> {
-    let (plain, variable) = without_variable(text);
-    // The `url` crate requires a host after a user; a socket has none.
-    let is_hostless = plain.contains("@/");
-    let plain = plain.replacen("@/", "@localhost/", 1);
-    let url = Url::parse(&plain).map_err(|why| wrong(format!("the address: {why}")))?;
-    let dialect = match url.scheme() {
-        "postgres" | "postgresql" => Dialect::Postgres,
-        "mysql" | "mariadb" => Dialect::Mysql,
-        other => return Err(wrong(format!("unknown server scheme `{other}://`"))),
-    };
+    let (scheme, rest) =
+        text.split_once("://").ok_or_else(|| wrong("the address has no scheme"))?;
+    let dialect = dialect(scheme)?;
+    // Of several `@` the last one ends the password. What follows holds no secret.
+    let (login, place) = rest.rsplit_once('@').ok_or_else(|| wrong("the address names no user"))?;
+    if login.contains(['/', '?', '#']) {
+        return Err(wrong("the user or the password has a character that must be escaped")
+            .remedy("write `/`, `?`, `#` and `%` in them as %2F, %3F, %23 and %25"));
+    }
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let variable = variable(password).map(str::to_owned);
+    let password = Some(decoded(password)?).filter(|it| !it.is_empty() && variable.is_none());
+    // The `url` crate requires a host; a socket has none.
+    let is_hostless = place.starts_with('/');
+    let host = if is_hostless { "localhost" } else { "" };
+    let url = Url::parse(&format!("{scheme}://{host}{place}"))
+        .map_err(|why| wrong(format!("the address: {why}")))?;
     if url.fragment().is_some() {
         return Err(wrong("the address ends at a `#`")
-            .remedy("a `#` in a user's name or a password is written %23"));
+            .remedy("a `#` in the name of a database is written %23"));
     }
-    let user = decoded(url.username())?;
+    let user = decoded(user)?;
     if user.is_empty() {
         return Err(wrong("the address names no user"));
     }
@@ -46,7 +53,6 @@ pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), PlanError> {
     if database.is_empty() || database.contains('/') {
         return Err(wrong("the address names no database"));
     }
-    let password = url.password().map(decoded).transpose()?.filter(|text| !text.is_empty());
     Ok((
         dialect,
         Dsn {
@@ -60,15 +66,16 @@ pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), PlanError> {
     ))
 }
 
-/// Extracts an environment variable's name from the password's place.
-fn without_variable(text: &str) -> (String, Option<String>) {
-    let found = || {
-        let (begin, rest) = text.split_once("://")?;
-        let (login, behind) = rest.rsplit_once('@')?;
-        let (user, password) = login.split_once(':')?;
-        Some((format!("{begin}://{user}@{behind}"), variable(password)?.to_owned()))
-    };
-    found().map_or_else(|| (text.to_owned(), None), |(plain, name)| (plain, Some(name)))
+/// Returns the dialect of a scheme.
+fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
+    match scheme.to_ascii_lowercase().as_str() {
+        "postgres" | "postgresql" => Ok(Dialect::Postgres),
+        "mysql" | "mariadb" => Ok(Dialect::Mysql),
+        other if other.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
+            Err(wrong(format!("unknown server scheme `{other}://`")))
+        }
+        _ => Err(wrong("the address has no scheme")),
+    }
 }
 
 /// Returns the server's address.
@@ -138,6 +145,8 @@ mod tests {
         );
         assert_eq!(dsn.password, Some(Password("p@:/s".to_owned())));
         assert!(dsn.has_password);
+        let odd = read("postgres://me:a b\"c%zz@\u{e4}@db/x").1;
+        assert_eq!(odd.password, Some(Password("a b\"c%zz@\u{e4}".to_owned())));
         let (dialect, dsn) = read("mysql://root@127.0.0.1:3307/test");
         assert_eq!(
             (dialect, dsn.to_string().as_str()),
@@ -163,12 +172,15 @@ mod tests {
 
     #[test]
     fn errors_never_contain_the_password() {
-        assert_eq!(refused("db/x"), "the address: relative URL without a base");
+        assert_eq!(refused("db/x"), "the address has no scheme");
+        assert_eq!(refused("me:secret@db://x"), "the address has no scheme");
         assert_eq!(refused("oracle://me:secret@db/x"), "unknown server scheme `oracle://`");
         assert_eq!(refused("postgres://db/x"), "the address names no user");
         assert_eq!(refused("postgres://me@db"), "the address names no database");
         assert_eq!(refused("postgres://me@/x"), "the address names no host");
-        assert_eq!(refused("postgres://me:sec#ret@db/x"), "the address: invalid port number");
+        let unescaped = "the user or the password has a character that must be escaped";
+        assert_eq!(refused("postgres://me:sec#ret@db/x"), unescaped);
+        assert_eq!(refused("postgres://me:a@b/c?secret@db/x"), unescaped);
         assert_eq!(refused("mysql://me:a@db/x#y"), "the address ends at a `#`");
         assert_eq!(
             refused("postgres://me@db/x?sslmode=require"),

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 use crate::nearest::nearest;
-use crate::secret::masked;
+use crate::secret::{masked, masked_source};
 
 /// An error in an experiment: message, place in its file, and remedy.
 ///
-/// Nothing has been run. Passwords of addresses are masked in everything it displays.
+/// Nothing has been run. Passwords of addresses are masked in message and excerpt.
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{message}")]
 pub struct PlanError {
@@ -43,7 +43,8 @@ impl PlanError {
     /// Points the error at a place, unless it is empty.
     pub fn at(mut self, source: &Source, place: Range<usize>, label: impl Into<String>) -> Self {
         if !place.is_empty() && place.end <= source.text.len() {
-            self.source_text = Arc::new(NamedSource::new(&source.name, masked(&source.text)));
+            self.source_text =
+                Arc::new(NamedSource::new(&source.name, masked_source(&source.text)));
             self.place = Some(place.into());
             self.label = label.into().into();
         }
@@ -65,7 +66,7 @@ impl PlanError {
 
     /// Adds the remedy.
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(masked(&remedy.into()).into());
+        self.remedy = Some(remedy.into().into());
         self
     }
 

@@ -9,6 +9,7 @@
 //! To add a workload preset, add one line to `preset::PRESETS`; to add a setting, one line to
 //! `settings`, and a field of `model::Settings` when drivers translate it.
 
+mod answerable;
 mod application;
 mod catalog;
 mod check;

@@ -1,6 +1,7 @@
 //! Profiles: named engine configurations, stored as data files.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use model::Options;
 use serde::Deserialize;
@@ -50,26 +51,43 @@ pub(crate) fn of_engine(catalog: &dyn Catalog, engine: &str) -> Vec<String> {
     all(catalog).filter(|(_, file)| file.engine == engine).map(|(name, _)| name).collect()
 }
 
+/// Returns whether a profile is a file of the user's, and not a shipped one.
+pub(crate) fn is_path(name: &str) -> bool {
+    name.ends_with(".toml")
+}
+
 /// Longest chain of profiles that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
 
 /// Returns a profile's options for an engine build, those it extends first.
 ///
+/// A path of a user's own is relative to `folder`, and what it extends to its own folder.
+///
 /// # Errors
 /// When there is no such profile, it is for another engine, or its file is invalid.
 pub(crate) fn options(
     catalog: &dyn Catalog,
-    name: &str,
+    (name, folder): (&str, &Path),
     engine: &str,
     version: Option<&str>,
 ) -> Result<Options, String> {
     let mut chain = Vec::new();
     let mut next = Some(name.to_owned());
+    let mut folder = folder.to_path_buf();
     while let Some(name) = next.take() {
         if chain.len() == EXTENDS_MAX {
             return Err(format!("profile `{name}` extends itself"));
         }
-        let text = catalog.profile(&name).ok_or_else(|| format!("unknown profile `{name}`"))?;
+        let text = if is_path(&name) {
+            let path = folder.join(&name);
+            let text = catalog.file(&path);
+            let unreadable =
+                |why: String| format!("cannot read the profile {}: {why}", path.display());
+            folder = path.parent().map(Path::to_path_buf).unwrap_or_default();
+            text.map_err(unreadable)?
+        } else {
+            catalog.profile(&name).ok_or_else(|| format!("unknown profile `{name}`"))?
+        };
         let file: ProfileFile = toml::from_str(&text)
             .map_err(|error| format!("profile `{name}` is invalid: {}", error.message()))?;
         if file.engine != engine {
@@ -134,7 +152,7 @@ mod tests {
             ],
             ..TestCatalog::default()
         };
-        let options = options(&knowledge, name, "log", Some(version))?;
+        let options = options(&knowledge, (name, Path::new("")), "log", Some(version))?;
         Ok(options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 

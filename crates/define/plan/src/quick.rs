@@ -12,6 +12,7 @@ use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
+use crate::profile::is_path;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
@@ -48,7 +49,6 @@ pub fn quick(
     let whole = whole.flatten().and_then(OsStr::to_str);
     let subject = |separator| whole.map_or_else(|| steps.join(separator), str::to_owned);
     file.experiment.set(NAME, format!("quick-{}", subject("-")));
-    file.experiment.set(QUESTION, format!("How do the engines compare on {}?", subject(", ")));
     if whole.is_none() {
         file.benchmark.tables = Some(names.into_iter().map(Section::step).collect());
     }
@@ -73,6 +73,16 @@ pub fn quick(
     }
     let options = pairs(&variants.options, "--option", &mut errors);
     file.variants = name_variants(variants, &options);
+    file.experiment.set(
+        QUESTION,
+        match &file.variants[..] {
+            [only] => {
+                let name = only.text(NAME);
+                format!("What does {name} do on this machine, in {}?", subject(", "))
+            }
+            _ => format!("How do the engines compare on {}?", subject(", ")),
+        },
+    );
     let checked = errors.ok(check(&Source::default(), file, overrides, catalog, machine));
     let checked = checked.map(|checked| Checked {
         chosen: chosen.map(|chosen| chosen.line(machine, overrides, &checked.experiment)),
@@ -88,11 +98,11 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         let engine = build.split('@').next().unwrap_or_default();
         let own = format!("{engine}-");
         let profile = variants.profile.as_ref().filter(|profile| {
-            profile.starts_with(&own) || profile.ends_with(".toml") || variants.engines.len() == 1
+            profile.starts_with(&own) || is_path(profile) || variants.engines.len() == 1
         });
         let mut name = build.replace('@', "-");
         if let Some(profile) = profile {
-            name = format!("{name}-{}", profile.strip_prefix(&own).unwrap_or(profile));
+            name = format!("{name}-{}", short_name(profile, &own));
         }
         let twin = counts.entry(name.clone()).or_insert(0);
         *twin += 1;
@@ -109,6 +119,14 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         table
     };
     variants.engines.iter().map(&mut table).collect()
+}
+
+/// Returns the part of a variant's name that a profile gives.
+fn short_name(profile: &str, engine: &str) -> String {
+    let stem = Path::new(profile).file_stem().filter(|_| is_path(profile));
+    let name = stem.map_or(profile.into(), |stem| stem.to_string_lossy());
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.strip_prefix(engine).unwrap_or(&name).replace(|c| !fits(c), "-")
 }
 
 #[cfg(test)]
@@ -144,6 +162,9 @@ mod tests {
         assert_eq!(names, ["log-9.1-wide", "tree", "tree-2"]);
         let profiles: Vec<_> = tables.iter().map(|table| table.text(PROFILE)).collect();
         assert_eq!(profiles, ["log-wide", "", ""]);
+        let own =
+            name_variants(&typed(&["log@9.1"], Some("../my own/log-big one.toml")), &Pairs::new());
+        assert_eq!(own[0].text(NAME), "log-9.1-big-one");
         let single = name_variants(&typed(&["tree"], Some("wide")), &Pairs::new());
         assert_eq!(single[0].text(NAME), "tree-wide", "a single engine takes any profile");
     }
@@ -156,9 +177,19 @@ mod tests {
         assert_eq!(filled.chosen, None);
         let filled = filled.experiment;
         assert_eq!((filled.name.as_str(), filled.steps.len()), ("quick-fillseq-readrandom", 2));
+        assert_eq!(filled.question, "What does tree do on this machine, in fillseq, readrandom?");
         // This test's catalog lacks filluniquerandom: that it is requested is what is tested.
         let refused = planned(&["readrandom"], &tree, &rows).unwrap_err().to_string();
         assert_eq!(refused, "unknown step `filluniquerandom`");
+    }
+
+    #[test]
+    fn step_of_an_application_is_refused_with_its_name() {
+        let rows = Overrides::default().with("rows", "1k");
+        let refused = planned(&["fillseq", "q100"], &typed(&["pg@15"], None), &rows).unwrap_err();
+        assert_eq!(refused.to_string(), "unknown step `q100`");
+        let help = refused.help().expect("a remedy").to_string();
+        assert!(help.ends_with("add --workload ibench-2023"), "{help}");
     }
 
     #[test]

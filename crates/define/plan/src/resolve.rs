@@ -8,7 +8,7 @@ use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
 use toml::Spanned;
 
-use crate::application::Described;
+use crate::application::{Described, describe};
 use crate::catalog::{Catalog, Machine};
 use crate::error::{Errors, PlanError, Source};
 use crate::preset::Preset;
@@ -72,7 +72,7 @@ impl Resolver<'_> {
     ) -> Result<Option<T>, PlanError> {
         let Some(value) = self.value(tables, setting, parse)? else { return Ok(None) };
         let place = tables.iter().find_map(|table| table.get(setting)).map_or(0..0, Spanned::span);
-        self.positive(value, what, place).map(Some)
+        self.positive(value, (setting, what), place).map(Some)
     }
 
     /// Returns the error of an invalid value: at its place, or with its flag.
@@ -100,17 +100,19 @@ impl Resolver<'_> {
     pub(crate) fn positive<T: Copy + Into<u64>>(
         &self,
         value: T,
-        what: &str,
+        (setting, what): (&Setting, &str),
         place: Range<usize>,
     ) -> Result<T, PlanError> {
         if value.into() > 0 {
             return Ok(value);
         }
-        Err(PlanError::new(format!("{what} is zero: nothing would be measured")).at(
-            self.source,
-            place,
-            "must be more than zero",
-        ))
+        let remedy = match place.is_empty() {
+            true => format!("give more than zero: --{}", setting.flag()),
+            false => "give more than zero".to_owned(),
+        };
+        Err(PlanError::new(format!("{what} is zero: nothing would be measured"))
+            .at(self.source, place, "must be more than zero")
+            .remedy(remedy))
     }
 
     /// Checks one step and resolves its defaults, except the load.
@@ -189,9 +191,29 @@ impl Resolver<'_> {
             return Err(self.refuse(place, why).remedy("leave out this step, or `workload`"));
         }
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
+        let is_typed = place.is_empty();
         let error =
             PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");
-        Err(error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))))
+        Err(match &self.applications_with(name)[..] {
+            [] => error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))),
+            [first, ..] if is_typed => error.remedy(format!(
+                "it is a step of an application of SQL servers: add --workload {first}"
+            )),
+            [first, ..] => error.remedy(format!(
+                "it is a step of an application of SQL servers: add workload = \"{first}\" to \
+                 [benchmark]"
+            )),
+        })
+    }
+
+    /// Returns the shipped applications with that step, where the experiment has none.
+    fn applications_with(&self, step: &str) -> Vec<String> {
+        let names = self.catalog.application_names().into_iter();
+        let names = names.filter(|_| self.application.is_none());
+        let has_it = |name: &String| {
+            describe(name, self.catalog).is_ok_and(|it| it.application.step(step).is_some())
+        };
+        names.filter(has_it).collect()
     }
 
     fn stop_rule(

@@ -104,7 +104,11 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     let mut file = File::default();
     for key in ["experiment", "benchmark"] {
         if root.get_ref().get(key).is_none() {
-            reader.errors.push(missing(source, key, 0..0));
+            let remedy = format!(
+                "{} has no table [{key}]: add it, as in docs/guide/first-experiment.md",
+                source.name
+            );
+            reader.errors.push(missing(source, key, 0..0).remedy(remedy));
         }
     }
     for (key, node) in root.get_ref().as_table().into_iter().flatten() {
@@ -171,6 +175,7 @@ impl Reader<'_> {
             };
             let kind = setting.kind;
             if let Kind::Tables(of) = kind {
+                section.values.insert(setting.key, Spanned::new(node.span(), String::new()));
                 section.tables = Some(self.sections(of, node));
             } else if matches!(kind, Kind::Load) {
                 section.load = Some(Box::new(self.section(Table::Load, node)));

@@ -9,7 +9,9 @@ use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
-use crate::settings::{BATCH_KEYS, DURATION, RANGE_ROWS, SETTLE_CAP, Setting, WARMUP, WRITER_RATE};
+use crate::settings::{
+    BATCH_KEYS, DURATION, RANGE_ROWS, SETTLE_CAP, STEPS, Setting, WARMUP, WRITER_RATE,
+};
 use crate::spec::Section;
 use crate::step_load::is_timed;
 
@@ -63,7 +65,9 @@ impl Resolver<'_> {
                 None => "for instance steps = [\"fillseq\", \"readrandom\"]",
                 Some(_) => "leave out `steps` for those of the application, in its order",
             };
-            errors.push(PlanError::new("the benchmark has no steps").remedy(remedy));
+            let error = PlanError::new("the benchmark has no steps");
+            let place = benchmark.place_of(STEPS);
+            errors.push(error.at(self.source, place, "an empty list").remedy(remedy));
         }
         // What concerns all steps can be checked when each is valid.
         if errors.len() == 0 {

@@ -8,6 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
+use crate::secret::misplaced_address;
 
 /// A value of a file, with its place.
 pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
@@ -101,6 +102,11 @@ pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
         let error = PlanError::new(error.message()).at(source, place, "here");
         remedy.into_iter().fold(error, |error, remedy| error.remedy(remedy))
     })?;
+    if let Some(place) = misplaced_address(&table) {
+        return Err(PlanError::new("the address of a server stands at the wrong place")
+            .at(source, place, "here")
+            .remedy("write it as `dsn` of its [[variant]]: what else is written is stored"));
+    }
     Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
 }
 

@@ -5,13 +5,12 @@ use std::error::Error;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::{fs, io};
 
 use engine::EngineError;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use model::Identity;
-use sha2::{Digest, Sha256};
 
+use crate::file::{ImageFile, unreadable};
 use crate::image::check_image;
 
 /// A library loaded until the process ends.
@@ -57,9 +56,9 @@ pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
 }
 
 fn load(path: PathBuf) -> Result<Loaded, EngineError> {
-    let image = fs::read(&path).map_err(unreadable(&path))?;
+    let file = ImageFile::read(path.clone())?;
     if cfg!(target_os = "linux") {
-        check_image(&image, std::env::consts::ARCH)
+        check_image(&file.image, std::env::consts::ARCH)
             .map_err(|reason| EngineError::build(format!("`{}` {reason}", path.display())))?;
     }
     // SAFETY: the library's initialisers are those of an engine and its run-time libraries, made to
@@ -70,12 +69,8 @@ fn load(path: PathBuf) -> Result<Loaded, EngineError> {
         let message = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         EngineError::Fatal(format!("the loader rejects `{}`: {message}", path.display()))
     })?;
-    Ok(Loaded { library, path, sha256: sha256(&image) })
-}
-
-/// Returns the SHA-256 of a file's bytes, in hex.
-pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    file.check_unchanged()?;
+    Ok(Loaded { library, path, sha256: file.sha256() })
 }
 
 /// Returns the identity of an engine, which is linked unless its library is `loaded`.
@@ -88,11 +83,6 @@ pub fn identity(engine: &str, version: String, loaded: Option<&Loaded>) -> Ident
         sha256: loaded.map(|library| library.sha256.clone()),
         ..Identity::default()
     }
-}
-
-/// Returns the error for a file that cannot be read.
-pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> EngineError {
-    move |error| EngineError::Fatal(format!("`{}`: {error}", path.display()))
 }
 
 impl Loaded {
@@ -126,7 +116,7 @@ mod tests {
     fn a_file_that_is_not_a_library_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("script.so");
-        fs::write(&path, "#!/bin/sh\n").unwrap();
+        std::fs::write(&path, "#!/bin/sh\n").unwrap();
         let error = load_once(&path).unwrap_err().to_string();
         assert!(error.contains("is not a shared library"), "{error}");
         let error = load_once(&dir.path().join("absent.so")).unwrap_err().to_string();

@@ -3,9 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
-use model::{Endpoint, Options, Settings};
+use model::{Endpoint, Options, Password, Settings};
 
-/// Directories of one server, owned by its user.
+/// Directories and password of one server.
+///
+/// The data, sockets and temporary files belong to its account; the directory above them, with log
+/// and configuration, does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     /// The data directory; empty before set-up.
@@ -18,8 +21,15 @@ pub struct Site {
     pub log: PathBuf,
     /// Port number, for servers that name their socket by it.
     pub port: u16,
-    /// Name of the user the server runs as.
-    pub user: String,
+    /// Password of its superuser, drawn for it.
+    pub password: Password,
+}
+
+impl Site {
+    /// Returns the path of a configuration file: outside the directories that the server can write.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.log.with_file_name(name)
+    }
 }
 
 /// Specification of a server to start.
@@ -48,8 +58,10 @@ pub struct Task {
     pub environment: Vec<(String, String)>,
     /// Text of its standard input.
     pub input: String,
-    /// Files to write before it is run, with their text.
+    /// Files to write before it is run, with their text; each is a [`Site::file`].
     pub files: Vec<(PathBuf, String)>,
+    /// As `files`, but read by its account only and removed once the task has read them.
+    pub secrets: Vec<(PathBuf, Password)>,
 }
 
 /// The signal for a clean stop.
@@ -69,6 +81,11 @@ pub trait Kind: Send + Sync {
     /// Returns the environment that `program` needs to run at all, as for `--version`.
     fn environment(&self, _program: &Path) -> Vec<(String, String)> {
         Vec::new()
+    }
+
+    /// Returns whether set-up programs read the name of their account.
+    fn needs_account_name(&self) -> bool {
+        false
     }
 
     /// Returns the programs that make an empty data directory, in order; each must succeed.

@@ -1,22 +1,22 @@
 //! Starts server programs as their user, in their placement.
+//!
+//! Files are written outside the directories that this user can write.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
+
+use model::Password;
 
 use crate::error::ServerError;
 use crate::kind::Task;
 use crate::private_dir::PrivateDir;
 use crate::process::ProcessIdentity;
 use crate::user::{User, command};
-
-/// Variables that a server does not inherit: preloads are for the worker.
-const NOT_INHERITED: &[&str] = &["LD_PRELOAD", "MALLOC_CONF", "LD_BIND_NOW"];
-/// Prefix of variables that hold passwords.
-const PASSWORDS: &str = "ASSAY_PASSWORD";
 
 /// Joins control groups, then becomes the command that follows them.
 const JOIN: &str = r#"n=$1; shift
@@ -54,30 +54,35 @@ impl ServerPlacement {
     }
 }
 
-/// Writes a task's files and starts it, with its output appended to `log`.
+/// Writes a task's files and starts it after a `prefix`, with its output appended to `log`.
 ///
 /// It is in a process group of its own, so that Ctrl-C reaches the caller only.
-pub(crate) fn launch(
+fn launch(
     task: &Task,
     user: &User,
-    placement: &ServerPlacement,
+    prefix: Vec<OsString>,
     log: &Path,
 ) -> Result<Child, ServerError> {
+    let paths = task.files.iter().map(|(path, _)| path);
+    for path in paths.chain(task.secrets.iter().map(|(path, _)| path)) {
+        assert_eq!(path.parent(), log.parent(), "a file of a task is a `Site::file`");
+    }
     for (path, text) in &task.files {
-        fs::write(path, text).map_err(ServerError::file(path))?;
-        user.own(path).map_err(ServerError::file(path))?;
+        write_new(path, text).map_err(ServerError::file(path))?;
+    }
+    for (path, text) in &task.secrets {
+        write_secret(path, text, Some(user)).map_err(ServerError::file(path))?;
     }
     let file = File::options().append(true).create(true).open(log);
     let file = file.map_err(ServerError::file(log))?;
-    user.own(log).map_err(ServerError::file(log))?;
     let again = file.try_clone().map_err(ServerError::file(log))?;
-    let mut args = placement.args();
-    args.extend(user.args());
+    let mut args = prefix;
     args.extend(env_args(&task.environment));
     args.push(task.program.clone().into_os_string());
     args.extend(task.arguments.iter().map(OsString::from));
     let mut command = command(&args);
-    inherit(&mut command);
+    // Messages are in English.
+    command.env("LC_ALL", "C");
     let input = if task.input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(input).stdout(file).stderr(again).process_group(0);
     let mut child = command.spawn().map_err(ServerError::spawn)?;
@@ -86,6 +91,66 @@ pub(crate) fn launch(
         input.write_all(task.input.as_bytes()).ok();
     }
     Ok(child)
+}
+
+/// Starts a server in its placement.
+pub(crate) fn serve(
+    task: &Task,
+    user: &User,
+    placement: &ServerPlacement,
+    log: &Path,
+) -> Result<Child, ServerError> {
+    let mut prefix = placement.args();
+    prefix.extend(user.args());
+    launch(task, user, prefix, log)
+}
+
+/// Writes a file in the place of an earlier one.
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    fs::remove_file(path).or_else(if_absent)?;
+    let mut file = File::options().write(true).create_new(true).mode(0o644).open(path)?;
+    // Whatever the umask: it holds no secret, and the server must read it.
+    file.set_permissions(Permissions::from_mode(0o644))?;
+    file.write_all(text.as_bytes())
+}
+
+/// Writes a password to a file that only this process's user can read, and `reader`.
+pub(crate) fn write_secret(
+    path: &Path,
+    password: &Password,
+    reader: Option<&User>,
+) -> io::Result<()> {
+    fs::remove_file(path).or_else(if_absent)?;
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(password.0.as_bytes())?;
+    reader.map_or(Ok(()), |user| user.let_read(&file))
+}
+
+/// Removes the passwords that a task has read.
+pub(crate) fn remove_secrets(task: &Task) -> Result<(), ServerError> {
+    for (path, _) in &task.secrets {
+        fs::remove_file(path).or_else(if_absent).map_err(ServerError::file(path))?;
+    }
+    Ok(())
+}
+
+fn if_absent(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
+}
+
+/// Runs `tar` in a directory of the user, as the user: whatever another process puts there, nothing
+/// is read or written that the user could not.
+pub(crate) fn tar(user: &User, args: &[&str], dir: &Path, io: (Stdio, Stdio)) -> io::Result<()> {
+    let mut all = user.args();
+    all.extend(["tar", "-C"].map(OsString::from));
+    all.push(dir.as_os_str().to_owned());
+    all.extend(args.iter().map(OsString::from));
+    let output = command(&all).stdin(io.0).stdout(io.1).stderr(Stdio::piped()).spawn()?;
+    let output = output.wait_with_output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("tar: {}", String::from_utf8_lossy(&output.stderr).trim())))
 }
 
 /// Runs a task until it ends or `is_cancelled`, then returns its status.
@@ -98,7 +163,7 @@ pub(crate) fn run(
     waits: u64,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Option<ExitStatus>, ServerError> {
-    let mut child = launch(task, user, &ServerPlacement::default(), log)?;
+    let mut child = launch(task, user, user.set_up_args(), log)?;
     if let Some(process) = ProcessIdentity::of(child.id()) {
         let recorded = private_dir.record_server(process);
         if recorded.is_err() || !process.wait(waits, is_cancelled) {
@@ -131,17 +196,6 @@ fn env_args(environment: &[(String, String)]) -> Vec<OsString> {
     }
     let set = environment.iter().map(|(name, value)| format!("{name}={value}").into());
     std::iter::once("env".into()).chain(set).collect()
-}
-
-/// Removes passwords and preloads from the environment; messages are in English.
-fn inherit(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with(PASSWORDS) || NOT_INHERITED.contains(&&*text) {
-            command.env_remove(&name);
-        }
-    }
-    command.env("LC_ALL", "C");
 }
 
 /// Describes how a process ended: `exit code 1`, `signal 9`.

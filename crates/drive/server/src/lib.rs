@@ -4,9 +4,10 @@
 //! crate stands between `model` and the runner, which starts a server for each run, in a control
 //! group of its own, and ends it.
 //!
-//! Invariants: a server listens on a unix socket below its [`Site`] only; it runs as an
-//! unprivileged user; it dies with the process that started it; only processes that this crate
-//! has started are ever ended, and only directories that it has made are removed.
+//! Invariants: a server listens on a unix socket below its [`Site`] only and requires its
+//! password; it runs as an account without rights, for root one of its own, and root writes nothing
+//! below a directory of that account; it dies with the process that started it; only processes that
+//! this crate has started are ever ended, and only directories that it has made are removed.
 //!
 //! What the clients of all servers share is here too: [`write_and_take`] for pipelining.
 //!

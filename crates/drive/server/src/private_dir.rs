@@ -69,7 +69,7 @@ impl PrivateDir {
         let fail = || ServerError::file(path);
         fs::set_permissions(path, Permissions::from_mode(0o711)).map_err(fail())?;
         DirBuilder::new().mode(0o700).create(private_dir.socket()).map_err(fail())?;
-        user.own(&private_dir.socket()).map_err(fail())?;
+        user.give(&private_dir.socket()).map_err(fail())?;
         Ok(private_dir)
     }
 

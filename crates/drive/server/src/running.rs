@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
-use model::{Endpoint, Options, Settings};
+use model::{Endpoint, Options, Password, Settings};
 use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
-use crate::launch::{self, ServerPlacement, launch};
+use crate::launch::{self, ServerPlacement};
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, WAIT_MS, kill_all};
 use crate::site::{self, Template};
@@ -108,17 +108,20 @@ impl Running {
     /// # Errors
     /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
     pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
-        let mut user = User::find(start.user)?;
+        let data = start.dir.join("data");
+        let user = User::find(start.user, &data, start.kind.needs_account_name())?;
         let groups = &start.placement.groups;
         // First of all, so that the note covers everything a killed process leaves.
         let mut private_dir = PrivateDir::make(&user, start.dir, groups)?;
-        let site = site_of(start, &private_dir, &user);
+        let mut site = site_of(start, &private_dir);
         site::make(&site, start.dir, &user)?;
-        user.reach(&[
-            (start.program, "the server's program with --cache"),
-            (&site.data, "the data with --data-dir"),
-            (&site.socket, "the sockets"),
+        user.check_reach(&[
+            (start.program, "move the server with `assay engine add` or --cache-dir"),
+            (&site.data, "move the data with --data-dir, such as /var/tmp/assay-data"),
+            (&site.socket, "open the directory of the sockets"),
         ])?;
+        let is_new = site::is_empty(&site.data)?;
+        site.password = site::password(start.dir, is_new)?;
         let version = launch::version(start.program, &user, &start.kind.environment(start.program));
         let spec = ServerSpec {
             program: start.program,
@@ -128,14 +131,14 @@ impl Running {
             options: start.options,
         };
         let mut files = Vec::new();
-        if site::is_empty(&site.data)? {
+        if is_new {
             let tasks = start.kind.set_up(&spec)?;
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
             set_up(start, (&site, &user), &tasks, &mut private_dir, is_cancelled)?;
         }
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
-        let child = launch(&task, &user, &start.placement, &site.log)?;
+        let child = launch::serve(&task, &user, &start.placement, &site.log)?;
         let endpoint = start.kind.endpoint(&site);
         let mut running = Self {
             kind: start.kind,
@@ -153,7 +156,9 @@ impl Running {
         if let Some(server) = ProcessIdentity::of(running.child.id()) {
             running.private_dir.record_server(server)?;
         }
-        running.wait_until_ready(start.ready_within, is_cancelled)?;
+        let ready = running.wait_until_ready(start.ready_within, is_cancelled);
+        launch::remove_secrets(&task)?;
+        ready?;
         running.private_dir.record_shared_memory()?;
         Ok(running)
     }
@@ -173,15 +178,11 @@ impl Running {
 
     /// Returns the facts of its start, by name.
     pub fn facts(&self) -> BTreeMap<String, String> {
-        let user = match self.user.capability {
-            Some(capability) => format!("{} with the capability {capability}", self.user.name),
-            None => self.user.name.clone(),
-        };
         let program = self.program.display().to_string();
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
             ("server_program", program),
-            ("server_user", user),
+            ("server_user", self.user.name.clone()),
             ("server_version", self.version.clone()),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
@@ -293,7 +294,8 @@ impl Drop for Running {
     }
 }
 
-fn site_of(start: &Start<'_>, private_dir: &PrivateDir, user: &User) -> Site {
+/// Returns the directories of a server; its password is not known yet.
+fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let (first, count) = PORTS;
     #[expect(clippy::cast_possible_truncation, reason = "it is below a number of 16 bits")]
@@ -304,7 +306,7 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir, user: &User) -> Site {
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),
         port: first + own.wrapping_add(number) % count,
-        user: user.name.clone(),
+        password: Password(String::new()),
     }
 }
 
@@ -316,7 +318,9 @@ fn set_up(
     private_dir: &mut PrivateDir,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<(), ServerError> {
-    let template = start.templates.map(|root| Template::of(root, start.fingerprint, tasks, site));
+    // What holds a password is not stored.
+    let root = start.templates.filter(|_| tasks.iter().all(|task| task.secrets.is_empty()));
+    let template = root.map(|root| Template::of(root, start.fingerprint, tasks, site));
     if let Some(template) = &template
         && template.fill(site, user)?
     {
@@ -324,7 +328,9 @@ fn set_up(
     }
     for task in tasks {
         let place = (user, site.log.as_path());
-        let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled)?;
+        let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled);
+        launch::remove_secrets(task)?;
+        let status = status?;
         if is_cancelled() {
             return Err(ServerError::Interrupted);
         }

@@ -5,7 +5,9 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use child::Role;
 
 use crate::process::ProcessIdentity;
 
@@ -56,7 +58,7 @@ pub(crate) fn remove_segments(creator: &ProcessIdentity, uid: u32) {
     }
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     for id in segments(&table, creator.pid, uid) {
-        let mut command = Command::new("ipcrm");
+        let mut command = child::command(Role::Program, "ipcrm");
         command.args(["-m", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
         // A segment of a few bytes may stay on failure.
         drop(command.status());

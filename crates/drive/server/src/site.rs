@@ -3,31 +3,59 @@
 use std::fs::{self, File, Permissions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use model::Password;
 
 use crate::error::ServerError;
 use crate::kind::{Site, Task};
-use crate::user::User;
+use crate::launch::{tar, write_secret};
+use crate::user::{User, random};
 
 /// Bytes read from the end of a log.
 const TAIL_BYTES: u64 = 64 << 10;
 /// Longest log line that is reported, in characters.
 const LINE_CHARS_MAX: usize = 400;
 /// Prefix of the names of templates.
-const TEMPLATE: &str = "run-template-";
+const TEMPLATE: &str = "template-";
+/// File of a template: its data, packed.
+const DATA: &str = "data.tar";
+/// File of a server's password, which only this process's user can read.
+const PASSWORD: &str = "password";
 
-/// Creates missing directories, owned by the user.
+/// Creates missing directories; data and temporary files are the user's.
+///
+/// # Errors
+/// When another account could replace `dir`, or the file system reports an error.
 pub(crate) fn make(site: &Site, dir: &Path, user: &User) -> Result<(), ServerError> {
     let fail = ServerError::file;
+    user.check_trust(dir)?;
     fs::create_dir_all(dir).map_err(fail(dir))?;
     fs::set_permissions(dir, Permissions::from_mode(0o711)).map_err(fail(dir))?;
+    user.check_trust(dir)?;
     for dir in [&site.data, &site.temporary] {
         fs::create_dir_all(dir).map_err(fail(dir))?;
         fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(fail(dir))?;
-        user.own(dir).map_err(fail(dir))?;
+        user.give(dir).map_err(fail(dir))?;
     }
     Ok(())
+}
+
+/// Returns the password of the data in `dir`, drawn when they are new.
+pub(crate) fn password(dir: &Path, is_new: bool) -> Result<Password, ServerError> {
+    let path = dir.join(PASSWORD);
+    if !is_new && path.exists() {
+        return fs::read_to_string(&path).map(Password).map_err(ServerError::file(&path));
+    }
+    let Some(bytes) = random() else {
+        let text = "the kernel's random generator gives no password: see getrandom(2)";
+        return Err(ServerError::fatal(text.to_owned()));
+    };
+    let password = Password(bytes.iter().map(|byte| format!("{byte:02x}")).collect());
+    write_secret(&path, &password, None).map_err(ServerError::file(&path))?;
+    Ok(password)
 }
 
 /// Returns whether a directory holds nothing.
@@ -49,7 +77,7 @@ impl Template {
     ///
     /// Its key is the program's hash and the tasks' text, without the site's own directories.
     pub(crate) fn of(root: &Path, fingerprint: &str, tasks: &[Task], site: &Site) -> Self {
-        let mut key = format!("{fingerprint} {} {tasks:?}", site.user);
+        let mut key = format!("{fingerprint} {tasks:?}");
         let dirs = [&site.data, &site.temporary, &site.socket, &site.log];
         for (number, dir) in dirs.into_iter().enumerate() {
             key = key.replace(&*dir.to_string_lossy(), &format!("<{number}>"));
@@ -64,26 +92,29 @@ impl Template {
         Self { dir: root.join(format!("{TEMPLATE}{:016x}", hasher.finish())), key }
     }
 
-    /// Copies the template to the data directory; returns `false` without one.
+    /// Unpacks the template into the data directory; returns `false` without one.
     pub(crate) fn fill(&self, site: &Site, user: &User) -> Result<bool, ServerError> {
         if !self.is_stored() {
             return Ok(false);
         }
-        copy(&self.dir.join("data"), &site.data, user).map_err(ServerError::file(&site.data))?;
+        let unpacked = File::open(self.dir.join(DATA))
+            .and_then(|data| tar(user, &["-xpf", "-"], &site.data, (data.into(), Stdio::null())));
+        unpacked.map_err(ServerError::file(&site.data))?;
         Ok(true)
     }
 
     /// Stores a data directory right after set-up; skipped when the disk is full.
     ///
-    /// Copied elsewhere, then moved into place whole: others may read or store it meanwhile, and
+    /// Packed elsewhere, then moved into place whole: others may read or store it meanwhile, and
     /// the first one stored is used.
     pub(crate) fn store(&self, site: &Site, user: &User) {
         let stored = || -> io::Result<()> {
             let root = self.dir.parent().unwrap_or(Path::new("."));
-            let made = tempfile::Builder::new().prefix(TEMPLATE).tempdir_in(root)?;
-            let data = made.path().join("data");
-            fs::create_dir(&data)?;
-            copy(&site.data, &data, user)?;
+            let mut new = tempfile::Builder::new();
+            new.prefix(TEMPLATE).permissions(Permissions::from_mode(0o700));
+            let made = new.tempdir_in(root)?;
+            let data = File::create(made.path().join(DATA))?;
+            tar(user, &["-cf", "-", "."], &site.data, (Stdio::null(), data.into()))?;
             fs::write(made.path().join("key"), &self.key)?;
             let moved = fs::rename(made.path(), &self.dir);
             if moved.is_ok() || self.is_stored() {
@@ -101,29 +132,6 @@ impl Template {
     fn is_stored(&self) -> bool {
         fs::read_to_string(self.dir.join("key")).is_ok_and(|known| known == self.key)
     }
-}
-
-/// Copies a directory's content to another, owned by the user.
-fn copy(from: &Path, to: &Path, user: &User) -> io::Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (source, target) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            fs::create_dir(&target)?;
-            fs::set_permissions(&target, fs::metadata(&source)?.permissions())?;
-            copy(&source, &target, user)?;
-        } else if kind.is_symlink() {
-            symlink(fs::read_link(&source)?, &target)?;
-            continue;
-        } else if kind.is_file() {
-            fs::copy(&source, &target)?;
-        } else {
-            continue;
-        }
-        user.own(&target)?;
-    }
-    Ok(())
 }
 
 /// Returns the end of a log.
@@ -157,7 +165,7 @@ mod tests {
             temporary: dir.join("tmp"),
             log: dir.join("server.log"),
             port: 20_001,
-            user: "nobody".to_owned(),
+            password: Password("hush".to_owned()),
         }
     }
 
@@ -170,7 +178,7 @@ mod tests {
     #[test]
     fn template_key_covers_program_and_set_up() {
         let root = tempfile::tempdir().unwrap();
-        let user = User::find(None).unwrap();
+        let user = User::find(None, Path::new("/nonexistent"), false).unwrap();
         let (here, there) = (site(&root.path().join("a")), site(&root.path().join("b")));
         for site in [&here, &there] {
             make(site, site.data.parent().unwrap(), &user).unwrap();
@@ -194,7 +202,7 @@ mod tests {
     fn concurrent_set_ups_copy_whole_templates() {
         const FILES: usize = 200;
         let root = tempfile::tempdir().unwrap();
-        let user = User::find(None).unwrap();
+        let user = User::find(None, Path::new("/nonexistent"), false).unwrap();
         let set_up = |number: usize| {
             let dir = root.path().join(format!("site-{number}"));
             let site = site(&dir);

@@ -1,5 +1,7 @@
 //! Servers as engines of a directory, for the tests of their drivers.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -13,6 +15,55 @@ use tempfile::TempDir;
 use crate::kind::Kind;
 use crate::launch::ServerPlacement;
 use crate::running::{READY_WITHIN, Running, STOP_WITHIN, Start};
+
+/// Returns whether servers run as an account other than this process; prints it if not.
+#[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
+pub fn is_root() -> bool {
+    let is_root = nix::unistd::geteuid().is_root();
+    if !is_root {
+        println!("skipped: only root starts servers as other accounts");
+    }
+    is_root
+}
+
+/// Checks that a server's processes have no rights and its password is nowhere to be read.
+///
+/// # Panics
+/// When one has a capability or could gain one, or a command line, an environment or a stored file
+/// has the password.
+pub fn assert_confined(running: &Running) {
+    let password = &running.site.password.0;
+    assert!(password.len() >= 32, "128 random bits");
+    let has_password = |path: &Path| {
+        let bytes = fs::read(path).unwrap_or_default();
+        bytes.windows(password.len()).any(|part| part == password.as_bytes())
+    };
+    let mut servers = 0;
+    for process in fs::read_dir("/proc").expect("there is a /proc").flatten() {
+        let process = process.path();
+        assert!(!["cmdline", "environ"].iter().any(|name| has_password(&process.join(name))));
+        let is_its = |path: PathBuf| path.starts_with(&running.site.data);
+        if !fs::read_link(process.join("cwd")).is_ok_and(is_its) {
+            continue;
+        }
+        servers += 1;
+        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+        let none = "0000000000000000";
+        for field in ["CapEff:", "CapPrm:", "CapAmb:"].map(|name| format!("{name}\t{none}")) {
+            assert!(status.contains(&field), "{field} is not in {status}");
+        }
+        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+        assert!(!status.contains("Uid:\t0\t"), "{status}");
+    }
+    assert!(servers > 0, "it works in its data directory");
+    let files = running.site.log.parent().map(fs::read_dir).expect("it has a directory");
+    for file in files.expect("it can be read").flatten().map(|entry| entry.path()) {
+        let is_stored = running.files().contains(&file);
+        assert!(!has_password(&file) || !is_stored, "{} is archived", file.display());
+        let mode = fs::metadata(&file).map_or(0, |meta| meta.permissions().mode());
+        assert!(!has_password(&file) || mode & 0o077 == 0, "{} is readable", file.display());
+    }
+}
 
 /// Rows written before a server is killed.
 const ROWS: u32 = 300;

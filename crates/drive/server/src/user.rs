@@ -1,126 +1,172 @@
 //! The account that server processes run under.
 
 use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown, lchown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
+
+use nix::unistd::{Uid, getegid, geteuid};
+use rustix::rand::GetRandomFlags;
+
+use child::Role;
 
 use crate::error::ServerError;
 
-/// User that servers run as when the caller is root and names no other.
+/// User that servers run as when the caller is root and may use no account of its own.
 const UNPRIVILEGED: &str = "nobody";
 
-/// Capabilities that open closed directories to the user, weakest first.
-///
-/// `/root` is closed on most systems, and an administrator's cache lies below it. Containers
-/// often grant only the second. Source: capabilities(7).
-const CAPABILITIES: &[&str] = &["dac_read_search", "dac_override"];
+/// Mode bit of a directory in which only the owner of an entry may replace it. Source: inode(7).
+const STICKY: u32 = 0o1000;
 
-/// A user of this system.
+/// Ids of accounts made up for a server: no user of a distribution, container or systemd has one.
+///
+/// Source: systemd, "Users, Groups, UIDs and GIDs on systemd Systems", the last unused range.
+const OWN_IDS: std::ops::Range<u32> = 1_879_048_192..2_147_483_647;
+/// Draws of an unused id: a collision is one in millions.
+const DRAWS_MAX: usize = 8;
+
+/// The account of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
-    /// The name.
+    /// Its name, or what it is.
     pub name: String,
     pub(crate) uid: u32,
     gid: u32,
     /// Whether it is the user of this process.
     is_self: bool,
-    /// The capability it needs to reach its directories.
-    pub(crate) capability: Option<&'static str>,
+    /// The named user that set-up programs take themselves for, in a user namespace.
+    alias: Option<u32>,
 }
 
 impl User {
-    /// Returns the account `name`; by default an unprivileged one for root.
+    /// Returns the account `name`; by default, for root, one that nothing else uses.
     ///
-    /// Any other user runs servers under its own account.
+    /// The owner of a server's data stays their owner. Any other user runs servers under its own
+    /// account. With `needs_name` set-up programs read their account's name, which needs a user
+    /// namespace; where the kernel grants none, or maps no such id, the account is the
+    /// unprivileged user of the system.
     ///
     /// # Errors
     /// When there is none of that name, and for root.
-    pub fn find(name: Option<&str>) -> Result<Self, ServerError> {
-        let own = nix::unistd::geteuid();
-        let found = match name {
-            None if !own.is_root() => nix::unistd::User::from_uid(own),
-            named => nix::unistd::User::from_name(named.unwrap_or(UNPRIVILEGED)),
+    pub fn find(name: Option<&str>, data: &Path, needs_name: bool) -> Result<Self, ServerError> {
+        let own = geteuid();
+        match name {
+            Some(name) => Self::named(name),
+            None if !own.is_root() => Ok(Self::current()),
+            None => match Self::own(data, needs_name) {
+                Some(user) => Ok(user),
+                None => Self::named(UNPRIVILEGED),
+            },
+        }
+    }
+
+    fn named(name: &str) -> Result<Self, ServerError> {
+        let Some(user) = nix::unistd::User::from_name(name).ok().flatten() else {
+            return Err(ServerError::fatal(format!(
+                "there is no user `{name}` for servers to run as: name another in \
+                 ASSAY_SERVER_USER, or make it with useradd"
+            )));
         };
-        let (name, uid, gid) = match found.ok().flatten() {
-            Some(user) => (user.name, user.uid, user.gid),
-            // A container may run under an id without a name.
-            None if name.is_none() && !own.is_root() => {
-                (own.to_string(), own, nix::unistd::getegid())
-            }
-            None => {
-                let name = name.unwrap_or(UNPRIVILEGED);
-                return Err(ServerError::fatal(format!(
-                    "there is no user `{name}` for servers to run as: name another in \
-                     ASSAY_SERVER_USER, or make it with useradd"
-                )));
-            }
-        };
-        if uid.is_root() {
+        if user.uid.is_root() {
             let text = "servers do not run as root: name an unprivileged user in ASSAY_SERVER_USER";
             return Err(ServerError::fatal(text.to_owned()));
         }
-        let is_self = uid == own;
-        Ok(Self { name, uid: uid.as_raw(), gid: gid.as_raw(), is_self, capability: None })
+        let (uid, gid, is_self) = (user.uid.as_raw(), user.gid.as_raw(), user.uid == geteuid());
+        Ok(Self { name: user.name, uid, gid, is_self, alias: None })
     }
 
-    /// Gives a file or directory to the user.
-    pub(crate) fn own(&self, path: &Path) -> io::Result<()> {
-        if self.is_self { Ok(()) } else { chown(path, Some(self.uid), Some(self.gid)) }
+    /// Returns the user of this process; a container may run under an id without a name.
+    fn current() -> Self {
+        let (uid, gid) = (geteuid(), getegid());
+        let name = nix::unistd::User::from_uid(uid).ok().flatten().map(|user| user.name);
+        let name = name.unwrap_or_else(|| uid.to_string());
+        Self { name, uid: uid.as_raw(), gid: gid.as_raw(), is_self: true, alias: None }
+    }
+
+    /// Returns the owner of `data`, or an account that nothing else uses; `None` without the right.
+    fn own(data: &Path, needs_name: bool) -> Option<Self> {
+        let owner = fs::symlink_metadata(data).ok().filter(|meta| meta.uid() != 0);
+        let (uid, gid) = match owner {
+            Some(meta) => (meta.uid(), meta.gid()),
+            None => unused_id().map(|id| (id, id))?,
+        };
+        let alias = nix::unistd::User::from_name(UNPRIVILEGED).ok().flatten();
+        let alias = alias.map(|user| user.uid.as_raw()).filter(|alias| needs_name && *alias != uid);
+        let name = "an account of its own".to_owned();
+        let user = Self { name, uid, gid, is_self: false, alias };
+        if needs_name && OWN_IDS.contains(&uid) {
+            let mut args = user.set_up_args();
+            args.push("true".into());
+            let status = command(&args).stderr(Stdio::null()).status();
+            return user.alias.and(status.ok()).filter(ExitStatus::success).map(|_| user);
+        }
+        Some(user)
+    }
+
+    /// Gives a file or directory to the user; follows no link.
+    pub(crate) fn give(&self, path: &Path) -> io::Result<()> {
+        if self.is_self { Ok(()) } else { lchown(path, Some(self.uid), Some(self.gid)) }
+    }
+
+    /// Lets the user read a file of this process that others cannot read.
+    pub(crate) fn let_read(&self, file: &File) -> io::Result<()> {
+        if self.is_self {
+            return Ok(());
+        }
+        fchown(file, None, Some(self.gid))?;
+        file.set_permissions(Permissions::from_mode(0o640))
     }
 
     /// Returns the command prefix that runs a program as the user and kills it with its parent.
     ///
-    /// The parent is the thread that starts it. Source: prctl(2), `PR_SET_PDEATHSIG`.
+    /// It can gain no right. The parent is the thread that starts it. Source: prctl(2),
+    /// `PR_SET_PDEATHSIG`, `PR_SET_NO_NEW_PRIVS`.
     pub(crate) fn args(&self) -> Vec<OsString> {
-        let mut args = vec!["setpriv".to_owned(), "--pdeathsig".to_owned(), "KILL".to_owned()];
+        let mut args = vec!["setpriv".to_owned(), "--no-new-privs".to_owned()];
+        args.extend(["--pdeathsig".to_owned(), "KILL".to_owned()]);
         if !self.is_self {
             args.extend(["--reuid".to_owned(), self.uid.to_string()]);
             args.extend(["--regid".to_owned(), self.gid.to_string(), "--clear-groups".to_owned()]);
-        }
-        if let Some(capability) = self.capability {
-            for set in ["--inh-caps", "--ambient-caps", "--bounding-set"] {
-                args.extend([set.to_owned(), format!("-all,+{capability}")]);
-            }
-            // With these, access(2) heeds the capability too.
-            let bits = "+no_setuid_fixup,+noroot".to_owned();
-            args.extend(["--securebits".to_owned(), bits]);
         }
         args.push("--".to_owned());
         args.into_iter().map(OsString::from).collect()
     }
 
-    /// Ensures that the user can enter every directory above `paths`, adding a capability if
-    /// needed; each path comes with the text of the error.
+    /// Returns [`User::args`] for a set-up program, which may need a name of its account.
+    ///
+    /// A new namespace clears the signal at the parent's death: it is set once more.
+    pub(crate) fn set_up_args(&self) -> Vec<OsString> {
+        let mut args = self.args();
+        if let Some(alias) = self.alias {
+            let map = format!("--map-user={alias}");
+            let more = ["unshare", "--user", &map, "--", "setpriv", "--pdeathsig", "KILL", "--"];
+            args.extend(more.map(OsString::from));
+        }
+        args
+    }
+
+    /// Checks that the user can enter every directory above `paths`; each path comes with the
+    /// remedy of the error.
     ///
     /// # Errors
-    /// The first directory that stays closed.
-    pub(crate) fn reach(&mut self, paths: &[(&Path, &'static str)]) -> Result<(), ServerError> {
-        let Some((dir, what)) = self.first_closed(paths)? else { return Ok(()) };
-        if !self.is_self {
-            for capability in CAPABILITIES {
-                let candidate = Self { capability: Some(capability), ..self.clone() };
-                // A capability that is not granted opens nothing.
-                if matches!(candidate.first_closed(paths), Ok(None)) {
-                    *self = candidate;
-                    return Ok(());
-                }
-            }
-        }
+    /// The first directory that is closed.
+    pub(crate) fn check_reach(&self, paths: &[(&Path, &str)]) -> Result<(), ServerError> {
+        let Some((dir, remedy)) = self.first_closed(paths)? else { return Ok(()) };
         let (user, dir) = (&self.name, dir.display());
         Err(ServerError::fatal(format!(
-            "user `{user}`, which runs the server, cannot enter {dir}: allow it with `chmod o+x \
-             {dir}`, or move {what}"
+            "the server runs as {user}, which cannot enter {dir}: {remedy}, or allow it with \
+             `chmod o+x {dir}`"
         )))
     }
 
     /// Returns the first directory that the user cannot enter, checked as that user.
-    fn first_closed(
+    fn first_closed<'a>(
         &self,
-        paths: &[(&Path, &'static str)],
-    ) -> Result<Option<(PathBuf, &'static str)>, ServerError> {
-        for (path, what) in paths {
+        paths: &[(&Path, &'a str)],
+    ) -> Result<Option<(PathBuf, &'a str)>, ServerError> {
+        for (path, remedy) in paths {
             let mut dirs: Vec<_> = path.ancestors().skip(1).collect();
             dirs.reverse();
             let script = r#"for dir; do [ -x "$dir" ] || { printf %s "$dir"; exit 0; }; done"#;
@@ -134,63 +180,147 @@ impl User {
             }
             if !output.stdout.is_empty() {
                 let dir = PathBuf::from(String::from_utf8_lossy(&output.stdout).into_owned());
-                return Ok(Some((dir, what)));
+                return Ok(Some((dir, remedy)));
             }
         }
         Ok(None)
     }
+
+    /// Checks that no other account can replace `dir` or a directory above it.
+    ///
+    /// Root would follow what such an account puts there.
+    ///
+    /// # Errors
+    /// The first directory that another account can write.
+    pub(crate) fn check_trust(&self, dir: &Path) -> Result<(), ServerError> {
+        if self.is_self {
+            return Ok(());
+        }
+        let absolute = std::path::absolute(dir).map_err(ServerError::file(dir))?;
+        let existing = absolute.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/"));
+        let real = existing.canonicalize().map_err(ServerError::file(existing))?;
+        for dir in existing.ancestors().chain(real.ancestors()) {
+            let meta = fs::symlink_metadata(dir).map_err(ServerError::file(dir))?;
+            let is_shared = meta.mode() & 0o022 != 0 && meta.mode() & STICKY == 0;
+            if meta.uid() != 0 || (is_shared && !meta.is_symlink()) {
+                let dir = dir.display();
+                return Err(ServerError::fatal(format!(
+                    "another account can write {dir}, so root starts no server below it: name a \
+                     directory of root with --data-dir, such as /var/tmp/assay-data"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
+///
+/// Source: `user_namespaces(7)`, `/proc/PID/uid_map`.
+fn unused_id() -> Option<u32> {
+    let is_mapped = |map: &str, id: u32| {
+        let text = fs::read_to_string(format!("/proc/self/{map}")).unwrap_or_default();
+        text.lines().any(|line| {
+            let fields: Vec<u32> =
+                line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
+            matches!(fields[..], [first, _, count] if id >= first && id - first < count)
+        })
+    };
+    let is_unused = |id: &u32| matches!(nix::unistd::User::from_uid(Uid::from_raw(*id)), Ok(None));
+    let ids = OWN_IDS.end - OWN_IDS.start;
+    let draws = (0..DRAWS_MAX).filter_map(|_| random().map(|it| OWN_IDS.start + draw(it, ids)));
+    draws.filter(is_unused).find(|id| is_mapped("uid_map", *id) && is_mapped("gid_map", *id))
+}
+
+fn draw(bytes: [u8; 16], below: u32) -> u32 {
+    let [a, b, c, d, ..] = bytes;
+    u32::from_le_bytes([a, b, c, d]) % below
+}
+
+/// Returns bytes from the kernel's random generator; `None` when it has none. Source: getrandom(2).
+pub(crate) fn random() -> Option<[u8; 16]> {
+    let mut bytes = [0; 16];
+    let count = rustix::rand::getrandom(&mut bytes, GetRandomFlags::empty()).ok()?;
+    (count == bytes.len()).then_some(bytes)
 }
 
 /// Builds a command that runs in `/`, which every user may enter.
 pub(crate) fn command(args: &[OsString]) -> Command {
     let (program, arguments) = args.split_first().expect("a command has a program");
-    let mut command = Command::new(program);
+    let mut command = child::command(Role::Program, program);
     command.args(arguments).current_dir("/").stdin(Stdio::null());
     command
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
+
+    /// A place without data.
+    const NOWHERE: &str = "/nonexistent/data";
 
     #[test]
     fn servers_run_as_an_unprivileged_user() {
         for (name, reason) in [("no-such-user", "there is no user"), ("root", "do not run as root")]
         {
-            let error = User::find(Some(name)).unwrap_err().to_string();
+            let error = User::find(Some(name), Path::new(NOWHERE), false).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
-        let user = User::find(None).unwrap();
+        let user = User::find(None, Path::new(NOWHERE), false).unwrap();
         assert_ne!(user.uid, 0);
-        assert_eq!(user.is_self, !nix::unistd::geteuid().is_root());
+        assert_eq!(user.is_self, !geteuid().is_root());
     }
 
     #[test]
-    fn capability_opens_a_closed_parent_directory() {
+    fn each_server_of_root_has_an_account_of_its_own() {
+        let find = || User::find(None, Path::new(NOWHERE), true).unwrap();
+        let (first, second) = (find(), find());
+        if first.is_self || first.name == UNPRIVILEGED {
+            println!("skipped: accounts need root and user namespaces");
+            return;
+        }
+        assert!(OWN_IDS.contains(&first.uid) && first.uid != second.uid);
+        let dir = tempfile::tempdir().unwrap();
+        first.give(dir.path()).unwrap();
+        assert_eq!(User::find(None, dir.path(), true).unwrap(), first, "the data's owner");
+    }
+
+    #[test]
+    fn closed_parent_directory_is_named_with_the_remedy() {
         let dir = tempfile::tempdir().unwrap();
         let below = dir.path().join("below");
         fs::create_dir(&below).unwrap();
         fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
-        let mut user = User::find(None).unwrap();
-        user.reach(&[(Path::new("/bin/sh"), "")]).unwrap();
-        assert_eq!(user.capability, None);
+        let user = User::find(None, Path::new(NOWHERE), false).unwrap();
+        user.check_reach(&[(Path::new("/bin/sh"), "")]).unwrap();
         if user.is_self {
             println!("skipped: only root can run servers as another user");
             return;
         }
-        assert_eq!(
-            user.first_closed(&[(&below, "it")]).unwrap(),
-            Some((dir.path().to_owned(), "it"))
-        );
-        match user.reach(&[(&below, "it")]) {
-            Ok(()) => assert!(user.capability.is_some()),
-            Err(error) => assert!(
-                error.to_string().contains(&format!("chmod o+x {}", dir.path().display())),
-                "{error}"
-            ),
+        let error = user.check_reach(&[(&below, "move it")]).unwrap_err().to_string();
+        let remedy = format!("move it, or allow it with `chmod o+x {}`", dir.path().display());
+        assert!(error.ends_with(&remedy), "{error}");
+    }
+
+    #[test]
+    fn directory_that_another_account_can_write_is_rejected() {
+        let dir = tempfile::tempdir().unwrap();
+        let user = User::find(None, Path::new(NOWHERE), false).unwrap();
+        let below = dir.path().join("shared/below/new");
+        user.check_trust(&below).unwrap();
+        if user.is_self {
+            println!("skipped: only root can run servers as another user");
+            return;
         }
+        let shared = dir.path().join("shared");
+        fs::create_dir_all(shared.join("below")).unwrap();
+        for (mode, is_trusted) in [(0o755, true), (0o1777, true), (0o777, false), (0o775, false)] {
+            fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(user.check_trust(&below).is_ok(), is_trusted, "{mode:o}");
+        }
+        fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
+        lchown(&shared, Some(65_534), None).unwrap();
+        let error = user.check_trust(&below).unwrap_err().to_string();
+        assert!(error.contains(&format!("can write {}", shared.display())), "{error}");
     }
 }

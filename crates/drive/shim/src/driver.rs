@@ -1,10 +1,9 @@
 //! The driver of one engine build behind its shim.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
-use dynlib::{sha256, unreadable};
+use dynlib::{ImageFile, unreadable};
 use engine::settings_check::{check_dir, check_settings};
 use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
 use model::{Capabilities, Identity, Options};
@@ -53,10 +52,12 @@ pub fn open_library(
             library.display()
         )));
     }
+    let file = ImageFile::read(library.clone())?;
     let api = Api::load(&shim).map_err(explain)?;
+    file.check_unchanged()?;
     let mut identity = identify(api, engine, &library)?;
     identity.facts.insert("shim_sha256".to_owned(), api.loaded.sha256.clone());
-    identity.sha256 = Some(sha256(&fs::read(&library).map_err(unreadable(&library))?));
+    identity.sha256 = Some(file.sha256());
     driver(api, binding, identity)
 }
 

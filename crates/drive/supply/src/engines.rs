@@ -12,6 +12,12 @@ use crate::server::ServerProgram;
 /// Arguments: engine, path of the library, scratch directory.
 pub type SmokeTest = Box<dyn Fn(&str, &Path, &Path) -> Result<(), SmokeTestFailure> + Send + Sync>;
 
+/// Checks that the file system of a directory has room for a build.
+///
+/// # Errors
+/// The path, its free space and the space needed.
+pub type CheckRoom = fn(&Path) -> Result<(), String>;
+
 /// What the store needs to know of engines.
 pub struct Engines {
     /// Recipe of an engine's shim; `None` when it needs none.
@@ -22,16 +28,19 @@ pub struct Engines {
     pub compiler: String,
     /// Tests a library before it is cached.
     pub smoke_test: SmokeTest,
+    /// Checks the cache's file system before a build is fetched or compiled.
+    pub check_room: CheckRoom,
 }
 
 impl Default for Engines {
-    /// Describes no engine: no shim is compiled, no library tested.
+    /// Describes no engine: no shim is compiled, no library tested, no room checked.
     fn default() -> Self {
         Self {
             recipe: |_| None,
             servers: Vec::new(),
             compiler: "cc".to_owned(),
             smoke_test: Box::new(|_, _, _| Ok(())),
+            check_room: |_| Ok(()),
         }
     }
 }

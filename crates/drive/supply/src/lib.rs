@@ -32,7 +32,7 @@ pub mod testing;
 
 pub use artifact::Artifact;
 pub use compile::{CompileEvent, CompileOrder, compilable};
-pub use engines::{Engines, SmokeTest};
+pub use engines::{CheckRoom, Engines, SmokeTest};
 pub use error::SupplyError;
 pub use release::KNOWN_ROCKSDB;
 pub use server::{Files, MARIADB, MYSQL, POSTGRES, ServerProgram, Tree};

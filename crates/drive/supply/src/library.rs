@@ -1,9 +1,9 @@
 //! Hash, architecture, soname and exports of a library, read without loading it.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use dynlib::{open_regular, read_regular};
 use object::elf::DT_SONAME;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSymbol as _};
@@ -13,7 +13,7 @@ use crate::error::SupplyError;
 
 /// Returns the SHA-256 of a file in hex, and its size in bytes.
 pub(crate) fn digest(path: &Path) -> Result<(String, u64), SupplyError> {
-    let mut file = File::open(path).map_err(SupplyError::io("read", path))?;
+    let mut file = open_regular(path).map_err(SupplyError::io("read", path))?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     let mut bytes = 0;
@@ -34,7 +34,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 
 /// Checks that a file is a shared library for this machine's architecture.
 pub(crate) fn check_loadable(path: &Path) -> Result<(), SupplyError> {
-    let image = std::fs::read(path).map_err(SupplyError::io("read", path))?;
+    let image = read_regular(path).map_err(SupplyError::io("read", path))?;
     dynlib::check_image(&image, std::env::consts::ARCH)
         .map_err(|reason| unloadable(path, &format!("it {reason}")))
 }
@@ -48,7 +48,7 @@ fn unloadable(path: &Path, reason: &str) -> SupplyError {
 ///
 /// `None` when it has none: the loader then uses its file name.
 pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
-    let image = std::fs::read(library).map_err(SupplyError::io("read", library))?;
+    let image = read_regular(library).map_err(SupplyError::io("read", library))?;
     let elf = parse(library, &image)?;
     let table = elf.elf_dynamic_table().map_err(wrong(library))?;
     let Some(entry) = table.iter().find(|entry| entry.tag == DT_SONAME) else { return Ok(None) };
@@ -58,7 +58,7 @@ pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
 
 /// Checks that the library exports functions named after the engine.
 pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<(), SupplyError> {
-    let image = std::fs::read(library).map_err(SupplyError::io("read", library))?;
+    let image = read_regular(library).map_err(SupplyError::io("read", library))?;
     let elf = parse(library, &image)?;
     let prefix = format!("{engine}_");
     let mut exported = elf.dynamic_symbols().filter(|symbol| symbol.is_definition());

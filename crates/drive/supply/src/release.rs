@@ -31,7 +31,8 @@ pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
 
 /// Returns the version in `known`, oldest first, nearest to `version`.
 ///
-/// The newest when `version` is not numeric.
+/// Of the release before and the one after, the one that differs less in the first number in
+/// which they differ. The newest when `version` is not numeric.
 pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
     let newest = known.last().copied().unwrap_or_default();
     let Some(wanted) = parse(version) else { return newest };
@@ -39,7 +40,10 @@ pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
         let known = parse(known).unwrap_or_default();
         [0, 1, 2].map(|index: usize| wanted[index].abs_diff(known[index]))
     };
-    known.iter().copied().min_by_key(|known| distance(known)).unwrap_or(newest)
+    let is_before = |known: &&&str| parse(known).unwrap_or_default() <= wanted;
+    let neighbours = [known.iter().rfind(is_before), known.iter().find(|it| !is_before(it))];
+    let neighbours = neighbours.into_iter().flatten().copied();
+    neighbours.min_by_key(|known| distance(known)).unwrap_or(newest)
 }
 
 /// Checks that a release is not older than the driver supports.
@@ -74,6 +78,9 @@ mod tests {
         assert_eq!(nearest("5.17.2", KNOWN_ROCKSDB), "5.18.4");
         assert_eq!(nearest("latest", KNOWN_ROCKSDB), "11.8.1");
         assert_eq!(nearest("99.0.0", KNOWN_ROCKSDB), "11.8.1");
+        let mysql = &["5.7.22", "8.0.15", "8.0.31"];
+        assert_eq!(nearest("8.4.0", mysql), "8.0.31", "the last before, whatever its last number");
+        assert_eq!(nearest("8.0.20", mysql), "8.0.15");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 use shim::Recipe;
 
-use crate::artifact::{Artifact, METADATA_FILE};
+use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
@@ -126,7 +126,7 @@ impl Store {
     /// Runs `make` unless another process filled the entry meanwhile.
     ///
     /// # Errors
-    /// Those of `make`, or when the cached build is damaged.
+    /// Those of `make`, or when the disk has no room or the cached build is damaged.
     pub(crate) fn fill(
         &self,
         build: &BuildRef,
@@ -138,6 +138,9 @@ impl Store {
         if let Some(artifact) = self.find_current(build, Some(&entry))? {
             return Ok(artifact);
         }
+        (self.engines.check_room)(self.cache_dir()).map_err(|why| {
+            SupplyError::Unavailable(format!("{build} is not obtained: {why}: free some first"))
+        })?;
         let place = entry.place(self.server(&build.engine).is_some());
         let fetched = make(&place, progress)?;
         let options = CommitOptions { headers: None, smoke_test_needed };
@@ -198,7 +201,7 @@ impl Store {
         let damaged = |reason: String| self.damaged_build(build, &dir, &reason);
         let artifact = read_metadata(&dir, build).map_err(damaged)?;
         if let Some(tree) = &artifact.tree {
-            return match tree.check(&artifact.sha256) {
+            return match tree.check(&dir, &artifact.sha256) {
                 Ok(()) => Ok(Some(artifact)),
                 // A package update replaced the distribution's server: find it again.
                 Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
@@ -209,7 +212,8 @@ impl Store {
         if found != (artifact.sha256.clone(), artifact.bytes) {
             let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
-            return Err(damaged(format!("its sha256 starts {is}, recorded was {was}")));
+            let name = library_name(&build.engine);
+            return Err(damaged(format!("the sha256 of {name} starts {is}, recorded was {was}")));
         }
         Ok(Some(artifact))
     }
@@ -297,7 +301,7 @@ impl Store {
         }
     }
 
-    /// Removes the build from the cache, intact or not.
+    /// Removes the build from the cache, intact or not, and its copy for other accounts.
     ///
     /// # Errors
     /// When it is not cached or cannot be removed.
@@ -308,7 +312,11 @@ impl Store {
                 format!("{build} is not cached: `assay engine list` shows the cached builds");
             return Err(SupplyError::Unavailable(text));
         }
-        self.lock(build, &mut |_| ())?.clear()
+        let entry = self.lock(build, &mut |_| ())?;
+        if let Ok(artifact) = read_metadata(&dir, build) {
+            artifact.remove_copy()?;
+        }
+        entry.clear()
     }
 
     /// Returns the cached builds by engine and version, oldest first.

@@ -31,7 +31,8 @@ fn obtain(build: &str) -> Result<Artifact, String> {
     let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
     let store = Store::open(dir).map_err(|error| error.to_string())?.with_engines(engines);
     // Concurrent tests wait here: one process at a time works on a build.
-    store.get(&build, &mut |_| ()).map_err(|error| error.to_string())
+    let found = store.get(&build, &mut |_| ()).and_then(Artifact::open_to_all);
+    found.map_err(|error| error.to_string())
 }
 
 #[expect(clippy::disallowed_methods, reason = "a test has no program that reads it first")]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 use supply::{
-    Artifact, Distribution, Maven, Source, Store, SupplyError, UserBuild, default_cache_dir,
+    Artifact, Distribution, Engines, Maven, Source, Store, SupplyError, UserBuild,
+    default_cache_dir,
 };
 use tempfile::TempDir;
 use zip::ZipWriter;
@@ -129,6 +130,24 @@ fn add(store: &Store, library: &Path, version: Option<&str>) -> Result<Artifact,
     store.add(&own, &mut |_| ())
 }
 
+/// Goal: a full disk is reported before anything is requested or left behind.
+#[test]
+fn build_is_not_fetched_onto_a_full_disk() {
+    let bench = Bench::new();
+    let check_room = |dir: &Path| Err(format!("only 1 KiB free on {}, of 2 GiB", dir.display()));
+    let store = bench.store().with_engines(Engines { check_room, ..Engines::default() });
+    let error = store.get(&"rocksdb@9.10.0".parse().unwrap(), &mut |_| ()).unwrap_err();
+    let cache = bench.path("cache");
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "rocksdb@9.10.0 is not obtained: only 1 KiB free on {}, of 2 GiB: free some first",
+            cache.display()
+        )
+    );
+    assert_eq!(bench.requests(), Vec::<String>::new());
+}
+
 #[test]
 fn main_jar_is_fetched_once_then_found_offline() {
     let bench = Bench::new();
@@ -242,7 +261,9 @@ fn damage_is_detected_and_the_remedy_works() {
     let fetched = get(&store, "rocksdb@9.10.0").unwrap();
     let dir = fetched.library.parent().unwrap();
     let damages: [(&str, Damage); 4] = [
-        ("sha256", |dir| fs::write(dir.join("librocksdb.so"), library("ning")).unwrap()),
+        ("the sha256 of librocksdb.so starts ", |dir| {
+            fs::write(dir.join("librocksdb.so"), library("ning")).unwrap()
+        }),
         ("cannot read", |dir| fs::remove_file(dir.join("librocksdb.so")).unwrap()),
         ("artifact.json", |dir| fs::write(dir.join("artifact.json"), "{").unwrap()),
         ("artifact.json", |dir| fs::remove_file(dir.join("artifact.json")).unwrap()),

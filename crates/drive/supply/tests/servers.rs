@@ -200,17 +200,34 @@ fn server_that_fails_to_run_is_not_cached() {
 #[test]
 fn damaged_server_tree_is_detected() {
     let bench = Bench::new();
-    bench.publish(&archive(&[("bin/mysqld", MYSQLD, 0o755), ("share/x.sql", "select", 0o644)]));
+    bench.publish(&archive(&[
+        ("bin/mysqld", MYSQLD, 0o755),
+        ("bin/mysqladmin", "program", 0o755),
+        ("lib/private/libssl.so.1.1", "library", 0o644),
+        ("share/x.sql", "select", 0o644),
+    ]));
     let store = bench.store();
     let fetched = get(&store, "mysql@8.0.31").unwrap();
     let root = fetched.tree.unwrap().root;
+    let damage = || bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
+    // One flipped byte in a program, the server or another, in a library or in data.
+    for name in ["bin/mysqld", "bin/mysqladmin", "lib/private/libssl.so.1.1", "share/x.sql"] {
+        let good = fs::read(root.join(name)).unwrap();
+        assert!(get(&store, "mysql@8.0.31").is_ok());
+        let mut bad = good.clone();
+        bad[good.len() / 2] ^= 1;
+        fs::write(root.join(name), bad).unwrap();
+        let error = damage();
+        assert!(error.contains(&format!("is damaged (the sha256 of {name} changed)")), "{error}");
+        assert!(error.contains("run `assay engine remove mysql@8.0.31`, then"), "{error}");
+        fs::write(root.join(name), good).unwrap();
+    }
     fs::remove_file(root.join("share/x.sql")).unwrap();
-    assert_snapshot!(bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err()), @"the cached mysql@8.0.31 in ROOT/cache/engines/mysql/8.0.31 is damaged (its files changed: 1 of 59 bytes in all, recorded were 2 of 65): run `assay engine remove mysql@8.0.31`, then `assay engine get mysql@8.0.31`");
+    assert_snapshot!(damage(), @"the cached mysql@8.0.31 in ROOT/cache/engines/mysql/8.0.31 is damaged (share/x.sql is missing): run `assay engine remove mysql@8.0.31`, then `assay engine get mysql@8.0.31`");
     fs::write(root.join("share/x.sql"), "select").unwrap();
     assert!(get(&store, "mysql@8.0.31").is_ok());
-    fs::write(&fetched.library, MYSQLD.replace("8.0.31", "8.0.32")).unwrap();
-    let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
-    assert!(error.contains("(the sha256 of bin/mysqld changed)"), "{error}");
+    fs::write(root.join("share/y.sql"), "").unwrap();
+    assert!(damage().contains("(share/y.sql was added)"));
     assert_eq!(store.damaged().len(), 1);
 }
 

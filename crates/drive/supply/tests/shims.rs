@@ -93,13 +93,12 @@ impl Bench {
     fn store(&self, recipe: fn(&str) -> Option<Recipe>) -> Store {
         let smoke_test_failure = Arc::clone(&self.smoke_test_failure);
         let engines = Engines {
-            servers: Vec::new(),
             recipe,
-            compiler: "cc".to_owned(),
             smoke_test: Box::new(move |_, library, work| {
                 assert!(library.with_file_name("libassay-toy.so").is_file() && work.is_dir());
                 smoke_test_failure.lock().expect("no panic").clone().map_or(Ok(()), Err)
             }),
+            ..Engines::default()
         };
         Store::open(self.path("cache")).expect("a cache").with_engines(engines)
     }

@@ -8,6 +8,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::checksum::replace_manifest;
 use crate::error::ArchiveError;
+use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
 use crate::replace::json;
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
@@ -70,9 +71,13 @@ impl ExperimentDir {
     /// Reads the manifest.
     ///
     /// # Errors
-    /// When it is absent, damaged or newer than this program.
+    /// When it is absent, damaged or newer than this program, or a name in it is no name of a
+    /// directory.
     pub fn manifest(&self) -> Result<Manifest, ArchiveError> {
-        read_json(&self.path.join(MANIFEST), |manifest: &Manifest| manifest.schema)
+        let path = self.path.join(MANIFEST);
+        let manifest = read_json(&path, |manifest: &Manifest| manifest.schema)?;
+        check_manifest(&manifest).map_err(|reason| ArchiveError::Damaged(path, reason))?;
+        Ok(manifest)
     }
 
     /// Replaces the manifest by one whose plan continues the old one.
@@ -121,7 +126,12 @@ impl ExperimentDir {
     /// When the record cannot be read, is damaged or newer than this program.
     pub fn run(&self, cell_id: &str) -> Result<Option<RunRecord>, ArchiveError> {
         match read_record(&self.run_dir(cell_id)) {
-            Ok(record) => Ok(Some(record)),
+            Ok(record) => {
+                // It leads to the run's other files.
+                check_name("cell", &record.cell.id)
+                    .map_err(|reason| ArchiveError::Damaged(self.run_dir(cell_id), reason))?;
+                Ok(Some(record))
+            }
             Err(error) if error.is_absence() => Ok(None),
             Err(error) => Err(error),
         }

@@ -6,8 +6,9 @@
 //!
 //! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at any
 //! moment leaves every record readable; a file that cannot be parsed is an error that names it,
-//! never a silent gap; a finished run has checksums, and a file read that differs from its own is
-//! noted. The layout is in ARCHITECTURE.md, "What a run leaves behind".
+//! never a silent gap; a name read from a file is checked before it becomes part of a path; a
+//! finished run has checksums, and a file read that differs from its own is noted. The layout is in
+//! ARCHITECTURE.md, "What a run leaves behind".
 //!
 //! To change a shape: see `model::record`.
 
@@ -16,6 +17,7 @@ mod derived;
 mod error;
 mod experiment;
 mod log;
+mod name;
 mod parallel;
 mod replace;
 mod results;

@@ -1,7 +1,8 @@
 //! One run's directory: `record.json`, `intervals.jsonl`, the histogram logs, the engine's files.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Read as _, Seek as _, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use model::record::{RunEnd, SCHEMA};
 use model::validity::SearchRecord;
 use model::{IntervalRecord, Nanos, RunRecord};
+use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
 use crate::checksum::{check_read, seal_run};
@@ -139,13 +141,50 @@ impl RunWriter {
 
     /// Copies an engine file (log, option file) to `engine/`.
     ///
+    /// Of a file over 8 MiB, the middle is left out. A copy that fails is removed.
+    ///
     /// # Errors
-    /// When the file cannot be read or written.
+    /// When the file cannot be read, is no regular file, or its copy cannot be written.
     pub fn keep_engine_file(&self, from: &Path) -> Result<(), ArchiveError> {
         let Some(name) = from.file_name() else { return Ok(()) };
         let path = self.dir.join("engine").join(name);
-        fs::copy(from, &path).map(drop).map_err(ArchiveError::write(&path))
+        let source = open_regular(from).map_err(ArchiveError::read(from))?;
+        copy_ends(source, &path).map_err(|error| {
+            // A full disk needs the room for the record.
+            drop(fs::remove_file(&path));
+            ArchiveError::write(&path)(error)
+        })
     }
+}
+
+/// Largest engine file stored whole, in bytes.
+///
+/// Our choice: RocksDB's LOG of an hour has a few MiB, and its begin and end explain most.
+const ENGINE_FILE_BYTES_MAX: u64 = 8 << 20;
+
+/// Opens a regular file, without following links or waiting for pipes.
+fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
+    let flags = i32::try_from(flags).map_err(io::Error::other)?;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::other("it is not a regular file"))
+}
+
+/// Copies a file, or its begin and its end with a line between them.
+fn copy_ends(mut source: File, to: &Path) -> io::Result<()> {
+    let bytes = source.metadata()?.len();
+    let mut copy = File::create(to)?;
+    // It may grow meanwhile.
+    io::copy(&mut (&source).take(ENGINE_FILE_BYTES_MAX.min(bytes) / 2), &mut copy)?;
+    let left_out = bytes.saturating_sub(ENGINE_FILE_BYTES_MAX);
+    if left_out > 0 {
+        writeln!(copy, "\n[{left_out} bytes are left out here by assay]")?;
+        source.seek_relative(i64::try_from(left_out).map_err(io::Error::other)?)?;
+    }
+    io::copy(&mut source.take(ENGINE_FILE_BYTES_MAX), &mut copy).map(drop)
 }
 
 /// Opens a file for appending, with these first bytes.
@@ -236,4 +275,39 @@ pub(crate) fn read_json<T: DeserializeOwned>(
         return Err(ArchiveError::Schema(path.into(), schema, SCHEMA));
     }
     read.map_err(|error| damaged(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a long log keeps its begin and end, a pipe or a link is refused and blocks nothing.
+    #[test]
+    fn an_engine_s_file_is_stored_within_its_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = RunWriter::create(dir.path().join("run")).unwrap();
+        let (log, stored) = (dir.path().join("LOG"), dir.path().join("run/engine/LOG"));
+        fs::write(&log, "a few lines\n").unwrap();
+        writer.keep_engine_file(&log).unwrap();
+        assert_eq!(fs::read_to_string(&stored).unwrap(), "a few lines\n");
+
+        let half = "x".repeat(6 << 20);
+        fs::write(&log, format!("begin{half}{half}end")).unwrap();
+        writer.keep_engine_file(&log).unwrap();
+        let text = fs::read_to_string(&stored).unwrap();
+        assert!(text.starts_with("beginx") && text.ends_with("xend"));
+        let left_out = (12 << 20) + 8 - ENGINE_FILE_BYTES_MAX;
+        let line = format!("\n[{left_out} bytes are left out here by assay]\n");
+        assert_eq!(text.len() as u64, ENGINE_FILE_BYTES_MAX + line.len() as u64);
+        assert!(text.contains(&line));
+
+        let (pipe, link) = (dir.path().join("pipe"), dir.path().join("link"));
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+        std::os::unix::fs::symlink(&log, &link).unwrap();
+        for other in [&pipe, &link, dir.path()] {
+            let error = writer.keep_engine_file(other).unwrap_err();
+            assert!(matches!(error, ArchiveError::Read(..)), "{error}");
+        }
+    }
 }

@@ -239,6 +239,27 @@ fn a_newer_schema_is_rejected_with_the_reason() {
     assert_eq!(listing.experiments, []);
 }
 
+/// Goal: an archive from a stranger leads to no directory outside of it.
+#[test]
+fn a_name_that_leads_elsewhere_is_rejected() {
+    let (root, dir) = copy();
+    let manifest = dir.path().join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let id = dir.manifest().unwrap().id;
+    for (key, name) in [("id", CELL), ("id", id.as_str()), ("name", "filluniquerandom")] {
+        let elsewhere = format!("\"{key}\": \"../../..\"");
+        replace(&manifest, &format!("\"{key}\": \"{name}\""), &elsewhere);
+        let error = dir.manifest().unwrap_err();
+        assert!(matches!(&error, ArchiveError::Damaged(path, _) if *path == manifest), "{error}");
+        assert!(error.to_string().contains("\"../../..\", which cannot"), "{error}");
+        assert_eq!(Results::at(root.path()).list().damaged.len(), 1);
+        fs::write(&manifest, &text).unwrap();
+    }
+    replace(&dir.run_dir(CELL).join("record.json"), &format!("\"{CELL}\""), "\"../../..\"");
+    let error = dir.run(CELL).unwrap_err();
+    assert!(error.to_string().contains("its cell is \"../../..\""), "{error}");
+}
+
 #[test]
 fn a_damaged_record_is_reported_and_never_skipped() {
     let (root, dir) = copy();

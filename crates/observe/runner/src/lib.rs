@@ -1,7 +1,7 @@
 //! Runs cells: one supervised worker process per run, sampled and archived.
 //!
 //! Plans come from `plan`, statistics from `analysis`. The parent (`supervisor`) and the child
-//! (`worker`) exchange the messages of `message` over stdin and stdout. The child runs loads
+//! (`worker`) exchange the messages of `message` over the `connection`. The child runs loads
 //! (`worker::trial`) and searches (`worker::probing`); the parent accumulates the current step
 //! (`supervisor::accumulator`) and classifies intervals from the client's and the host's accounts
 //! (`validity`).
@@ -12,6 +12,7 @@
 //! the engine.
 
 mod account;
+mod connection;
 mod error;
 mod message;
 mod preflight;
@@ -21,12 +22,13 @@ mod tally;
 mod validity;
 mod worker;
 
+pub use connection::connect;
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
 pub use preflight::{check_variants, serve_library_test, test_library};
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{
-    DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, free_space, recount,
-    run_cells, trim_warmup,
+    DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, check_room, free_space,
+    recount, run_cells, trim_warmup,
 };
 pub use worker::{Registry, work};

@@ -1,6 +1,6 @@
-//! Messages between parent and worker: one JSON object per line.
+//! Messages between parent and worker.
 //!
-//! The worker may run behind a pipe of any kind; nothing here names a file descriptor or a host.
+//! The `connection` numbers them; nothing here names a file descriptor or a host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,6 +30,11 @@ pub struct Library {
 }
 
 impl Library {
+    /// Returns whether an engine reports another file; servers report none.
+    pub(crate) fn is_other(&self, identity: &Identity) -> bool {
+        identity.sha256.as_ref().is_some_and(|loaded| *loaded != self.sha256)
+    }
+
     /// Adds origin, hash and build facts to an engine's identity.
     pub fn complete(&self, identity: &mut Identity) {
         identity.sha256 = Some(self.sha256.clone());

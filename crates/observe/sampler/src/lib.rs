@@ -29,6 +29,6 @@ pub use error::CapError;
 pub use host_facts::host_facts;
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
-pub use source::host::dirty_bytes;
+pub use source::host::{dirty_bytes, sample as host_readings};
 pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
 pub use thread_limits::{ThreadLimit, tightest_thread_limit};

@@ -111,7 +111,7 @@ pub fn render_rules(rules: &[&Rule]) -> String {
 /// Returns the findings of each checked item with its label, as JSON.
 pub fn findings_json(checked: &[Checked]) -> String {
     let one = |Checked { name, label, findings }: &Checked| json!({ "what": name, "label": label, "findings": findings });
-    format!("{:#}", checked.iter().map(one).collect::<Value>())
+    crate::document::json(&checked.iter().map(one).collect::<Value>())
 }
 
 #[cfg(test)]

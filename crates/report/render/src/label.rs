@@ -129,9 +129,9 @@ pub(crate) fn level_suffix(clients: u32) -> String {
     format!(", {}", model::units::clients(clients))
 }
 
-/// Returns a variant's name, marked as base or control.
+/// Returns a variant's name, marked as base or control where there are others.
 pub(crate) fn variant_label(comparison: &Comparison, variant: &str) -> String {
-    if variant == comparison.base {
+    if variant == comparison.base && comparison.variants.len() > 1 {
         format!("{variant} (base)")
     } else if comparison.control.as_deref() == Some(variant) {
         format!("{variant} (control)")

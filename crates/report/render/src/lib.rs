@@ -6,7 +6,8 @@
 //!
 //! Invariants: the same input gives the same bytes; the base, the number of runs, the durability
 //! class, incomplete runs and warnings go wherever the numbers go; colour is never the only sign;
-//! an unknown value is written `NA`, never 0; a page needs neither network nor script.
+//! an unknown value is written `NA`, never 0; a page needs neither network nor script; data hold no
+//! markup and no control character that a reader obeys.
 //!
 //! To add a format, see `document`; a section of the comparison, [`comparison`]; a picture, `plot`;
 //! a section of the page, [`html`].
@@ -38,6 +39,7 @@ mod trust;
 mod validity;
 
 pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
+pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};
 pub use format::{Format, Style};

@@ -1,6 +1,5 @@
 //! The planner's catalog, with the built-in profiles and applications.
 
-use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -72,14 +71,9 @@ impl Catalog for Program {
         registry::infos(&self.own)
     }
 
-    /// Returns a built-in profile by name, or a file by path (`./mine.toml`).
     fn profile(&self, name: &str) -> Option<String> {
         let built_in = PROFILES.iter().find(|(known, _)| *known == name);
-        match built_in {
-            Some((_, text)) => Some((*text).to_owned()),
-            None if name.ends_with(".toml") => fs::read_to_string(name).ok(),
-            None => None,
-        }
+        built_in.map(|(_, text)| (*text).to_owned())
     }
 
     fn profile_names(&self) -> Vec<String> {
@@ -116,7 +110,7 @@ impl Catalog for Program {
 /// Reads a file of at most `bytes_max` bytes.
 fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = dynlib::open_regular(path).map_err(|error| error.to_string())?;
     let read = file.take(bytes_max + 1).read_to_string(&mut text);
     match read.map_err(|error| error.to_string())? {
         bytes if bytes as u64 > bytes_max => Err(format!("it is larger than {}", Bytes(bytes_max))),

@@ -11,6 +11,7 @@ mod progress;
 mod registry;
 mod ui;
 
+use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -73,33 +74,55 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return not_parsed(&error),
+    };
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
-    let outcome = match cli.verb {
-        Verb::Plan(args) => cmd::plan::run(&args, &environment, &ui),
-        Verb::Run(args) => cmd::run::run(&args, &environment, &ui),
-        Verb::List(args) => cmd::list::run(&args, &environment, &ui),
-        Verb::Show(args) => cmd::show::run(&args, &environment, &ui),
-        Verb::Compare(args) => cmd::compare::run(&args, &environment, &ui),
-        Verb::Explain(args) => cmd::explain::run(&args, &environment, &ui),
-        Verb::Lint(args) => cmd::lint::run(&args, &environment, &ui),
-        Verb::History(args) => cmd::history::run(&args, &environment, &ui),
-        Verb::Report(args) => cmd::report::run(&args, &environment, &ui),
-        Verb::Verify(args) => cmd::verify::run(&args, &environment, &ui),
-        Verb::Micro(args) => cmd::micro::run(&args, &environment, &ui),
-        Verb::Workload(args) => cmd::workload::run(&args, &ui),
-        Verb::Engine(args) => cmd::engine::run(&args, &environment, &ui),
-        Verb::Completions(args) => cmd::completions::run(&args, Cli::command()),
-        Verb::Worker => cmd::worker::run(&environment, &ui),
-        Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
-    };
+    let is_lint = matches!(cli.verb, Verb::Lint(_));
+    let outcome = execute(cli.verb, &environment, &ui);
     cmd::verify::warn_of_changes(&ui);
+    let outcome = outcome.and_then(|code| ui.finish().map(|()| code));
     outcome.unwrap_or_else(|report| {
         ui.error(&report);
-        ExitCode::FAILURE
+        if is_lint { ExitCode::from(cmd::lint::EXIT_ERROR) } else { ExitCode::FAILURE }
     })
+}
+
+/// Executes a command.
+fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<ExitCode> {
+    match verb {
+        Verb::Plan(args) => cmd::plan::run(&args, environment, ui),
+        Verb::Run(args) => cmd::run::run(&args, environment, ui),
+        Verb::List(args) => cmd::list::run(&args, environment, ui),
+        Verb::Show(args) => cmd::show::run(&args, environment, ui),
+        Verb::Compare(args) => cmd::compare::run(&args, environment, ui),
+        Verb::Explain(args) => cmd::explain::run(&args, environment, ui),
+        Verb::Lint(args) => cmd::lint::run(&args, environment, ui),
+        Verb::History(args) => cmd::history::run(&args, environment, ui),
+        Verb::Report(args) => cmd::report::run(&args, environment, ui),
+        Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
+        Verb::Micro(args) => cmd::micro::run(&args, environment, ui),
+        Verb::Workload(args) => cmd::workload::run(&args, ui),
+        Verb::Engine(args) => cmd::engine::run(&args, environment, ui),
+        Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),
+        Verb::Worker => cmd::worker::run(environment, ui),
+        Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
+    }
+}
+
+/// Prints help, or the error of the command line.
+fn not_parsed(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| stdout().flush());
+    match printed.or_else(|error| ui::output_error(&error)) {
+        Err(report) if !error.use_stderr() => {
+            ui::write_status(&report.to_string());
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(u8::MAX)),
+    }
 }
 
 #[cfg(test)]

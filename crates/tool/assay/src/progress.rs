@@ -11,6 +11,7 @@ use model::{
     rule_code, whole,
 };
 use render::figure::figure;
+use render::visible;
 use runner::{ProbeBegins, Progress};
 
 use crate::ui::Ui;
@@ -51,7 +52,7 @@ impl Screen {
         let begun = clock.now();
         let experiment = &manifest.plan.experiment;
         Self {
-            ui: *ui,
+            ui: ui.clone(),
             begun,
             run_begun: begun,
             clock,
@@ -158,14 +159,14 @@ impl Screen {
         #[expect(clippy::cast_sign_loss, reason = "clamped")]
         let position = (share.clamp(0.0, 1.0) * 1000.0) as u64;
         lines.bar.set_prefix(format!("{}  {}", self.run, step.name));
-        lines.bar.set_message(text.to_owned());
+        lines.bar.set_message(visible(text).into_owned());
         lines.bar.set_position(position);
         self.head();
     }
 
     /// Prints a permanent line.
     fn line(&self, text: &str) {
-        let printed = self.lines.as_ref().map(|lines| lines.all.println(text));
+        let printed = self.lines.as_ref().map(|lines| lines.all.println(visible(text)));
         if !matches!(printed, Some(Ok(()))) {
             self.ui.status(text);
         }

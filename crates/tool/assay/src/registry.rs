@@ -100,6 +100,7 @@ pub(crate) fn infos(own: &[String]) -> Vec<EngineInfo> {
         name: name.clone(),
         builds: Builds::Loaded,
         dialect: None,
+        is_own: true,
     });
     let info = |engine: &EngineSource| EngineInfo {
         name: engine.name.to_owned(),
@@ -109,6 +110,7 @@ pub(crate) fn infos(own: &[String]) -> Vec<EngineInfo> {
             (None, _) => Builds::Loaded,
         },
         dialect: engine.server.map(|(_, support)| support.dialect),
+        is_own: false,
     };
     ENGINES.iter().map(info).chain(own).collect()
 }

@@ -1,17 +1,24 @@
 //! Terminal output: results on stdout, everything else on stderr.
 
 use std::fmt::Display;
-use std::io::{IsTerminal, Write, stderr, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::sync::{Arc, OnceLock};
 
-use miette::MietteHandlerOpts;
+use miette::{MietteHandlerOpts, Report, miette};
+use render::visible;
 
 use crate::environment::Environment;
 
 /// Columns when stdout is not a terminal.
 const WIDTH_DEFAULT: usize = 120;
 
+/// Widest column that is aligned: a longer cell stands out of it.
+///
+/// Our choice: twice the usual width of a terminal.
+const COLUMN_MAX: usize = 160;
+
 /// Output settings of this process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ui {
     /// Columns of tables on stdout.
     pub(crate) width: usize,
@@ -19,6 +26,8 @@ pub(crate) struct Ui {
     pub(crate) has_colour: bool,
     /// Whether stderr is a terminal, so that progress can be live.
     pub(crate) is_live: bool,
+    /// The first error of stdout, if any; reported at the end.
+    failure: Arc<OnceLock<io::Error>>,
 }
 
 impl Ui {
@@ -29,33 +38,85 @@ impl Ui {
             width: if stdout().is_terminal() { columns() } else { WIDTH_DEFAULT },
             has_colour: stdout().is_terminal() && !environment.is_colour_disabled,
             is_live,
+            failure: Arc::default(),
         }
     }
 
-    /// Prints results; a closed pipe is not an error.
+    /// Prints plain text; control characters are made visible.
     pub(crate) fn print(&self, text: impl Display) {
-        let text = text.to_string();
-        if writeln!(stdout(), "{}", text.trim_end_matches('\n')).is_err() {
-            // The pipe is closed.
+        self.rendered(&visible(&text.to_string()));
+    }
+
+    /// Prints the output of `render`, which may be coloured.
+    pub(crate) fn rendered(&self, text: &str) {
+        if let Err(error) = writeln!(stdout(), "{}", text.trim_end_matches('\n')) {
+            self.failure.get_or_init(|| error);
         }
     }
 
-    /// Prints a status line on stderr.
+    /// Flushes stdout.
+    ///
+    /// # Errors
+    /// When anything printed was not written; a closed pipe is no error.
+    pub(crate) fn finish(&self) -> Result<(), Report> {
+        let written = match (self.failure.get(), stdout().flush()) {
+            (Some(first), _) => Err(first),
+            (None, Ok(())) => Ok(()),
+            (None, Err(error)) => Err(self.failure.get_or_init(|| error)),
+        };
+        written.or_else(output_error)
+    }
+
+    /// Prints a status line on stderr; control characters are made visible.
     pub(crate) fn status(&self, text: impl Display) {
-        if writeln!(stderr(), "{text}").is_err() {
-            // As above.
-        }
+        write_status(&visible(&text.to_string()));
     }
 
     /// Prints an error with its place and remedy.
-    pub(crate) fn error(&self, report: &miette::Report) {
-        self.status(format!("{report:?}").trim_end());
+    pub(crate) fn error(&self, report: &Report) {
+        let text = format!("{report:?}");
+        let clean = if self.is_live { visible_in_colour(&text) } else { visible(&text).into() };
+        write_status(clean.trim_end());
     }
 
     /// Returns the style of tables.
     pub(crate) fn style(&self) -> render::Style {
         render::Style { width: self.width, has_colour: self.has_colour, has_costs: false }
     }
+}
+
+/// Writes a line on stderr; a failure cannot be reported.
+pub(crate) fn write_status(text: &str) {
+    if writeln!(stderr(), "{text}").is_err() {
+        // As above.
+    }
+}
+
+/// Returns an error of stdout as a report; a closed pipe is none.
+pub(crate) fn output_error(error: &io::Error) -> Result<(), Report> {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Ok(());
+    }
+    let help = "the output is incomplete: make room or choose another place, and repeat";
+    Err(miette!(help = help, "cannot write the standard output: {error}"))
+}
+
+/// Makes control characters visible, except those that set colours.
+///
+/// Source: ECMA-48, 1991, 5th edition, 8.3.117, select graphic rendition.
+fn visible_in_colour(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let mut clean = visible(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        let is_code = |text: &&str| text.chars().all(|c| c.is_ascii_digit() || c == ';');
+        let code = part.strip_prefix('[').and_then(|rest| rest.split_once('m'));
+        if let Some((code, rest)) = code.filter(|(code, _)| is_code(code)) {
+            clean.push_str(&format!("\u{1b}[{code}m{}", visible(rest)));
+        } else {
+            clean.push_str(&visible(&format!("\u{1b}{part}")));
+        }
+    }
+    clean
 }
 
 /// Sets the error style: coloured on a terminal, plain elsewhere.
@@ -77,11 +138,41 @@ fn columns() -> usize {
 /// Formats rows with aligned columns.
 pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let wide = |text: &String| text.chars().count();
-    let widths: [usize; N] =
-        std::array::from_fn(|at| rows.iter().map(|row| wide(&row[at])).max().unwrap_or(0));
+    let widths: [usize; N] = std::array::from_fn(|at| {
+        let widths = rows.iter().map(|row| wide(&row[at])).filter(|width| *width <= COLUMN_MAX);
+        widths.max().unwrap_or(0)
+    });
     let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        let padded = |(cell, width): (&String, usize)| {
+            format!("{cell}{}", " ".repeat(width.saturating_sub(wide(cell))))
+        };
+        let cells: Vec<_> = row.iter().zip(widths).map(padded).collect();
+        cells.join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_cell_does_not_widen_the_other_rows() {
+        let long = "x".repeat(100_000);
+        let rows = [[long.clone(), "b".to_owned()], ["a".to_owned(), "b".to_owned()]];
+        assert_eq!(aligned(&rows), [format!("{long}  b"), "a  b".to_owned()]);
+    }
+
+    #[test]
+    fn errors_keep_their_colours_and_no_other_control_characters() {
+        let text = "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{1b}[2J";
+        let clean = "\u{1b}[1;31mred\u{1b}[0m \\u{1b}]0;title\\u{7} \\u{1b}[2J";
+        assert_eq!(visible_in_colour(text), clean);
+    }
+
+    #[test]
+    fn only_a_closed_pipe_is_no_error() {
+        assert!(output_error(&ErrorKind::BrokenPipe.into()).is_ok());
+        assert!(output_error(&ErrorKind::StorageFull.into()).is_err());
+    }
 }

@@ -53,7 +53,7 @@ pub(crate) fn compare() -> Result<()> {
                 Side::Peer => Ok(peer_args(benchmark, operations, &dir)),
                 Side::Ours => {
                     let (step, library) = (step.to_owned(), library.clone());
-                    own_args(&Task::Rows { step, operations, dir, library })
+                    own_args(&Task::Rows { step, operations, dir, library }, scratch)
                 }
             }
         };
@@ -100,7 +100,8 @@ fn ready_dir(scratch: &Path, side: Side, step: &str, library: &Path) -> Result<P
         fs::create_dir(&dir)?;
         if step != WRITES {
             let (step, library) = ("fillseq".to_owned(), library.to_owned());
-            run(&own_args(&Task::Rows { step, operations: ROWS, dir: dir.clone(), library })?)?;
+            let task = Task::Rows { step, operations: ROWS, dir: dir.clone(), library };
+            run(&own_args(&task, scratch)?)?;
         }
     }
     Ok(dir)

@@ -44,13 +44,13 @@ const INTERVAL: Nanos = Nanos::from_secs(60);
 pub(crate) enum Task {
     /// A step on RocksDB; a `fillseq` is compacted behind the clients.
     Rows { step: String, operations: u64, dir: PathBuf, library: PathBuf },
-    /// The only step of an application, on a server that requires no password.
+    /// The only step of an application, on a server.
     Sql { application: Application, dialect: Dialect, operations: u64, endpoint: Endpoint },
 }
 
-/// Executes a task, in JSON, and prints the result.
-pub(crate) fn execute(task: &str) -> Result<()> {
-    let done = match serde_json::from_str(task)? {
+/// Executes the task in a file, in JSON, and prints the result.
+pub(crate) fn execute(file: &str) -> Result<()> {
+    let done = match serde_json::from_str(&std::fs::read_to_string(file)?)? {
         Task::Rows { step, operations, dir, library } => {
             let step = Step {
                 range_rows: RANGE_ROWS,

@@ -1,8 +1,12 @@
 //! Processes of clients: run, started and paused; their CPU.
 
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
+use child::Role;
 use load::{Clock, SteadyClock};
 use model::Nanos;
 use nix::sys::resource::{UsageWho, getrusage};
@@ -14,13 +18,22 @@ use serde::Serialize;
 /// What a comparison returns; the error is a message.
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Option: run as our side of a comparison; a task in JSON follows.
+/// Option: run as our side of a comparison; a file with a task in JSON follows.
 pub(crate) const OURS: &str = "--ours";
 
-/// Returns the command line of this program as our side.
-pub(crate) fn own_args(task: &impl Serialize) -> Result<Vec<String>> {
+/// Returns the command line of this program as our side; the task is written to `scratch`.
+pub(crate) fn own_args(task: &impl Serialize, scratch: &Path) -> Result<Vec<String>> {
     let myself = std::env::current_exe()?.display().to_string();
-    Ok(vec![myself, OURS.to_owned(), serde_json::to_string(task)?])
+    let file = write_secret(&scratch.join("task.json"), &serde_json::to_string(task)?)?;
+    Ok(vec![myself, OURS.to_owned(), file])
+}
+
+/// Writes a file that only this user can read, and returns its path: a command line is public.
+pub(crate) fn write_secret(path: &Path, text: &str) -> Result<String> {
+    let mut file =
+        File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    Ok(path.display().to_string())
 }
 
 /// Runs a program to its end and returns what it printed.
@@ -30,7 +43,7 @@ pub(crate) fn run(args: &[String]) -> Result<String> {
 
 /// Starts a program in a directory, with its output captured.
 pub(crate) fn start(args: &[String], dir: &Path) -> Result<Child> {
-    let mut command = Command::new(&args[0]);
+    let mut command = child::command(Role::Worker, &args[0]);
     command.args(&args[1..]).current_dir(dir).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().map_err(|error| format!("{}: {error}", args[0]).into())

@@ -74,17 +74,29 @@ impl Catalog for TestCatalog {
 
     fn engines(&self) -> Vec<EngineInfo> {
         vec![
-            EngineInfo { name: "tree".to_owned(), builds: Builds::Linked, dialect: None },
-            EngineInfo { name: "log".to_owned(), builds: Builds::Loaded, dialect: None },
+            EngineInfo {
+                name: "tree".to_owned(),
+                builds: Builds::Linked,
+                dialect: None,
+                is_own: false,
+            },
+            EngineInfo {
+                name: "log".to_owned(),
+                builds: Builds::Loaded,
+                dialect: None,
+                is_own: false,
+            },
             EngineInfo {
                 name: "pg".to_owned(),
                 builds: Builds::Loaded,
                 dialect: Some(Dialect::Postgres),
+                is_own: false,
             },
             EngineInfo {
                 name: "my".to_owned(),
                 builds: Builds::Loaded,
                 dialect: Some(Dialect::Mysql),
+                is_own: false,
             },
         ]
     }

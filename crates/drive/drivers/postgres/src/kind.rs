@@ -57,33 +57,48 @@ impl Kind for PostgresKind {
         NAME
     }
 
+    /// `initdb` ends without one. Source: Postgres' source, `initdb.c`, `get_id`.
+    fn needs_account_name(&self) -> bool {
+        true
+    }
+
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let major = major(spec)?;
         check_options(spec, major)?;
         let data = spec.site.data.display().to_string();
-        let mut arguments: Vec<_> = ["-D", &data, "-U", USER, "-A", "trust", "-E", "UTF8"]
+        let password = spec.site.file("initdb.password");
+        let mut arguments: Vec<_> = ["-D", &data, "-U", USER, "-A", "scram-sha-256", "-E", "UTF8"]
             .into_iter()
             .chain(["--locale=C", "--no-sync"])
             .map(str::to_owned)
             .collect();
+        arguments.push(format!("--pwfile={}", password.display()));
         if major >= CHECKSUMS_FROM {
             // As in earlier releases, so that a series of releases compares like with like.
             arguments.push("--no-data-checksums".to_owned());
         }
         let program = spec.program.with_file_name("initdb");
-        Ok(vec![Task { program, arguments, environment: environment(), ..Task::default() }])
+        let secrets = vec![(password, spec.site.password.clone())];
+        let environment = environment();
+        Ok(vec![Task { program, arguments, environment, secrets, ..Task::default() }])
     }
 
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let major = major(spec)?;
         check_options(spec, major)?;
-        let data = &spec.site.data;
+        let file = spec.site.file("postgresql.conf");
+        let (data, config_file) = (spec.site.data.display(), file.display());
         Ok(Task {
             program: spec.program.to_owned(),
-            arguments: vec!["-D".to_owned(), data.display().to_string()],
+            arguments: vec![
+                "-D".to_owned(),
+                data.to_string(),
+                "-c".to_owned(),
+                format!("config_file={config_file}"),
+            ],
             environment: environment(),
-            input: String::new(),
-            files: vec![(data.join("postgresql.conf"), configuration(spec, major))],
+            files: vec![(file, configuration(spec, major))],
+            ..Task::default()
         })
     }
 
@@ -91,7 +106,7 @@ impl Kind for PostgresKind {
         Endpoint {
             address: Address::Socket(socket(site)),
             user: USER.to_owned(),
-            password: None,
+            password: Some(site.password.clone()),
             database: USER.to_owned(),
             is_foreign: false,
         }
@@ -211,7 +226,7 @@ fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Durability, Settings};
+    use model::{Bytes, Durability, Password, Settings};
 
     use super::*;
 
@@ -222,7 +237,7 @@ mod tests {
             temporary: PathBuf::from("/d/tmp"),
             log: PathBuf::from("/d/log"),
             port: 20_007,
-            user: "nobody".to_owned(),
+            password: Password("hush".to_owned()),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::feature;
 use crate::ffi_db::Db;
 use crate::ffi_session::RocksSession;
 use crate::perf::Counted;
-use crate::provenance::{LogHead, log_head, options_file};
+use crate::provenance::{LogHead, OPTIONS_COPY, copy_options, log_head, options_file};
 use crate::statistics::{self, Work};
 
 /// The trigger that `CompactLevel0` lowers.
@@ -68,6 +68,7 @@ impl RocksEngine {
     ) -> Result<Self, EngineError> {
         let head = log_head(&spec.dir);
         let (version, options) = options_file(&spec.dir).map_err(fatal)?;
+        copy_options(&spec.dir).map_err(fatal)?;
         let version = version.or(head.version.clone()).unwrap_or(driver.version);
         let mut facts = head.facts.clone();
         if let Some(defect) = feature::known_defect(&version) {
@@ -236,6 +237,10 @@ impl Engine for RocksEngine {
             text.push_str(&format!("** statistics **\n{part}\n"));
         }
         Some(text)
+    }
+
+    fn own_files(&self) -> Vec<PathBuf> {
+        ["LOG", OPTIONS_COPY].map(|name| self.dir.join(name)).to_vec()
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {

@@ -93,20 +93,35 @@ fn parse_head(head_text: &str) -> LogHead {
 /// dotted where nested.
 pub(crate) type OptionsFile = (Option<String>, Options);
 
+/// Copy of the OPTIONS file that the database was opened with.
+///
+/// The engine deletes old OPTIONS files when an option changes, and does not know this name.
+pub(crate) const OPTIONS_COPY: &str = "OPTIONS";
+
+/// Copies the newest OPTIONS file in `dir` to [`OPTIONS_COPY`].
+pub(crate) fn copy_options(dir: &Path) -> io::Result<()> {
+    fs::copy(newest_options(dir)?, dir.join(OPTIONS_COPY)).map(drop)
+}
+
 /// Reads the newest OPTIONS file in `dir`.
 pub(crate) fn options_file(dir: &Path) -> io::Result<OptionsFile> {
+    let mut file = parse_options(&fs::read_to_string(newest_options(dir)?)?);
+    clear_data_path(&mut file.1, dir);
+    Ok(file)
+}
+
+/// Returns the path of the newest OPTIONS file in `dir`.
+fn newest_options(dir: &Path) -> io::Result<PathBuf> {
     let number = |path: &PathBuf| -> Option<u64> {
         path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
     };
     let paths = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path()));
     let paths = paths.collect::<io::Result<Vec<_>>>()?.into_iter();
-    let Some(path) = paths.filter(|path| number(path).is_some()).max_by_key(number) else {
+    let newest = paths.filter(|path| number(path).is_some()).max_by_key(number);
+    newest.ok_or_else(|| {
         let text = format!("no OPTIONS file in `{}`", dir.display());
-        return Err(io::Error::new(io::ErrorKind::NotFound, text));
-    };
-    let mut file = parse_options(&fs::read_to_string(path)?);
-    clear_data_path(&mut file.1, dir);
-    Ok(file)
+        io::Error::new(io::ErrorKind::NotFound, text)
+    })
 }
 
 /// Clears options whose value is the data directory.

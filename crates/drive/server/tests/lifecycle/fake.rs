@@ -38,7 +38,9 @@ impl Kind for Fake {
 
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let data = spec.site.data.display();
-        let script = format!("echo set up; [ -z \"$(cat)\" ] || touch {data}/made");
+        let links = spec.options.iter().map(|(_, value)| links(value, spec.site));
+        let links: String = links.collect();
+        let script = format!("echo set up; [ -z \"$(cat)\" ] || touch {data}/made; {links}");
         let arguments = vec!["-c".to_owned(), script];
         let input = "create everything;\n".to_owned();
         Ok(vec![Task { program: "/bin/sh".into(), arguments, input, ..Task::default() }])
@@ -50,7 +52,7 @@ impl Kind for Fake {
         let mut arguments = vec!["-c".to_owned(), SERVE.to_owned(), "fake".to_owned()];
         arguments.extend(dirs);
         arguments.extend(fault);
-        let files = vec![(spec.site.data.join("fake.conf"), "quiet = true\n".to_owned())];
+        let files = vec![(spec.site.file("fake.conf"), "quiet = true\n".to_owned())];
         Ok(Task { program: spec.program.into(), arguments, files, ..Task::default() })
     }
 
@@ -86,6 +88,19 @@ impl Kind for Fake {
     fn is_log(&self, _path: &Path) -> bool {
         false
     }
+}
+
+/// Option value of a server that plants links to that file.
+pub(crate) const PLANTS: &str = "plants:";
+
+/// Returns the script that plants links in each place that the server can write.
+fn links(fault: &str, site: &Site) -> String {
+    let Some(victim) = fault.strip_prefix(PLANTS) else { return String::new() };
+    let dirs = [&site.data, &site.socket, &site.temporary];
+    let names = ["fake.conf", "postgresql.conf", "server.log", "base"];
+    let names = |dir: &Path| names.map(|name| format!("{}/{name}", dir.display())).join(" ");
+    let places = dirs.map(|dir| names(dir)).join(" ");
+    format!("for place in {places}; do ln -sfn {victim} $place; done")
 }
 
 /// Starts one on `dir` with a fault, or none.

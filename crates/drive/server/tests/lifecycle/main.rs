@@ -3,4 +3,5 @@
 mod fake;
 mod orphans;
 mod postgres;
+mod privileges;
 mod start_stop;

@@ -16,6 +16,10 @@ impl Kind for Postgres {
         "postgres"
     }
 
+    fn needs_account_name(&self) -> bool {
+        true
+    }
+
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let data = spec.site.data.display().to_string();
         let args = ["-D", &data, "-U", "bench", "-A", "trust", "--no-sync", "--locale=C"];

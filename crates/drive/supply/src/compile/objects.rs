@@ -4,11 +4,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use child::Role;
 use sha2::{Digest, Sha256};
 
 use super::recipe::{HEADERS_DIR, Recipe, Unit};
@@ -137,7 +137,8 @@ impl<'a> Objects<'a> {
     fn execute(&self, command: &[String], action: &str, file: &str) -> Result<(), SupplyError> {
         let (program, arguments) =
             command.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
-        let output = run(Command::new(program).args(arguments).current_dir(&self.dir))?;
+        let mut compiler = child::command(Role::BuildTool, program);
+        let output = run(compiler.args(arguments).current_dir(&self.dir))?;
         if output.status.success() {
             return Ok(());
         }

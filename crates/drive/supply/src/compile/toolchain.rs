@@ -2,6 +2,8 @@
 
 use std::process::{Command, ExitStatus, Output};
 
+use child::Role;
+
 use crate::error::SupplyError;
 use crate::program::{self, text};
 
@@ -32,7 +34,7 @@ impl Toolchain {
         let (is_clang, cxx) = commands(compiler)?;
         let flags = parse_flags(flags)?;
         let first_line = |argument: &str| {
-            let output = run(Command::new(compiler).arg(argument))?;
+            let output = run(child::command(Role::BuildTool, compiler).arg(argument))?;
             let line = text(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
             Ok::<_, SupplyError>(line)
         };
@@ -64,7 +66,7 @@ impl Toolchain {
     pub(crate) fn check(&self, is_cxx: bool) -> Result<(), SupplyError> {
         let program = self.program(is_cxx);
         let name = if is_cxx { "c++" } else { "c" };
-        let mut command = Command::new(program);
+        let mut command = child::command(Role::BuildTool, program);
         // Syntax only: a failing assembler would remove /dev/null.
         command.args(self.common()).args(["-fsyntax-only", "-x", name, "/dev/null"]);
         let output = run(&mut command)?;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use model::BuildRef;
 
 use super::facts::facts;
+use super::hashes;
 use super::program::ServerProgram;
-use super::tree::{Files, TREE_DIR, Tree, is_open_to_all, open_to_all, survey};
+use super::tree::{Files, TREE_DIR, Tree, is_open_to_all, open_to_all};
 use super::version::version_of;
 use crate::artifact::Artifact;
 use crate::entry::Entry;
@@ -73,9 +74,8 @@ impl Store {
                 let tree = entry.place(true);
                 open_to_all(&tree)?;
                 let found = self.examine(server, &tree, Some(&entry.build))?;
-                let files = survey(&tree)?;
                 fs::rename(&tree, ready.join(TREE_DIR)).map_err(SupplyError::io("move", &tree))?;
-                (found, Some(files))
+                (found, Some(hashes::store_hashes(&ready)?))
             }
         };
         entry.commit(&ready, found.artifact(entry, origin, (at, files), facts))
@@ -170,26 +170,18 @@ fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyE
 }
 
 impl Tree {
-    /// Checks that program and files are unchanged, or returns what changed.
+    /// Checks that the files are unchanged, or returns what changed.
     ///
-    /// Reads the program, and the names and sizes of the other files.
-    pub(crate) fn check(&self, sha256: &str) -> Result<(), String> {
-        let program = self.root.join(&self.program);
-        let (is, _) = digest(&program).map_err(|error| error.to_string())?;
-        if is != sha256 {
-            return Err(match self.at {
-                Some(_) => format!("{} changed since it was added", program.display()),
-                None => format!("the sha256 of {} changed", self.program.display()),
-            });
+    /// Of a tree in the cache, all of them; of an installation used in place, its program.
+    pub(crate) fn check(&self, entry: &Path, sha256: &str) -> Result<(), String> {
+        let has_list = self.files.as_ref().is_some_and(|files| files.list_sha256.is_some());
+        if !has_list {
+            let program = self.root.join(&self.program);
+            let (is, _) = digest(&program).map_err(|error| error.to_string())?;
+            if is != sha256 {
+                return Err(format!("{} changed since it was added", program.display()));
+            }
         }
-        let Some(was) = &self.files else { return Ok(()) };
-        let is = survey(&self.root).map_err(|error| error.to_string())?;
-        if is == *was {
-            return Ok(());
-        }
-        Err(format!(
-            "its files changed: {} of {} bytes in all, recorded were {} of {}",
-            is.count, is.bytes, was.count, was.bytes
-        ))
+        self.files.as_ref().map_or(Ok(()), |files| hashes::check(entry, files))
     }
 }

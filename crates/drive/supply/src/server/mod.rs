@@ -5,7 +5,9 @@
 
 mod commit;
 mod facts;
+mod hashes;
 mod program;
+mod public;
 mod tree;
 mod version;
 

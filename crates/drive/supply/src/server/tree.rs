@@ -1,14 +1,12 @@
-//! Inventory and permissions of a server's files.
+//! Directory and permissions of a server's files.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::error::SupplyError;
-use crate::library::hex;
 
 /// The directory of a server's files in an entry.
 pub(crate) const TREE_DIR: &str = "tree";
@@ -27,7 +25,7 @@ pub struct Tree {
     /// Directory of an installation used in place; `None` for a cached tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) at: Option<PathBuf>,
-    /// Inventory that reveals damage without reading files; `None` when used in place.
+    /// Inventory that reveals damage; `None` when used in place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<Files>,
 }
@@ -39,32 +37,9 @@ pub struct Files {
     pub count: u64,
     /// Their total size.
     pub bytes: u64,
-    /// SHA-256 of the list of their paths and sizes, in hex.
-    pub(crate) list_sha256: String,
-}
-
-/// Takes the inventory of the files below `root`, without reading them.
-pub(crate) fn survey(root: &Path) -> Result<Files, SupplyError> {
-    let mut list = Vec::new();
-    walk(root, 0, &mut |path, meta| {
-        let name = path.strip_prefix(root).unwrap_or(path).as_os_str().as_encoded_bytes();
-        let bytes = if meta.is_dir() { None } else { Some(meta.len()) };
-        list.push((name.to_owned(), bytes));
-        Ok(())
-    })?;
-    list.sort_unstable();
-    let mut hasher = Sha256::new();
-    for (name, bytes) in &list {
-        hasher.update(name);
-        hasher.update([0, u8::from(bytes.is_some())]);
-        hasher.update(bytes.unwrap_or_default().to_le_bytes());
-    }
-    let files = || list.iter().filter_map(|(_, bytes)| *bytes);
-    Ok(Files {
-        count: files().count() as u64,
-        bytes: files().sum(),
-        list_sha256: hex(&hasher.finalize()),
-    })
+    /// SHA-256 of the list of their hashes, in hex; `None` in entries of earlier versions.
+    #[serde(default, rename = "hashes_sha256", skip_serializing_if = "Option::is_none")]
+    pub(crate) list_sha256: Option<String>,
 }
 
 /// Makes a cached tree readable for every user, and removes links leaving it.
@@ -92,7 +67,7 @@ pub(crate) fn is_open_to_all(program: &Path) -> bool {
     fs::metadata(program).is_ok_and(|meta| meta.mode() & 0o5 == 0o5)
 }
 
-fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
+pub(super) fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
     fs::set_permissions(path, Permissions::from_mode(mode))
         .map_err(SupplyError::io("change the permissions of", path))
 }
@@ -116,7 +91,7 @@ fn leaves(root: &Path, link: &Path, target: &Path) -> bool {
 }
 
 /// Visits each entry below `dir`, directories before their contents; follows no link.
-fn walk(
+pub(crate) fn walk(
     dir: &Path,
     depth: usize,
     visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), SupplyError>,
@@ -156,20 +131,6 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::symlink_metadata(path).unwrap().mode() & 0o7777
-    }
-
-    #[test]
-    fn survey_detects_added_removed_and_truncated_files() {
-        let dir = tree();
-        let before = survey(dir.path()).unwrap();
-        assert_eq!((before.count, before.bytes), (3, 7 + 8 + 18));
-        assert_eq!(survey(dir.path()).unwrap(), before);
-        fs::write(dir.path().join("share/sql/a.sql"), "select").unwrap();
-        assert_ne!(survey(dir.path()).unwrap(), before);
-        fs::write(dir.path().join("share/sql/a.sql"), "select 1").unwrap();
-        assert_eq!(survey(dir.path()).unwrap(), before);
-        fs::create_dir(dir.path().join("empty")).unwrap();
-        assert_ne!(survey(dir.path()).unwrap().list_sha256, before.list_sha256);
     }
 
     #[test]

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use child::Role;
+
 use crate::error::SupplyError;
 use crate::program::{lines, output, text};
 
@@ -96,9 +98,9 @@ fn missing_libraries_text(missing: &[String]) -> String {
 
 /// Returns a command with the library path of a tree.
 fn command_with_libraries(program: &Path, root: &Path) -> Command {
-    let mut command = Command::new(program);
+    let mut command = child::command(Role::Program, program);
     // A server may read the working directory, which need not be readable.
-    command.current_dir("/").env_remove("LD_LIBRARY_PATH");
+    command.current_dir("/");
     let dirs = library_dirs(root);
     if let Some(path) = std::env::join_paths(dirs).ok().filter(|path| !path.is_empty()) {
         command.env("LD_LIBRARY_PATH", path);

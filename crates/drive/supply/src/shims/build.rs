@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
+use child::Role;
 use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
@@ -63,7 +64,7 @@ impl ShimBuild<'_> {
     fn cc(&self, arguments: &[OsString]) -> Result<Output, SupplyError> {
         let mut args = self.compiler.split_whitespace();
         let program = args.next().unwrap_or_default();
-        let mut command = Command::new(program);
+        let mut command = child::command(Role::BuildTool, program);
         // Its messages are parsed, so they must be untranslated.
         command.args(args).args(arguments).current_dir(self.work).env("LC_ALL", "C");
         program::run(&mut command, || {

@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+use child::Role;
 use model::BuildRef;
 
 use super::{Fetched, Progress, client_failed, no_client};
@@ -104,7 +105,7 @@ impl<'a> Apt<'a> {
         command: &'static str,
         arguments: &[&str],
     ) -> Result<Output, SupplyError> {
-        let mut it = Command::new(command);
+        let mut it = child::command(Role::BuildTool, command);
         it.current_dir(&self.work).env("LC_ALL", "C");
         if command != "dpkg-deb" {
             // The work directory may be closed to apt's own user.

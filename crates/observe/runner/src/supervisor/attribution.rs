@@ -57,20 +57,17 @@ pub(super) struct Pauses {
 }
 
 impl Pauses {
-    /// Notes a wait of Assay for the worker that took this much longer than it should.
-    pub(super) fn note_wait(&mut self, late: Nanos) {
-        if late >= PAUSE_MIN {
-            self.assay = self.assay.after(late);
-        }
-    }
-
     /// Notes an interval, by the spans of its readings and whether some were left out.
     pub(super) fn note_interval(&mut self, readings: &Readings, length: Nanos, is_left_out: bool) {
         self.left_out += u32::from(is_left_out);
         let known = |metric| Nanos(model::whole(readings.value(metric).unwrap_or(0.0) * 1e3));
         let of_worker = known(metric::WORKER_SAMPLED_US).since(length);
-        if of_worker >= PAUSE_MIN {
-            self.worker = self.worker.after(of_worker);
+        // A reading after a pause covers the interval that the pause began in, and the pause.
+        let of_assay = known(metric::HOST_SAMPLED_US).since(length.after(of_worker));
+        for (pause, sum) in [(of_worker, &mut self.worker), (of_assay, &mut self.assay)] {
+            if pause >= PAUSE_MIN {
+                *sum = sum.after(pause);
+            }
         }
         self.machine = self.machine.after(known(metric::HOST_SUSPENDED_US));
     }
@@ -78,12 +75,12 @@ impl Pauses {
     /// Describes the pauses; `None` when there was none.
     pub(super) fn describe(&self) -> Option<String> {
         let paused = [
-            ("Assay was paused", self.assay),
-            ("the worker was paused", self.worker),
-            ("the machine was suspended", self.machine),
+            ("Assay was paused for at least", self.assay),
+            ("the worker was paused for", self.worker),
+            ("the machine was suspended for", self.machine),
         ];
         let paused = paused.iter().filter(|(_, span)| *span >= PAUSE_MIN);
-        let paused: Vec<_> = paused.map(|(what, span)| format!("{what} for {span}")).collect();
+        let paused: Vec<_> = paused.map(|(what, span)| format!("{what} {span}")).collect();
         let left_out = match self.left_out {
             0 => String::new(),
             count => {
@@ -152,12 +149,11 @@ mod tests {
     #[test]
     fn a_finding_names_each_pause_with_its_length() {
         let mut pauses = Pauses::default();
-        pauses.note_wait(Nanos::from_millis(400));
-        pauses.note_interval(&of_spans(1e6, 1.2e6).0, Nanos::SECOND, true);
+        pauses.note_interval(&of_spans(1.4e6, 1.2e6).0, Nanos::SECOND, true);
         assert_eq!(pauses.describe(), None, "a busy host pauses no one");
-        pauses.note_wait(Nanos::from_millis(3_200));
-        pauses.note_interval(&of_spans(1e6, 3e6).0, Nanos::SECOND, true);
-        let text = "Assay was paused for 3.20 s, the worker was paused for 2.00 s: 2 intervals are \
+        pauses.note_interval(&of_spans(4.2e6, 1e6).0, Nanos::SECOND, true);
+        pauses.note_interval(&of_spans(3e6, 3e6).0, Nanos::SECOND, true);
+        let text = "Assay was paused for at least 3.20 s, the worker was paused for 2.00 s: 3 intervals are \
                     without the readings that cover another time";
         assert_eq!(pauses.describe().as_deref(), Some(text));
     }

@@ -1,7 +1,8 @@
 //! Data directories of runs.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
@@ -9,11 +10,20 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::error::RunnerError;
 
-/// File that marks a directory as made by Assay.
+/// File that marks a data directory and lists what was made there.
+///
+/// A directory it does not list, with the inode it had, is never removed: the name alone proves
+/// nothing.
 const MARKER: &str = ".assay-data";
 
-/// Prefix of runs' directories; nothing else below the root is ever removed.
+/// First line of [`MARKER`]; each other is an inode and a name.
+const HEAD: &str = "Made by assay; runs put their data here.\n";
+
+/// Prefix of runs' directories.
 const RUN: &str = "run-";
+
+/// Directory of templates, shared by an experiment's runs.
+const TEMPLATES: &str = "run-templates";
 
 /// A marked directory, with one temporary directory per run below it.
 #[derive(Debug)]
@@ -41,7 +51,7 @@ impl DataRoot {
             if fs::read_dir(&path).map_err(fail)?.next().is_some() {
                 return Err(RunnerError::NotOurs(path));
             }
-            fs::write(&marker, "Made by assay; runs put their data here.\n").map_err(fail)?;
+            fs::write(&marker, HEAD).map_err(fail)?;
         }
         let lock = File::options().append(true).open(&marker).map_err(fail)?;
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
@@ -65,12 +75,44 @@ impl DataRoot {
     }
 
     /// Makes a run's own empty directory; that of a killed run of the name is removed.
+    ///
+    /// # Errors
+    /// [`RunnerError::NotOurs`] when a directory of that name holds anything and is not listed.
     pub(crate) fn fresh(&self, name: &str) -> Result<RunData, RunnerError> {
-        let path = self.path.join(format!("{RUN}{name}"));
-        let fail = |source: io::Error| RunnerError::DataDir(path.clone(), source);
-        remove(&path).map_err(fail)?;
-        fs::create_dir(&path).map_err(fail)?;
+        let name = format!("{RUN}{name}");
+        let path = self.path.join(&name);
+        if self.has_made(&path)? {
+            remove(&path).map_err(|source| RunnerError::DataDir(path.clone(), source))?;
+        }
+        self.make(&name, &path)?;
         Ok(RunData { path })
+    }
+
+    /// Returns the directory of servers' templates, removed after the last experiment.
+    pub(crate) fn templates(&self) -> Result<PathBuf, RunnerError> {
+        let path = self.path.join(TEMPLATES);
+        if !self.has_made(&path)? {
+            self.make(TEMPLATES, &path)?;
+        }
+        Ok(path)
+    }
+
+    fn has_made(&self, path: &Path) -> Result<bool, RunnerError> {
+        let made = made(&self.path);
+        let made = made.map_err(|source| RunnerError::DataDir(self.path.clone(), source))?;
+        Ok(made.iter().any(|dir| dir == path))
+    }
+
+    /// Makes an empty directory and lists it as ours.
+    fn make(&self, name: &str, path: &Path) -> Result<(), RunnerError> {
+        let fail = |source: io::Error| RunnerError::DataDir(path.to_path_buf(), source);
+        // One that was made but not listed, by a killed process, is empty.
+        if fs::create_dir(path).is_err() {
+            fs::remove_dir(path).map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
+            fs::create_dir(path).map_err(fail)?;
+        }
+        let inode = fs::metadata(path).map_err(fail)?.ino();
+        (&self.lock).write_all(format!("{inode} {name}\n").as_bytes()).map_err(fail)
     }
 }
 
@@ -84,15 +126,24 @@ impl Drop for DataRoot {
     }
 }
 
-/// Removes the directories of runs that were killed with their parent.
+/// Removes the directories of runs that were killed with their parent, and their lines.
 fn sweep(root: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(root)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(RUN) {
-            remove(&entry.path())?;
-        }
-    }
-    Ok(())
+    made(root)?.iter().try_for_each(|dir| remove(dir))?;
+    fs::write(root.join(MARKER), HEAD)
+}
+
+/// Returns the directories that the marker lists, as far as they are still the ones made.
+fn made(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let text = fs::read_to_string(root.join(MARKER))?;
+    let listed = |line: &str| {
+        let (inode, name) = line.split_once(' ')?;
+        let inode: u64 = inode.parse().ok()?;
+        let path =
+            Some(root.join(name)).filter(|_| name.starts_with(RUN) && !name.contains('/'))?;
+        let found = fs::symlink_metadata(&path).ok()?;
+        (found.is_dir() && found.ino() == inode).then_some(path)
+    };
+    Ok(text.lines().filter_map(listed).collect())
 }
 
 /// Removes a directory that may not be there.
@@ -111,6 +162,17 @@ pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
     let stat = rustix::fs::statvfs(path)
         .map_err(|errno| RunnerError::DataDir(path.into(), errno.into()))?;
     Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+}
+
+/// Checks that the file system of `path` has at least `floor` free.
+///
+/// # Errors
+/// [`RunnerError::DiskFloor`], or when the file system reports an error.
+pub fn check_room(path: &Path, floor: Bytes) -> Result<(), RunnerError> {
+    match free_space(path)? {
+        free if free < floor => Err(RunnerError::DiskFloor(path.to_owned(), free, floor)),
+        _ => Ok(()),
+    }
 }
 
 /// One run's data directory; removed when dropped.
@@ -140,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn want_of_room_names_path_free_and_needed() {
+        let dir = tempfile::tempdir().unwrap();
+        check_room(dir.path(), Bytes(0)).unwrap();
+        let text = check_room(dir.path(), Bytes(u64::MAX)).unwrap_err().to_string();
+        let path = dir.path().display().to_string();
+        assert!(text.contains(&path) && text.contains(&Bytes(u64::MAX).to_string()), "{text}");
+    }
+
+    #[test]
     fn only_directories_of_killed_runs_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         let root = DataRoot::take(dir.path()).unwrap();
@@ -151,6 +222,41 @@ mod tests {
         drop((root, second));
         DataRoot::take(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
+    }
+
+    #[test]
+    fn a_directory_that_only_has_the_name_of_a_run_is_never_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mine = dir.path().join("run-mine");
+        let root = DataRoot::take(dir.path()).unwrap();
+        for other in [&mine, &dir.path().join("run-swapped")] {
+            fs::create_dir(other).unwrap();
+            fs::write(other.join("thesis.tex"), "years of work").unwrap();
+        }
+        // Listed once, and replaced since by one of the user's.
+        std::mem::forget(root.fresh("made").unwrap());
+        fs::rename(dir.path().join("run-made"), dir.path().join("moved")).unwrap();
+        fs::rename(dir.path().join("run-swapped"), dir.path().join("run-made")).unwrap();
+        for name in ["mine", "made"] {
+            let error = root.fresh(name).unwrap_err();
+            assert!(matches!(error, RunnerError::NotOurs(_)), "{error}");
+        }
+        drop(root);
+        drop(DataRoot::take(dir.path()).unwrap());
+        assert!(mine.join("thesis.tex").exists());
+        assert!(dir.path().join("run-made/thesis.tex").exists());
+    }
+
+    #[test]
+    fn templates_outlive_a_run_and_not_the_experiments() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(dir.path()).unwrap();
+        let templates = root.templates().unwrap();
+        fs::write(templates.join("rows"), "rows").unwrap();
+        assert_eq!(root.templates().unwrap(), templates);
+        assert!(templates.join("rows").exists());
+        drop(root);
+        assert!(!templates.exists());
     }
 
     #[test]

@@ -131,6 +131,7 @@ fn run_cell(
         engine_files: Vec::new(),
         end: None,
         is_closed: false,
+        is_torn: false,
     };
     Ok(supervisor.run(progress)?)
 }
@@ -162,14 +163,14 @@ fn without_server(
     error: ServerError,
 ) -> Result<RunRecord, RunnerError> {
     let log = data.path.join(server::LOG);
-    if log.is_file() {
-        writer.keep_engine_file(&log)?;
-    }
+    let stored = if log.exists() { writer.keep_engine_file(&log) } else { Ok(()) };
+    let not_stored = stored.err().map(|error| format!("; its log is not stored: {error}"));
     let step = "open".to_owned();
     record.end = if matches!(error, ServerError::Interrupted) {
         RunEnd::Interrupted { step }
     } else {
-        RunEnd::Failed { step, reason: EngineError::from(error).to_string() }
+        let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
+        RunEnd::Failed { step, reason }
     };
     record.ended_at = Some(now_utc());
     writer.finish(&record)?;

@@ -67,6 +67,7 @@ impl Host {
         };
         let group = ServerGroup::create(experiment.memory_bytes, &data.path)?;
         let options = with_connections(&variant.options, experiment);
+        let templates = bench.data.templates()?;
         let start = Start {
             kind,
             program: &program.path,
@@ -76,7 +77,7 @@ impl Host {
             options: &options,
             user: bench.server_user.as_deref(),
             placement: ServerPlacement { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
-            templates: Some(bench.data.path()),
+            templates: Some(&templates),
             ready_within: READY_WITHIN,
         };
         let running = Running::start(&start, &|| bench.interrupt.level() > 0);

@@ -5,10 +5,12 @@
 
 mod accumulator;
 mod attribution;
+mod conservation;
 pub(crate) mod data;
 mod experiment;
 pub(crate) mod hosting;
 pub(crate) mod memory;
+mod output;
 pub(crate) mod placement;
 pub(crate) mod process;
 mod recount;
@@ -21,7 +23,7 @@ mod warning;
 mod watch;
 pub(crate) mod workbench;
 
-pub use data::{DataRoot, free_space};
+pub use data::{DataRoot, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
 pub use recount::recount;

@@ -1,26 +1,31 @@
 //! The worker's child process: start, messages, end.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::BufReader;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use child::Role;
 use load::{Clock, SteadyClock};
 use model::Nanos;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use super::output::OutputTail;
 use super::placement::listed;
+use crate::connection::{ConnectionError, MessageReader, MessageWriter};
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
 
 /// Messages that may wait unread; a worker that sends faster waits.
 const MESSAGES_MAX: usize = 64;
-/// Bytes of the worker's error stream to keep.
-const STDERR_MAX: usize = 16 << 10;
-/// Time a worker has to end once its output has.
+/// Longest wait for a worker to read a command: it reads at once, unless it is stopped.
+const SEND_MAX: Duration = Duration::from_secs(10);
+/// Time a worker has to end once its messages have, or once it is killed.
 const END_GRACE: Nanos = Nanos::from_secs(5);
 /// Interval at which its end is polled.
 const END_POLL: Nanos = Nanos::from_millis(5);
@@ -37,9 +42,13 @@ pub struct WorkerProgram {
 /// A running worker.
 pub(crate) struct Process {
     child: Child,
-    stdin: Option<ChildStdin>,
-    lines: Receiver<WorkerEvent>,
-    stderr: Option<thread::JoinHandle<String>>,
+    /// This side of the connection, to hang up.
+    socket: UnixStream,
+    commands: MessageWriter<UnixStream>,
+    events: Receiver<WorkerEvent>,
+    stdout: OutputTail,
+    stderr: OutputTail,
+    killed_at: Option<Nanos>,
     /// It was waited for: its id may belong to another process by now.
     is_reaped: bool,
 }
@@ -48,19 +57,41 @@ pub(crate) struct Process {
 pub(crate) enum WorkerEvent {
     /// A message.
     Message(Box<Message>),
-    /// A line of the engine's own on stdout.
-    EngineOutput,
-    /// No line within the timeout.
+    /// Its next message is missing or damaged; no further one is read.
+    Broken(ConnectionError),
+    /// No message within the timeout.
     Silence,
-    /// The end of its output.
-    End,
+    /// The end of its messages; `is_torn` when the last one breaks off.
+    End { is_torn: bool },
+}
+
+/// How a worker ended.
+pub(crate) struct Ended {
+    /// `None` when it does not end.
+    pub(crate) status: Option<ExitStatus>,
+    /// The end of its standard output.
+    pub(crate) stdout: String,
+    /// The end of its standard error.
+    pub(crate) stderr: String,
+    /// It was killed, as it did not end after its messages had.
+    is_overdue: bool,
+}
+
+impl Ended {
+    /// Describes how it failed; `None` after a success.
+    pub(crate) fn failure(&self) -> Option<String> {
+        if self.is_overdue {
+            return Some(format!("it did not exit within {END_GRACE} of its last message"));
+        }
+        bad_end(self.status, &self.stderr)
+    }
 }
 
 impl Process {
     /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
     ///
-    /// Its environment is this process's, with `preload` when given; it runs on `cpus`, or on all
-    /// when they are none.
+    /// Its environment has no passwords, and `preload` when given; it runs on `cpus`, or on all
+    /// when they are none. The connection is its standard input, see [`crate::connect`].
     pub(crate) fn start(
         program: &WorkerProgram,
         dir: &Path,
@@ -68,35 +99,27 @@ impl Process {
         cpus: &[u32],
     ) -> Result<Self, RunnerError> {
         let mut command = placed(program, cpus);
-        let mut child = command
+        command
             .envs(preload.map(|preload| ("LD_PRELOAD", preload)))
             .current_dir(dir)
             .process_group(0)
-            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|source| RunnerError::Spawn(command.get_program().into(), source))?;
-        let stdout = child.stdout.take().expect("stdout is piped");
-        let stderr = child.stderr.take().expect("stderr is piped");
-        let (send, lines) = sync_channel(MESSAGES_MAX);
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines() {
-                let Ok(line) = line else { break };
-                let event = match serde_json::from_str(&line) {
-                    Ok(message) => WorkerEvent::Message(message),
-                    Err(_not_ours) => WorkerEvent::EngineOutput,
-                };
-                if send.send(event).is_err() {
-                    return;
-                }
-            }
-            // The receiver may be gone already.
-            drop(send.send(WorkerEvent::End));
+            .stderr(Stdio::piped());
+        let started = UnixStream::pair().and_then(|(socket, theirs)| {
+            socket.set_write_timeout(Some(SEND_MAX))?;
+            let (commands, messages) = (socket.try_clone()?, socket.try_clone()?);
+            let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
+            Ok((child, socket, commands, messages))
         });
-        let stderr = thread::spawn(move || keep_tail(BufReader::new(stderr)));
-        let stdin = child.stdin.take();
-        Ok(Self { child, stdin, lines, stderr: Some(stderr), is_reaped: false })
+        let (mut child, socket, commands, messages) =
+            started.map_err(|source| RunnerError::Spawn(command.get_program().into(), source))?;
+        let stdout = OutputTail::of(child.stdout.take().expect("stdout is piped"));
+        let stderr = OutputTail::of(child.stderr.take().expect("stderr is piped"));
+        let (send, events) = sync_channel(MESSAGES_MAX);
+        thread::spawn(move || read_messages(messages, &send));
+        let commands = MessageWriter::new(commands);
+        let (killed_at, is_reaped) = (None, false);
+        Ok(Self { child, socket, commands, events, stdout, stderr, killed_at, is_reaped })
     }
 
     /// Returns the worker's process id.
@@ -104,64 +127,109 @@ impl Process {
         self.child.id()
     }
 
-    /// Sends a command; a worker that no longer reads is noticed by its end.
+    /// Sends a command; a worker that no longer reads is noticed by the end of its messages.
     pub(crate) fn send(&mut self, command: &Command) {
-        let Some(stdin) = &mut self.stdin else { return };
-        let mut line = serde_json::to_vec(command).expect("a command is always valid JSON");
-        line.push(b'\n');
-        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
-            self.stdin = None;
+        if self.commands.send(command).is_err() {
+            self.hang_up();
         }
     }
 
     /// Waits for the next event, at most `limit`.
     pub(crate) fn receive(&self, limit: Duration) -> WorkerEvent {
-        match self.lines.recv_timeout(limit) {
+        match self.events.recv_timeout(limit) {
             Ok(event) => event,
-            Err(RecvTimeoutError::Timeout) => WorkerEvent::Silence,
-            Err(RecvTimeoutError::Disconnected) => WorkerEvent::End,
+            Err(RecvTimeoutError::Timeout) => {
+                let has_waited = |at: Nanos| SteadyClock::kernel().now().since(at) > END_GRACE;
+                if self.has_exited() || self.killed_at.is_some_and(has_waited) {
+                    // A process that it started holds the connection, or it does not die.
+                    self.hang_up();
+                }
+                WorkerEvent::Silence
+            }
+            Err(RecvTimeoutError::Disconnected) => WorkerEvent::End { is_torn: false },
         }
     }
 
-    /// Kills the worker and all processes it started.
+    /// Ends the connection; messages that have arrived are still read.
+    fn hang_up(&self) {
+        // It fails only when the connection has ended.
+        self.socket.shutdown(std::net::Shutdown::Both).ok();
+    }
+
+    /// Kills the worker and all processes of its group.
     pub(crate) fn kill(&mut self) {
         if !self.is_reaped {
             let group = Pid::from_child(&self.child);
             // It fails only when all of them have ended.
             kill_process_group(group, Signal::KILL).ok();
+            self.killed_at.get_or_insert(SteadyClock::kernel().now());
         }
     }
 
-    /// Waits for the worker's end; returns its status and the end of its error stream.
-    pub(crate) fn ended(&mut self) -> (Option<ExitStatus>, String) {
-        self.kill_if_silent();
-        let status = self.child.wait().ok();
-        self.is_reaped = true;
-        let stderr = self.stderr.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
-        (status, stderr)
+    /// Waits for the worker's end, then kills what is left of its group.
+    ///
+    /// A worker that does not end in time is killed.
+    pub(crate) fn ended(&mut self) -> Ended {
+        // The process follows its messages at once, unless a thread of the engine keeps it alive.
+        let is_overdue = !self.exits_in_time();
+        // It is not waited for yet, so its group is still its own.
+        self.kill();
+        let status = self.reap();
+        let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
+        Ended { status, stdout, stderr, is_overdue }
     }
 
-    /// Kills a worker that closed its output and does not exit in time.
-    fn kill_if_silent(&mut self) {
-        // The worker's output has ended; its process follows at once, unless a thread of the
-        // engine keeps it alive.
+    /// Returns the status of a process that exits in time.
+    fn reap(&mut self) -> Option<ExitStatus> {
+        self.is_reaped = self.exits_in_time();
+        if self.is_reaped { self.child.wait().ok() } else { None }
+    }
+
+    /// Returns whether the process has exited; it is not waited for.
+    fn has_exited(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        let id = WaitId::Pid(Pid::from_child(&self.child));
+        !matches!(waitid(id, options), Ok(None))
+    }
+
+    fn exits_in_time(&self) -> bool {
         let clock = SteadyClock::kernel();
         let deadline = clock.now().after(END_GRACE);
-        while clock.now() < deadline {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                self.is_reaped = true;
-                return;
+        while !self.has_exited() {
+            if clock.now() >= deadline {
+                return false;
             }
             clock.rest_until(clock.now().after(END_POLL));
         }
-        self.kill();
+        true
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.kill();
-        drop(self.child.wait());
+        self.hang_up();
+        if !self.is_reaped {
+            self.kill();
+            self.reap();
+        }
+    }
+}
+
+/// Reads a worker's messages until they end.
+fn read_messages(socket: UnixStream, events: &SyncSender<WorkerEvent>) {
+    let mut reader = MessageReader::new(BufReader::new(socket));
+    loop {
+        let event = match reader.receive() {
+            Ok(Some(message)) => WorkerEvent::Message(message),
+            Ok(None) => WorkerEvent::End { is_torn: false },
+            Err(ConnectionError::BreaksOff(_)) => WorkerEvent::End { is_torn: true },
+            Err(error) => WorkerEvent::Broken(error),
+        };
+        let is_last = !matches!(event, WorkerEvent::Message(_));
+        // The receiver may be gone already.
+        if events.send(event).is_err() || is_last {
+            return;
+        }
     }
 }
 
@@ -169,26 +237,13 @@ impl Drop for Process {
 fn placed(program: &WorkerProgram, cpus: &[u32]) -> std::process::Command {
     let mut command;
     if cpus.is_empty() {
-        command = std::process::Command::new(&program.path);
+        command = child::command(Role::Worker, &program.path);
     } else {
-        command = std::process::Command::new("taskset");
+        command = child::command(Role::Worker, "taskset");
         command.args(["-c", &listed(cpus)]).arg(&program.path);
     }
     command.args(&program.arguments);
     command
-}
-
-/// Returns the last lines of a stream, when it ends.
-fn keep_tail(mut stream: impl BufRead) -> String {
-    let mut tail = Vec::new();
-    let mut line = Vec::new();
-    while matches!(stream.read_until(b'\n', &mut line), Ok(bytes) if bytes > 0) {
-        tail.append(&mut line);
-        if tail.len() > 2 * STDERR_MAX {
-            tail.drain(..tail.len() - STDERR_MAX);
-        }
-    }
-    String::from_utf8_lossy(&tail).trim().to_owned()
 }
 
 /// Describes how a process failed; `None` after a success.
@@ -236,12 +291,5 @@ mod tests {
         assert_eq!(end.as_deref(), Some("exit code 101; last log line: out of luck"));
         assert_eq!(bad_end(end_of("exit 0"), stderr), None);
         assert_eq!(bad_end(None, "").as_deref(), Some("it vanished"));
-    }
-
-    #[test]
-    fn only_the_end_of_a_long_output_is_retained() {
-        let stderr: String = (0..100_000).map(|line| format!("line {line}\n")).collect();
-        let tail = keep_tail(stderr.as_bytes());
-        assert!(tail.len() <= 2 * STDERR_MAX && tail.ends_with("line 99999"));
     }
 }

@@ -8,6 +8,7 @@ use model::record::SpanningOp;
 use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
 use model::{EngineState, IntervalRecord, Kind, Nanos, OpUnit, Readings, float};
 
+use super::conservation::MeasuredOps;
 use super::time_profile::Seconds;
 use crate::account::{Account, of_kind};
 use crate::tally;
@@ -27,6 +28,7 @@ pub(crate) struct Span {
     pub(crate) since: String,
     pub(crate) part: Part,
     pub(crate) time_profile: Seconds,
+    pub(super) operations: MeasuredOps,
 }
 
 impl Span {

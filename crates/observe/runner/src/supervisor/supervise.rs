@@ -1,7 +1,7 @@
 //! The parent process: watches one worker, takes readings, writes the record.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
 use load::{Clock, SteadyClock, StepEnd};
@@ -13,13 +13,16 @@ use super::accumulator::{RecordedInterval, StepAccumulator};
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
-use super::process::{Process, WorkerEvent, bad_end};
+use super::process::{Process, WorkerEvent};
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::decode;
+
+/// Fact of a run: files of the engine that are not archived.
+const NOT_STORED: &str = "files_not_stored";
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
@@ -41,6 +44,8 @@ pub(crate) struct Supervisor<'a> {
     pub(super) engine_files: Vec<PathBuf>,
     pub(super) end: Option<RunEnd>,
     pub(super) is_closed: bool,
+    /// Its last message breaks off.
+    pub(super) is_torn: bool,
 }
 
 impl Supervisor<'_> {
@@ -54,23 +59,20 @@ impl Supervisor<'_> {
     ) -> Result<RunRecord, ArchiveError> {
         self.writer.write_record(&self.record)?;
         loop {
-            match self.receive() {
+            match self.process.receive(WATCH_EVERY) {
                 WorkerEvent::Message(message) => self.handle(*message, progress)?,
-                WorkerEvent::EngineOutput | WorkerEvent::Silence => {}
-                WorkerEvent::End => break,
+                WorkerEvent::Broken(error) => {
+                    self.give_up(format!("the worker's messages cannot be trusted: {error}"));
+                }
+                WorkerEvent::Silence => {}
+                WorkerEvent::End { is_torn } => {
+                    self.is_torn = is_torn;
+                    break;
+                }
             }
             self.watch();
         }
         self.finish(progress)
-    }
-
-    /// Waits for the next event; notes when the wait took longer than it should.
-    fn receive(&mut self) -> WorkerEvent {
-        let begun = self.clock.now();
-        let event = self.process.receive(WATCH_EVERY);
-        let limit = Nanos(u64::try_from(WATCH_EVERY.as_nanos()).unwrap_or(u64::MAX));
-        self.accumulator.note_wait(self.clock.now().since(begun.after(limit)));
-        event
     }
 
     /// Handles one message.
@@ -89,12 +91,7 @@ impl Supervisor<'_> {
                 self.opened(identity, effective_options, keep)?;
             }
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
-            Message::StepBegins { index } => {
-                self.enter(Phase::Engine);
-                let index = (index as usize).min(self.steps.len() - 1);
-                self.accumulator.begin_step(index, self.steps[index].clone());
-                progress(Progress::StepBegins(&self.accumulator.step));
-            }
+            Message::StepBegins { index } => self.step_begins(index as usize, progress),
             Message::ProbeBegins(probe) => {
                 self.enter(Phase::Engine);
                 self.accumulator.begin_probe(probe);
@@ -131,7 +128,10 @@ impl Supervisor<'_> {
                 self.process.send(&Command::Go);
             }
             Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
-            Message::EngineText { name, text } => self.writer.keep_engine_text(&name, &text)?,
+            Message::EngineText { name, text } => {
+                let stored = self.writer.keep_engine_text(&name, &text);
+                self.note(stored);
+            }
             Message::Closed { clock } => self.closed(clock),
             // Sent in smoke tests only.
             Message::SmokeTested { .. } => {}
@@ -154,6 +154,12 @@ impl Supervisor<'_> {
         self.alive();
         identity.facts.extend(self.facts.clone());
         if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
+            if library.is_other(&identity) {
+                let path = library.path.display();
+                let reason =
+                    format!("{path} was replaced since its hash was checked: run it again");
+                self.end_with(RunEnd::Failed { step: "open".to_owned(), reason });
+            }
             library.complete(&mut identity);
         }
         self.record.identity = Some(identity);
@@ -171,6 +177,18 @@ impl Supervisor<'_> {
             self.end.get_or_insert(RunEnd::Failed { step: "clock check".to_owned(), reason });
         }
         self.record.clock = Some(clock);
+    }
+
+    /// Begins the first step that has not ended; any other is not in order.
+    fn step_begins(&mut self, index: usize, progress: &mut dyn FnMut(Progress<'_>)) {
+        let next = self.record.steps.len();
+        let Some(step) = self.steps.get(index).filter(|_| index == next) else {
+            return self.give_up(format!("the worker began step {index} in place of step {next}"));
+        };
+        let step = step.clone();
+        self.enter(Phase::Engine);
+        self.accumulator.begin_step(index, step);
+        progress(Progress::StepBegins(&self.accumulator.step));
     }
 
     /// Archives one interval and shows it.
@@ -257,6 +275,11 @@ impl Supervisor<'_> {
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), ArchiveError> {
+        let (index, next) = (ends.index as usize, self.record.steps.len());
+        if index != next {
+            self.give_up(format!("the worker ended step {index} in place of step {next}"));
+            return Ok(());
+        }
         let step = self.accumulator.step.name.clone();
         match ends.end {
             StepEnd::Finished => {}
@@ -315,8 +338,9 @@ impl Supervisor<'_> {
         self.process.kill();
     }
 
+    /// Ends a run whose worker reports what cannot be.
     fn give_up(&mut self, reason: String) {
-        self.end_with(RunEnd::Crashed { step: self.step_name(), reason });
+        self.end_with(RunEnd::Failed { step: self.step_name(), reason });
     }
 
     fn alive(&mut self) {
@@ -339,37 +363,56 @@ impl Supervisor<'_> {
     }
 
     /// Ends the server and archives its files; its exit may be the cause of a failed run.
-    fn close_host(&mut self, step: &str, is_all_done: bool) -> Result<(), ArchiveError> {
+    fn close_host(&mut self, step: &str, is_all_done: bool) {
         let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
         if is_failed && !is_all_done {
             let death = self.host.end_of_failed(step);
             self.end = death.or_else(|| self.end.take());
         }
         for file in self.host.close(!is_all_done) {
-            if file.is_file() {
-                self.writer.keep_engine_file(&file)?;
-            }
+            self.keep_file(&file);
         }
-        Ok(())
+    }
+
+    /// Archives one of the engine's files, if it is there.
+    fn keep_file(&mut self, file: &Path) {
+        if file.exists() {
+            let stored = self.writer.keep_engine_file(file);
+            self.note(stored);
+        }
+    }
+
+    /// Notes a file of the engine that is not stored.
+    ///
+    /// What was measured is complete without it.
+    fn note(&mut self, stored: Result<(), ArchiveError>) {
+        if let (Err(error), Some(identity)) = (stored, &mut self.record.identity) {
+            let note = identity.facts.entry(NOT_STORED.to_owned()).or_default();
+            *note = if note.is_empty() { error.to_string() } else { format!("{note}; {error}") };
+        }
     }
 
     /// Decides how the run ended, archives the engine's files and closes the record.
     fn finish(mut self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<RunRecord, ArchiveError> {
         let step = self.step_name();
-        for file in &self.engine_files {
-            if file.starts_with(&self.data.path) && file.exists() {
-                self.writer.keep_engine_file(file)?;
+        for file in std::mem::take(&mut self.engine_files) {
+            if file.starts_with(&self.data.path) {
+                self.keep_file(&file);
             }
         }
-        let (status, stderr) = self.process.ended();
-        if !stderr.is_empty() {
-            self.writer.keep_engine_text("stderr.txt", &stderr)?;
+        let ended = self.process.ended();
+        for (name, text) in [("stdout.txt", &ended.stdout), ("stderr.txt", &ended.stderr)] {
+            if !text.is_empty() {
+                let stored = self.writer.keep_engine_text(name, text);
+                self.note(stored);
+            }
         }
-        let is_all_done = self.is_closed && self.record.steps.len() == self.steps.len();
-        self.close_host(&step, is_all_done)?;
-        self.record.end = match (self.end, bad_end(status, &stderr)) {
+        let has_all_steps = self.record.steps.len() == self.steps.len();
+        let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
+        self.close_host(&step, is_all_done);
+        self.record.end = match (self.end, ended.failure()) {
             (Some(end), _) => end,
-            (None, Some(_)) if self.memory.has_killed(status) => RunEnd::OutOfMemory { step },
+            (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
             (None, Some(reason)) => RunEnd::Crashed { step, reason },
             (None, None) if is_all_done => RunEnd::Complete,
             (None, None) => {

@@ -12,7 +12,7 @@ use model::{
 };
 use server::Kind;
 
-use super::data::{DataRoot, RunData};
+use super::data::{DataRoot, RunData, check_room};
 use super::placement::Cpus;
 use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
@@ -140,10 +140,5 @@ impl Workbench<'_> {
 
 /// Checks the free space of the disk.
 pub(crate) fn check_disk(bench: &Workbench<'_>) -> Result<(), RunnerError> {
-    let free = bench.data.free()?;
-    if free < bench.disk_floor {
-        let path = bench.data.path().to_path_buf();
-        return Err(RunnerError::DiskFloor(path, free, bench.disk_floor));
-    }
-    Ok(())
+    check_room(bench.data.path(), bench.disk_floor)
 }

@@ -127,8 +127,9 @@ impl<W: Write + Send> Worker<'_, W> {
 #[cfg(test)]
 mod tests {
     use model::{metric, rule_code};
-    use std::io::{BufReader, Read};
-    use std::sync::mpsc::{Receiver, SyncSender};
+    use std::io::BufReader;
+    use std::net::Shutdown;
+    use std::os::unix::net::UnixStream;
 
     use engine::Driver;
     use malloc::Tunables;
@@ -136,72 +137,31 @@ mod tests {
     use model::{Cell, DataShape, Nanos, OpKind, Options, Settings, Step, StopRule, Variant};
 
     use super::*;
+    use crate::connection::{MessageReader, MessageWriter};
     use crate::message::{Command, Order};
     use crate::work;
     use crate::worker::tests::toy::{CLEANING_US, Fault, Toy, application};
 
-    /// A pipe's end that blocks until there is something to read.
-    struct CommandPipe {
-        lines: Receiver<Vec<u8>>,
-        rest: Vec<u8>,
-    }
-
-    impl Read for CommandPipe {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            while self.rest.is_empty() {
-                match self.lines.recv() {
-                    Ok(line) => self.rest = line,
-                    // A worker whose parent is gone would end this process.
-                    Err(_gone) => loop {
-                        thread::park();
-                    },
-                }
+    /// A parent that lets the worker go on at once; returns all messages.
+    fn parent(socket: UnixStream, order: Order) -> Vec<Message> {
+        let mut commands = MessageWriter::new(socket.try_clone().unwrap());
+        commands.send(&Command::Run(Box::new(order))).unwrap();
+        let (mut reader, mut all) = (MessageReader::new(BufReader::new(socket)), Vec::new());
+        while let Some(message) = reader.receive().unwrap() {
+            let is_boundary = matches!(
+                message,
+                Message::MeasuringBegins { .. }
+                    | Message::SettleBegins { .. }
+                    | Message::StepEnds(_)
+            );
+            if is_boundary {
+                commands.send(&Command::Go).unwrap();
             }
-            let count = self.rest.len().min(buffer.len());
-            buffer[..count].copy_from_slice(&self.rest[..count]);
-            self.rest.drain(..count);
-            Ok(count)
+            all.push(message);
         }
-    }
-
-    /// A parent that records all messages, and lets the worker go on at once.
-    struct Parent {
-        line: Vec<u8>,
-        messages: Vec<Message>,
-        commands: SyncSender<Vec<u8>>,
-    }
-
-    impl Parent {
-        fn send(&self, command: &Command) {
-            let mut line = serde_json::to_vec(command).unwrap();
-            line.push(b'\n');
-            self.commands.send(line).unwrap();
-        }
-    }
-
-    impl Write for &mut Parent {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.line.extend_from_slice(bytes);
-            if self.line.ends_with(b"\n") {
-                let message: Message = serde_json::from_slice(&self.line).unwrap();
-                self.line.clear();
-                let is_boundary = matches!(
-                    message,
-                    Message::MeasuringBegins { .. }
-                        | Message::SettleBegins { .. }
-                        | Message::StepEnds(_)
-                );
-                if is_boundary {
-                    self.send(&Command::Go);
-                }
-                self.messages.push(message);
-            }
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
+        // A worker whose parent is gone would end this process.
+        std::mem::forget(commands);
+        all
     }
 
     fn order(steps: &[&str]) -> Order {
@@ -246,14 +206,15 @@ mod tests {
 
     /// Runs the steps on a toy with that fault; returns all messages of the worker.
     fn run(steps: &[&str], fault: Fault) -> Vec<Message> {
-        let (commands, lines) = sync_channel(16);
-        let mut parent = Parent { line: Vec::new(), messages: Vec::new(), commands };
-        parent.send(&Command::Run(Box::new(order(steps))));
-        let input = BufReader::new(CommandPipe { lines, rest: Vec::new() });
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let order = order(steps);
+        let parent = thread::spawn(move || parent(ours, order));
+        let input = BufReader::new(theirs.try_clone().unwrap());
         let registry =
             move |_: &str, _: Option<&crate::Library>| Ok(Box::new(Toy(fault)) as Box<dyn Driver>);
-        work(input, &mut parent, &registry, &Tunables::default()).unwrap();
-        parent.messages
+        work(input, &theirs, &registry, &Tunables::default()).unwrap();
+        theirs.shutdown(Shutdown::Write).unwrap();
+        parent.join().unwrap()
     }
 
     fn ends(messages: &[Message]) -> Vec<&StepEnds> {

@@ -11,6 +11,7 @@ use malloc::Heap;
 use model::{EngineState, OpKind};
 
 use super::context::StepContext;
+use crate::connection::{MessageReader, MessageWriter};
 use crate::message::{Command, Message, Order};
 
 /// Commands that may wait unread; the parent sends one at a time.
@@ -18,7 +19,7 @@ const COMMANDS_MAX: usize = 16;
 
 /// The state of one run in the child.
 pub(crate) struct Worker<'a, W> {
-    pub(super) output: Mutex<W>,
+    pub(super) output: Mutex<MessageWriter<W>>,
     /// What the parent answers at a boundary: `Go` or `Classified`.
     pub(super) replies: Receiver<Command>,
     pub(crate) stop: StopFlag,
@@ -80,14 +81,14 @@ pub(super) fn listen(
     let (send_order, orders) = sync_channel(1);
     let (send_reply, replies) = sync_channel(COMMANDS_MAX);
     thread::spawn(move || {
-        for line in input.lines() {
-            let Ok(line) = line else { break };
+        let mut commands = MessageReader::new(input);
+        // The parent sends what can be read, or is gone.
+        while let Ok(Some(command)) = commands.receive() {
             // A send fails only when the worker is ending.
-            match serde_json::from_str(&line) {
-                Ok(Command::Run(order)) => drop(send_order.send(order)),
-                Ok(Command::Stop) => stop.set(),
-                Ok(reply) => drop(send_reply.send(reply)),
-                Err(_unknown) => break,
+            match command {
+                Command::Run(order) => drop(send_order.send(order)),
+                Command::Stop => stop.set(),
+                reply @ (Command::Go | Command::Classified { .. }) => drop(send_reply.send(reply)),
             }
         }
         end();
@@ -95,12 +96,10 @@ pub(super) fn listen(
     (orders, replies)
 }
 
-/// Writes one message as one line.
-pub(super) fn send_to(output: &Mutex<impl Write>, message: &Message) {
-    let mut line = serde_json::to_vec(message).expect("a message is always valid JSON");
-    line.push(b'\n');
+/// Sends one message.
+pub(super) fn send_to(output: &Mutex<MessageWriter<impl Write>>, message: &Message) {
     let mut output = output.lock().expect("no thread panics while it writes");
-    if output.write_all(&line).and_then(|()| output.flush()).is_err() {
+    if output.send(message).is_err() {
         end();
     }
 }

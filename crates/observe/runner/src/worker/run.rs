@@ -14,6 +14,7 @@ use super::context::StepContext;
 use super::open::{Registry, application_setup};
 use super::parent_link::{Worker, listen, send_to};
 use super::row_count_check::RowCountCheck;
+use crate::connection::MessageWriter;
 use crate::message::{Message, Order};
 use crate::preflight::calibration_of;
 
@@ -36,7 +37,7 @@ pub fn work(
     let (orders, replies) = listen(input, stop.clone());
     let Ok(order) = orders.recv() else { return Err("no order received".to_owned()) };
     let clock = SteadyClock::calibrate();
-    let output = Mutex::new(output);
+    let output = Mutex::new(MessageWriter::new(output));
     let requested = order.variant.settings.allocator;
     let heap = match Heap::expect(requested, order.allocator.as_deref(), tunables) {
         Ok(heap) => heap,

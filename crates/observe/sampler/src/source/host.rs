@@ -5,7 +5,7 @@ use model::{Readings, metric};
 use crate::kernel_file::{bytes_of, read, value_of};
 
 /// Reads the host's accounts.
-pub(crate) fn sample() -> Readings {
+pub fn sample() -> Readings {
     let mut readings = Readings::new();
     if let Some(text) = read("/proc/stat") {
         add_stat(&mut readings, &text, rustix::param::clock_ticks_per_second());

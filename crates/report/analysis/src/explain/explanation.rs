@@ -10,6 +10,7 @@ use super::declared::Declared;
 use super::identity::Identity;
 use super::moved::Moved;
 use super::refusal::Refusal;
+use super::settle::SettleCost;
 
 /// Level of the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -52,6 +53,9 @@ pub struct Explanation {
     pub identities: Vec<Identity>,
     /// Metrics with an established change, the most relevant first.
     pub moved: Vec<Moved>,
+    /// Costs of the settle after the step, which are no part of its time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settle: Vec<SettleCost>,
     /// How much of each resource each variant used.
     pub bounds: Vec<Bound>,
     /// Declared differences of the variants.

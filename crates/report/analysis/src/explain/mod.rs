@@ -19,6 +19,7 @@ mod identity;
 mod moved;
 mod question;
 mod refusal;
+mod settle;
 #[cfg(test)]
 mod tests;
 
@@ -30,3 +31,4 @@ pub use identity::{Factor, Identity};
 pub use moved::Moved;
 pub use question::{Question, explain};
 pub use refusal::{Refusal, Rule};
+pub use settle::SettleCost;

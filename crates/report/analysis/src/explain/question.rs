@@ -9,6 +9,7 @@ use super::explanation::{Explanation, Rung};
 use super::identity::{Identity, identity};
 use super::moved::{Moved, moved};
 use super::refusal::{Case, refusals};
+use super::settle::settle;
 use crate::comparison::{CellComparison, Comparison, StepComparison};
 use crate::metrics::clients;
 
@@ -100,6 +101,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         identities: identities(account.as_ref(), &moved, step, (base, variant)),
         account,
         moved,
+        settle: settle(step, base, variant),
         bounds: vec![
             bound(base, &sides[0], cpus(question), on_cpu[0]),
             bound(variant, &sides[1], cpus(question), on_cpu[1]),

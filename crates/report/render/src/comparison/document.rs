@@ -13,7 +13,7 @@ use crate::input::Compared;
 use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
 use crate::legend::{runs_legend, sign_legend};
 use crate::published;
-use crate::sentence::{control, detectable, hidden, step_sentences, warmup_trims};
+use crate::sentence::{claim_sentences, control, detectable, hidden, step_sentences, warmup_trims};
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
 
 /// Entries of a list of text that are shown before the rest is only counted.
@@ -103,13 +103,36 @@ pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
     notes
 }
 
-/// Returns the one-screen answer: label, figures, ratios, legends and warnings.
+/// Lines of the answer after a run: a terminal of fifty, less the next steps that follow.
+const SCREEN: usize = 48;
+
+/// Returns the one-screen answer: label, headlines, figures, ratios, legends and warnings.
+///
+/// Of the headlines those that fit, and at least the first.
+pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
+    let plain = plain_steps(compared.comparison).into_iter();
+    let sentences: Vec<_> = plain.flat_map(|step| claim_sentences(compared, step)).collect();
+    let below = evidence(compared).render(Format::Text, style);
+    let whole = |shown: usize| {
+        let mut entries = sentences[..shown].to_vec();
+        let (rest, name) = (sentences.len() - shown, &compared.meta.name);
+        entries.extend((rest > 0).then(|| format!("and {rest} more: assay compare {name}")));
+        let mut document = Document::from([vec![Part::Text(headline(compared))]]);
+        document.add([Part::Sentences(entries)]);
+        format!("{}\n{below}", document.render(Format::Text, style))
+    };
+    let fewest = sentences.len().min(1);
+    let texts = (fewest..=sentences.len()).rev().map(whole);
+    let mut texts = texts.skip_while(|text| text.lines().count() > SCREEN);
+    texts.next().unwrap_or_else(|| whole(fewest))
+}
+
+/// Returns what stands below the headlines on the screen.
 ///
 /// Bytes written per byte put are those of the whole process over all steps, log included: the
 /// one definition that is the same for every engine.
-pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
+fn evidence(compared: &Compared<'_>) -> Document {
     let mut document = Document::default();
-    document.add([Part::Text(headline(compared))]);
     for section in sweep::parts(compared) {
         let tables = section.tables.into_iter().map(Part::Table);
         document.add([Part::Sentences(section.sentences)].into_iter().chain(tables));
@@ -125,7 +148,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
     document.add(notes.into_iter().map(Part::Note));
     document.append(published::document(compared));
     document.append(problems(compared, true));
-    document.render(Format::Text, style)
+    document
 }
 
 /// Returns incomplete runs and warnings; short lists leave out notes and only count the rest.

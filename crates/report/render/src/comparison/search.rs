@@ -1,16 +1,16 @@
 //! Searches for the highest rate: the rates found.
 
-use analysis::StepComparison;
+use analysis::{CellComparison, StepComparison};
 use model::Unit;
 use model::validity::SearchRecord;
 use stats::Spread;
 
 use super::open::{limit, times};
 use super::section::Section;
-use super::tables::{ratio_cell, spread_cell, with_range};
+use super::tables::{of_variants, ratio_cell, spread_cell, with_range};
 use crate::document::{Cell, Table};
 use crate::input::Compared;
-use crate::label::{SUSTAINABLE, step_heading, variant_label};
+use crate::label::{SUSTAINABLE, step_heading};
 use crate::sentence::{Claim, claim_sentences, step_sentence};
 
 /// Returns a part for each step in which a rate was searched.
@@ -48,34 +48,30 @@ fn sentence(compared: &Compared<'_>, step: &StepComparison) -> String {
 }
 
 fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {
-    let mut table = Table::new([
-        "",
-        "searches",
-        "found\nnothing",
-        "highest rate\nops/s",
-        "vs base",
-        "failed above it\nops/s",
-        "probes",
-    ]);
-    for cell in &step.cells {
-        let records = compared.records(step, &cell.variant);
-        let searches: Vec<&SearchRecord> =
-            records.iter().filter_map(|record| record.search.as_ref()).collect();
-        let nothing = searches.iter().filter(|search| search.found.is_none()).count();
-        let failed: Vec<f64> = searches
-            .iter()
-            .filter_map(|search| search.found.and_then(|found| found.failed_ops_per_s))
-            .collect();
-        let probes: usize = searches.iter().map(|search| search.probes.len()).sum();
-        table.push([
-            Cell::from(variant_label(compared.comparison, &cell.variant)),
-            searches.len().to_string().into(),
-            nothing.to_string().into(),
-            spread_cell(SUSTAINABLE, cell),
-            ratio_cell(compared, SUSTAINABLE, cell),
-            with_range(Unit::OpsPerSecond, Spread::of(&failed)),
-            probes.to_string().into(),
-        ]);
+    let searches = |cell: &CellComparison| -> Vec<&SearchRecord> {
+        let records = compared.records(step, &cell.variant).into_iter();
+        records.filter_map(|record| record.search.as_ref()).collect()
+    };
+    let mut table = of_variants(compared.comparison, "");
+    let mut column = |heading: &str, cell_of: &dyn Fn(&CellComparison) -> Cell| {
+        table.figures(heading, step.cells.iter().map(cell_of));
+    };
+    column("searches", &|cell| searches(cell).len().to_string().into());
+    column("found\nnothing", &|cell| {
+        let nothing = searches(cell).into_iter().filter(|search| search.found.is_none());
+        nothing.count().to_string().into()
+    });
+    column("highest rate\nops/s", &|cell| spread_cell(SUSTAINABLE, cell));
+    if compared.comparison.variants.len() > 1 {
+        column("vs base", &|cell| ratio_cell(compared, SUSTAINABLE, cell));
     }
+    column("failed above it\nops/s", &|cell| {
+        let failed = searches(cell).into_iter().filter_map(|search| search.found?.failed_ops_per_s);
+        with_range(Unit::OpsPerSecond, Spread::of(&failed.collect::<Vec<_>>()))
+    });
+    column("probes", &|cell| {
+        let probes: usize = searches(cell).into_iter().map(|search| search.probes.len()).sum();
+        probes.to_string().into()
+    });
     table
 }

@@ -162,7 +162,9 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
             true => missed_cell(),
             false => ratio_cell(compared, metric, cell),
         };
-        table.figures("\nvs base", step.cells.iter().map(versus));
+        if comparison.variants.len() > 1 {
+            table.figures("\nvs base", step.cells.iter().map(versus));
+        }
     }
     let several = comparison.runs.len() > 1;
     for runs in comparison.runs.iter().filter(|_| !is_sweep(comparison)) {

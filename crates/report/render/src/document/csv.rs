@@ -1,5 +1,7 @@
 //! Rows of fields as comma-separated values.
 
+use super::visible::visible;
+
 /// Returns the header and the rows; an unknown value is an empty field.
 ///
 /// Source: [RFC 4180], as the `csv` crate writes it.
@@ -10,6 +12,7 @@ pub(crate) fn csv<H: AsRef<str>>(
     let mut writer = csv::Writer::from_writer(Vec::new());
     let header: Vec<String> = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
     for row in std::iter::once(header).chain(rows) {
+        let row = row.iter().map(|field| visible(field).into_owned());
         writer.write_record(row).expect("rows are as long as the header, and memory takes them");
     }
     let bytes = writer.into_inner().expect("memory takes every line");

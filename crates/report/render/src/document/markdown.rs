@@ -1,13 +1,24 @@
 //! A document as Markdown, to be pasted.
 
 use super::part::{Document, Part};
-use super::table::Table;
+use super::table::{Table, padding};
+use super::visible::visible;
 
 impl Document {
     /// Returns the document as Markdown, without a line break at its end.
     pub(crate) fn markdown(&self) -> String {
-        self.parts().map(part).collect::<Vec<_>>().join("\n\n")
+        let clean = self.map(&|text| escaped(&visible(text)));
+        clean.parts().map(part).collect::<Vec<_>>().join("\n\n")
     }
+}
+
+/// Returns text without HTML and without fences of blocks.
+///
+/// Markdown passes HTML on.
+///
+/// Source: CommonMark 0.31.2, 2024, 4.5, 4.6 and 6.6: HTML begins with `<`.
+fn escaped(text: &str) -> String {
+    text.replace('<', "&lt;").replace("```", "\\`\\`\\`").replace("~~~", "\\~\\~\\~")
 }
 
 fn part(part: &Part) -> String {
@@ -45,11 +56,8 @@ fn table(table: &Table) -> String {
         let mut lines: Vec<String> = lines
             .into_iter()
             .map(|line| {
-                if column.is_text {
-                    format!(" {line:<width$} ")
-                } else {
-                    format!(" {line:>width$} ")
-                }
+                let pad = padding(&line, width);
+                if column.is_text { format!(" {line}{pad} ") } else { format!(" {pad}{line} ") }
             })
             .collect();
         let end = if column.is_text { "-" } else { ":" };

@@ -1,6 +1,7 @@
 //! A document: headings, sentences, tables and pictures, in no format yet.
 //!
-//! Subjects build [`Document`]s; each format has one file here and writes every [`Part`] once.
+//! Subjects build [`Document`]s; each format has one file here and writes every [`Part`] once. It
+//! escapes there what its reader would obey: no subject does.
 //!
 //! To add a part, add it to [`Part`] and to each format; a format, add a file.
 
@@ -12,6 +13,7 @@ mod markdown;
 mod part;
 mod table;
 mod text;
+mod visible;
 
 pub(crate) use csv::{csv, number, snake};
 pub(crate) use fill::fill;
@@ -19,3 +21,4 @@ pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use part::{Document, Part};
 pub(crate) use table::{Cell, Table, Tone, known};
+pub use visible::visible;

@@ -1,6 +1,7 @@
 //! The parts of a document, grouped into blocks.
 
 use super::table::Table;
+use super::visible::visible;
 use crate::format::{Format, Style};
 use crate::plot::Picture;
 
@@ -32,6 +33,31 @@ impl Part {
     /// Returns the facts that are known.
     pub(crate) fn facts<N: Into<String>>(facts: impl IntoIterator<Item = (N, String)>) -> Self {
         Self::Facts(facts.into_iter().map(|(name, value)| (name.into(), value)).collect())
+    }
+
+    /// Returns the part with every text changed by `change`.
+    ///
+    /// A command is not: it stays one line, so that it cannot end the block it stands in.
+    pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
+        let all = |lines: &[String]| lines.iter().map(|line| change(line)).collect();
+        match self {
+            Self::Heading(level, text) => Self::Heading(*level, change(text)),
+            Self::Strong(text) => Self::Strong(change(text)),
+            Self::Text(text) => Self::Text(change(text)),
+            Self::Note(text) => Self::Note(change(text)),
+            Self::Sentences(lines) => Self::Sentences(all(lines)),
+            Self::Items(lines) => Self::Items(all(lines)),
+            Self::Facts(facts) => {
+                let fact = |(name, value): &(String, String)| (change(name), change(value));
+                Self::Facts(facts.iter().map(fact).collect())
+            }
+            Self::Table(table) => Self::Table(table.map(change)),
+            Self::Picture(picture) => Self::Picture(picture.map_labels(change)),
+            Self::Command(line) => Self::Command(visible(line).replace('\n', " ")),
+            Self::Folded(summary, parts) => {
+                Self::Folded(change(summary), parts.iter().map(|part| part.map(change)).collect())
+            }
+        }
     }
 
     /// Returns whether nothing would be written.
@@ -76,6 +102,12 @@ impl Document {
     /// Takes all parts, in order.
     pub(crate) fn into_parts(self) -> impl Iterator<Item = Part> {
         self.blocks.into_iter().flatten()
+    }
+
+    /// Returns the document with every text changed by `change`; see [`Part::map`].
+    pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
+        let block = |parts: &Vec<Part>| parts.iter().map(|part| part.map(change)).collect();
+        Self { blocks: self.blocks.iter().map(block).collect() }
     }
 
     /// Returns the document as Markdown, or as text.

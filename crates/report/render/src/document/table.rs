@@ -150,6 +150,18 @@ impl Table {
         self
     }
 
+    /// Returns the table with every text changed by `change`.
+    pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
+        let mut table = self.clone();
+        for column in &mut table.columns {
+            column.heading = change(&column.heading);
+            for cell in &mut column.cells {
+                (cell.text, cell.detail) = (change(&cell.text), change(&cell.detail));
+            }
+        }
+        table
+    }
+
     /// Returns whether there is no column next to the names.
     pub(super) const fn is_empty(&self) -> bool {
         self.columns.len() < 2
@@ -226,6 +238,13 @@ impl Column {
         let cells = self.cells.iter().flat_map(|cell| [cell.text.clone(), cell.detail.clone()]);
         longest(cells.chain([self.heading.clone()]))
     }
+}
+
+/// Returns the spaces that make a text `width` columns wide.
+///
+/// `format!` pads to 65,535 columns at most, and panics beyond.
+pub(super) fn padding(text: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(text.chars().count()))
 }
 
 /// Returns the characters of the longest line.

@@ -2,13 +2,15 @@
 
 use super::fill::fill;
 use super::part::{Document, Part};
-use super::table::{Cell, Column, GAP, Table, Tone};
+use super::table::{Cell, Column, GAP, Table, Tone, padding};
+use super::visible::visible;
 use crate::format::Style;
 
 impl Document {
     /// Returns the document as text, without a line break at its end.
     pub(crate) fn text(&self, style: Style) -> String {
-        let blocks: Vec<String> = self.blocks.iter().map(|block| parts(block, style)).collect();
+        let clean = self.map(&|text| visible(text).into_owned());
+        let blocks: Vec<String> = clean.blocks.iter().map(|block| parts(block, style)).collect();
         blocks.join("\n\n")
     }
 }
@@ -42,7 +44,7 @@ fn part(part: &Part, style: Style) -> String {
         Part::Facts(facts) => {
             let width = facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
             let line = |(name, value): &(String, String)| {
-                let name = format!("  {name:<width$}  ");
+                let name = format!("  {name}{}  ", padding(name, width));
                 (!value.is_empty())
                     .then(|| hanging(&name, value, name.chars().count(), style.width))
             };
@@ -84,7 +86,7 @@ fn row(columns: &[&Column], style: Style, cell: impl Fn(&Column) -> Cell) -> Str
         let mut line = String::new();
         for (index, (column, (text, tone))) in columns.iter().zip(&cells).enumerate() {
             let text = text.lines().nth(at).unwrap_or_default();
-            let pad = " ".repeat(column.width() - text.chars().count());
+            let pad = padding(text, column.width());
             let gap = if index == 0 { "" } else { &" ".repeat(GAP) };
             let colour = Some(*tone).filter(|_| style.has_colour).and_then(colour);
             let (start, end) = colour.map_or(("", ""), |start| (start, "\u{1b}[39m"));

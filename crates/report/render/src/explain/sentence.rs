@@ -6,14 +6,15 @@
 use analysis::Explanation;
 use analysis::explain::{
     Account, BINDS_FROM, Bound, Change, ChangeKind, Component, Declared, Factor, Identity, Moved,
-    Part, Resource, Rule, Rung, Subject,
+    Part, Resource, Rule, Rung, SettleCost, Subject,
 };
 use model::{Metric, metric};
 
 use super::account::{Scale, percent};
+use crate::document::known;
 use crate::figure::{digits, figure, limits};
 use crate::input::Compared;
-use crate::sentence::{Claim, clause};
+use crate::sentence::{Claim, clause, plain};
 use crate::trust::many;
 
 /// Moved metrics and declared differences named before the rest is only counted.
@@ -90,6 +91,7 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
             _ => format!("In the same runs, by geometric means: {moves}."),
         });
     }
+    lines.extend(settle(explanation));
     lines.extend(bounds(&explanation.bounds));
     if is_explained {
         lines.extend(not_tested(explanation));
@@ -145,6 +147,19 @@ fn moved(one: &Moved) -> String {
     };
     let values = [one.base, one.variant].map(|value| figure(*unit, value));
     format!("{name} ({meaning}) {}", values.join(" \u{2192} "))
+}
+
+/// Returns the settle's costs: `settle_s (what it means) 8.00 s -> 16.0 s, +100 % [..]`.
+fn settle(explanation: &Explanation) -> Option<String> {
+    let cost = |cost: &SettleCost| {
+        let Metric { name, unit, meaning, .. } = metric::find(cost.metric)?;
+        let values = [cost.base, cost.variant].map(|of| known(of.map(|of| figure(*unit, of))));
+        let effect = cost.effect.as_ref().map_or_else(String::new, |of| format!(", {}", plain(of)));
+        Some(format!("{name} ({meaning}) {}{effect}", values.join(" \u{2192} ")))
+    };
+    let costs: Vec<String> = explanation.settle.iter().filter_map(cost).collect();
+    let whole = "Settle after the step, no part of its time, by geometric means";
+    (!costs.is_empty()).then(|| format!("{whole}: {}.", costs.join("; ")))
 }
 
 /// Returns a declared difference: `direct_io = false -> true`, with an arrow.

@@ -5,7 +5,7 @@ use model::Label;
 
 use super::{answer, explained, fold, how, memory, method, shape};
 use crate::comparison::problems;
-use crate::document::{self, Document, Part};
+use crate::document::{self, Document, Part, visible};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -43,7 +43,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
             }
         }
     };
-    page.into_string()
+    visible(&page.into_string()).into_owned()
 }
 
 /// Returns question, label and key facts.

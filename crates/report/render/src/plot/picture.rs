@@ -2,6 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use crate::document::visible;
+
 /// The style sheet of all drawings.
 pub(crate) const STYLE: &str = include_str!("plot.css");
 
@@ -9,6 +11,7 @@ pub(crate) const STYLE: &str = include_str!("plot.css");
 const TALL: f64 = 1_500.0;
 
 /// Name, title and caption of a drawing.
+#[derive(Clone)]
 pub(crate) struct Labels {
     /// File name without extension.
     pub(crate) name: String,
@@ -25,6 +28,7 @@ impl Labels {
 }
 
 /// A finished drawing.
+#[derive(Clone)]
 pub(crate) struct Picture {
     pub(crate) labels: Labels,
     /// What to click on to see it, for a drawing that is too long for a page.
@@ -50,6 +54,13 @@ impl Picture {
         }
     }
 
+    /// Returns the drawing with title and caption changed by `change`.
+    pub(crate) fn map_labels(&self, change: &dyn Fn(&str) -> String) -> Self {
+        let Labels { name, title, caption } = &self.labels;
+        let labels = Labels::new(name, &change(title), &change(caption));
+        Self { labels, ..self.clone() }
+    }
+
     /// Returns the drawing, folded when it is longer than a reader would scroll through.
     pub(crate) fn foldable(self) -> Self {
         let folded = (self.height > TALL).then(|| "Show the drawing: it is long".to_owned());
@@ -58,7 +69,8 @@ impl Picture {
 
     /// Returns the drawing as a file of its own.
     pub(crate) fn file(&self) -> String {
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", self.svg(Some(STYLE)).0)
+        let svg = self.svg(Some(STYLE)).0;
+        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", visible(&svg))
     }
 
     fn svg(&self, style: Option<&str>) -> Markup {

@@ -1,6 +1,6 @@
 //! One search: its result, then every probe with its reason.
 
-use model::validity::{ProbeRecord, SearchRecord};
+use model::validity::{Outcome, ProbeRecord, SearchRecord};
 use model::{RunRecord, StepRecord, Unit};
 
 use crate::document::{Part, Table, known};
@@ -65,16 +65,19 @@ fn table(search: &SearchRecord) -> Table {
             probe.offered_ops_per_s.map_or_else(|| "closed".to_owned(), ops)
         };
         let times = if of_clients { &probe.service } else { &probe.response };
+        // Of an invalid probe without a valid interval nothing is known.
+        let is_known = probe.outcome != Outcome::Invalid || probe.throughput_ops_per_s > 0.0;
+        let shown = |text: String| known(is_known.then_some(text));
         table.push([
             format!("#{} {}", probe.number, probe.outcome.name()),
             probe.purpose.name().to_owned(),
             load,
-            ops(probe.throughput_ops_per_s),
-            ops(probe.goodput_ops_per_s),
-            span(times.p50_ns),
-            span(times.p99_ns),
-            span(times.p999_ns),
-            late(probe),
+            shown(ops(probe.throughput_ops_per_s)),
+            shown(ops(probe.goodput_ops_per_s)),
+            shown(span(times.p50_ns)),
+            shown(span(times.p99_ns)),
+            shown(span(times.p999_ns)),
+            shown(late(probe)),
             debt(probe),
         ]);
     }

@@ -12,7 +12,7 @@ mod step;
 pub(crate) use claim::Claim;
 pub(crate) use note::{control, detectable, hidden, warmup_trims};
 pub(crate) use phrase::{grouped, list};
-pub(crate) use step::{claim_sentences, clause, levels, step_sentence, step_sentences};
+pub(crate) use step::{claim_sentences, clause, levels, plain, step_sentence, step_sentences};
 
 #[cfg(test)]
 pub(crate) mod testing;

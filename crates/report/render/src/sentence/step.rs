@@ -178,7 +178,7 @@ fn verdict(comparison: &Comparison, claim: &Claim, effect: &Effect) -> String {
 }
 
 /// Returns a ratio with its 95 % interval: `+0.6 % [-1.3 %, +2.5 %]` or `3.5 times [3.4, 3.6]`.
-pub(super) fn plain(effect: &Effect) -> String {
+pub(crate) fn plain(effect: &Effect) -> String {
     amount(effect) + &brackets(effect)
 }
 

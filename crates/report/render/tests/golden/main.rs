@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be built fails its test")]
 
 mod answer;
+mod escaping;
 mod explain;
 mod figures;
 mod fixture;

@@ -1,6 +1,7 @@
 //! The tables of comparison, run and list, in every format.
 
 use model::Waiver;
+use model::validity::Outcome;
 use render::{
     Compared, Format, Meta, RunSummary, Style, next_steps, render_answer, render_comparison,
     render_list, render_run,
@@ -68,13 +69,24 @@ fn colour_is_written_only_on_request_and_changes_no_text() {
 }
 
 #[test]
-fn answer_is_one_table() {
+fn answer_is_a_sentence_for_each_step_and_one_table() {
     let fixture = quickstart(5);
     let style = Style { width: 150, ..Style::default() };
     insta::assert_snapshot!(answer(&fixture, style));
     let narrow = answer(&fixture, Style::default());
     assert!(narrow.lines().count() <= 48, "more than a screen:\n{narrow}");
+    assert!(narrow.contains("more: assay compare quickstart\n"), "{narrow}");
     assert!(narrow.lines().all(|line| line.chars().count() <= 120), "too wide:\n{narrow}");
+}
+
+#[test]
+fn one_engine_alone_is_compared_with_nothing() {
+    let mut fixture = two_releases(5);
+    fixture.manifest.plan.experiment.variants.truncate(1);
+    fixture.runs.retain(|run| run.cell.variant == "rocksdb-9.10");
+    let text = answer(&fixture.compared(), Style::default());
+    assert!(text.contains("\nreadrandom: operations per second of rocksdb-9.10: "), "{text}");
+    assert!(!text.contains("base") && !text.contains("NA"), "{text}");
 }
 
 #[test]
@@ -177,6 +189,20 @@ fn search_for_clients_has_a_row_per_probe() {
 }
 
 #[test]
+fn probe_without_a_valid_interval_has_no_figures() {
+    let mut fixture = open_loops();
+    let searches = fixture.runs.iter_mut().flat_map(|run| &mut run.steps);
+    let probes = searches.filter_map(|step| step.search.as_mut()).flat_map(|it| &mut it.probes);
+    for probe in probes.filter(|probe| probe.outcome == Outcome::Invalid) {
+        (probe.throughput_ops_per_s, probe.goodput_ops_per_s) = (0.0, 0.0);
+    }
+    let text = shown(&fixture, "rocksdb-11.8.c1.r1", 120);
+    let line = text.lines().find(|line| line.starts_with("#9 invalid")).expect("a probe");
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(fields[5..11], ["NA"; 6], "{line}");
+}
+
+#[test]
 fn invalid_run_is_marked() {
     let fixture = open_loops();
     let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
@@ -204,7 +230,7 @@ fn open_loops_and_sweeps_can_be_pasted() {
         text.contains("## readwhilewriting: open loop, 50,000/s, poisson, limit p99.9"),
         "{text}"
     );
-    assert!(text.contains("## readrandom: highest rate within p99.9 < 2.00 ms"), "{text}");
+    assert!(text.contains("## readrandom: highest rate within p99.9 &lt; 2.00 ms"), "{text}");
     assert!(text.contains("- A011 client late: "), "{text}");
     let text = compared(&sweep(), Format::Markdown, Style::default());
     assert!(text.contains("## readrandom by clients"), "{text}");

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let style = Style { has_costs: args.costs, ..ui.style() };
     let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
     let compared = Compared::of(comparison, &meta, &joined.runs, hosts[0], findings);
-    ui.print(match &args.metric {
+    ui.rendered(&match &args.metric {
         Some(name) => {
             render_metric(&compared, name, style).ok_or_else(|| missing_metric(name, comparison))?
         }

@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use clap::Command;
 use miette::Result;
 
+use crate::ui::Ui;
+
 /// Arguments of `assay completions`.
 #[derive(Debug, clap::Args)]
 #[command(
@@ -16,7 +18,10 @@ pub(crate) struct Args {
 }
 
 /// Prints the completions of a command line.
-pub(crate) fn run(args: &Args, mut command: Command) -> Result<ExitCode> {
-    clap_complete::generate(args.shell, &mut command, "assay", &mut std::io::stdout());
+pub(crate) fn run(args: &Args, mut command: Command, ui: &Ui) -> Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut command, "assay", &mut script);
+    // As it is: scripts of shells may hold control characters.
+    ui.rendered(&String::from_utf8_lossy(&script));
     Ok(ExitCode::SUCCESS)
 }

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let meta = Meta::of(&manifest);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
-    ui.print(render_explanations(&compared, &explanations, args.format, ui.style()));
+    ui.rendered(&render_explanations(&compared, &explanations, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
 

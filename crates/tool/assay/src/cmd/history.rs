@@ -1,8 +1,8 @@
 //! `assay history`: change points over many experiments, or in a file.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use analysis::history::{
     Directions, Gathered, History, HistoryError, HistoryQuery, Past, StudyOptions, gather,
@@ -121,16 +121,16 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot write {}", path.display()))?;
     }
-    ui.print(render_history(&input, args.format, ui.style()));
+    ui.rendered(&render_history(&input, args.format, ui.style()));
     let has_failed = args.fail_on_regression && study.regressions() > 0;
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Reads the requested columns of a file.
 fn import(path: &Path, metrics: &[String]) -> Result<Vec<History>> {
-    let text = fs::read_to_string(path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot read {}", path.display()))?;
+    let text = dynlib::open_regular(path).and_then(io::read_to_string);
+    let text =
+        text.into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))?;
     let is_json = path.extension().is_some_and(|extension| extension == "json");
     let read = if is_json { read_json(&text) } else { read_csv(&text) };
     let histories = read.map_err(to_report).wrap_err_with(|| format!("{}", path.display()))?;

@@ -20,7 +20,7 @@ use crate::environment::Environment;
 use crate::ui::Ui;
 
 /// Exit code when the check failed; findings exit with `ExitCode::FAILURE`.
-const EXIT_ERROR: u8 = 2;
+pub(crate) const EXIT_ERROR: u8 = 2;
 
 /// Arguments of `assay lint`.
 #[derive(Debug, clap::Args)]
@@ -70,16 +70,10 @@ fn form(text: &str) -> std::result::Result<Format, String> {
 /// Prints the findings.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if args.rules {
-        ui.print(render_rules(rules()));
+        ui.rendered(&render_rules(rules()));
         return Ok(ExitCode::SUCCESS);
     }
-    let linted = match lint_inputs(args, environment) {
-        Ok(linted) => linted,
-        Err(report) => {
-            ui.error(&report);
-            return Ok(ExitCode::from(EXIT_ERROR));
-        }
-    };
+    let linted = lint_inputs(args, environment)?;
     print_findings(args, &linted, ui);
     if linted.iter().any(|one| one.label == Label::Nothing) {
         return Ok(ExitCode::from(Label::EXIT_NOTHING));
@@ -94,14 +88,14 @@ fn print_findings(args: &Args, linted: &[Checked], ui: &Ui) {
     if let Some(rule) = args.explain {
         let findings: Vec<LintFinding> =
             linted.iter().flat_map(|one| one.findings.clone()).collect();
-        ui.print(render_rule(rule, &findings, ui.style()));
+        ui.rendered(&render_rule(rule, &findings, ui.style()));
         return;
     }
     match args.format {
-        Format::Json => ui.print(findings_json(linted)),
+        Format::Json => ui.rendered(&findings_json(linted)),
         Format::Text | Format::Markdown | Format::Csv => {
             let all = linted.iter().map(|one| render_findings(one, ui.style()));
-            ui.print(all.collect::<Vec<_>>().join("\n"));
+            ui.rendered(&all.collect::<Vec<_>>().join("\n"));
         }
     }
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _, stdin, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
 
+use child::Role;
 use micro::{Request, Response, Set};
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         implementations: processes.iter().map(|process| process.implementation.clone()).collect(),
         times,
     };
-    ui.print(render_micro(&record, args.format, ui.style()));
+    ui.rendered(&render_micro(&record, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -181,7 +182,7 @@ struct Server {
 impl Server {
     fn start(implementation: Implementation, library: &Path) -> Result<Self> {
         let program = std::env::current_exe().into_report()?;
-        let mut process = Command::new(program)
+        let mut process = child::command(Role::Worker, program)
             .arg("micro")
             .arg("--serve")
             .arg(library)

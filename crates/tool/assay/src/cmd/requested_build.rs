@@ -23,7 +23,9 @@ pub(super) fn library(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<Option<Library>> {
-    Ok(artifact(build, environment, ui)?.as_ref().map(to_library))
+    let artifact = artifact(build, environment, ui)?;
+    let artifact = artifact.map(Artifact::open_to_all).transpose().into_report()?;
+    Ok(artifact.as_ref().map(to_library))
 }
 
 /// Returns the cached artifact of a build; `None` for linked engines.

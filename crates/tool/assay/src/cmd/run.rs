@@ -299,7 +299,7 @@ fn print_result(
         let meta = Meta::of(manifest);
         let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
-        ui.print(render_answer(&compared, ui.style()));
+        ui.rendered(&render_answer(&compared, ui.style()));
         next = next_steps(&compared);
         code = exit_code(compared.label());
     }

@@ -1,6 +1,6 @@
 //! Arguments of `plan` and `run`: a file or steps, and overrides.
 
-use std::fs;
+use std::io;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -101,7 +101,7 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 }
 
 impl ExperimentArgs {
-    /// Reads and checks the experiment; prints the sizes chosen for the machine.
+    /// Reads and checks the experiment; prints the sizes chosen, and what will be unknown.
     pub(crate) fn check(&self, catalog: &Program, machine: Machine, ui: &Ui) -> Result<Checked> {
         let overrides = Overrides {
             settings: self.settings.0.clone(),
@@ -126,7 +126,9 @@ impl ExperimentArgs {
                     "--engine, --profile and --option go with steps, not with a file"
                 ));
             }
-            return read_file(file, &overrides, catalog, machine);
+            let checked = read_file(file, &overrides, catalog, machine)?;
+            checked.warnings.iter().for_each(|line| ui.status(format_args!("warning   {line}")));
+            return Ok(checked);
         }
         let variants = QuickVariants {
             engines: self.engine.clone(),
@@ -146,7 +148,8 @@ pub(crate) fn read_file(
     catalog: &Program,
     machine: Machine,
 ) -> Result<Checked> {
-    let text = fs::read_to_string(file).map_err(|error| {
+    let text = dynlib::open_regular(Path::new(file)).and_then(io::read_to_string);
+    let text = text.map_err(|error| {
         let help = "name an experiment file (.toml), or steps: `readrandom --engine lmdb`";
         miette!(help = help, "cannot read the experiment file {file}: {error}")
     })?;

@@ -17,7 +17,8 @@ pub(crate) type MissingPassword = (String, String);
 /// Returns the server of each variant that has one, by variant name.
 ///
 /// # Errors
-/// When a password is needed and neither file nor environment has it.
+/// When a password is needed and neither file nor environment has it, or when it is in a variable
+/// that other processes get too.
 pub(crate) fn of(experiment: &Experiment) -> Result<BTreeMap<String, Served>, MissingPassword> {
     let mut servers = BTreeMap::new();
     for variant in &experiment.variants {
@@ -51,6 +52,11 @@ fn password_of(
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     let own = || format!("{PASSWORD}{}", variant.chars().map(upper).collect::<String>());
     let variable = dsn.password_from.clone().unwrap_or_else(own);
+    if child::is_inherited(&variable) {
+        let remedy = "use a variable of another name";
+        let why = format!("every worker or compiler gets the variable {variable}: {remedy}");
+        return Err((variant.to_owned(), format!("the password of {dsn} is not safe: {why}")));
+    }
     let Some(password) = read(&variable) else {
         let remedy = format!("put it into the variable {variable}");
         return Err((variant.to_owned(), format!("the password of {dsn} is not known: {remedy}")));
@@ -88,5 +94,7 @@ mod tests {
         let expected = "the password of me@db:5432/bench is not known: put it into the variable \
                         ASSAY_PASSWORD_PG";
         assert_eq!(missing, expected);
+        let shared = password_of("pg", &dsn(true, Some("CARGO_PW")), read).unwrap_err().1;
+        assert!(shared.contains("gets the variable CARGO_PW: use a variable"), "{shared}");
     }
 }

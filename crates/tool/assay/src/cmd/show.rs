@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use archive::Results;
+use archive::{Results, parallel_map};
 use miette::{Result, miette};
 use render::render_run;
 
@@ -43,16 +43,18 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             "no run is named `{name}`"
         ));
     }
-    for (index, run) in shown.into_iter().enumerate() {
+    let style = ui.style();
+    let texts = parallel_map(shown, |run| render_run(&manifest, run, style));
+    for (index, text) in texts.iter().enumerate() {
         if index > 0 {
             ui.print("");
         }
-        ui.print(render_run(&manifest, run, ui.style()));
+        ui.rendered(text);
     }
     if requested.is_none()
         && let Some(findings) = published::shown(&dir, &manifest, &runs, ui.style())?
     {
-        ui.print(format_args!("\n{findings}"));
+        ui.rendered(&format!("\n{findings}"));
     }
     Ok(ExitCode::SUCCESS)
 }

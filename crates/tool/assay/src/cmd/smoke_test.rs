@@ -1,15 +1,16 @@
 //! `assay smoke-test`: tests a library in a child process.
 
 use std::collections::BTreeMap;
-use std::io::stdout;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use miette::{Result, miette};
 use model::SmokeTestFailure;
-use runner::{Library, WorkerProgram};
+use plan::DISK_FLOOR_BYTES;
+use runner::{Library, WorkerProgram, check_room};
 use supply::Engines;
 
+use crate::diagnostic::IntoReport;
 use crate::environment::Environment;
 use crate::registry;
 
@@ -27,6 +28,8 @@ pub(crate) struct Args {
 
 /// Tests the library in the working directory; reports through messages.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    // Before the library is loaded.
+    let parent = runner::connect().into_report()?;
     let library = args.library.clone().map(|path| Library {
         path,
         sha256: String::new(),
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         facts: BTreeMap::new(),
     });
     let driver = registry::driver(&args.engine, library.as_ref());
-    runner::serve_library_test(driver, args.check.as_deref(), Path::new("."), stdout())
+    runner::serve_library_test(driver, args.check.as_deref(), Path::new("."), parent)
         .map_err(|reason| miette!("{reason}"))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -46,6 +49,7 @@ pub(crate) fn engines(environment: &Environment) -> Engines {
         servers: registry::servers().collect(),
         compiler: environment.compiler.clone(),
         smoke_test: Box::new(|engine, library, dir| test(engine, Some(library), None, dir)),
+        check_room: |dir| check_room(dir, DISK_FLOOR_BYTES).map_err(|error| error.to_string()),
     }
 }
 

@@ -1,18 +1,20 @@
 //! `assay worker`: the child process of a run.
 
-use std::io::{BufReader, stdin, stdout};
+use std::io::BufReader;
 use std::process::ExitCode;
 
 use miette::Result;
 
+use crate::diagnostic::IntoReport;
 use crate::environment::Environment;
 use crate::registry;
 use crate::ui::Ui;
 
-/// Executes one run; results go to stdout, errors to stderr.
+/// Executes one run; messages go over the connection to the parent, errors to stderr.
 pub(crate) fn run(environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let input = BufReader::new(stdin());
-    match runner::work(input, stdout(), &registry::driver, &environment.tunables) {
+    let parent = runner::connect().into_report()?;
+    let input = BufReader::new(parent.try_clone().into_report()?);
+    match runner::work(input, parent, &registry::driver, &environment.tunables) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
             ui.status(reason);

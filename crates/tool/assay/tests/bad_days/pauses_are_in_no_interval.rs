@@ -78,6 +78,8 @@ fn lacking(intervals: &[IntervalRecord], metric: Metric) -> usize {
 #[test]
 fn readings_of_a_paused_parent_are_in_no_second_but_in_the_sum() {
     let (step, intervals) = paused(|_, parent| parent);
+    let text = evidence(&step);
+    assert!(text.starts_with("Assay was paused for at least "), "{text}");
     assert!(lacking(&intervals, metric::HOST_CPU_BUSY_US) >= 3, "{intervals:?}");
     assert_eq!(lacking(&intervals, metric::PROCESS_CPU_USER_US), 0, "the worker read itself");
     assert_bounded(&step, &intervals);

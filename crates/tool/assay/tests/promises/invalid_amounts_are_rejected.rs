@@ -64,6 +64,7 @@ fn zero_amounts_are_rejected() {
       ·        ╰── must be more than zero
     8 │ duration = "300ms"
       ╰────
+     help: give more than zero
      nothing was run
     "#);
     assert_snapshot!(rejection("\"300ms\"", "\"0s\""), @r#"
@@ -75,6 +76,7 @@ fn zero_amounts_are_rejected() {
       ·              ╰── must be more than zero
     9 │ 
       ╰────
+     help: give more than zero
      nothing was run
     "#);
     let factors = |toml: &str| rejection_of(&format!("{TINY}\n[factors]\n{toml}\n"));
@@ -86,6 +88,7 @@ fn zero_amounts_are_rejected() {
        ·           ───┬──
        ·              ╰── must be more than zero
        ╰────
+     help: give more than zero
      nothing was run
     ");
     assert_snapshot!(factors("repetitions = 0"), @"
@@ -96,6 +99,7 @@ fn zero_amounts_are_rejected() {
        ·               ┬
        ·               ╰── must be more than zero
        ╰────
+     help: give more than zero
      nothing was run
     ");
     assert_snapshot!(factors("clients = []"), @"
@@ -108,12 +112,25 @@ fn zero_amounts_are_rejected() {
        ╰────
      nothing was run
     ");
+}
+
+#[test]
+fn typed_zero_names_its_flag_and_an_empty_file_its_first_table() {
     let workspace = Workspace::new();
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--duration", "0s"];
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
     × the duration is zero: nothing would be measured
+    help: give more than zero: --duration
     nothing was run
     ");
+    let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--clients", "0"];
+    assert_snapshot!(rejected_at_once(&workspace, &typed), @"
+    × the number of clients is zero: nothing would be measured
+    help: give more than zero: --clients
+    nothing was run
+    ");
+    let empty = rejection_of("");
+    assert!(empty.contains("help: mine.toml has no table [experiment]: add it"), "{empty}");
 }
 
 #[test]
@@ -207,9 +224,16 @@ fn benchmark_begins_with_exactly_one_load_step() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"fillseq\", \"readrandom\"", ""), @r#"
-    × the benchmark has no steps
-    help: for instance steps = ["fillseq", "readrandom"]
-    nothing was run
+     × the benchmark has no steps
+      ╭─[mine.toml:6:9]
+    5 │ [benchmark]
+    6 │ steps = []
+      ·         ─┬
+      ·          ╰── an empty list
+    7 │ rows = "2k"
+      ╰────
+     help: for instance steps = ["fillseq", "readrandom"]
+     nothing was run
     "#);
     let typed = ["run", "readrandom", "fillseq", "--rows", "10", "--engine", "lmdb"];
     assert_snapshot!(rejected_at_once(&Workspace::new(), &typed), @"

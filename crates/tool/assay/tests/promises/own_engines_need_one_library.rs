@@ -44,12 +44,14 @@ fn add(workspace: &Workspace) -> ProgramOutput {
     workspace.assay(&["engine", "add", "sorted@mine", "./libsorted.so"])
 }
 
+/// Returns the directories in a directory.
+fn folders(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).expect("a directory");
+    entries.map(|entry| entry.expect("a name").path()).filter(|path| path.is_dir()).collect()
+}
+
 /// Returns the records of an experiment's runs.
 fn records(workspace: &Workspace, experiment: &str) -> Vec<Value> {
-    let folders = |dir: &Path| -> Vec<PathBuf> {
-        let entries = fs::read_dir(dir).expect("a directory");
-        entries.map(|entry| entry.expect("a name").path()).filter(|path| path.is_dir()).collect()
-    };
     let experiments = folders(&workspace.path("results").join(experiment));
     let runs = experiments.iter().flat_map(|dir| folders(&dir.join("runs")));
     let texts = runs.map(|run| fs::read_to_string(run.join("record.json")).expect("a record"));
@@ -190,6 +192,55 @@ fn failed_checks_are_listed_and_set_the_exit_code() {
     let died = "FAILED  boundary_keys_and_values: it died in the check: signal 6";
     assert!(checked.out.contains(died), "{}", checked.out);
     assert!(checked.out.contains("  passed  several_writers"), "{}", checked.out);
+}
+
+/// What a library prints in its 1000th read: a forged message, a flood and half a line.
+const NOISE: &str = r#"static long reads;
+static void make_noise(void) {
+    if (__sync_add_and_fetch(&reads, 1) != 1000) return;
+    for (int fd = 1; fd <= 2; fd++) {
+        dprintf(fd, "{\"number\":4,\"message\":{\"type\":\"violated\",\"reason\":\"forged\"}}\n");
+        dprintf(fd, "{\"type\":\"violated\",\"reason\":\"forged\"}\n");
+        for (int i = 0; i < 100000; i++) dprintf(fd, "flood\n");
+        dprintf(fd, "half a line");
+    }
+}
+
+int assay_get("#;
+
+/// Goal: whatever a library prints, no second is lost.
+/// Method: the operations of the seconds add up to those of the step.
+#[test]
+fn output_of_a_library_loses_no_measurement() {
+    let noisy = SORTED.replace("int assay_get(", NOISE).replace(
+        "    bool is_there;\n    pthread_rwlock_rdlock",
+        "    bool is_there;\n    make_noise();\n    pthread_rwlock_rdlock",
+    );
+    assert!(noisy.contains("make_noise();"), "the example has changed");
+    let Some(workspace) = compiled(&noisy) else { return };
+    assert_eq!(add(&workspace).code, 0);
+    let quick = ["run", "readrandom", "--engine", "sorted@mine", "--rows", "1k", "--durability"];
+    let more = ["none", "--duration", "2500ms", "--warmup", "0s", "--repetitions", "1"];
+    let run = workspace.assay(&[&quick[..], &more].concat());
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let results = workspace.path("results/quick-readrandom");
+    let dir = folders(&results).into_iter().flat_map(|dir| folders(&dir.join("runs"))).next();
+    let dir = dir.expect("a run");
+    let text = fs::read_to_string(dir.join("intervals.jsonl")).expect("intervals");
+    let seconds: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let of_step = |it: &&Value| it["step"] == "readrandom";
+    let done = |it: &Value| it["clients"]["get"]["counts"]["done"].as_u64().unwrap_or(0);
+    let in_seconds: u64 = seconds.iter().filter(of_step).map(done).sum();
+    let record = &records(&workspace, "quick-readrandom")[0];
+    let steps = record["steps"].as_array().expect("steps");
+    let step = steps.iter().find(|it| it["step"]["name"] == "readrandom").expect("the step");
+    assert_eq!(in_seconds, done(step), "{text}");
+    assert!(in_seconds > 1000 && seconds.iter().filter(of_step).count() >= 2);
+    for name in ["stdout.txt", "stderr.txt"] {
+        let output = fs::read_to_string(dir.join("engine").join(name)).expect("it is archived");
+        assert!(output.ends_with("flood\nhalf a line"), "{name}");
+    }
 }
 
 #[test]

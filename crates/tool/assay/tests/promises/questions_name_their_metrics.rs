@@ -12,7 +12,7 @@ const EXPERIMENT: &str = r#"[experiment]
 name = "named"
 question = "What does an operation take of the CPU?"
 measure = ["readrandom"]
-answer = ["context_switches_per_op", "service_ns_p50", "commits_per_fsync"]
+answer = ["context_switches_per_op", "service_ns_p50", "cache_hit_share"]
 
 [benchmark]
 steps = ["fillseq", "readrandom"]
@@ -43,14 +43,13 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
     let workspace = Workspace::new();
     workspace.write("named.toml", EXPERIMENT);
     let plan = workspace.assay(&["plan", "named.toml"]).out;
-    let line =
-        "answer    context_switches_per_op, service_ns_p50, commits_per_fsync, in readrandom";
+    let line = "answer    context_switches_per_op, service_ns_p50, cache_hit_share, in readrandom";
     assert!(plan.lines().any(|printed| printed == line), "{plan}");
     let run = workspace.assay(&["run", "named.toml", "--report"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
     let text = workspace.assay(&["compare", "named"]).out;
     assert!(text.contains("readrandom: slow had "), "{text}");
-    assert!(text.contains("readrandom: commits/fsync of quick: not measured."), "{text}");
+    assert!(text.contains("readrandom: cache hit share of quick: not measured."), "{text}");
     assert!(!text.contains("fillseq: "), "a step that only prepares has no headline: {text}");
     let json = workspace.assay(&["compare", "named", "--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("valid JSON");
@@ -59,7 +58,7 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
     let metrics = &step["cells"][1]["metrics"];
     let ratio = metrics["service_ns_p50"]["versus_base"]["ratio"].as_f64().expect("a ratio");
     assert!((1.5..3.0).contains(&ratio), "{ratio}");
-    assert_eq!(metrics["commits_per_fsync"], Value::Null);
+    assert_eq!(metrics["cache_hit_share"], Value::Null);
     let page = fs::read_dir(workspace.path("results/named")).expect("results").flatten();
     let page = page.map(|entry| entry.path().join("report.html")).find(|path| path.exists());
     let page = fs::read_to_string(page.expect("a page")).expect("its text");
@@ -70,8 +69,18 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
 #[test]
 fn unknown_metric_is_rejected_before_any_run() {
     let workspace = Workspace::new();
-    workspace.write("named.toml", EXPERIMENT.replace("commits_per_fsync", "commits_per_sync"));
+    workspace.write("named.toml", EXPERIMENT.replace("cache_hit_share", "cache_hit_shaer"));
     let output = rejected_at_once(&workspace, &["run", "named.toml"]);
-    assert!(output.contains("no metric is named `commits_per_sync`"), "{output}");
-    assert!(output.contains("did you mean `commits_per_fsync`?"), "{output}");
+    assert!(output.contains("no metric is named `cache_hit_shaer`"), "{output}");
+    assert!(output.contains("did you mean `cache_hit_share`?"), "{output}");
+}
+
+/// Goal: a question that these engines cannot answer costs no machine time.
+#[test]
+fn metric_that_no_engine_of_the_experiment_has_is_rejected_before_any_run() {
+    let workspace = Workspace::new();
+    workspace.write("named.toml", EXPERIMENT.replace("cache_hit_share", "server_reads_per_op"));
+    let output = rejected_at_once(&workspace, &["run", "named.toml"]);
+    assert!(output.contains("no variant can answer with `server_reads_per_op`"), "{output}");
+    assert!(output.contains("named here") && output.contains("quick, slow"), "{output}");
 }

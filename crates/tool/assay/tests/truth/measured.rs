@@ -82,9 +82,9 @@ impl Run {
         (longest >= LONG_SLEEP).then(|| format!("host asleep (a client woke up {longest} late)"))
     }
 
-    /// Describes the load of others during the step, if any.
+    /// Describes the load of others during the run, if any.
     pub(crate) fn disturbance(&self) -> Option<String> {
-        self.measured().find_map(|interval| {
+        self.intervals.iter().find_map(|interval| {
             let us = |name: &str| interval.readings.get(name).copied().unwrap_or_default();
             let share = us("others_cpu_us") / 1e6 / interval.length_ns.as_secs_f64();
             let stolen_ms = us("host_steal_us") / 1e3;

@@ -42,7 +42,7 @@ fn compare_with(peer: &Peer, program: &Path, (build, endpoint): (&str, &Endpoint
         args.insert(0, program.display().to_string());
         args
     };
-    run(&with_program((peer.fill)(endpoint)))?;
+    run(&with_program((peer.fill)(endpoint, scratch)?))?;
     let about = format!(
         "on {build}: one client, unix socket, prepared statements, {ROWS} rows, all cached,\ncommits \
          not synced; client and server on one CPU."
@@ -55,12 +55,11 @@ fn compare_with(peer: &Peer, program: &Path, (build, endpoint): (&str, &Endpoint
             Side::Peer => {
                 Ok(with_program((peer.args)(endpoint, (&statement, operations), scratch)?))
             }
-            Side::Ours => own_args(&Task::Sql {
-                application: application(&statement)?,
-                dialect: peer.dialect,
-                operations,
-                endpoint: endpoint.clone(),
-            }),
+            Side::Ours => {
+                let application = application(&statement)?;
+                let (dialect, endpoint) = (peer.dialect, endpoint.clone());
+                own_args(&Task::Sql { application, dialect, operations, endpoint }, scratch)
+            }
         };
         let (args, parse) = (&args, peer.parse);
         Case { name, peer: peer.name, operations, args, parse, targets, scratch }.compare()?;

@@ -51,7 +51,8 @@ fn obtain(peer: &Peer) -> Result<std::result::Result<(Artifact, &'static dyn Kin
     let store = Store::open(dir)?.with_engines(engines);
     let mut lacks = Vec::new();
     for (build, kind) in peer.builds {
-        match store.get(&build.parse::<BuildRef>()?, &mut |_| {}) {
+        let found = store.get(&build.parse::<BuildRef>()?, &mut |_| {});
+        match found.and_then(Artifact::open_to_all) {
             Ok(artifact) => return Ok(Ok((artifact, kind()))),
             Err(error) => lacks.push(format!("{build}: {error}")),
         }

@@ -32,8 +32,8 @@ pub(super) struct Peer {
     pub(super) options: &'static [(&'static str, &'static str)],
     /// Target: our client CPU of a point select relative to the peer's, at most.
     pub(super) target: f64,
-    /// Returns the arguments that create the table.
-    pub(super) fill: fn(&Endpoint) -> Vec<String>,
+    /// Returns the arguments that create the table; the last parameter is a directory for files.
+    pub(super) fill: fn(&Endpoint, &Path) -> Result<Vec<String>>,
     /// Returns the arguments that execute a statement.
     pub(super) args: Args,
     /// Parses the statements executed without an error, and their rate.
@@ -69,6 +69,11 @@ impl Statement {
 /// Returns a uniform draw of `count` integers from `from` on.
 pub(super) fn integer(from: i64, count: u64) -> Draw {
     Draw::Integer { distribution: "uniform".to_owned(), from, count }
+}
+
+/// Returns the password of a server.
+pub(super) fn password_of(endpoint: &Endpoint) -> &str {
+    endpoint.password.as_ref().map_or("", |password| &password.0)
 }
 
 /// Returns the socket of a server; empty for one without.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use model::Endpoint;
 use model::sql::Dialect;
 
-use super::peer::{Peer, ROWS, Statement, integer, socket_of};
+use super::peer::{Peer, ROWS, Statement, integer, password_of, socket_of};
 use crate::pairs::Done;
-use crate::process::{Result, path_of};
+use crate::process::{Result, path_of, write_secret};
 
 /// Its program.
 const PROGRAM: &str = "pgbench";
@@ -23,7 +23,7 @@ pub(super) const PEER: Peer = Peer {
     builds: &[("postgres@15.10", || &driver_postgres::KIND)],
     options: &[("autovacuum", "off")],
     target: 1.0,
-    fill: |endpoint| args(&["--initialize", "--scale=1", "--quiet"], endpoint),
+    fill: |endpoint, dir| args(&["--initialize", "--scale=1", "--quiet"], endpoint, dir),
     args: run_args,
     parse,
     statements,
@@ -56,18 +56,21 @@ fn run_args(
     };
     let count = format!("--transactions={count}");
     let own = ["--no-vacuum", "--protocol=prepared", "--client=1", "--jobs=1", &count, &script];
-    Ok(args(&own, endpoint))
+    args(&own, endpoint, scratch)
 }
 
-/// Adds the arguments of the server: a socket is named by folder and port.
-fn args(own: &[&str], endpoint: &Endpoint) -> Vec<String> {
+/// Adds the arguments of the server: a socket is named by folder and port, the password by a file.
+fn args(own: &[&str], endpoint: &Endpoint, scratch: &Path) -> Result<Vec<String>> {
     let socket = socket_of(endpoint);
     let name = socket.file_name().unwrap_or_default().to_string_lossy();
     let port = name.strip_prefix(".s.PGSQL.").unwrap_or_default();
     let host = socket.parent().unwrap_or(Path::new("/")).display();
     let server = [format!("--host={host}"), format!("--port={port}")];
-    let user = [format!("--username={}", endpoint.user), endpoint.database.clone()];
-    own.iter().map(|arg| (*arg).to_owned()).chain(server).chain(user).collect()
+    let password = format!("*:*:*:*:{}\n", password_of(endpoint));
+    let passfile = write_secret(&scratch.join("pgpass"), &password)?;
+    let database = format!("dbname={} passfile={passfile}", endpoint.database);
+    let user = [format!("--username={}", endpoint.user), database];
+    Ok(own.iter().map(|arg| (*arg).to_owned()).chain(server).chain(user).collect())
 }
 
 /// Parses `number of transactions actually processed: 50000/50000` and `tps = 70478.02 (...)`.
@@ -117,15 +120,19 @@ mod tests {
     }
 
     #[test]
-    fn socket_is_passed_as_folder_and_port() {
+    fn socket_is_passed_as_folder_and_port_and_the_password_as_a_file() {
+        let dir = tempfile::tempdir().unwrap();
         let endpoint = Endpoint {
             address: Address::Socket("/tmp/x/.s.PGSQL.5499".into()),
             user: "bench".to_owned(),
-            password: None,
+            password: Some(model::Password("hush".to_owned())),
             database: "postgres".to_owned(),
             is_foreign: false,
         };
-        let expected = ["--host=/tmp/x", "--port=5499", "--username=bench", "postgres"];
-        assert_eq!(args(&[], &endpoint), expected);
+        let file = dir.path().join("pgpass");
+        let database = format!("dbname=postgres passfile={}", file.display());
+        let expected = ["--host=/tmp/x", "--port=5499", "--username=bench", &database];
+        assert_eq!(args(&[], &endpoint, dir.path()).unwrap(), expected);
+        assert_eq!(fs::read_to_string(file).unwrap(), "*:*:*:*:hush\n");
     }
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use model::Endpoint;
 use model::sql::{Dialect, Draw};
 
-use super::peer::{Peer, ROWS, Statement, integer, socket_of};
+use super::peer::{Peer, ROWS, Statement, integer, password_of, socket_of};
 use crate::pairs::Done;
-use crate::process::{Result, path_of};
+use crate::process::{Result, path_of, write_secret};
 
 /// Its program.
 const PROGRAM: &str = "sysbench";
@@ -28,7 +28,7 @@ pub(super) const PEER: Peer = Peer {
     ],
     options: &[],
     target: 0.5,
-    fill: |endpoint| args(&["oltp_point_select", "prepare"], endpoint),
+    fill: |endpoint, dir| args(&["oltp_point_select", "prepare"], endpoint, dir),
     args: run_args,
     parse,
     statements,
@@ -37,24 +37,27 @@ pub(super) const PEER: Peer = Peer {
 fn run_args(
     endpoint: &Endpoint,
     (statement, count): (&Statement, u64),
-    _scratch: &Path,
+    scratch: &Path,
 ) -> Result<Vec<String>> {
     let script = if statement.is_update { "oltp_update_non_index" } else { "oltp_point_select" };
     let count = format!("--events={count}");
     let own = [script, "--time=0", "--threads=1", "--rand-type=uniform", &count, "run"];
-    Ok(args(&own, endpoint))
+    args(&own, endpoint, scratch)
 }
 
-/// Adds the arguments of the server and of its table.
-fn args(own: &[&str], endpoint: &Endpoint) -> Vec<String> {
+/// Adds the arguments of the server, its password in a file, and of its table.
+fn args(own: &[&str], endpoint: &Endpoint, scratch: &Path) -> Result<Vec<String>> {
+    let password = format!("mysql-password={}\n", password_of(endpoint));
+    let file = write_secret(&scratch.join("sysbench.conf"), &password)?;
     let server = [
+        format!("--config-file={file}"),
         "--tables=1".to_owned(),
         format!("--table-size={ROWS}"),
         format!("--mysql-user={}", endpoint.user),
         format!("--mysql-db={}", endpoint.database),
         format!("--mysql-socket={}", socket_of(endpoint).display()),
     ];
-    own.iter().map(|arg| (*arg).to_owned()).chain(server).collect()
+    Ok(own.iter().map(|arg| (*arg).to_owned()).chain(server).collect())
 }
 
 /// Parses `queries: 50000 (41274.47 per sec.)`, and requires zero errors.

@@ -4,6 +4,7 @@
 //!
 //! To add a rule: one file here, with its test, and one line in [`registry::RULES`].
 
+pub(crate) mod children;
 pub(crate) mod conformance;
 pub(crate) mod cycles;
 pub(crate) mod dependencies;

@@ -1,8 +1,8 @@
 //! The list of all rules.
 
 use super::{
-    conformance, cycles, dependencies, documents, layers, leftovers, names, reach, sizes, sources,
-    words,
+    children, conformance, cycles, dependencies, documents, layers, leftovers, names, reach, sizes,
+    sources, words,
 };
 use crate::repo::Repo;
 use crate::rule::violation::Violation;
@@ -12,6 +12,7 @@ type Check = fn(&Repo) -> Vec<Violation>;
 
 /// Every rule with the name printed behind its violations, in the order of their names.
 pub(crate) const RULES: &[(&str, Check)] = &[
+    ("children", children::check),
     ("conformance", conformance::check),
     ("cycles", cycles::check),
     ("dependencies", dependencies::check),

@@ -45,7 +45,7 @@ pub(super) fn tasks(
             configuration.set(name, value);
         }
     }
-    let file = spec.site.log.with_file_name("set-up.cnf");
+    let file = spec.site.file("set-up.cnf");
     let mut task = Task {
         program: spec.program.to_owned(),
         arguments: vec![format!("--defaults-file={}", file.display())],

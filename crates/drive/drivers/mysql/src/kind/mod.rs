@@ -6,6 +6,7 @@
 
 mod bootstrap;
 mod configuration;
+mod login;
 mod release;
 mod server;
 mod settings;

@@ -9,6 +9,7 @@ use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
 use super::configuration::{Configuration, Layout, SOCKET, canonical};
+use super::login;
 use super::release::{Flavour, Release};
 use super::settings::{Server, reject_weaker_durability};
 use super::startup_error;
@@ -19,7 +20,7 @@ pub static KIND_MYSQL: &dyn Kind = &MysqlKind(Flavour::Mysql);
 /// MariaDB, with InnoDB or `MyRocks`.
 pub static KIND_MARIADB: &dyn Kind = &MysqlKind(Flavour::Mariadb);
 
-/// The user that every set-up creates, without a password.
+/// The user that every set-up creates; it gets its password at each start.
 const USER: &str = "root";
 /// The database of tables.
 const DATABASE: &str = "assay";
@@ -95,13 +96,15 @@ impl Kind for MysqlKind {
 
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let server = self.server(spec)?;
-        let configuration = self.configuration(server, spec)?;
-        let file = spec.site.log.with_file_name("my.cnf");
+        let mut configuration = self.configuration(server, spec)?;
+        let (file, init_file) = (spec.site.file("my.cnf"), spec.site.file("init.sql"));
+        configuration.set("init_file", init_file.display().to_string());
         Ok(Task {
             program: spec.program.to_owned(),
             arguments: vec![format!("--defaults-file={}", file.display())],
             environment: Layout::around(spec.program).environment(),
             files: vec![(file, configuration.text())],
+            secrets: vec![(init_file, login::require_password(server, &spec.site.password))],
             ..Task::default()
         })
     }
@@ -110,7 +113,7 @@ impl Kind for MysqlKind {
         Endpoint {
             address: Address::Socket(site.socket.join(SOCKET)),
             user: USER.to_owned(),
-            password: None,
+            password: Some(site.password.clone()),
             database: DATABASE.to_owned(),
             is_foreign: false,
         }
@@ -155,7 +158,7 @@ impl Kind for MysqlKind {
 mod tests {
     use std::path::PathBuf;
 
-    use model::{Options, Settings};
+    use model::{Options, Password, Settings};
 
     use super::*;
 
@@ -166,7 +169,7 @@ mod tests {
             temporary: PathBuf::from("/s/tmp"),
             log: PathBuf::from("/s/server.log"),
             port: 1,
-            user: "nobody".to_owned(),
+            password: Password("hush".to_owned()),
         }
     }
 

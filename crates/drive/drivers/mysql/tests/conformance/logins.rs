@@ -3,9 +3,11 @@
 use engine::EngineError;
 use model::sql::{Application, PerDialect};
 use model::{Endpoint, Password};
+use server::testing::assert_confined;
 
 use crate::application::{sales, statement};
 use crate::fixture::Fixture;
+use crate::test_server::Server;
 
 /// Returns an application whose set-up runs these statements.
 fn with_statements(statements: &[String]) -> Application {
@@ -83,4 +85,15 @@ pub(crate) fn wrong_logins_are_rejected_with_a_remedy(fixture: &Fixture) {
     spec.endpoint = Some(Endpoint { address, ..endpoint });
     let error = fixture.driver.open(&spec).err().expect("no server listens");
     assert!(error.to_string().contains("no server answers at"), "{error}");
+}
+
+/// Goal: only who knows the password logs in, and the processes have no right of root.
+pub(crate) fn server_is_confined_and_requires_its_password(server: &Server, fixture: &Fixture) {
+    assert_confined(server.running());
+    for password in [None, Some("wrong")] {
+        let error = log_in(fixture, "root", password).expect_err("it has another password");
+        assert!(error.to_string().contains("1045"), "{error}");
+    }
+    let error = log_in(fixture, "", None).expect_err("a login needs a name");
+    assert!(error.to_string().contains("1045"), "{error}");
 }

@@ -48,6 +48,15 @@ fn old_mysql_conforms() {
     conforms(Build::cached("mysql@5.6.24"), driver_mysql::driver(), &[], "prepared");
 }
 
+/// Goal: a release without `ALTER USER ... IDENTIFIED BY` gets its password too.
+#[test]
+fn old_mysql_requires_its_password() {
+    let Some(build) = Build::cached("mysql@5.6.24") else { return };
+    let server = build.start(&[]).expect("the server starts");
+    let fixture = Fixture::new(&server, driver_mysql::driver());
+    logins::server_is_confined_and_requires_its_password(&server, &fixture);
+}
+
 #[test]
 fn mariadb_conforms_with_statements_as_text() {
     conforms(Build::get("mariadb@10.11"), driver_mysql::mariadb(), &[], "text");
@@ -94,6 +103,7 @@ fn mysql_meets_the_claims() {
     let Some(build) = Build::get("mysql@8.0.31") else { return };
     let server = build.start(&OPTIONS[..1]).expect("the server starts");
     let fixture = Fixture::new(&server, driver_mysql::driver());
+    logins::server_is_confined_and_requires_its_password(&server, &fixture);
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::mysql_accepts_native_and_sha2_passwords(&fixture);
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
@@ -106,6 +116,7 @@ fn mariadb_and_myrocks_meet_the_claims() {
     rejected_options::rejected_options_carry_the_server_message(&build);
     let server = build.start(&OPTIONS).expect("the server starts");
     let fixture = Fixture::new(&server, driver_mysql::mariadb());
+    logins::server_is_confined_and_requires_its_password(&server, &fixture);
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
     maintenance::myrocks_flushes_and_compacts(&fixture);

@@ -87,6 +87,10 @@ impl Build {
 }
 
 impl Server {
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
+    }
+
     /// Returns its kind.
     pub(crate) fn kind(&self) -> &'static dyn Kind {
         self.kind

@@ -7,6 +7,7 @@ mod application;
 mod calls;
 mod failures;
 mod logins;
+mod privileges;
 mod procedures;
 mod program;
 mod state;

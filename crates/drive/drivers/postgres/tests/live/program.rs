@@ -1,39 +1,18 @@
-//! Finds Postgres programs.
+//! Postgres programs of the cache.
 
-use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Folders with one server each, below the home folder or absolute.
-const PLACES: [&str; 3] = [".cache/assay/engines/postgres", "/tmp/servers", "/usr/lib/postgresql"];
+/// Releases that are tested, the newest last.
+const BUILDS: [&str; 3] = ["postgres@12.20", "postgres@15.10", "postgres@18.0"];
 
-/// Returns the programs of the first folder that has some, the newest release last; prints when
-/// there is none.
+/// Returns the programs that can be had, the newest last; prints which cannot.
 pub(crate) fn programs() -> Vec<PathBuf> {
-    let home = env::home_dir().unwrap_or_default();
-    let mut places = PLACES.iter().map(|place| below(&home.join(place)));
-    let found = places.find(|found| !found.is_empty()).unwrap_or_else(|| {
-        let path = env::var_os("PATH").unwrap_or_default();
-        let programs = env::split_paths(&path).map(|dir| dir.join("postgres"));
-        programs.filter(|program| program.is_file()).collect()
-    });
-    if found.is_empty() {
-        println!("skipped: no Postgres in {} and PATH", PLACES.join(", "));
-    }
-    found
-}
-
-/// Returns the programs one and two folders below `place`, in the order of their paths.
-fn below(place: &Path) -> Vec<PathBuf> {
-    let entries = |dir: &Path| -> Vec<PathBuf> {
-        let read = fs::read_dir(dir).into_iter().flatten().flatten();
-        let mut paths: Vec<_> = read.map(|entry| entry.path()).collect();
-        paths.sort();
-        paths
+    let program = |build: &str| match supply::testing::server(build) {
+        Ok(artifact) => Some(artifact.library),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
     };
-    let folders = entries(place);
-    let deeper = folders.iter().flat_map(|folder| entries(folder));
-    let all = folders.clone().into_iter().chain(deeper);
-    let programs = all.map(|folder| folder.join("bin/postgres"));
-    programs.filter(|program| program.is_file()).collect()
+    BUILDS.into_iter().filter_map(program).collect()
 }

@@ -35,9 +35,10 @@ fn leftovers_are_dropped_and_foreign_tables_left_alone() {
     concurrent_runs_are_rejected(&at(first.path()), &at(second.path()));
     unavailable_settings_are_rejected(&at(first.path()));
 
+    let role = format!("CREATE ROLE weak LOGIN PASSWORD '{}'", server.running.site.password.0);
     let sql = [
         "CREATE TABLE assay_kv (theirs int)",
-        "CREATE ROLE weak LOGIN",
+        &role,
         "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
         "CREATE DATABASE other",
     ];

@@ -292,6 +292,11 @@ fn level0_is_emptied(driver: &dyn Driver) {
     let below: u64 = files(&state);
     assert!(below > 0, "{state:?}");
     assert_eq!(engine.effective_options().unwrap(), before);
+    // The options changed, and changed back: the files they were in are gone.
+    let texts = engine.own_files().into_iter().map(|file| std::fs::read_to_string(file).unwrap());
+    let texts: Vec<_> = texts.collect();
+    let (log, options) = (&texts[0], &texts[1]);
+    assert!(log.contains("RocksDB version") && options.contains("[DBOptions]"), "{texts:?}");
     engine.close().unwrap();
 }
 

@@ -1,8 +1,8 @@
 //! The Maven client: copies one artifact into a directory, and classifies its failures.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use child::Role;
 use model::BuildRef;
 
 use crate::error::SupplyError;
@@ -49,7 +49,7 @@ impl Request<'_> {
     fn run_copy(&self, dir: &Path, mode: &str) -> Result<(), SupplyError> {
         let mut args = self.command.iter();
         let program = args.next().map_or("mvn", String::as_str);
-        let mut command = Command::new(program);
+        let mut command = child::command(Role::BuildTool, program);
         // Maven reads a pom.xml in its working directory: run it where there is none.
         command.args(args).current_dir(dir).args(["-q", "-B", "--strict-checksums", mode, GOAL]);
         command.args([

@@ -1,26 +1,26 @@
 //! The parent process against faulty workers.
 //!
-//! Shells that print a worker's messages and then fail. The experiment is the archive's fixture.
+//! Shells that send a worker's messages and then fail. The experiment is the archive's fixture.
+
+mod bench;
+mod messages;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use archive::{ExperimentDir, Results};
 use engine::{Refusal, Setting};
 use malloc::Libraries;
 use model::validity::SearchRecord;
-use model::{Allocator, Bytes, Manifest, Nanos, RunEnd, RunRecord};
-use runner::{
-    DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_variants, run_cells,
-};
-use tempfile::TempDir;
+use model::{Allocator, Bytes, Nanos, RunEnd};
+use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_variants};
 
-/// A worker's message that its engine is open; each message is one line.
-const OPENED: &str = concat!(
+use crate::bench::{Bench, numbered};
+
+/// A worker's message that its engine is open.
+pub(crate) const OPENED: &str = concat!(
     r#"{"type":"opened","effective_options":{},"keep":[],"#,
     r#""identity":{"engine":"shell","version":"1","origin":"linked","sha256":null,"facts":{}}}"#
 );
-const STEP_BEGINS: &str = r#"{"type":"step_begins","index":0}"#;
+pub(crate) const STEP_BEGINS: &str = r#"{"type":"step_begins","index":0}"#;
 const STEP_FAILED: &str = concat!(
     r#"{"type":"step_ends","index":0,"duration":0,"clients":[],"writers":[],"growth":{},"#,
     r#""after":{},"settle":null,"end":{"how":"failed","reason":"out of paper"}}"#
@@ -44,57 +44,6 @@ const PROBE_ENDS: &str = concat!(
     r#""duration_ns":1000000000,"debt_bytes":null,"drained_ns":0,"outcome":"passed","#,
     r#""reason":"a hint"}]}}"#
 );
-
-/// A scratch directory with the fixture's experiment begun anew.
-struct Bench {
-    dir: TempDir,
-    manifest: Manifest,
-    experiment: ExperimentDir,
-}
-
-impl Bench {
-    fn new() -> Self {
-        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../archive/tests/data/schema-1");
-        let manifest = Results::at(&fixture).find("quick").and_then(|dir| dir.manifest());
-        let mut manifest = manifest.expect("the archive's fixture");
-        for step in &mut manifest.plan.experiment.steps {
-            // The cap of a settle is added to the watchdog's timeout.
-            step.settle_cap = Nanos(0);
-        }
-        let dir = tempfile::tempdir().expect("a scratch directory");
-        let experiment = Results::at(dir.path()).create(&manifest).expect("a scratch directory");
-        Self { dir, manifest, experiment }
-    }
-
-    /// Runs the experiment's one cell with a shell for a worker.
-    fn run(&self, messages: &[&str], then: &str) -> RunRecord {
-        let lines =
-            messages.iter().map(|message| format!("echo '{message}'; ")).collect::<String>();
-        let script = format!("read order; {lines}{then}");
-        let data = DataRoot::take(&self.dir.path().join("data")).expect("a scratch directory");
-        let bench = Workbench {
-            program: WorkerProgram {
-                path: "/bin/sh".into(),
-                arguments: vec!["-c".to_owned(), script],
-            },
-            data: &data,
-            libraries: BTreeMap::new(),
-            servers: BTreeMap::new(),
-            server_user: None,
-            allocators: Libraries::default(),
-            watchdog: Nanos::from_millis(1_500),
-            disk_floor: Bytes(0),
-            interrupt: Interrupt::default(),
-        };
-        run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");
-        let cell = &self.manifest.plan.cells[0].id;
-        self.experiment.run(cell).expect("a record").expect("a record")
-    }
-}
-
-fn end_of(messages: &[&str], then: &str) -> RunEnd {
-    Bench::new().run(messages, then).end
-}
 
 /// Goal: no worker is started, since the allocator is missing.
 #[test]
@@ -123,10 +72,16 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
     assert!(remedy.contains("apt install libtcmalloc-minimal4"), "{remedy}");
 }
 
+fn end_of(messages: &[&str], then: &str) -> RunEnd {
+    Bench::new().run(&numbered(messages), then).end
+}
+
 #[test]
 fn a_silent_worker_is_hung() {
-    let end = end_of(&[], "exec sleep 100");
-    assert!(matches!(&end, RunEnd::Hung { step, .. } if step == "open"), "{end:?}");
+    for then in ["exec sleep 100", "kill -STOP $$"] {
+        let end = end_of(&[], then);
+        assert!(matches!(&end, RunEnd::Hung { step, .. } if step == "open"), "{then}: {end:?}");
+    }
 }
 
 /// Goal: an engine that fails and then hangs while it closes cannot block the plan; the failure is
@@ -154,9 +109,9 @@ fn processes_of_a_worker_end_with_it() {
 }
 
 #[test]
-fn the_engine_s_own_output_is_no_message_and_its_last_line_is_recorded() {
+fn the_engine_s_last_line_is_recorded_when_it_dies() {
     let then = "echo 'Segmentation fault in my library' >&2; exit 7";
-    let end = end_of(&[OPENED, "engine prints hello", "{}", STEP_BEGINS], then);
+    let end = end_of(&[OPENED, STEP_BEGINS], then);
     let RunEnd::Crashed { step, reason } = end else { panic!("{end:?}") };
     assert_eq!(step, "filluniquerandom");
     assert_eq!(reason, "exit code 7; last log line: Segmentation fault in my library");
@@ -172,7 +127,7 @@ fn a_worker_that_exits_before_its_work_is_done_has_crashed() {
 #[test]
 fn a_histogram_that_does_not_decode_ends_the_run() {
     let end = end_of(&[OPENED, STEP_BEGINS, BROKEN], "exec sleep 100");
-    let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
+    let RunEnd::Failed { reason, .. } = end else { panic!("{end:?}") };
     assert!(reason.starts_with("a broken histogram"), "{reason}");
 }
 
@@ -180,10 +135,22 @@ fn a_histogram_that_does_not_decode_ends_the_run() {
 #[test]
 fn the_probes_of_an_unfinished_search_are_archived() {
     let bench = Bench::new();
-    let record = bench.run(&[OPENED, STEP_BEGINS, PROBE_ENDS], "exit 7");
+    let record = bench.run(&numbered(&[OPENED, STEP_BEGINS, PROBE_ENDS]), "exit 7");
     assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
     let dir = bench.experiment.run_dir(&bench.manifest.plan.cells[0].id);
     let text = std::fs::read(dir.join("0.filluniquerandom.search.json")).expect("it is archived");
     let search: SearchRecord = serde_json::from_slice(&text).expect("a search");
     assert_eq!((search.probes.len(), search.probes[0].reason.as_str()), (1, "a hint"));
+}
+
+/// Goal: a file of the engine that cannot be archived leaves no run in the state "running".
+/// Method: the worker names a directory as a log.
+#[test]
+fn a_log_that_cannot_be_stored_is_noted_and_the_run_ends() {
+    let opened = OPENED.replace("\"keep\":[]", "\"keep\":[\"'$dir'/LOG\"]");
+    let dir = r#"dir=$(echo "$order" | sed 's/.*"dir":"\([^"]*\)".*/\1/'); mkdir "$dir/LOG"; "#;
+    let record = Bench::new().run(&[], &format!("{dir}echo '{opened}'; exit 7"));
+    assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
+    let note = &record.identity.expect("it was opened").facts["files_not_stored"];
+    assert!(note.ends_with("/LOG: it is not a regular file"), "{note}");
 }

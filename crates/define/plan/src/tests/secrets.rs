@@ -1,0 +1,100 @@
+//! No error of a plan shows a byte run of a password.
+
+use miette::Diagnostic as _;
+use proptest::prelude::*;
+
+use crate::check::load;
+use crate::overrides::Overrides;
+use crate::tests::sample::{FILE, MACHINE, TestCatalog};
+
+/// Longest run of a password that an error may show by chance.
+const RUN_MAX: usize = 3;
+
+/// Entries of a variant with a `dsn` and an error; `DSN` stands for the quoted address.
+const AT_DSN: &[&str] = &[
+    "engine = \"pg\"\ndsn = DSN\ncash = 1",
+    "engine = \"pg\"\ndsn = DSN\ncache = \"1GiB\"",
+    "engine = \"pg@15\"\ndsn = DSN",
+    "engine = \"my\"\ndsn = DSN",
+    "engine = \"tree\"\ndsn = DSN",
+    "engine = \"pg\"\ndsn = [DSN]",
+    "engine = \"pg\"\ndsn = DSN x",
+    "engine = \"pg\"\ncash = 1\n# dsn = DSN",
+    "engine = \"pg\"\ndsn = \"\"\"DSN",
+    "engine = \"pg\"\ndsn = 'DSN",
+];
+
+/// Entries with an address at the wrong place.
+const ELSEWHERE: &[&str] = &[
+    "engine = \"pg\"\ndsn = { url = DSN }",
+    "engine = \"pg\"\n[variant.options]\ndsn = DSN",
+    "engine = DSN",
+    "engine = \"tree\"\nprofile = DSN",
+    "engine = \"tree\"\nDSN = 1",
+];
+
+/// Forms of an address; `PW` stands for the password.
+const ADDRESSES: &[&str] = &[
+    "postgres://me:PW@db/x",
+    "postgres://me:PW@db",
+    "postgres://me:PW@db:99999/x",
+    "postgres://me:PW@/x",
+    "postgres://me:PW@db/x?sslmode=require",
+    "postgres://:PW@db/x",
+];
+
+/// Texts that are addresses only where one is expected.
+const NO_ADDRESSES: &[&str] = &["oracle://me:PW@db/x", "me:PW@db/x", "postgres:me:PW@db/x"];
+
+/// Returns everything that the error of a file displays; empty when it is right.
+fn displayed(text: &str) -> String {
+    let checked =
+        load("sample.toml", text, &Overrides::default(), &TestCatalog::default(), MACHINE);
+    let Err(error) = checked else { return String::new() };
+    let mut shown = String::new();
+    let related = error.related().into_iter().flatten();
+    for one in std::iter::once(&error as &dyn miette::Diagnostic).chain(related) {
+        shown += &format!("{one}\n{}\n", one.help().map(|it| it.to_string()).unwrap_or_default());
+        for label in one.labels().into_iter().flatten() {
+            let code = one.source_code().expect("a label has a source");
+            let excerpt = code.read_span(label.inner(), 100, 100).expect("a place of the file");
+            shown += &String::from_utf8_lossy(excerpt.data());
+        }
+    }
+    shown + &format!("{:?}", miette::Report::new(error))
+}
+
+/// Returns the runs of a password that are too long to be shown.
+fn runs(password: &str) -> impl Iterator<Item = String> {
+    let letters: Vec<char> = password.chars().collect();
+    let runs: Vec<String> = letters.windows(RUN_MAX + 1).map(|run| run.iter().collect()).collect();
+    runs.into_iter()
+}
+
+proptest! {
+    /// Goal: no byte run of a password of 4 or more is in any message, remedy or excerpt.
+    /// Method: passwords of letters that no message has, with quotes, spaces, signs of addresses
+    /// and of TOML; each form of an address at each place, quoted in either way.
+    #[test]
+    fn no_error_shows_a_run_of_a_password(
+        password in "[QXZJ\"'% @:/?#\\[\\]{}=&,äß中-]{0,6}[QXZJ]{4,8}[QXZJ\"'% @:/?#äß中]{0,12}",
+        is_literal: bool,
+    ) {
+        let right = AT_DSN.iter().chain(ELSEWHERE).flat_map(|it| ADDRESSES.iter().map(move |to| (it, to)));
+        let wrong = AT_DSN.iter().flat_map(|it| NO_ADDRESSES.iter().map(move |to| (it, to)));
+        for (file, address) in right.chain(wrong) {
+            let dsn = address.replace("PW", &password);
+            let is_plain = file.contains("\"\"\"DSN") || file.contains("'DSN");
+            let quoted = match is_literal && !dsn.contains('\'') {
+                _ if is_plain => dsn,
+                true => format!("'{dsn}'"),
+                false => format!("\"{}\"", dsn.replace('"', "\\\"")),
+            };
+            let text = FILE.replacen("engine = \"tree\"", &file.replace("DSN", &quoted), 1);
+            let shown = displayed(&text);
+            for run in runs(&password).filter(|run| run.contains(['Q', 'X', 'Z', 'J'])) {
+                prop_assert!(!shown.contains(&run), "{text}\nshows {run:?}:\n{shown}");
+            }
+        }
+    }
+}

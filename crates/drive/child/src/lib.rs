@@ -1,0 +1,184 @@
+//! Child processes with a short, known environment.
+//!
+//! A variable may hold a password of a database, and a library or a server reads its whole
+//! environment. So a child gets the variables that its role needs, and no other: this is the only
+//! place that makes a `std::process::Command`, which `tidy` checks.
+
+use std::ffi::{OsStr, OsString};
+use std::process::Command;
+
+/// What a child is, which decides the variables it gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A server or a helper: search path, home, scratch folder, language, time zone.
+    Program,
+    /// A process that loads an engine: also what its loader, allocator and sanitizers read.
+    Worker,
+    /// A compiler or a package manager: also its settings, caches, proxies and certificates.
+    BuildTool,
+}
+
+/// Variables of every child. Source: environ(7), locale(7).
+const COMMON: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LOGNAME",
+    "PATH",
+    "TMPDIR",
+    "TZ",
+    "USER",
+];
+
+/// Variables of a worker. Source: ld.so(8); sanitizers' documentation, "run-time flags".
+const WORKER: &[&str] = &[
+    "ASAN_OPTIONS",
+    "GLIBC_TUNABLES",
+    "LD_BIND_NOW",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "LSAN_OPTIONS",
+    "MSAN_OPTIONS",
+    "RUST_BACKTRACE",
+    "TSAN_OPTIONS",
+    "UBSAN_OPTIONS",
+];
+
+/// Starts of the names of variables that tune allocators, as `malloc` lists them.
+const ALLOCATORS: &[&str] = &["MALLOC_", "MIMALLOC_", "TCMALLOC_"];
+
+/// Variables of a build tool. Source: GCC manual, section 3.21; curl(1), "Environment"; the
+/// environment variables of cargo, npm, Maven, apt and ccache in their documentation.
+const BUILD_TOOL: &[&str] = &[
+    "ALL_PROXY",
+    "APT_CONFIG",
+    "COMPILER_PATH",
+    "CPATH",
+    "CPLUS_INCLUDE_PATH",
+    "CURL_CA_BUNDLE",
+    "C_INCLUDE_PATH",
+    "FTP_PROXY",
+    "GCC_EXEC_PREFIX",
+    "GIT_SSL_CAINFO",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "JAVA_HOME",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "M2_HOME",
+    "NIX_SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_OPTIONS",
+    "NO_PROXY",
+    "RUSTC",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// Starts of the names of variables that configure package managers and compiler caches.
+const BUILD_TOOLS: &[&str] = &["CARGO_", "CCACHE_", "MAVEN_", "NPM_CONFIG_", "RUSTUP_"];
+
+/// Returns a command whose environment has the variables of the role only.
+///
+/// Variables are added with [`Command::env`].
+pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(inherited(role, std::env::vars_os()));
+    command
+}
+
+/// Returns whether children of any role get this variable: it must hold no password.
+pub fn is_inherited(name: &str) -> bool {
+    [Role::Program, Role::Worker, Role::BuildTool].iter().any(|role| is_of(*role, name))
+}
+
+/// Returns the variables that a child of the role gets.
+fn inherited(
+    role: Role,
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> impl Iterator<Item = (OsString, OsString)> {
+    all.filter(move |(name, _)| name.to_str().is_some_and(|name| is_of(role, name)))
+}
+
+fn is_of(role: Role, name: &str) -> bool {
+    let starts = |starts: &[&str]| starts.iter().any(|start| name.starts_with(start));
+    // Proxies and npm's settings are written in either case.
+    let upper = name.to_ascii_uppercase();
+    COMMON.contains(&name)
+        || match role {
+            Role::Program => false,
+            Role::Worker => WORKER.contains(&name) || starts(ALLOCATORS),
+            Role::BuildTool => {
+                BUILD_TOOL.contains(&upper.as_str())
+                    || BUILD_TOOLS.iter().any(|start| upper.starts_with(start))
+            }
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the names that a child of the role gets of these.
+    fn names(role: Role, all: &[&str]) -> Vec<String> {
+        let all = all.iter().map(|name| (OsString::from(name), OsString::from("1")));
+        inherited(role, all).map(|(name, _)| name.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_child_gets_the_variables_of_its_role_only() {
+        let all = [
+            "ASSAY_PASSWORD_PG",
+            "DB_PW",
+            "PGPASSWORD",
+            "LC_PASSWORD",
+            "PATH",
+            "TZ",
+            "LD_PRELOAD",
+            "MALLOC_CONF",
+            "GLIBC_TUNABLES",
+            "https_proxy",
+            "npm_config_cache",
+            "CARGO_NET_OFFLINE",
+        ];
+        assert_eq!(names(Role::Program, &all), ["PATH", "TZ"]);
+        assert_eq!(
+            names(Role::Worker, &all),
+            ["PATH", "TZ", "LD_PRELOAD", "MALLOC_CONF", "GLIBC_TUNABLES"]
+        );
+        assert_eq!(
+            names(Role::BuildTool, &all),
+            ["PATH", "TZ", "https_proxy", "npm_config_cache", "CARGO_NET_OFFLINE"]
+        );
+    }
+
+    #[test]
+    fn a_variable_that_any_child_gets_is_known() {
+        assert!(is_inherited("MALLOC_CONF") && is_inherited("HOME") && is_inherited("CARGO_PW"));
+        assert!(!is_inherited("PG_PW") && !is_inherited("ASSAY_PASSWORD_PG"));
+    }
+
+    #[test]
+    fn the_environment_of_a_command_is_cleared() {
+        // Cargo sets this one for every test.
+        let own = "CARGO_PKG_NAME";
+        let has = |role| {
+            let output = command(role, "env").output().unwrap();
+            String::from_utf8(output.stdout).unwrap().contains(own)
+        };
+        assert!(std::env::var_os(own).is_some());
+        assert!(!has(Role::Program) && !has(Role::Worker) && has(Role::BuildTool));
+    }
+}

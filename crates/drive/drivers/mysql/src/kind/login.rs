@@ -1,0 +1,56 @@
+//! SQL of the init file: the superuser's password.
+
+use model::Password;
+use sha1::{Digest as _, Sha1};
+
+use super::release::{Flavour, Release};
+use super::settings::Server;
+
+/// Keeps the statements out of the binary log.
+const WITHOUT_BINLOG: &str = "SET sql_log_bin = 0;\n";
+
+/// Returns the statements that give `root` its password and remove users without one.
+///
+/// The server runs them before it accepts a connection, one a line, and logs none of them: MySQL
+/// writes passwords to no log, and the others get its hash. Source: MySQL's reference manual,
+/// "Server System Variables", `init_file`; "Password Hashing in MySQL".
+pub(super) fn require_password(server: Server, password: &Password) -> Password {
+    let Password(text) = password;
+    if server.flavour == Flavour::Mysql && server.release >= Release(5, 7, 6) {
+        let set = format!("ALTER USER 'root'@'localhost' IDENTIFIED BY '{text}';\n");
+        return Password(format!("{WITHOUT_BINLOG}{set}"));
+    }
+    let hash = Sha1::digest(Sha1::digest(text));
+    let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
+    let set = format!("SET PASSWORD FOR 'root'@'localhost' = '*{hash}';\n");
+    // Their set-up also creates users without a name.
+    let others = match server.flavour {
+        Flavour::Mysql => {
+            "DELETE FROM mysql.user WHERE User <> 'root' OR Host <> 'localhost';\n\
+             FLUSH PRIVILEGES;\n"
+        }
+        Flavour::Mariadb => "DROP USER IF EXISTS ''@'localhost';\n",
+    };
+    Password(format!("{WITHOUT_BINLOG}{set}{others}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn password_is_set_by_the_statement_of_each_version() {
+        let sql = |flavour, release| {
+            let server = Server { flavour, release };
+            require_password(server, &Password("password".to_owned())).0
+        };
+        // Source: MySQL's reference manual, "Password Hashing in MySQL": the hash of `password`.
+        let hash = "= '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19';";
+        let old = sql(Flavour::Mysql, Release(5, 6, 24));
+        assert!(old.contains(hash) && old.contains("FLUSH PRIVILEGES;"), "{old}");
+        let mariadb = sql(Flavour::Mariadb, Release(10, 11, 6));
+        assert!(mariadb.contains(hash) && mariadb.contains("DROP USER IF EXISTS"), "{mariadb}");
+        let new = sql(Flavour::Mysql, Release(8, 0, 31));
+        assert!(new.contains("ALTER USER 'root'@'localhost' IDENTIFIED BY 'password';"), "{new}");
+    }
+}

@@ -1,0 +1,71 @@
+//! An experiment whose worker is a shell.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use archive::{ExperimentDir, Results};
+use malloc::Libraries;
+use model::{Bytes, Manifest, Nanos, RunRecord};
+use runner::{DataRoot, Interrupt, Workbench, WorkerProgram, run_cells};
+use tempfile::TempDir;
+
+/// A scratch directory with the fixture's experiment begun anew.
+pub(crate) struct Bench {
+    pub(crate) dir: TempDir,
+    pub(crate) manifest: Manifest,
+    pub(crate) experiment: ExperimentDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../archive/tests/data/schema-1");
+        let manifest = Results::at(&fixture).find("quick").and_then(|dir| dir.manifest());
+        let mut manifest = manifest.expect("the archive's fixture");
+        for step in &mut manifest.plan.experiment.steps {
+            // The cap of a settle is added to the watchdog's timeout.
+            step.settle_cap = Nanos(0);
+        }
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let experiment = Results::at(dir.path()).create(&manifest).expect("a scratch directory");
+        Self { dir, manifest, experiment }
+    }
+
+    /// Runs the experiment's one cell with a shell for a worker, which sends these lines.
+    pub(crate) fn run(&self, lines: &[String], then: &str) -> RunRecord {
+        let file = self.dir.path().join("messages");
+        std::fs::write(&file, lines.concat()).expect("a scratch directory");
+        // The connection is its standard input.
+        let script = format!("read order; cat '{}' >&0; {then}", file.display());
+        let data = DataRoot::take(&self.dir.path().join("data")).expect("a scratch directory");
+        let bench = Workbench {
+            program: WorkerProgram {
+                path: "/bin/sh".into(),
+                arguments: vec!["-c".to_owned(), script],
+            },
+            data: &data,
+            libraries: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            server_user: None,
+            allocators: Libraries::default(),
+            watchdog: Nanos::from_millis(1_500),
+            disk_floor: Bytes(0),
+            interrupt: Interrupt::default(),
+        };
+        run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");
+        let cell = &self.manifest.plan.cells[0].id;
+        self.experiment.run(cell).expect("a record").expect("a record")
+    }
+
+    /// Returns the directory of the cell's run.
+    pub(crate) fn run_dir(&self) -> PathBuf {
+        self.experiment.run_dir(&self.manifest.plan.cells[0].id)
+    }
+}
+
+/// Returns messages as the lines of a connection.
+pub(crate) fn numbered(messages: &[&str]) -> Vec<String> {
+    let line = |(number, message): (usize, &&str)| {
+        format!("{{\"number\":{number},\"message\":{message}}}\n")
+    };
+    messages.iter().enumerate().map(line).collect()
+}

@@ -1,0 +1,124 @@
+//! Data hold no markup and no control character that a reader obeys, in any format.
+
+use model::{RunEnd, Waiver};
+use proptest::prelude::*;
+use render::{
+    Checked, Compared, Format, Meta, RunSummary, Style, findings_json, render_answer,
+    render_comparison, render_findings, render_html, render_list, render_markdown_post, render_run,
+};
+
+use crate::fixture::{Fixture, two_releases};
+
+/// A tag that no output has of its own.
+const TAG: &str = "<zz9";
+
+/// Returns an experiment whose names, texts and messages hold `data`.
+fn with(data: &str) -> Fixture {
+    let mut fixture = two_releases(5);
+    let experiment = &mut fixture.manifest.plan.experiment;
+    experiment.name = format!("name{data}");
+    experiment.question = format!("question{data}");
+    let reason = format!("reason{data}");
+    experiment.waivers.push(Waiver { code: "A010".to_owned(), reason: reason.clone() });
+    let renamed = |name: &str| format!("{name}{data}");
+    experiment.base = renamed(&experiment.base);
+    experiment.variants.iter_mut().for_each(|variant| variant.name = renamed(&variant.name));
+    for cell in &mut fixture.manifest.plan.cells {
+        cell.variant = renamed(&cell.variant);
+    }
+    for run in &mut fixture.runs {
+        run.variant.name = renamed(&run.variant.name);
+        run.cell.variant = renamed(&run.cell.variant);
+        let identity = run.identity.as_mut().expect("it was opened");
+        identity.origin = format!("origin{data}");
+        identity.facts.insert(format!("fact{data}"), format!("value{data}"));
+    }
+    fixture.runs[1].end = RunEnd::Failed { step: "settle".to_owned(), reason };
+    fixture.manifest.command_line.push(format!("argument{data}"));
+    fixture.compared()
+}
+
+/// Returns every output for a reader: its name, and its content.
+fn outputs(fixture: &Fixture, style: Style) -> Vec<(String, String)> {
+    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    let checked = Checked {
+        name: fixture.manifest.plan.experiment.name.clone(),
+        label: model::Label::True,
+        findings: fixture.findings.clone(),
+    };
+    let summaries: Vec<_> = fixture.runs.iter().map(RunSummary::of).collect();
+    let mut all: Vec<(String, String)> = Format::ALL
+        .map(|format| (format.name().to_owned(), render_comparison(&compared, format, style)))
+        .to_vec();
+    all.extend([
+        ("answer".to_owned(), render_answer(&compared, style)),
+        ("findings".to_owned(), render_findings(&checked, style)),
+        ("findings.json".to_owned(), findings_json(&[checked])),
+        ("list".to_owned(), render_list(&summaries, style)),
+        ("run".to_owned(), render_run(&fixture.manifest, &fixture.runs[1], style)),
+        ("report.html".to_owned(), render_html(&fixture.input())),
+    ]);
+    let files = render_markdown_post(&fixture.input()).into_iter();
+    all.extend(files.map(|(name, bytes)| (name, String::from_utf8(bytes).expect("text"))));
+    all
+}
+
+/// Returns Markdown without its fenced blocks, in which HTML is shown as it is.
+fn without_fences(text: &str) -> String {
+    let mut is_fenced = false;
+    let is_outside = |line: &&str| {
+        let is_fence = line.starts_with("```");
+        is_fenced ^= is_fence;
+        !is_fenced && !is_fence
+    };
+    text.lines().filter(is_outside).collect::<Vec<_>>().join("\n")
+}
+
+fn check(data: &str) {
+    for (name, text) in outputs(&with(data), Style::default()) {
+        let obeyed = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+        assert_eq!(obeyed, None, "{name} of {data:?}");
+        let is_markup = [".html", ".svg", ".md", "markdown"].iter().any(|end| name.ends_with(end));
+        if is_markup {
+            let text = if name.contains('.') && !name.ends_with(".md") {
+                text
+            } else {
+                without_fences(&text)
+            };
+            assert!(!text.contains(TAG) && !text.contains("<script"), "{name} of {data:?}");
+        }
+    }
+}
+
+#[test]
+fn scripts_and_escape_sequences_of_data_are_shown_as_text() {
+    check("<script>alert(1)</script>\u{1b}]0;title\u{7}\u{1b}[2J");
+    let fixture = with(TAG);
+    for (name, text) in outputs(&fixture, Style::default()) {
+        let shown = match name.as_str() {
+            "report.html" | "report.md" | "markdown" => "&lt;zz9",
+            _ if name.ends_with(".svg") => continue,
+            _ => TAG,
+        };
+        assert!(text.contains(shown), "{name} leaves data out");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn no_data_are_markup_or_obeyed(
+        parts in prop::collection::vec(
+            prop_oneof![
+                Just(TAG.to_owned()), Just("<script>".to_owned()), Just("\n```\n".to_owned()),
+                Just("|`*".to_owned()), Just("\n# ".to_owned()), any::<char>().prop_map(String::from),
+                Just("\n~~~\n".to_owned()),
+                (0_u32..0xa0).prop_map(|code| char::from_u32(code).unwrap_or(' ').to_string()),
+            ],
+            0..6,
+        )
+    ) {
+        check(&parts.concat());
+    }
+}
