@@ -10,8 +10,9 @@ use super::warmup_trim::Archive;
 
 /// Returns the figures of a run's steps that its intervals and histogram logs do not give.
 ///
-/// One text for each step that differs; percentiles are not compared. `dir` is the run's directory. Steps are recomputed as for a
-/// trim of nothing; each second takes about 0.1 ms per kind of operation.
+/// One text for each step that differs; percentiles are not compared. `dir` is the run's
+/// directory. Steps are recomputed as for a trim of nothing; each second takes about 0.1 ms per
+/// kind of operation.
 ///
 /// # Errors
 /// When the run's intervals or histogram logs are absent or damaged.

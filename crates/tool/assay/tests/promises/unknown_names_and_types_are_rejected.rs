@@ -336,7 +336,7 @@ fn profile_must_match_its_engine() {
      nothing was run
     "#);
     assert_snapshot!(profile("./mine-too.toml"), @r#"
-     × unknown profile `./mine-too.toml`
+     × cannot read the profile ./mine-too.toml: No such file or directory (os error 2)
        ╭─[mine.toml:13:11]
     12 │ engine = "sqlite"
     13 │ profile = "./mine-too.toml"
