@@ -235,7 +235,7 @@ fn damaged_server_tree_is_detected() {
 fn unknown_server_error_names_the_nearest_version() {
     let bench = Bench::new();
     let store = bench.store();
-    assert_snapshot!(get(&store, "mysql@8.4.0").unwrap_err(), @"no source offers mysql@8.4.0: try mysql@system or mysql@8.0.15 or mysql@5.6.24, or add your own with `assay engine add mysql PATH`");
+    assert_snapshot!(get(&store, "mysql@8.4.0").unwrap_err(), @"no source offers mysql@8.4.0: try mysql@system or mysql@8.0.31 or mysql@5.6.24, or add your own with `assay engine add mysql PATH`");
     let error = |requested| get(&store, requested).unwrap_err().to_string();
     assert!(error("postgres@15").starts_with("no source offers postgres@15: try postgres@"));
     let nearest = "postgres@15.99 does not exist: the nearest known release is postgres@15.10";

@@ -149,7 +149,9 @@ fn the_probes_of_an_unfinished_search_are_archived() {
 fn a_log_that_cannot_be_stored_is_noted_and_the_run_ends() {
     let opened = OPENED.replace("\"keep\":[]", "\"keep\":[\"'$dir'/LOG\"]");
     let dir = r#"dir=$(echo "$order" | sed 's/.*"dir":"\([^"]*\)".*/\1/'); mkdir "$dir/LOG"; "#;
-    let record = Bench::new().run(&[], &format!("{dir}echo '{opened}'; exit 7"));
+    let [opened] = &numbered(&[&opened])[..] else { panic!("one message") };
+    let then = format!("{dir}printf '%s\\n' '{}' >&0; exit 7", opened.trim_end());
+    let record = Bench::new().run(&[], &then);
     assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
     let note = &record.identity.expect("it was opened").facts["files_not_stored"];
     assert!(note.ends_with("/LOG: it is not a regular file"), "{note}");
