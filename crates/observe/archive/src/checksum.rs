@@ -137,11 +137,11 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// A sealed run of two files.
-    fn run() -> tempfile::TempDir {
+    pub(crate) fn run() -> tempfile::TempDir {
         let run = tempfile::tempdir().unwrap();
         fs::create_dir(run.path().join("engine")).unwrap();
         fs::write(run.path().join("record.json"), "abc").unwrap();

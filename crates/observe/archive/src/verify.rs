@@ -97,17 +97,8 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checksum::{checksum, replace_manifest, seal_run};
-
-    /// A sealed run of two files.
-    fn run() -> tempfile::TempDir {
-        let run = tempfile::tempdir().unwrap();
-        fs::create_dir(run.path().join("engine")).unwrap();
-        fs::write(run.path().join("record.json"), "abc").unwrap();
-        fs::write(run.path().join("engine/LOG"), "a log").unwrap();
-        seal_run(run.path()).unwrap();
-        run
-    }
+    use crate::checksum::tests::run;
+    use crate::checksum::{checksum, replace_manifest};
 
     fn mismatches(run: &tempfile::TempDir) -> Vec<String> {
         let (_, mismatches) = verify(run.path(), &names(run.path()).unwrap()).unwrap();

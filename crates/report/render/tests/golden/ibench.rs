@@ -1,14 +1,12 @@
 //! The Insert Benchmark over servers: rates, rows, missed targets.
 
-use analysis::Explanation;
-use analysis::explain::{Question, explain};
 use render::{
-    Compared, Format, Meta, Style, render_answer, render_comparison, render_explanations,
-    render_html, render_run,
+    Compared, Format, Meta, Style, render_answer, render_comparison, render_html, render_run,
 };
 
 use crate::fixture::{Fixture, ibench};
 use crate::page::{assert_well_nested, store};
+use crate::settle::explained;
 
 fn rendered(fixture: &Fixture, format: Format, has_costs: bool) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
@@ -98,22 +96,5 @@ fn page_has_no_ratio_of_missed_rates() {
 
 #[test]
 fn more_cpu_per_row_is_explained_by_the_server() {
-    let fixture = ibench();
-    let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
-    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    let of = |name: &str| -> Vec<Explanation> {
-        let steps = fixture.comparison.steps.iter().filter(|step| step.name == name);
-        let question = |step| Question {
-            experiment: &fixture.manifest.plan.experiment,
-            runs: &fixture.runs,
-            comparison: &fixture.comparison,
-            step,
-            variant: "innodb-8.0",
-            cpus: 2,
-            blocking: &[],
-        };
-        steps.filter_map(|step| explain(&question(step))).collect()
-    };
-    let all = [of("l.i1"), of("qr1000")].concat();
-    insta::assert_snapshot!(render_explanations(&compared, &all, Format::Text, Style::default()));
+    insta::assert_snapshot!(explained(&ibench(), &["l.i1", "qr1000"], Format::Text));
 }

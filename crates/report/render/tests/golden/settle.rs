@@ -20,10 +20,11 @@ fn run_shown(fixture: &Fixture) -> String {
     render_run(&fixture.manifest, run, Style { width: 190, ..Style::default() })
 }
 
-fn explained(fixture: &Fixture, format: Format) -> String {
+/// Explains innodb-8.0 in the steps of these names.
+pub(crate) fn explained(fixture: &Fixture, names: &[&str], format: Format) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    let steps = fixture.comparison.steps.iter().filter(|step| step.name == SETTLED);
+    let of = |name: &&str| fixture.comparison.steps.iter().find(|step| step.name == *name);
     let question = |step| Question {
         experiment: &fixture.manifest.plan.experiment,
         runs: &fixture.runs,
@@ -33,7 +34,8 @@ fn explained(fixture: &Fixture, format: Format) -> String {
         cpus: 2,
         blocking: &[],
     };
-    let all: Vec<_> = steps.filter_map(|step| explain(&question(step))).collect();
+    let all: Vec<_> =
+        names.iter().filter_map(of).filter_map(|step| explain(&question(step))).collect();
     render_explanations(&compared, &all, format, Style::default())
 }
 
@@ -89,7 +91,7 @@ fn settle_changes_no_figure_of_its_step() {
     let (with_line, own_line) = (line(&run_shown(&with)), line(&run_shown(&without)));
     let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(fields(&with_line)[..10], fields(&own_line)[..10]);
-    let own = |fixture| explained(fixture, Format::Text);
+    let own = |fixture| explained(fixture, &[SETTLED], Format::Text);
     let of_settle = paragraph(&own(&with));
     assert_eq!(own(&with).replace(&of_settle, ""), own(&without));
 }
@@ -103,13 +105,13 @@ fn paragraph(text: &str) -> String {
 
 #[test]
 fn explanation_has_the_costs_of_the_settle_apart_from_the_account() {
-    insta::assert_snapshot!(paragraph(&explained(&settled(), Format::Text)), @r"
+    insta::assert_snapshot!(paragraph(&explained(&settled(), &[SETTLED], Format::Text)), @r"
     Settle after the step, no part of its time, by geometric means: settle_s (time the engine took to settle) 8.00 s →
       16.0 s, 2.00 times; settle_cpu_us_per_op (CPU of the settle after a step per operation of the step) 11.5 µs → 33.9
       µs, 2.94 times [2.90, 2.98]; settle_write_bytes (bytes the engine had written to storage while it settled) 1.49 GiB
       → 2.98 GiB, 2.00 times.
     ");
-    let json = explained(&settled(), Format::Json);
+    let json = explained(&settled(), &[SETTLED], Format::Json);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let costs = json["explanations"][0]["settle"].as_array().unwrap();
     let names: Vec<&str> = costs.iter().filter_map(|one| one["metric"].as_str()).collect();
