@@ -9,11 +9,12 @@ run: setup
 
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
 # mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
-# are skipped; other engines and allocators are installed where the distribution has them. The last
-# line tries the client threads in many orders.
+# are skipped; other engines and allocators are installed where the distribution has them. Most tests
+# wait for programs they have started: two a CPU run at once. The last line tries the client threads in
+# many orders.
 test:
 	@./scripts/setup.sh test
-	cargo test --workspace
+	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
 
 # What our own code costs.
