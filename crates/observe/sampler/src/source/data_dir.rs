@@ -164,7 +164,7 @@ mod tests {
         assert!(super::sample(Path::new("/nonexistent"), None).is_empty());
     }
 
-    /// Goal: an engine can make nobody count files that are not its own.
+    /// Goal: files that are not the engine's own are never counted.
     /// Method: directories turn into links to a large one, and back, while they are counted.
     #[test]
     fn links_lead_nowhere_however_fast_they_are_planted() {
