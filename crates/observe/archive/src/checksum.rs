@@ -4,7 +4,7 @@
 //! is written last, so a run that was killed has none, like those of an older Assay.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::error::ArchiveError;
+use crate::regular;
 use crate::replace::replace;
 
 /// File of the checksums of a directory.
@@ -38,7 +39,7 @@ pub(crate) fn check_read(path: &Path, content: &[u8]) {
     else {
         return;
     };
-    let Ok(list) = fs::read(dir.join(CHECKSUMS)) else { return };
+    let Ok(list) = regular::read(&dir.join(CHECKSUMS)) else { return };
     let known = parse(&list).and_then(|mut sums| sums.remove(name));
     if !known.is_some_and(|known| known.contains(&checksum(content))) {
         let mut changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +69,7 @@ pub(crate) fn replace_manifest(dir: &Path, name: &str, text: &[u8]) -> Result<()
         let sums = sums.iter().map(|sum| (*sum).to_owned()).collect();
         write(dir, &[(name.to_owned(), sums)].into())
     };
-    match fs::read(&path) {
+    match regular::read(&path) {
         Ok(old) => seal(&[&checksum(&old), &new])?,
         Err(_absent) => seal(&[&new])?,
     }
@@ -121,7 +122,7 @@ pub(crate) fn checksum(content: &[u8]) -> String {
 
 /// Returns the SHA-256 of a file, read in parts: an engine's log may be long.
 pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let mut hasher = Sha256::new();
     let mut part = vec![0; 1 << 16];
     loop {

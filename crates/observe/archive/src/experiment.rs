@@ -1,6 +1,6 @@
 //! One experiment's directory: its manifest and its runs.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use model::{IntervalRecord, Manifest, RunRecord};
@@ -10,7 +10,8 @@ use crate::checksum::replace_manifest;
 use crate::error::ArchiveError;
 use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
-use crate::replace::json;
+use crate::regular::{check_dir, open_as};
+use crate::replace::{json, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
@@ -55,8 +56,12 @@ impl ExperimentDir {
     /// # Errors
     /// [`ArchiveError::Busy`] when another process holds it.
     pub fn lock(&mut self) -> Result<(), ArchiveError> {
+        for part in ["runs", "attempts"].map(|part| self.path.join(part)) {
+            check_dir(&part).map_err(ArchiveError::write(&part))?;
+        }
         let path = self.path.join("lock");
-        let file = File::create(&path).map_err(ArchiveError::write(&path))?;
+        let file = open_as(&path, OpenOptions::new().write(true).create(true).truncate(false));
+        let file = file.map_err(ArchiveError::write(&path))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive)
             .map_err(|_held_elsewhere| ArchiveError::Busy(self.path.clone()))?;
         self.lock = Some(file);
@@ -113,6 +118,16 @@ impl ExperimentDir {
             fs::rename(&dir, place(number)).map_err(ArchiveError::write(&dir))?;
         }
         RunWriter::create(dir)
+    }
+
+    /// Replaces the experiment's page; returns its path.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
+        let path = self.path.join("report.html");
+        replace(&path, page.as_bytes())?;
+        Ok(path)
     }
 
     /// Returns the directory of a cell's run.

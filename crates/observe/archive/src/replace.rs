@@ -16,7 +16,9 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), ArchiveError> {
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");
     let write = || {
-        let mut file = File::create(&fresh)?;
+        // Of a process that was killed; or a link, in a stranger's archive.
+        drop(fs::remove_file(&fresh));
+        let mut file = File::create_new(&fresh)?;
         file.write_all(content)?;
         file.sync_data()?;
         fs::rename(&fresh, path)

@@ -1,8 +1,8 @@
 //! Data directories of runs.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
@@ -44,7 +44,7 @@ impl DataRoot {
     pub fn take(path: &Path) -> Result<Self, RunnerError> {
         server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
-        fs::create_dir_all(path).map_err(fail)?;
+        create(path).map_err(fail)?;
         let path = fs::canonicalize(path).map_err(fail)?;
         let marker = path.join(MARKER);
         if !marker.exists() {
@@ -124,6 +124,19 @@ impl Drop for DataRoot {
             drop(sweep(&self.path));
         }
     }
+}
+
+/// Makes a directory and those above it.
+///
+/// Servers that root starts can enter them, whatever the umask; each run's own stays closed.
+fn create(path: &Path) -> io::Result<()> {
+    let is_absent = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
+    let absent: Vec<_> = path.ancestors().take_while(is_absent).collect();
+    fs::create_dir_all(path)?;
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    absent.iter().try_for_each(|dir| fs::set_permissions(dir, Permissions::from_mode(0o755)))
 }
 
 /// Removes the directories of runs that were killed with their parent, and their lines.
