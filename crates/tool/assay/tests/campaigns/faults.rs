@@ -5,7 +5,6 @@
 //! `ASSAY_FAULT="io 37"` repeats one of them alone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 use std::{fs, io};
@@ -18,7 +17,12 @@ use crate::attempts::AttemptHistory;
 use crate::fault_library::{Call, Fault, FaultLibrary};
 use crate::sandbox::{NAME, Sandbox, note, output_text, wait_until};
 use crate::scale::{is_long, variable};
+use crate::server_traces::{assert_clean, sandbox_of};
 
+/// The server of a scenario.
+const SERVER: &str = "postgres@15.10";
+/// Start of the private directories of servers.
+const PRIVATE: &str = "/tmp/assay-";
 /// Every kind of fault.
 const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Io, Fault::Full, Fault::Short];
 /// Faults of a scenario without `ASSAY_CAMPAIGN=long`.
@@ -39,6 +43,8 @@ struct Scenario<'a> {
     complete: fn(&Sandbox) -> Command,
     /// Runs of the complete experiment.
     cells: usize,
+    /// What is injected.
+    faults: &'a [Fault],
 }
 
 /// Runs an experiment that ends by an open loop, and writes the page.
@@ -54,6 +60,7 @@ fn a_fault_at_any_call_of_a_run_loses_no_record() {
         command: |sandbox| sandbox.run(&["--report"]),
         complete: Sandbox::resume,
         cells: 2,
+        faults: &FAULTS,
     }
     .try_all();
 }
@@ -77,6 +84,7 @@ fn a_fault_at_any_call_of_a_resumed_run_loses_no_record() {
         command,
         complete: command,
         cells: 8,
+        faults: &FAULTS,
     }
     .try_all();
 }
@@ -93,6 +101,28 @@ fn a_fault_at_any_call_of_a_reader_changes_no_record() {
         command: |sandbox| sandbox.assay(&["list"]),
         complete: Sandbox::resume,
         cells: 1,
+        faults: &FAULTS,
+    }
+    .try_all();
+}
+
+/// Runs an experiment with a server, whose directories and notes are made by the parent too.
+#[test]
+fn a_fault_at_any_call_of_a_server_s_run_leaves_nothing() {
+    if !is_long() {
+        return note("skipped: each fault takes seconds; `make campaign` tries them");
+    }
+    let sandbox = || sandbox_of(SERVER, "60ms", "");
+    if sandbox().is_none() {
+        return;
+    }
+    Scenario {
+        name: "server",
+        sandbox: &|| sandbox().expect("it was there"),
+        command: |sandbox| sandbox.run(&[]),
+        complete: Sandbox::resume,
+        cells: 1,
+        faults: &[Fault::Kill, Fault::Io],
     }
     .try_all();
 }
@@ -170,7 +200,7 @@ impl Scenario<'_> {
             let fitting = calls.iter().filter(move |call| fault.fits(call));
             fitting.map(move |call| (fault, call.clone()))
         };
-        let mut all: Vec<_> = FAULTS.into_iter().flat_map(at).collect();
+        let mut all: Vec<_> = self.faults.iter().copied().flat_map(at).collect();
         if let Some(only) = variable("ASSAY_FAULT") {
             all.retain(|(fault, call)| format!("{} {}", fault.name(), call.number) == only);
         } else if !is_long() {
@@ -190,7 +220,8 @@ impl Scenario<'_> {
         let mut command = (self.command)(&sandbox);
         library.arm(&mut command, &below(&sandbox), Some((number, fault)));
         let output = command.output().expect("it runs");
-        let is_reached = library.calls().len() >= number;
+        let calls = library.calls();
+        let is_reached = calls.len() >= number;
         assert!(wait_until(LONG, || sandbox.workers().is_empty()), "a worker outlives Assay");
         self.check_exit(&sandbox, &output, is_reached.then_some(fault));
         history.check(&sandbox);
@@ -200,6 +231,12 @@ impl Scenario<'_> {
         };
         complete.assert().code(&[0, 3][..]);
         history.check_complete(&sandbox, self.cells);
+        assert_clean(&sandbox);
+        // One without a note is known by the calls alone.
+        let is_left = |call: &&Call| {
+            call.path.display().to_string().starts_with(PRIVATE) && call.path.exists()
+        };
+        assert_eq!(calls.iter().filter(is_left).collect::<Vec<_>>(), Vec::<&Call>::new());
         is_reached
     }
 
@@ -233,6 +270,5 @@ impl Scenario<'_> {
 /// Returns the starts of the paths at whose calls faults are injected.
 fn below(sandbox: &Sandbox) -> String {
     let root = fs::canonicalize(sandbox.path("")).expect("the sandbox");
-    let of = |part: &str| Path::new(&root).join(part).display().to_string();
-    [of("results"), of("data"), of(".assay-")].join(":")
+    format!("{}/:{PRIVATE}", root.display())
 }
