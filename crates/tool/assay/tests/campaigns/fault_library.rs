@@ -83,7 +83,7 @@ impl FaultLibrary {
     /// and fail at the one of that number, if any.
     ///
     /// Its children inherit the library without its settings, so it does nothing in them.
-    pub(crate) fn arm(&self, command: &mut Command, below: &str, at: Option<(usize, Fault)>) {
+    pub(crate) fn inject(&self, command: &mut Command, below: &str, at: Option<(usize, Fault)>) {
         let (number, kind) = at.map_or((0, "none"), |(number, fault)| (number, fault.name()));
         let log = self.log();
         if log.exists() {
@@ -94,7 +94,7 @@ impl FaultLibrary {
         command.env("FAULT_AT", number.to_string()).env("FAULT_KIND", kind);
     }
 
-    /// Returns the calls of the armed command.
+    /// Returns the calls of the last command.
     pub(crate) fn calls(&self) -> Vec<Call> {
         let text = fs::read_to_string(self.log()).unwrap_or_default();
         let call = |line: &str| {

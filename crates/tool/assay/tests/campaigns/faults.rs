@@ -187,7 +187,7 @@ impl Scenario<'_> {
     fn calls(&self, library: &FaultLibrary) -> Vec<Call> {
         let sandbox = (self.sandbox)();
         let mut command = (self.command)(&sandbox);
-        library.arm(&mut command, &below(&sandbox), None);
+        library.inject(&mut command, &below(&sandbox), None);
         command.assert().code(&[0, 3][..]);
         let calls = library.calls();
         assert!(!calls.is_empty(), "the library is not loaded");
@@ -218,7 +218,7 @@ impl Scenario<'_> {
         let mut history = AttemptHistory::default();
         history.check(&sandbox);
         let mut command = (self.command)(&sandbox);
-        library.arm(&mut command, &below(&sandbox), Some((number, fault)));
+        library.inject(&mut command, &below(&sandbox), Some((number, fault)));
         let output = command.output().expect("it runs");
         let calls = library.calls();
         let is_reached = calls.len() >= number;
