@@ -15,7 +15,7 @@ use model::RunEnd;
 
 use crate::attempts::AttemptHistory;
 use crate::fault_library::{Call, Fault, FaultLibrary};
-use crate::sandbox::{NAME, Sandbox, note, output_text, wait_until};
+use crate::sandbox::{Sandbox, note, output_text, wait_until};
 use crate::scale::{is_long, variable};
 use crate::server_traces::{assert_clean, sandbox_of};
 
@@ -216,7 +216,7 @@ impl Scenario<'_> {
     fn try_one(&self, library: &FaultLibrary, fault: Fault, number: usize) -> bool {
         let sandbox = (self.sandbox)();
         let mut history = AttemptHistory::default();
-        history.check(&sandbox);
+        history.read(&sandbox);
         let mut command = (self.command)(&sandbox);
         library.inject(&mut command, &below(&sandbox), Some((number, fault)));
         let output = command.output().expect("it runs");
