@@ -100,6 +100,10 @@ fn write<T: Serialize>(path: &Path, key: &str, value: &T) -> io::Result<()> {
     }
     let fresh = path.with_extension(format!("json.{}", std::process::id()));
     let value = serde_json::to_vec(value)?;
-    fs::write(&fresh, [head(key, &value).as_bytes(), b"\n", &value].concat())?;
-    fs::rename(&fresh, path)
+    let written = fs::write(&fresh, [head(key, &value).as_bytes(), b"\n", &value].concat());
+    let renamed = written.and_then(|()| fs::rename(&fresh, path));
+    if renamed.is_err() {
+        fs::remove_file(&fresh).ok();
+    }
+    renamed
 }

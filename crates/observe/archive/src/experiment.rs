@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::checksum::replace_manifest;
+use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
 use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
-use crate::replace::json;
+use crate::replace::{json, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// File of the page.
+const PAGE: &str = "report.html";
 
 /// An experiment's directory in the archive.
 #[derive(Debug)]
@@ -46,7 +48,7 @@ impl ExperimentDir {
         fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
         let mut created = Self { path: path.to_path_buf(), lock: None };
         created.lock()?;
-        replace_manifest(path, MANIFEST, &json(manifest))?;
+        replace_sealed(path, MANIFEST, &json(manifest), Checksums::new())?;
         Ok(created)
     }
 
@@ -93,7 +95,17 @@ impl ExperimentDir {
             experiment";
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
-        replace_manifest(&self.path, MANIFEST, &json(manifest))
+        replace_sealed(&self.path, MANIFEST, &json(manifest), Checksums::new())
+    }
+
+    /// Replaces the HTML page of the experiment; returns its path.
+    ///
+    /// # Errors
+    /// When the file cannot be written: the old page stays.
+    pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
+        let path = self.path.join(PAGE);
+        replace(&path, page.as_bytes())?;
+        Ok(path)
     }
 
     /// Begins a run; moves an earlier attempt at the cell to `attempts/`.
