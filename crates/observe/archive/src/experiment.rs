@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
 use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
-use crate::replace::{json, replace};
+use crate::replace::{json, remove_replacements, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
@@ -52,16 +53,21 @@ impl ExperimentDir {
         Ok(created)
     }
 
-    /// Locks the experiment for writing runs.
+    /// Locks the experiment for writing runs; removes what a kill left half written.
     ///
     /// # Errors
     /// [`ArchiveError::Busy`] when another process holds it.
     pub fn lock(&mut self) -> Result<(), ArchiveError> {
         let path = self.path.join("lock");
         let file = File::create(&path).map_err(ArchiveError::write(&path))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_held_elsewhere| ArchiveError::Busy(self.path.clone()))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| match errno {
+            Errno::WOULDBLOCK => ArchiveError::Busy(self.path.clone()),
+            other => ArchiveError::write(&path)(other.into()),
+        })?;
         self.lock = Some(file);
+        let runs = fs::read_dir(self.path.join("runs")).into_iter().flatten().flatten();
+        let dirs = runs.map(|run| run.path()).chain([self.path.clone()]);
+        dirs.for_each(|dir| remove_replacements(&dir));
         Ok(())
     }
 

@@ -19,6 +19,14 @@ pub(crate) fn is_replacement(name: &str) -> bool {
     name.ends_with(NEW)
 }
 
+/// Removes the unfinished replacements in a directory that no other process writes.
+pub(crate) fn remove_replacements(dir: &Path) {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let unfinished = entries.filter(|entry| is_replacement(&entry.file_name().to_string_lossy()));
+    // One that stays is no part of the archive.
+    unfinished.for_each(|entry| drop(fs::remove_file(entry.path())));
+}
+
 /// Writes a temporary file, syncs it and renames it over the old one.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), ArchiveError> {
     let mut fresh = path.as_os_str().to_owned();

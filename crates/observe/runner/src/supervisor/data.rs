@@ -106,10 +106,14 @@ impl DataRoot {
     /// Makes an empty directory and lists it as ours.
     fn make(&self, name: &str, path: &Path) -> Result<(), RunnerError> {
         let fail = |source: io::Error| RunnerError::DataDir(path.to_path_buf(), source);
-        // One that was made but not listed, by a killed process, is empty.
-        if fs::create_dir(path).is_err() {
-            fs::remove_dir(path).map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
-            fs::create_dir(path).map_err(fail)?;
+        match fs::create_dir(path) {
+            // One that was made but not listed, by a killed process, is empty.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_dir(path)
+                    .map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
+                fs::create_dir(path).map_err(fail)?;
+            }
+            made => made.map_err(fail)?,
         }
         let inode = fs::metadata(path).map_err(fail)?.ino();
         // On a line of its own, even after one that a full disk broke off.
@@ -229,6 +233,14 @@ mod tests {
         drop((root, second));
         DataRoot::take(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_not_reported_as_another_s() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(&dir.path().join("data")).unwrap();
+        let error = root.fresh(&"x".repeat(300)).unwrap_err();
+        assert!(matches!(error, RunnerError::DataDir(..)), "{error}");
     }
 
     /// Goal: a kill while a run's directory is made leaves nothing for ever.

@@ -116,9 +116,11 @@ fn files(root: &Path, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(dir).expect("it is readable") {
         let path = entry.expect("it is readable").path();
+        // A replacement that a kill left unfinished is no part of the run.
+        let is_replacement = path.extension().is_some_and(|extension| extension == "new");
         if path.is_dir() {
             found.extend(files(root, &path));
-        } else {
+        } else if !is_replacement {
             let name = path.strip_prefix(root).expect("it is below").to_owned();
             found.insert(name, fs::read(&path).expect("it is readable"));
         }

@@ -4,6 +4,7 @@
 //!
 //! To add a campaign: one file, and its line here; its length comes from [`scale`].
 
+mod accounts;
 mod attempts;
 mod fault_library;
 mod faults;

@@ -9,10 +9,11 @@ use std::time::Duration;
 use assert_cmd::assert::OutputAssertExt;
 use rustix::process::Signal;
 
+use crate::accounts::Accounts;
 use crate::attempts::AttemptHistory;
 use crate::sandbox::{Sandbox, note, now, output_text, send, wait_until};
 use crate::scale::{Moments, cases};
-use crate::server_traces::{Accounts, assert_clean, sandbox_of};
+use crate::server_traces::{assert_clean, sandbox_of};
 
 /// Kills with Postgres, which is set up for each run.
 const POSTGRES: (&str, u64, u64) = ("postgres@15.10", 3, 42);
