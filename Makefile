@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test bench bench-peers docs validation tidy setup
+.PHONY: run test campaign bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -16,6 +16,12 @@ test:
 	@./scripts/setup.sh test
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
+
+# Every campaign at full length, about an hour: a fault at each system call on the archive, a thousand
+# kills. `make test` has a sample of each. A failure prints how to repeat it alone.
+campaign:
+	@./scripts/setup.sh test
+	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
 
 # What our own code costs.
 bench: setup

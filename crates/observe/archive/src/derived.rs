@@ -106,6 +106,10 @@ fn write<T: Serialize>(path: &Path, key: &str, value: &T) -> io::Result<()> {
     // Of a process that was killed; or a link, in a stranger's archive.
     drop(fs::remove_file(&fresh));
     let text = [head(key, &value).as_bytes(), b"\n", &value].concat();
-    File::create_new(&fresh)?.write_all(&text)?;
-    fs::rename(&fresh, path)
+    let written = File::create_new(&fresh).and_then(|mut file| file.write_all(&text));
+    let renamed = written.and_then(|()| fs::rename(&fresh, path));
+    if renamed.is_err() {
+        fs::remove_file(&fresh).ok();
+    }
+    renamed
 }

@@ -5,17 +5,20 @@ use std::path::{Path, PathBuf};
 
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
-use crate::checksum::replace_manifest;
+use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
 use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
 use crate::regular::{check_dir, open_as};
-use crate::replace::{json, replace};
+use crate::replace::{json, remove_replacements, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// File of the page.
+const PAGE: &str = "report.html";
 
 /// An experiment's directory in the archive.
 #[derive(Debug)]
@@ -47,11 +50,11 @@ impl ExperimentDir {
         fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
         let mut created = Self { path: path.to_path_buf(), lock: None };
         created.lock()?;
-        replace_manifest(path, MANIFEST, &json(manifest))?;
+        replace_sealed(path, MANIFEST, &json(manifest), Checksums::new())?;
         Ok(created)
     }
 
-    /// Locks the experiment for writing runs.
+    /// Locks the experiment for writing runs; removes what a kill left half written.
     ///
     /// # Errors
     /// [`ArchiveError::Busy`] when another process holds it.
@@ -62,9 +65,14 @@ impl ExperimentDir {
         let path = self.path.join("lock");
         let file = open_as(&path, OpenOptions::new().write(true).create(true).truncate(false));
         let file = file.map_err(ArchiveError::write(&path))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_held_elsewhere| ArchiveError::Busy(self.path.clone()))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| match errno {
+            Errno::WOULDBLOCK => ArchiveError::Busy(self.path.clone()),
+            other => ArchiveError::write(&path)(other.into()),
+        })?;
         self.lock = Some(file);
+        let runs = fs::read_dir(self.path.join("runs")).into_iter().flatten().flatten();
+        let dirs = runs.map(|run| run.path()).chain([self.path.clone()]);
+        dirs.for_each(|dir| remove_replacements(&dir));
         Ok(())
     }
 
@@ -98,7 +106,17 @@ impl ExperimentDir {
             experiment";
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
-        replace_manifest(&self.path, MANIFEST, &json(manifest))
+        replace_sealed(&self.path, MANIFEST, &json(manifest), Checksums::new())
+    }
+
+    /// Replaces the HTML page of the experiment; returns its path.
+    ///
+    /// # Errors
+    /// When the file cannot be written: the old page stays.
+    pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
+        let path = self.path.join(PAGE);
+        replace(&path, page.as_bytes())?;
+        Ok(path)
     }
 
     /// Begins a run; moves an earlier attempt at the cell to `attempts/`.
@@ -118,16 +136,6 @@ impl ExperimentDir {
             fs::rename(&dir, place(number)).map_err(ArchiveError::write(&dir))?;
         }
         RunWriter::create(dir)
-    }
-
-    /// Replaces the experiment's page; returns its path.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
-        let path = self.path.join("report.html");
-        replace(&path, page.as_bytes())?;
-        Ok(path)
     }
 
     /// Returns the directory of a cell's run.

@@ -13,7 +13,7 @@ use model::validity::SearchRecord;
 use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
-use crate::checksum::{check_read, seal_run};
+use crate::checksum::{check_read, replace_sealed, sums_on_disk};
 use crate::error::ArchiveError;
 use crate::log::{Log, WARMUP, whole_lines};
 use crate::regular::{self, check_run_dir};
@@ -118,15 +118,15 @@ impl RunWriter {
         replace(&self.dir.join(RECORD), &json(record))
     }
 
-    /// Replaces the record of a run that has ended, and writes the checksums of all its files.
+    /// Replaces the record of a run that has ended, together with the checksums of all its files.
     ///
-    /// Nothing of the run may be written afterwards.
+    /// They are on the disk before, so a complete record has all that it is about. Nothing of the
+    /// run may be written afterwards.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// When a file cannot be read or written: the run has not ended then.
     pub fn finish(&self, record: &RunRecord) -> Result<(), ArchiveError> {
-        self.write_record(record)?;
-        seal_run(&self.dir)
+        replace_sealed(&self.dir, RECORD, &json(record), sums_on_disk(&self.dir)?)
     }
 
     /// Stores a text of the engine under `engine/`.

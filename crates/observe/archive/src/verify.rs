@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
     use crate::checksum::tests::run;
-    use crate::checksum::{checksum, replace_manifest};
+    use crate::checksum::{Checksums, checksum, replace_sealed};
 
     fn mismatches(run: &tempfile::TempDir) -> Vec<String> {
         let (_, mismatches) = verify(run.path(), &names(run.path()).unwrap()).unwrap();
@@ -142,7 +142,7 @@ mod tests {
         let manifest = [MANIFEST.to_owned()].into();
         let is_sound = || verify(dir.path(), &manifest).unwrap().1.is_empty();
         for text in ["old", "new"] {
-            replace_manifest(dir.path(), MANIFEST, text.as_bytes()).unwrap();
+            replace_sealed(dir.path(), MANIFEST, text.as_bytes(), Checksums::new()).unwrap();
             assert!(is_sound());
         }
         let both = ["new", "old"].map(|text| checksum(text.as_bytes()) + "  manifest.json\n");

@@ -106,13 +106,18 @@ impl DataRoot {
     /// Makes an empty directory and lists it as ours.
     fn make(&self, name: &str, path: &Path) -> Result<(), RunnerError> {
         let fail = |source: io::Error| RunnerError::DataDir(path.to_path_buf(), source);
-        // One that was made but not listed, by a killed process, is empty.
-        if fs::create_dir(path).is_err() {
-            fs::remove_dir(path).map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
-            fs::create_dir(path).map_err(fail)?;
+        match fs::create_dir(path) {
+            // One that was made but not listed, by a killed process, is empty.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_dir(path)
+                    .map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
+                fs::create_dir(path).map_err(fail)?;
+            }
+            made => made.map_err(fail)?,
         }
         let inode = fs::metadata(path).map_err(fail)?.ino();
-        (&self.lock).write_all(format!("{inode} {name}\n").as_bytes()).map_err(fail)
+        // On a line of its own, even after one that a full disk broke off.
+        (&self.lock).write_all(format!("\n{inode} {name}\n").as_bytes()).map_err(fail)
     }
 }
 
@@ -142,6 +147,12 @@ fn create(path: &Path) -> io::Result<()> {
 /// Removes the directories of runs that were killed with their parent, and their lines.
 fn sweep(root: &Path) -> io::Result<()> {
     made(root)?.iter().try_for_each(|dir| remove(dir))?;
+    for entry in fs::read_dir(root)?.flatten() {
+        // One that was made but not listed, by a killed process, is empty; no other is removed.
+        if entry.file_name().as_encoded_bytes().starts_with(RUN.as_bytes()) {
+            fs::remove_dir(entry.path()).ok();
+        }
+    }
     fs::write(root.join(MARKER), HEAD)
 }
 
@@ -235,6 +246,29 @@ mod tests {
         drop((root, second));
         DataRoot::take(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_not_reported_as_another_s() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(&dir.path().join("data")).unwrap();
+        let error = root.fresh(&"x".repeat(300)).unwrap_err();
+        assert!(matches!(error, RunnerError::DataDir(..)), "{error}");
+    }
+
+    /// Goal: a kill while a run's directory is made leaves nothing for ever.
+    /// Method: one that is not listed yet, and one that is listed after a line that broke off.
+    #[test]
+    fn directories_of_a_process_killed_while_it_made_them_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(dir.path()).unwrap();
+        (&root.lock).write_all(b"4711 run-bro").unwrap();
+        std::mem::forget(root.fresh("listed").unwrap());
+        fs::write(dir.path().join("run-listed/rows"), "rows").unwrap();
+        fs::create_dir(dir.path().join("run-made")).unwrap();
+        drop(root);
+        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
     }
 
     #[test]

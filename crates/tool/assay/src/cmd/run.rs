@@ -131,9 +131,10 @@ fn execute(
         outcome = measure(&bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
         planned = extended;
     }
-    let code = print_result(args, &dir, &planned, ui)?;
+    let code = print_result(args, &dir, &planned, ui);
+    // What stopped the runs comes first: it may have kept the result from being printed, too.
     match outcome? {
-        complete if complete == planned.plan.cells.len() => Ok(code),
+        complete if complete == planned.plan.cells.len() => code,
         _ => Ok(ExitCode::FAILURE),
     }
 }
