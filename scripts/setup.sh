@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the missing packages for building and running Assay. Uses apt only when something is
-# missing; works without network when nothing is. `setup.sh test` adds the engines and allocators
-# that `make test` tries, where the distribution has them; `setup.sh peers` adds what `make
-# bench-peers` compares with.
+# missing; works without network when nothing is. `setup.sh test` adds cargo-deny, and the engines
+# and allocators that `make test` tries, where the distribution has them; `setup.sh peers` adds what
+# `make bench-peers` compares with.
 set -euo pipefail
 
 log() { printf 'setup: %s\n' "$*"; }
@@ -26,6 +26,14 @@ would_try() { # LIBRARY, PACKAGE
 }
 # Reads all output of ldconfig, which must not die of a closed pipe.
 has_library() { PATH=$PATH:/sbin ldconfig -p 2>/dev/null | grep -F "$1 " >/dev/null; }
+
+# Installs cargo-deny, unoptimised: 95 s of CPU instead of minutes, and its checks take a second.
+install_deny() {
+    ! cargo deny --version >/dev/null 2>&1 || return 0
+    log "installing cargo-deny (it checks the licences and advisories of dependencies), once"
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug --version 0.20.2 cargo-deny ||
+        log "cargo-deny cannot be installed; going on, its checks are skipped"
+}
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -62,6 +70,7 @@ if [ "${1-}" = test ]; then
     would_try libjemalloc.so.2 libjemalloc2
     would_try libtcmalloc_minimal.so.4 libtcmalloc-minimal4
     would_try libmimalloc.so.2 libmimalloc2.0
+    install_deny
 fi
 if [ "${1-}" = peers ]; then
     command -v db_bench >/dev/null ||

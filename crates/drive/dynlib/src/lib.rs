@@ -10,15 +10,16 @@
 //! To bind a library: [`functions!`] in the driver's `ffi` file, and [`load_once`] with its `bind`.
 //! [`level`] and [`written`] have the part that LevelDB and RocksDB share.
 
+mod ffi_functions;
+mod ffi_loaded;
 mod file;
-mod functions;
 mod image;
+#[path = "ffi_level.rs"]
 pub mod level;
-mod loaded;
 pub mod written;
 
+pub use ffi_loaded::{Loaded, identity, load_once};
 pub use file::{ImageFile, open_regular, read_regular, unreadable};
 pub use image::check_image;
 /// The loader's handle, for the code that [`functions!`] writes.
 pub use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-pub use loaded::{Loaded, identity, load_once};

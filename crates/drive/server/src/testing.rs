@@ -47,13 +47,7 @@ pub fn assert_confined(running: &Running) {
             continue;
         }
         servers += 1;
-        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
-        let none = "0000000000000000";
-        for field in ["CapEff:", "CapPrm:", "CapAmb:"].map(|name| format!("{name}\t{none}")) {
-            assert!(status.contains(&field), "{field} is not in {status}");
-        }
-        assert!(status.contains("NoNewPrivs:\t1"), "{status}");
-        assert!(!status.contains("Uid:\t0\t"), "{status}");
+        assert_without_rights(&process);
     }
     assert!(servers > 0, "it works in its data directory");
     let files = running.site.log.parent().map(fs::read_dir).expect("it has a directory");
@@ -63,6 +57,40 @@ pub fn assert_confined(running: &Running) {
         let mode = fs::metadata(&file).map_or(0, |meta| meta.permissions().mode());
         assert!(!has_password(&file) || mode & 0o077 == 0, "{} is readable", file.display());
     }
+}
+
+/// Checks that the process of this folder of `/proc` has no rights, unless it has ended.
+///
+/// # Panics
+/// When it is root's, or has a capability or could gain one.
+pub fn assert_without_rights(process: &Path) {
+    let Ok(status) = fs::read_to_string(process.join("status")) else { return };
+    let none = "0000000000000000";
+    for field in ["CapEff:", "CapPrm:", "CapAmb:"].map(|name| format!("{name}\t{none}")) {
+        assert!(status.contains(&field), "{field} is not in {status}");
+    }
+    assert!(status.contains("NoNewPrivs:\t1"), "{status}");
+    assert!(!status.contains("Uid:\t0\t"), "{status}");
+}
+
+/// Starts a server with default settings and these options.
+///
+/// # Panics
+/// When it does not start.
+pub fn started(kind: &'static dyn Kind, program: &Path, dir: &Path, options: &Options) -> Running {
+    let start = Start {
+        kind,
+        program,
+        fingerprint: "",
+        dir,
+        settings: &Settings::default(),
+        options,
+        user: None,
+        placement: ServerPlacement::default(),
+        templates: None,
+        ready_within: READY_WITHIN,
+    };
+    Running::start(&start, &|| false).expect("the server starts")
 }
 
 /// Rows written before a server is killed.

@@ -119,6 +119,41 @@ fn quoted_constants_match_the_code() {
     }
 }
 
+/// Goal: a guarantee of the threat model names code and tests that exist.
+/// Method: each name in backquotes with an underscore is a test, each with a slash is a path.
+#[test]
+fn threat_model_names_code_and_tests_that_exist() {
+    const PAGE: &str = "docs/method/threats.md";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let page = text_of(PAGE);
+    let code = sources(&root.join("crates"));
+    let quoted: Vec<_> = page.split('`').skip(1).step_by(2).collect();
+    let (mut paths, mut tests) = (0, 0);
+    for name in quoted {
+        if name.contains('/') {
+            assert!(root.join(name).exists(), "{PAGE}: no file `{name}`");
+            paths += 1;
+        } else if name.matches('_').count() > 1 {
+            let test = format!("fn {name}(");
+            assert!(code.iter().any(|text| text.contains(&test)), "{PAGE}: no test `{name}`");
+            tests += 1;
+        }
+    }
+    assert!(paths > 10 && tests > 20, "{paths} paths and {tests} tests");
+}
+
+/// Returns the texts of the Rust sources below a directory.
+fn sources(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).expect("a folder of this repository").flatten();
+    let entries = entries.map(|entry| entry.path());
+    let texts = entries.map(|path| match path.extension() {
+        _ if path.is_dir() => sources(&path),
+        Some(extension) if extension == "rs" => vec![fs::read_to_string(&path).expect("a source")],
+        _ => Vec::new(),
+    });
+    texts.flatten().collect()
+}
+
 #[test]
 fn every_preset_is_in_the_table() {
     const PAGE: &str = "docs/workloads/key-value.md";

@@ -10,9 +10,6 @@ use crate::rule::registry;
 pub(crate) const RULES: &str = "rules";
 /// The last stage.
 pub(crate) const TESTS: &str = "tests";
-/// Checks licences, where cargo-deny is installed.
-const DENY: &str = "cargo deny --version >/dev/null 2>&1 || exec echo 'skipped: no cargo-deny'; \
-                    exec cargo deny check bans licenses sources";
 
 /// Every stage with its command, cheapest first among those that depend on nothing.
 #[rustfmt::skip]
@@ -21,7 +18,7 @@ const STAGES: &[(&str, &[&str])] = &[
     ("clippy", &["cargo", "clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
     (RULES, &[]),
     ("docs", &["cargo", "doc", "--workspace", "--no-deps", "--quiet"]),
-    ("licences", &["sh", "-c", DENY]),
+    ("dependencies", &["scripts/deny.sh"]),
     (TESTS, &["make", "--silent", "test"]),
 ];
 

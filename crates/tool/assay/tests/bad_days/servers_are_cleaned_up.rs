@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
 use model::record::FailureClass;
-use model::{Endpoint, OpKind, Options, RunEnd, RunRecord, Settings};
+use model::{Endpoint, OpKind, Options, RunEnd, RunRecord};
 use rustix::process::Signal;
-use server::{Running, ServerPlacement, Start};
+use server::Running;
 
 use crate::sandbox::{NAME, Sandbox, joined_text, note, now, output_text, send, wait_until};
 use crate::server_traces::{assert_clean, private, processes, processes_in, sandbox_of, server};
@@ -89,19 +89,7 @@ fn killed_server_is_a_recorded_crash() {
 /// Starts a server in `place` that the experiment's variant names by its dsn.
 fn foreign(sandbox: &Sandbox, place: &Path, options: &Options) -> Running {
     let program = supply::testing::server(BUILD).expect("it was there").library;
-    let start = Start {
-        kind: &driver_postgres::KIND,
-        program: &program,
-        fingerprint: "",
-        dir: place,
-        settings: &Settings::default(),
-        options,
-        user: None,
-        placement: ServerPlacement::default(),
-        templates: None,
-        ready_within: LONG,
-    };
-    let foreign = Running::start(&start, &|| false).expect("the server starts");
+    let foreign = server::testing::started(&driver_postgres::KIND, &program, place, options);
     let Endpoint { address, user, database, .. } = &foreign.endpoint;
     let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
     let file = sandbox.path("experiment.toml");

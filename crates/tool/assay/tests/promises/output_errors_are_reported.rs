@@ -1,76 +1,187 @@
 //! Only a closed pipe is quiet: any other error of the output ends in a failure.
 
-use std::fs::File;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::LazyLock;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use assert_cmd::cargo::cargo_bin;
 
 use crate::workspace::Workspace;
 
-/// A pair of variants, run once for all tests of this file.
+/// A pair of variants, run once for all tests of this file, and a server to add.
 static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     let workspace = Workspace::with_pair("memory", &[]);
     workspace.write("nightly.csv", "time,ops\na,1\nb,2\nc,1\nd,2\ne,1\nf,2\n");
+    fs::create_dir_all(workspace.path("server/bin")).expect("a directory");
+    workspace.write("server/bin/mysqld", "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux (fake)\"\n");
+    let executable = Permissions::from_mode(0o755);
+    fs::set_permissions(workspace.path("server/bin/mysqld"), executable).expect("a program");
     workspace
 });
 
-/// A call of every command that prints, and its exit code when all is well.
-const CALLS: &[(&str, i32)] = &[
-    ("plan pair.toml", 0),
-    ("list", 0),
-    ("list pair", 0),
-    ("show pair", 0),
-    ("compare pair", 0),
-    ("compare pair --format markdown", 0),
-    ("compare pair --format csv", 0),
-    ("compare pair --format json", 0),
-    ("compare pair --metric throughput_ops_per_s", 0),
-    ("explain one two --in pair", 0),
-    ("lint --rules", 0),
-    ("lint --explain A003", 0),
-    ("history --import nightly.csv --higher-is-better ops", 0),
-    ("report pair", 0),
-    ("workload", 0),
-    ("engine list", 0),
-    ("engine show memory", 0),
-    ("completions bash", 0),
-    ("--help", 0),
-    ("help compare", 0),
-    ("--version", 0),
-];
+/// Held by each call: one that runs an experiment changes what the others read.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Runs a call with this standard output; returns how it ended and its standard error.
-fn called(call: &str, out: impl Into<Stdio>) -> (ExitStatus, String) {
-    let mut command = Command::new(cargo_bin("assay"));
-    command.current_dir(RUN.path("")).args(call.split(' '));
-    command.env("XDG_CACHE_HOME", RUN.path("cache"));
-    let output = command.stdout(out).stderr(Stdio::piped()).spawn();
+/// Calls of every command: each prints, can be repeated and succeeds when all is well.
+const CALLS: &[&str] = &[
+    "plan pair.toml",
+    "run pair.toml",
+    "list",
+    "list pair",
+    "show pair",
+    "show pair one.c1.r1",
+    "compare pair",
+    "compare pair --costs",
+    "compare pair --format markdown",
+    "compare pair --format csv",
+    "compare pair --format json",
+    "compare pair --metric throughput_ops_per_s",
+    "explain one two --in pair",
+    "lint --rules",
+    "lint --explain A003",
+    "history --import nightly.csv --higher-is-better ops",
+    "report pair",
+    "verify",
+    "verify pair",
+    "micro --kernel crc32c --block 4KiB --rounds 1 --span 1ms",
+    "workload",
+    "workload sysbench",
+    "engine add mysql@mine server",
+    "engine get mysql@mine",
+    "engine list",
+    "engine show memory",
+    "engine prove memory",
+    BUILD,
+    REMOVE,
+    "completions bash",
+    "help",
+    "help compare",
+    "--help",
+    "--version",
+];
+/// Needs a compiler; compiles once.
+const BUILD: &str = "engine build lmdb@0.9.70 --cflags -O0 --name plain";
+/// Needs [`ADD`] before it.
+const REMOVE: &str = "engine remove mysql@old";
+const ADD: &str = "engine add mysql@old server";
+/// Commands that report progress on standard error.
+const PROGRESS: &[&str] = &["run ", "engine build "];
+/// Calls that fail, and how.
+const FAILURES: &[(&str, i32)] =
+    &[("show nothing", 1), ("plan nothing.toml", 1), ("lint nothing", 2), ("nothing", 2)];
+
+/// How a call ended: exit code, standard output and standard error where they are pipes.
+type Ended = (Option<i32>, String, String);
+
+/// Runs a call with these standard streams; `redirection` is added in the words of `sh`.
+fn called(call: &str, redirection: &str, out: Stdio, err: Stdio) -> Ended {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    if call == REMOVE {
+        assert_eq!(spawned(ADD, "", Stdio::null(), Stdio::null()).0, Some(0));
+    }
+    spawned(call, redirection, out, err)
+}
+
+fn spawned(call: &str, redirection: &str, out: Stdio, err: Stdio) -> Ended {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec \"$0\" \"$@\" {redirection}")]).arg(cargo_bin("assay"));
+    command.current_dir(RUN.path("")).args(call.split(' ')).stdin(Stdio::null());
+    command.env("XDG_CACHE_HOME", RUN.path("cache")).env("CARGO_NET_OFFLINE", "true");
+    let output = command.stdout(out).stderr(err).spawn();
     let output = output.and_then(std::process::Child::wait_with_output).expect("it starts");
-    let err = String::from_utf8(output.stderr).expect("UTF-8");
-    assert!(!err.contains("panicked"), "{call}: {err}");
-    (output.status, err)
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert!(!err.contains("panicked"), "{call} {redirection}: {err}");
+    (output.status.code(), out, err)
+}
+
+/// Returns a stream that cannot be written because the disk is full.
+fn full() -> Stdio {
+    File::options().write(true).open("/dev/full").expect("Linux has it").into()
+}
+
+/// Returns a pipe that is read no more.
+fn broken() -> Stdio {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    writer.into()
+}
+
+/// Returns the commands that `assay --help` lists, those of commands included.
+fn commands() -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![String::new()];
+    while let Some(command) = open.pop() {
+        let help = called(format!("{command} --help").trim(), "", Stdio::piped(), Stdio::piped()).1;
+        let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let listed = listed.map_while(|line| line.strip_prefix("  ")?.split(' ').next());
+        let listed: Vec<_> = listed.filter(|name| !name.is_empty()).collect();
+        // The help of a command's own commands is that of the program.
+        let below = listed.iter().filter(|name| command.is_empty() || **name != "help");
+        open.extend(below.map(|name| format!("{command} {name}").trim().to_owned()));
+        found.extend(Some(command).filter(|command| listed.is_empty() && !command.is_empty()));
+    }
+    found.sort();
+    found
+}
+
+/// Returns all calls, with the help of each command; prints which are left out.
+fn calls() -> Vec<String> {
+    let helps = commands().into_iter().filter(|command| command != "help");
+    let helps = helps.map(|command| format!("{command} --help"));
+    let mut calls: Vec<_> = CALLS.iter().map(|call| (*call).to_owned()).chain(helps).collect();
+    let version = || Command::new("gcc").arg("--version").stdout(Stdio::null()).status();
+    if version().is_err() {
+        println!("skipped: `{BUILD}`: no gcc here (Debian: apt install gcc)");
+        calls.retain(|call| call != BUILD);
+    }
+    calls
+}
+
+/// Returns whether a call ended as it does when all is well.
+fn has_succeeded(call: &str, code: Option<i32>) -> bool {
+    // A busy host may leave no result.
+    code == Some(0) || (call.starts_with("run ") && code == Some(3))
+}
+
+/// Checks that an output which is not wanted changes nothing.
+fn assert_quiet(call: &str, (code, _, err): &Ended) {
+    assert!(has_succeeded(call, *code), "{call}: {code:?}: {err}");
+    let has_progress = PROGRESS.iter().any(|command| call.starts_with(command));
+    assert!(err.is_empty() || (has_progress && !err.contains("cannot write")), "{call}: {err}");
+}
+
+#[test]
+fn every_command_of_the_command_line_is_called() {
+    let is_of = |call: &str, command: &str| {
+        call.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    for command in commands() {
+        let is_called = CALLS.iter().any(|call| is_of(call, &command));
+        assert!(is_called, "give CALLS a call of `{command}` that prints and can be repeated");
+    }
 }
 
 #[test]
 fn a_full_disk_fails_every_command_that_prints() {
-    for (call, _) in CALLS {
-        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-        let (status, err) = called(call, full);
-        assert!(!status.success(), "{call} reports success");
+    let calls = calls();
+    for call in &calls {
+        let (code, _, err) = called(call, "", full(), Stdio::piped());
+        assert_ne!(code, Some(0), "{call} reports success");
         assert!(err.contains("cannot write the standard output: No space left"), "{call}: {err}");
     }
     // Findings exit with 1: a failed check is another code.
-    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-    assert_eq!(called("lint pair", full).0.code(), Some(2));
+    assert_eq!(called("lint pair", "", full(), Stdio::null()).0, Some(2));
+    println!("{} calls on a full disk, all failed", calls.len());
 }
 
 #[test]
 fn a_run_whose_answer_is_not_printed_fails_and_stays_complete() {
     let workspace = Workspace::with_pair("memory", &[]);
-    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut command = Command::new(cargo_bin("assay"));
-    command.current_dir(workspace.path("")).args(["run", "pair.toml"]).stdout(full);
+    command.current_dir(workspace.path("")).args(["run", "pair.toml"]).stdout(full());
     let output = command.stderr(Stdio::piped()).spawn().and_then(|run| run.wait_with_output());
     assert_eq!(output.expect("it starts").status.code(), Some(1));
     let listed = workspace.assay(&["list"]).out;
@@ -79,33 +190,47 @@ fn a_run_whose_answer_is_not_printed_fails_and_stays_complete() {
 
 #[test]
 fn a_closed_pipe_is_quiet() {
-    for (call, code) in CALLS {
-        let (reader, writer) = std::io::pipe().expect("a pipe");
-        drop(reader);
-        assert_eq!(called(call, writer), (called(call, Stdio::null()).0, String::new()), "{call}");
-        assert_eq!(called(call, Stdio::null()).0.code(), Some(*code), "{call}");
+    let calls = calls();
+    for call in &calls {
+        assert_quiet(call, &called(call, "", broken(), Stdio::piped()));
     }
+    println!("{} calls into a closed pipe, all quiet", calls.len());
 }
 
 /// Goal: with standard output closed nothing is written elsewhere in its place.
 /// Method: the descriptor that a file of the program would get is the one that was closed.
 #[test]
 fn a_closed_standard_output_is_discarded() {
-    for (call, code) in CALLS {
-        let mut command = Command::new("sh");
-        command.args(["-c", "exec \"$0\" \"$@\" >&-"]).arg(cargo_bin("assay"));
-        command.current_dir(RUN.path("")).args(call.split(' '));
-        let output = command.env("XDG_CACHE_HOME", RUN.path("cache")).output().expect("it starts");
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), &*err), (Some(*code), ""), "{call}");
+    let calls = calls();
+    for call in &calls {
+        assert_quiet(call, &called(call, ">&-", Stdio::null(), Stdio::piped()));
     }
-    let page = std::fs::read_to_string(RUN.path(&report())).expect("the page");
+    println!("{} calls without a standard output, all quiet", calls.len());
+    called("report pair --output page.html", ">&-", Stdio::null(), Stdio::null());
+    let page = fs::read_to_string(RUN.path("page.html")).expect("the page");
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"), "{page}");
+    assert!(called("verify", "", Stdio::piped(), Stdio::null()).1.contains("mismatches: 0"));
 }
 
-/// Returns the path of the page.
-fn report() -> String {
-    RUN.assay(&["report", "pair"]).out.trim().to_owned()
+/// Goal: what cannot be reported changes no result and no exit code.
+/// Method: standard error is full, closed, or a pipe that is read no more.
+#[test]
+fn lost_error_messages_change_no_exit_code() {
+    let calls = calls();
+    let sinks: [(&str, fn() -> Stdio); 3] = [("", full), ("2>&-", Stdio::null), ("", broken)];
+    for (redirection, err) in sinks {
+        for call in &calls {
+            let (code, out, _) = called(call, redirection, Stdio::piped(), err());
+            assert!(has_succeeded(call, code), "{call} {redirection}: {code:?}: {out}");
+            assert!(!out.is_empty(), "{call} {redirection}");
+        }
+        for (call, code) in FAILURES {
+            let (ended, out, _) = called(call, redirection, Stdio::piped(), err());
+            assert_eq!((ended, out.as_str()), (Some(*code), ""), "{call} {redirection}");
+        }
+    }
+    let number = sinks.len() * (calls.len() + FAILURES.len());
+    println!("{number} calls without a standard error, all ended as with one");
 }
 
 #[test]
@@ -116,8 +241,8 @@ fn files_that_cannot_be_written_fail() {
         "report pair --markdown pair.toml/post",
         "history --import nightly.csv --higher-is-better ops --plot /dev/full",
     ] {
-        let (status, err) = called(call, Stdio::null());
-        assert_eq!(status.code(), Some(1), "{call}: {err}");
+        let (code, _, err) = called(call, "", Stdio::null(), Stdio::piped());
+        assert_eq!(code, Some(1), "{call}: {err}");
         assert!(err.contains("cannot write") || err.contains("cannot create"), "{call}: {err}");
     }
 }

@@ -16,5 +16,6 @@ pub(crate) mod reach;
 pub(crate) mod registry;
 pub(crate) mod sizes;
 pub(crate) mod sources;
+pub(crate) mod unsafe_code;
 pub(crate) mod violation;
 pub(crate) mod words;

@@ -2,7 +2,7 @@
 
 use super::{
     children, conformance, cycles, dependencies, documents, layers, leftovers, names, reach, sizes,
-    sources, words,
+    sources, unsafe_code, words,
 };
 use crate::repo::Repo;
 use crate::rule::violation::Violation;
@@ -23,6 +23,7 @@ pub(crate) const RULES: &[(&str, Check)] = &[
     ("reach", reach::check),
     ("sizes", sizes::check),
     ("sources", sources::check),
+    ("unsafe", unsafe_code::check),
     ("words", words::check),
 ];
 
