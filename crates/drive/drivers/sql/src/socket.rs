@@ -76,12 +76,10 @@ impl Socket {
 
 /// Says of a read timeout what it is: the system calls it "temporarily unavailable".
 fn timed_out(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => {
-            io::Error::new(io::ErrorKind::TimedOut, "no answer within the time limit")
-        }
-        _ => error,
+    if error.kind() != io::ErrorKind::WouldBlock {
+        return error;
     }
+    io::Error::new(io::ErrorKind::TimedOut, "no answer within the time limit")
 }
 
 impl Read for Socket {
