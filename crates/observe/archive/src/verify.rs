@@ -93,7 +93,7 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
     let listed = sums.iter().filter_map(|(name, known)| {
         // A name in the list alone may lead out of the directory.
         let is_there = files.contains(name);
-        let absent = || io::Error::from(io::ErrorKind::NotFound);
+        let absent = || io::Error::other("there is no regular file of that name");
         let sum = if is_there { checksum_of(&dir.join(name)) } else { Err(absent()) };
         let what = match sum {
             Ok(sum) if known.contains(&sum) => return None,

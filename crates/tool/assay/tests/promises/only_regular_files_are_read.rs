@@ -121,7 +121,7 @@ fn what_is_no_file_of_an_archive_is_refused_by_every_verb() {
     for path in [run.clone(), dir.path().join("runs")] {
         fs::rename(&path, &moved).expect("it was written");
         symlink(&moved, &path).expect("a link");
-        check(&run, "link", &["show pair", "verify"]);
+        check(&path, "link", &["show pair", "verify"]);
         fs::remove_file(&path).and_then(|()| fs::rename(&moved, &path)).expect("it is put back");
     }
     assert_eq!(workspace.assay(&["verify"]).code, 0);

@@ -23,8 +23,9 @@ fn assay(workspace: &Workspace, arguments: &str) -> ProgramOutput {
     ProgramOutput::of(command.output().expect("the program starts"))
 }
 
-/// Goal: an experiment with servers runs from a closed directory, with a line of output on its data; a
-/// data directory that the user names there is refused with the remedy.
+/// Goal: an experiment with servers runs from a closed directory, with a line on its data.
+///
+/// A data directory that the user names there is refused with the remedy.
 #[test]
 fn servers_find_a_place_for_their_data_below_a_closed_home() {
     let is_root = rustix::process::geteuid().is_root();
