@@ -169,10 +169,15 @@ pub(crate) fn run(
         if recorded.is_err() || !process.wait(waits, is_cancelled) {
             private_dir.note.end();
         }
-        private_dir.note.server = None;
         recorded?;
     }
-    Ok(child.wait().ok())
+    let status = child.wait().ok();
+    if !status.is_some_and(|status| status.success()) {
+        // One that was killed leaves the servers that it started.
+        private_dir.note.end();
+    }
+    private_dir.note.server = None;
+    Ok(status)
 }
 
 /// Returns what a program prints for `--version`; root runs it as an account of its own.

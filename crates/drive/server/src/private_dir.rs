@@ -12,7 +12,7 @@ use tempfile::{NamedTempFile, TempDir};
 use crate::error::ServerError;
 use crate::process::{ProcessIdentity, boot_id, descendants, in_cgroup, kill_all, working_in};
 use crate::shared;
-use crate::user::User;
+use crate::user::{self, User};
 
 /// Parent of the private directories: a unix socket's path has room for 107 bytes, and clean-up
 /// must find them. Source: unix(7), `sun_path`.
@@ -132,10 +132,14 @@ impl Note {
         kill_all(&processes);
         // They may have started others meanwhile.
         kill_all(&self.processes());
-        shared::remove_named(&shared, self.uid);
-        for creator in processes.iter().chain(&self.server) {
-            shared::remove_segments(creator, self.uid);
+        let creators = [processes, Vec::from_iter(self.server)].concat();
+        let is_own = user::is_own_id(self.uid);
+        if is_own {
+            // Also of processes that were killed before they were found.
+            shared.extend(shared::owned_by(self.uid));
         }
+        shared::remove_named(&shared, self.uid);
+        shared::remove_segments((!is_own).then_some(&creators), self.uid);
     }
 
     /// Returns whether the process that started the server is gone.

@@ -39,6 +39,12 @@ fn named_in(maps: &str) -> impl Iterator<Item = PathBuf> {
     })
 }
 
+/// Returns all named shared memory of the user `uid`.
+pub(crate) fn owned_by(uid: u32) -> Vec<PathBuf> {
+    let paths = fs::read_dir(DIR).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == uid)).collect()
+}
+
 /// Removes named shared memory that belongs to the user `uid`.
 pub(crate) fn remove_named(paths: &[PathBuf], uid: u32) {
     for path in paths {
@@ -50,14 +56,15 @@ pub(crate) fn remove_named(paths: &[PathBuf], uid: u32) {
     }
 }
 
-/// Removes the unused System V segments of a process that has ended.
-pub(crate) fn remove_segments(creator: &ProcessIdentity, uid: u32) {
-    if ProcessIdentity::of(creator.pid).is_some() {
-        // A running process has the id: it may be another one.
-        return;
-    }
+/// Removes the unused System V segments of processes that have ended, or all of the user `uid`.
+pub(crate) fn remove_segments(creators: Option<&[ProcessIdentity]>, uid: u32) {
+    // A running process with the id may be another one.
+    let has_ended = |pid: u32| ProcessIdentity::of(pid).is_none();
+    let is_its = |pid: u32| {
+        creators.is_none_or(|all| all.iter().any(|one| one.pid == pid) && has_ended(pid))
+    };
     let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
-    for id in segments(&table, creator.pid, uid) {
+    for id in segments(&table, uid, is_its) {
         let mut command = child::command(Role::Program, "ipcrm");
         command.args(["-m", &id.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
         // A segment of a few bytes may stay on failure.
@@ -65,15 +72,16 @@ pub(crate) fn remove_segments(creator: &ProcessIdentity, uid: u32) {
     }
 }
 
-/// Returns the unused segments of a creator and owner in the text of `/proc/sysvipc/shm`.
+/// Returns the unused segments of an owner, by their creators, in the text of `/proc/sysvipc/shm`.
 ///
 /// Source: proc(5), `/proc/sysvipc`; Linux, `sysvipc_shm_proc_show` in ipc/shm.c.
-fn segments(table: &str, creator: u32, uid: u32) -> Vec<u64> {
+fn segments(table: &str, uid: u32, is_creator: impl Fn(u32) -> bool) -> Vec<u64> {
     let segment = |line: &str| {
         let fields: Vec<u64> =
             line.split_ascii_whitespace().map_while(|field| field.parse().ok()).collect();
         let [_, id, _, _, made_by, _, used_by, owner, ..] = fields[..] else { return None };
-        (made_by == u64::from(creator) && used_by == 0 && owner == u64::from(uid)).then_some(id)
+        let is_unused = used_by == 0 && owner == u64::from(uid);
+        (is_unused && is_creator(u32::try_from(made_by).ok()?)).then_some(id)
     };
     // The key is printed signed.
     table.lines().filter_map(|line| segment(line.trim_start().trim_start_matches('-'))).collect()
@@ -99,7 +107,8 @@ mod tests {
                      -10205098 131074 600 56 31832 31840 0 65534 65534\n\
                      10205099 131075 600 56 31832 31840 6 65534 65534\n\
                      10205100 131076 600 56 31832 31840 0 1000 1000\n";
-        assert_eq!(segments(table, 31_832, 65_534), [131_073, 131_074]);
-        assert_eq!(segments(table, 1, 65_534), [] as [u64; 0]);
+        assert_eq!(segments(table, 65_534, |pid| pid == 31_832), [131_073, 131_074]);
+        assert_eq!(segments(table, 65_534, |pid| pid == 1), [] as [u64; 0]);
+        assert_eq!(segments(table, 1_000, |_| true), [131_076]);
     }
 }

@@ -30,6 +30,11 @@ const OWN_IDS: std::ops::Range<u32> = 1_879_048_192..2_147_483_647;
 /// Draws of an unused id: a collision is one in millions.
 const DRAWS_MAX: usize = 8;
 
+/// Returns whether an id is that of an account made up for a server, under which nothing else runs.
+pub(crate) fn is_own_id(uid: u32) -> bool {
+    OWN_IDS.contains(&uid)
+}
+
 /// The account of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {

@@ -94,6 +94,7 @@ fn run_cell(
         end: RunEnd::Running,
     };
     let writer = dir.begin_run(&cell.id)?;
+    writer.write_record(&record)?;
     let host = match Host::open(bench, experiment, variant, &data, &cpus) {
         Ok(host) => host,
         Err(RunnerError::Server(error)) => {

@@ -57,7 +57,6 @@ impl Supervisor<'_> {
         mut self,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<RunRecord, ArchiveError> {
-        self.writer.write_record(&self.record)?;
         loop {
             match self.process.receive(WATCH_EVERY) {
                 WorkerEvent::Message(message) => self.handle(*message, progress)?,

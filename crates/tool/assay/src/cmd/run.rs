@@ -132,7 +132,7 @@ fn execute(
         planned = extended;
     }
     let code = print_result(args, &dir, &planned, ui);
-    // What stopped the runs comes first: it may have kept the result from being printed, too.
+    // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
         complete if complete == planned.plan.cells.len() => code,
         _ => Ok(ExitCode::FAILURE),

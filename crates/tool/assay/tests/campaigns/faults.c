@@ -88,7 +88,7 @@ static void die(void)
         pause();
 }
 
-/* Counts a call and returns its error, 0 for none; -1 asks for half of a write and then that. */
+/* Counts a call and returns its error, 0 for none; -1 for half of a write and then that. */
 static int fault(const char *call, const char *path, enum space space, int is_write)
 {
     int saved = errno;

@@ -24,7 +24,7 @@ const SERVER: &str = "postgres@15.10";
 /// Start of the private directories of servers.
 const PRIVATE: &str = "/tmp/assay-";
 /// Every kind of fault.
-const FAULTS: [Fault; 4] = [Fault::Kill, Fault::Io, Fault::Full, Fault::Short];
+const FAULTS: [Fault; 4] = [Fault::Short, Fault::Full, Fault::Io, Fault::Kill];
 /// Faults of a scenario without `ASSAY_CAMPAIGN=long`.
 const SAMPLE: usize = 4;
 /// Longest time until a worker ends after its parent.
