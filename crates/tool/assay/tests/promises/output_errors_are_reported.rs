@@ -66,8 +66,8 @@ const BUILD: &str = "engine build lmdb@0.9.70 --cflags -O0 --name plain";
 /// Needs [`ADD`] before it.
 const REMOVE: &str = "engine remove mysql@old";
 const ADD: &str = "engine add mysql@old server";
-/// Commands that report progress on standard error.
-const PROGRESS: &[&str] = &["run ", "engine build "];
+/// Commands that report progress, or a development build, on standard error.
+const PROGRESS: &[&str] = &["run ", "engine build ", "micro "];
 /// Calls that fail, and how.
 const FAILURES: &[(&str, i32)] =
     &[("show nothing", 1), ("plan nothing.toml", 1), ("lint nothing", 2), ("nothing", 2)];
