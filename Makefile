@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test bench bench-peers docs validation tidy setup
+.PHONY: run test campaign bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -9,12 +9,19 @@ run: setup
 
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
 # mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
-# are skipped; other engines and allocators are installed where the distribution has them. The last
-# line tries the client threads in many orders.
+# are skipped; other engines and allocators are installed where the distribution has them. Most tests
+# wait for programs they have started: two a CPU run at once. The last line tries the client threads in
+# many orders.
 test:
 	@./scripts/setup.sh test
-	cargo test --workspace
+	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
+
+# Every campaign at full length, about an hour: a fault at each system call on the archive, a thousand
+# kills. `make test` has a sample of each. A failure prints how to repeat it alone.
+campaign:
+	@./scripts/setup.sh test
+	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
 
 # What our own code costs.
 bench: setup

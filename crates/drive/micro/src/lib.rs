@@ -18,4 +18,4 @@ mod serve;
 mod time;
 
 pub use kernel::Set;
-pub use serve::{Request, Response, serve};
+pub use serve::{Request, Responder, Response};

@@ -1,7 +1,6 @@
-//! The child process: one JSON request and one response per line.
+//! Requests to the process of one library, and its responses.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
 
 use load::SteadyClock;
 use model::{Kernel, Nanos};
@@ -35,28 +34,28 @@ pub enum Response {
     Time(f64),
 }
 
-/// Serves requests until the input ends.
-///
-/// # Errors
-/// When a request cannot be read or a response not written.
-pub fn serve(
-    mut set: Set,
-    input: impl BufRead,
-    mut output: impl Write,
-) -> Result<(), std::io::Error> {
-    let clock = SteadyClock::calibrate();
-    for line in input.lines() {
-        let answer = match serde_json::from_str(&line?)? {
-            Request::Serves => Response::Serves(set.serves()),
-            Request::Time { kernel, block_bytes, span } => {
-                Response::Time(ns_per_block(&mut set, kernel, block_bytes as usize, span, &clock))
-            }
-        };
-        serde_json::to_writer(&mut output, &answer)?;
-        output.write_all(b"\n")?;
-        output.flush()?;
+/// Times the kernels of one set, one request after the other.
+pub struct Responder {
+    set: Set,
+    clock: SteadyClock,
+}
+
+impl Responder {
+    /// Returns a responder with a calibrated clock.
+    pub fn new(set: Set) -> Self {
+        Self { set, clock: SteadyClock::calibrate() }
     }
-    Ok(())
+
+    /// Returns the response to a request.
+    pub fn respond(&mut self, request: Request) -> Response {
+        match request {
+            Request::Serves => Response::Serves(self.set.serves()),
+            Request::Time { kernel, block_bytes, span } => {
+                let (set, bytes) = (&mut self.set, block_bytes as usize);
+                Response::Time(ns_per_block(set, kernel, bytes, span, &self.clock))
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -65,19 +64,13 @@ mod tests {
 
     #[test]
     fn every_kernel_is_timed_and_reported() {
-        let time =
-            |kernel| Request::Time { kernel, block_bytes: 1024, span: Nanos::from_millis(1) };
-        let mut questions = vec![Request::Serves];
-        questions.extend(Kernel::ALL.map(time));
-        let lines: Vec<String> =
-            questions.iter().map(|one| serde_json::to_string(one).unwrap()).collect();
-        let mut output = Vec::new();
-        serve(Set::crates(), lines.join("\n").as_bytes(), &mut output).unwrap();
-        let output = String::from_utf8(output).unwrap();
-        let mut answers = output.lines().map(|line| serde_json::from_str(line).unwrap());
-        let Some(Response::Serves(serves)) = answers.next() else { panic!("{output}") };
-        assert_eq!(serves.len(), Kernel::ALL.len());
-        let is_time = |answer: Response| matches!(answer, Response::Time(ns) if ns > 0.0);
-        assert_eq!(answers.filter(|answer: &Response| is_time(answer.clone())).count(), 6);
+        let mut responder = Responder::new(Set::crates());
+        let serves = responder.respond(Request::Serves);
+        assert!(matches!(serves, Response::Serves(all) if all.len() == Kernel::ALL.len()));
+        for kernel in Kernel::ALL {
+            let request = Request::Time { kernel, block_bytes: 1024, span: Nanos::from_millis(1) };
+            let response = responder.respond(request);
+            assert!(matches!(response, Response::Time(ns) if ns > 0.0), "{kernel:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Output, Stdio};
 
 use model::Password;
 
@@ -175,12 +175,32 @@ pub(crate) fn run(
     Ok(child.wait().ok())
 }
 
-/// Returns the first line of a program's `--version`; empty without one.
-pub(crate) fn version(program: &Path, user: &User, environment: &[(String, String)]) -> String {
+/// Returns what a program prints for `--version`; root runs it as an account of its own.
+///
+/// `environment` has variables of the program alone.
+///
+/// # Errors
+/// When the account or `setpriv` is missing; a program that does not start is a failed one.
+pub fn version_output(program: &Path, environment: &[(String, String)]) -> io::Result<Output> {
+    let user = User::find(None, Path::new(""), false).map_err(io::Error::other)?;
+    run_version(program, &user, environment)
+}
+
+fn run_version(
+    program: &Path,
+    user: &User,
+    environment: &[(String, String)],
+) -> io::Result<Output> {
     let mut args = user.args();
     args.extend(env_args(environment));
     args.extend([program.as_os_str().to_owned(), "--version".into()]);
-    let Ok(output) = command(&args).output() else { return String::new() };
+    // Messages are in English.
+    command(&args).env("LC_ALL", "C").output()
+}
+
+/// Returns the first line of a program's `--version`; empty without one.
+pub(crate) fn version(program: &Path, user: &User, environment: &[(String, String)]) -> String {
+    let Ok(output) = run_version(program, user, environment) else { return String::new() };
     let stdout = String::from_utf8_lossy(&output.stdout);
     let line = stdout.lines().next().unwrap_or_default().trim();
     // Some name themselves by the path they were called by.

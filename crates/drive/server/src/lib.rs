@@ -28,7 +28,7 @@ pub mod user;
 pub use duplex::write_and_take;
 pub use error::ServerError;
 pub use kind::{Kind, ServerSpec, Site, Stop, Task};
-pub use launch::ServerPlacement;
+pub use launch::{ServerPlacement, version_output};
 pub use private_dir::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};
 pub use user::User;

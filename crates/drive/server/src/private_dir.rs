@@ -1,12 +1,13 @@
 //! The private directory of a server, with a note for clean-up.
 
 use std::fs::{self, DirBuilder, Permissions};
+use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::error::ServerError;
 use crate::process::{ProcessIdentity, boot_id, descendants, in_cgroup, kill_all, working_in};
@@ -16,7 +17,7 @@ use crate::user::User;
 /// Parent of the private directories: a unix socket's path has room for 107 bytes, and clean-up
 /// must find them. Source: unix(7), `sun_path`.
 const ROOT: &str = "/tmp";
-/// Prefix of their names.
+/// Prefix of their names, before the id of the process that made them.
 const PREFIX: &str = "assay-";
 /// File name of the note.
 const NOTE: &str = "note.json";
@@ -52,7 +53,8 @@ impl PrivateDir {
     /// Makes it, with a socket directory that belongs to `user`.
     pub(crate) fn make(user: &User, dir: &Path, groups: &[PathBuf]) -> Result<Self, ServerError> {
         let root = Path::new(ROOT);
-        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root);
+        let prefix = format!("{PREFIX}{}-", std::process::id());
+        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(root);
         let made = made.map_err(ServerError::file(root))?;
         let note = Note {
             boot: boot_id(),
@@ -96,7 +98,12 @@ impl PrivateDir {
     fn write(&self) -> Result<(), ServerError> {
         let path = self.dir.path().join(NOTE);
         let text = serde_json::to_vec(&self.note).expect("a note is always valid JSON");
-        fs::write(&path, text).map_err(ServerError::file(&path))
+        // Replaced as a whole: a kill leaves a note that clean-up can read.
+        let written = NamedTempFile::new_in(self.dir.path()).and_then(|mut new| {
+            new.write_all(&text)?;
+            Ok(new.persist(&path)?)
+        });
+        written.map(drop).map_err(ServerError::file(&path))
     }
 }
 
@@ -151,7 +158,15 @@ fn clean_up_in(root: &Path) -> usize {
     let mut cleaned = 0;
     for entry in ours {
         let dir = entry.path();
-        let Some(note) = own_note(&dir).filter(Note::is_orphaned) else { continue };
+        let Some(note) = own_note(&dir) else {
+            if is_abandoned(&dir) {
+                cleaned += usize::from(fs::remove_dir_all(&dir).is_ok());
+            }
+            continue;
+        };
+        if !note.is_orphaned() {
+            continue;
+        }
         if note.boot == boot_id() {
             note.end();
         }
@@ -171,13 +186,24 @@ fn is_removed(dir: &Path) -> bool {
     fs::remove_dir_all(dir).is_ok() || !dir.exists()
 }
 
+/// Returns whether only this user could have written a file or directory.
+fn is_own(path: &Path) -> bool {
+    let own = nix::unistd::geteuid().as_raw();
+    fs::symlink_metadata(path)
+        .is_ok_and(|meta| !meta.is_symlink() && meta.uid() == own && meta.mode() & 0o022 == 0)
+}
+
+/// Returns whether a directory was made by a process that was killed before its first note.
+fn is_abandoned(dir: &Path) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let maker = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
+    let maker = maker.and_then(|(pid, _)| pid.parse().ok());
+    let has_ended = maker.is_some_and(|pid| ProcessIdentity::of(pid).is_none());
+    has_ended && is_own(dir) && !dir.join(NOTE).exists()
+}
+
 /// Returns the note in a directory, when only this user could have written both.
 fn own_note(dir: &Path) -> Option<Note> {
-    let own = nix::unistd::geteuid().as_raw();
-    let is_own = |path: &Path| {
-        fs::symlink_metadata(path)
-            .is_ok_and(|meta| !meta.is_symlink() && meta.uid() == own && meta.mode() & 0o022 == 0)
-    };
     let path = dir.join(NOTE);
     if !is_own(dir) || !is_own(&path) {
         return None;
@@ -241,6 +267,21 @@ mod tests {
         assert_eq!(reused, (1, true, false), "the process id was used again");
         let earlier = is_untouched(|note| note.boot = "another".to_owned());
         assert_eq!(earlier, (1, true, false), "the machine was booted since");
+    }
+
+    #[test]
+    fn directory_of_a_process_killed_before_its_note_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let mut ended = Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let dir = |pid: u32| root.path().join(format!("assay-{pid}-xyz"));
+        let dirs = [dir(ended.id()), dir(std::process::id()), root.path().join("assay-other")];
+        for dir in &dirs {
+            fs::create_dir(dir).unwrap();
+            fs::set_permissions(dir, Permissions::from_mode(0o700)).unwrap();
+        }
+        assert_eq!(clean_up_in(root.path()), 1);
+        assert_eq!(dirs.map(|dir| dir.exists()), [false, true, true]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::launch::{self, ServerPlacement};
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, WAIT_MS, kill_all};
 use crate::site::{self, Template};
-use crate::user::User;
+use crate::user::{MOVE_DATA, User};
 
 /// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
 const SET_UP_MAX: Duration = Duration::from_secs(300);
@@ -117,7 +117,7 @@ impl Running {
         site::make(&site, start.dir, &user)?;
         user.check_reach(&[
             (start.program, "move the server with `assay engine add` or --cache-dir"),
-            (&site.data, "move the data with --data-dir, such as /var/tmp/assay-data"),
+            (&site.data, MOVE_DATA),
             (&site.socket, "open the directory of the sockets"),
         ])?;
         let is_new = site::is_empty(&site.data)?;

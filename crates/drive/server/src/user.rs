@@ -20,6 +20,9 @@ const UNPRIVILEGED: &str = "nobody";
 /// Mode bit of a directory in which only the owner of an entry may replace it. Source: inode(7).
 const STICKY: u32 = 0o1000;
 
+/// Remedy for data that the account of a server cannot reach.
+pub(crate) const MOVE_DATA: &str = "move the data with --data-dir, such as /var/tmp/assay-data";
+
 /// Ids of accounts made up for a server: no user of a distribution, container or systemd has one.
 ///
 /// Source: systemd, "Users, Groups, UIDs and GIDs on systemd Systems", the last unused range.
@@ -186,6 +189,19 @@ impl User {
         Ok(None)
     }
 
+    /// Checks that servers can have their data below a directory, which need not exist.
+    ///
+    /// Their account can enter it, and no other account can replace it; `name` is that of
+    /// [`User::find`].
+    ///
+    /// # Errors
+    /// The reason, with the remedy.
+    pub fn check_data_dir(dir: &Path, name: Option<&str>) -> Result<(), ServerError> {
+        let user = Self::find(name, dir, false)?;
+        user.check_trust(dir)?;
+        user.check_reach(&[(&nearest(dir)?.join("data"), MOVE_DATA)])
+    }
+
     /// Checks that no other account can replace `dir` or a directory above it.
     ///
     /// Root would follow what such an account puts there.
@@ -196,9 +212,8 @@ impl User {
         if self.is_self {
             return Ok(());
         }
-        let absolute = std::path::absolute(dir).map_err(ServerError::file(dir))?;
-        let existing = absolute.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("/"));
-        let real = existing.canonicalize().map_err(ServerError::file(existing))?;
+        let existing = nearest(dir)?;
+        let real = existing.canonicalize().map_err(ServerError::file(&existing))?;
         for dir in existing.ancestors().chain(real.ancestors()) {
             let meta = fs::symlink_metadata(dir).map_err(ServerError::file(dir))?;
             let is_shared = meta.mode() & 0o022 != 0 && meta.mode() & STICKY == 0;
@@ -212,6 +227,13 @@ impl User {
         }
         Ok(())
     }
+}
+
+/// Returns a directory, or the nearest above it that exists.
+fn nearest(dir: &Path) -> Result<PathBuf, ServerError> {
+    let absolute = std::path::absolute(dir).map_err(ServerError::file(dir))?;
+    let existing = absolute.ancestors().find(|dir| dir.exists());
+    Ok(existing.unwrap_or(Path::new("/")).to_path_buf())
 }
 
 /// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
@@ -297,6 +319,11 @@ mod tests {
             println!("skipped: only root can run servers as another user");
             return;
         }
+        for data in [below.clone(), below.join("absent/too")] {
+            let error = User::check_data_dir(&data, None).unwrap_err().to_string();
+            assert!(error.contains("cannot enter") && error.contains("--data-dir"), "{error}");
+        }
+        User::check_data_dir(Path::new("/var/lib"), None).unwrap();
         let error = user.check_reach(&[(&below, "move it")]).unwrap_err().to_string();
         let remedy = format!("move it, or allow it with `chmod o+x {}`", dir.path().display());
         assert!(error.ends_with(&remedy), "{error}");

@@ -30,11 +30,11 @@ mod source;
 mod store;
 pub mod testing;
 
+pub use crate::server::{Files, MARIADB, MYSQL, POSTGRES, ServerProgram, Tree};
 pub use artifact::Artifact;
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{CheckRoom, Engines, SmokeTest};
 pub use error::SupplyError;
 pub use release::KNOWN_ROCKSDB;
-pub use server::{Files, MARIADB, MYSQL, POSTGRES, ServerProgram, Tree};
 pub use source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
 pub use store::{Store, UserBuild, cached_engines, default_cache_dir};

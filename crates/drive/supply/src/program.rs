@@ -14,20 +14,30 @@ const EXCERPT_CHARS: usize = 300;
 /// Retries of a busy program, a second in all, and the pause before each.
 const BUSY_TRIES: u32 = 100;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
+/// Error of a helper that starts a busy program. Source: errno(3), `ETXTBSY`.
+const BUSY: &str = "Text file busy";
 
 /// Runs a program to its end.
+fn output(command: &mut Command) -> io::Result<Output> {
+    command.stdin(Stdio::null());
+    unless_busy(|| command.output())
+}
+
+/// Runs a program to its end, again while it is busy.
 ///
-/// A program just written is busy while a process started by another thread still has it open.
-pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
-    let mut ended = command.stdin(Stdio::null()).output();
+/// A program just written is, while a process started by another thread still has it open.
+pub(crate) fn unless_busy(mut run: impl FnMut() -> io::Result<Output>) -> io::Result<Output> {
+    let mut ended = run();
     for _try in 0..BUSY_TRIES {
-        match &ended {
-            Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                thread::park_timeout(BUSY_PAUSE);
-                ended = command.output();
-            }
-            _ => break,
+        let is_busy = match &ended {
+            Err(error) => error.kind() == ErrorKind::ExecutableFileBusy,
+            Ok(ended) => !ended.status.success() && text(&ended.stderr).contains(BUSY),
+        };
+        if !is_busy {
+            break;
         }
+        thread::park_timeout(BUSY_PAUSE);
+        ended = run();
     }
     ended
 }

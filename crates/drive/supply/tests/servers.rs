@@ -325,3 +325,40 @@ fn test_servers_are_available_and_run() {
         }
     }
 }
+
+/// Goal: root runs nothing that it fetched with its own rights, wherever its cache lies.
+/// Method: a program that fails with rights, in a cache below a closed directory.
+#[test]
+fn fetched_program_runs_without_rights_from_a_closed_cache() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root has rights to give up");
+        return;
+    }
+    let bench = Bench::new();
+    fs::set_permissions(bench.root.path(), Permissions::from_mode(0o700)).unwrap();
+    // Unlike any other, so that its copy is.
+    let unique = bench.root.path().display();
+    let program = |version: &str| {
+        format!("#!/bin/sh\n# {unique}\n[ $(id -u) != 0 ] && echo \"$0  Ver {version}\"\n")
+    };
+    let copies = |script: &str| {
+        let place = bench.path("program");
+        fs::write(&place, script).unwrap();
+        let sha256 = std::process::Command::new("sha256sum").arg(&place).output().unwrap().stdout;
+        let begin = format!("mysql-{}-", &String::from_utf8(sha256).unwrap()[..16]);
+        let all = fs::read_dir("/var/lib/assay/servers").into_iter().flatten().flatten();
+        all.filter(|one| one.file_name().to_string_lossy().starts_with(&begin)).count()
+    };
+    let (good, wrong) = (program("8.0.31 (fake)"), program("10.11-MariaDB"));
+    let store = bench.store();
+    bench.publish(&archive(&[("bin/mysqld", &wrong, 0o755)]));
+    let error = get(&store, "mysql@8.0.31").unwrap_err().to_string();
+    assert!(error.starts_with("bin/mysqld of mysql@8.0.31 is not mysql"), "{error}");
+    assert_eq!(copies(&wrong), 0);
+    bench.publish(&archive(&[("bin/mysqld", &good, 0o755)]));
+    let fetched = get(&store, "mysql@8.0.31").unwrap();
+    assert_eq!(fetched.facts["version_string"], "mysqld  Ver 8.0.31 (fake)");
+    assert_eq!(copies(&good), 1, "the one that runs use");
+    store.remove(&build("mysql@8.0.31")).unwrap();
+    assert_eq!(copies(&good), 0);
+}

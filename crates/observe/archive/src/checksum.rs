@@ -1,10 +1,11 @@
 //! Checksums of a finished run's files, and of the manifest.
 //!
-//! A directory's `checksums` has one line for each file, as `sha256sum` writes and checks them. It
-//! is written last, so a run that was killed has none, like those of an older Assay.
+//! A directory's `checksums` has one line for each file, as `sha256sum` writes and checks them. A
+//! run gets them together with its last record, so one that was killed has none, like those of an
+//! older Assay.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +13,8 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::error::ArchiveError;
-use crate::replace::replace;
+use crate::regular;
+use crate::replace::{is_replacement, replace};
 
 /// File of the checksums of a directory.
 pub(crate) const CHECKSUMS: &str = "checksums";
@@ -21,7 +23,7 @@ const DIGITS: usize = 64;
 /// Separates a checksum from its file's name. Source: `sha256sum(1)`.
 const SEPARATOR: &str = "  ";
 
-/// Checksums by file; a manifest has two while it is replaced.
+/// Checksums by file; one that is being replaced has two.
 pub(crate) type Checksums = BTreeMap<String, BTreeSet<String>>;
 
 /// The files read in this process whose checksum does not hold.
@@ -38,7 +40,7 @@ pub(crate) fn check_read(path: &Path, content: &[u8]) {
     else {
         return;
     };
-    let Ok(list) = fs::read(dir.join(CHECKSUMS)) else { return };
+    let Ok(list) = regular::read(&dir.join(CHECKSUMS)) else { return };
     let known = parse(&list).and_then(|mut sums| sums.remove(name));
     if !known.is_some_and(|known| known.contains(&checksum(content))) {
         let mut changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -46,31 +48,41 @@ pub(crate) fn check_read(path: &Path, content: &[u8]) {
     }
 }
 
-/// Writes the checksums of all files of a run that has ended.
-pub(crate) fn seal_run(dir: &Path) -> Result<(), ArchiveError> {
-    let sums = names(dir).and_then(|names| {
-        let sum = |name: String| {
-            let sum = checksum_of(&dir.join(&name))?;
-            Ok((name, [sum].into()))
-        };
-        names.into_iter().map(sum).collect::<io::Result<Checksums>>()
-    });
-    write(dir, &sums.map_err(ArchiveError::read(dir))?)
+/// Returns the checksums of the files below a directory, once they are on the disk.
+pub(crate) fn sums_on_disk(dir: &Path) -> Result<Checksums, ArchiveError> {
+    let sum = |name: String| {
+        let path = dir.join(&name);
+        // Records are synced as they are written; what is appended is not.
+        regular::open(&path)?.sync_data()?;
+        Ok((name, [checksum_of(&path)?].into()))
+    };
+    let sums = names(dir).and_then(|names| names.into_iter().map(sum).collect::<io::Result<_>>());
+    sums.map_err(ArchiveError::read(dir))
 }
 
-/// Replaces an experiment's manifest together with its checksum.
+/// Replaces a file together with the checksums of its directory, which are `sums` and its own.
 ///
-/// A kill at any moment leaves the old manifest or the new one, and a checksum that holds.
-pub(crate) fn replace_manifest(dir: &Path, name: &str, text: &[u8]) -> Result<(), ArchiveError> {
+/// A kill at any moment leaves the old file or the new one, and a checksum that holds.
+pub(crate) fn replace_sealed(
+    dir: &Path,
+    name: &str,
+    text: &[u8],
+    mut sums: Checksums,
+) -> Result<(), ArchiveError> {
     let path = dir.join(name);
     let new = checksum(text);
-    let seal = |sums: &[&str]| {
-        let sums = sums.iter().map(|sum| (*sum).to_owned()).collect();
-        write(dir, &[(name.to_owned(), sums)].into())
+    let mut seal = |of_file: &[&str]| {
+        let of_file = of_file.iter().map(|sum| (*sum).to_owned()).collect();
+        sums.insert(name.to_owned(), of_file);
+        write(dir, &sums)
     };
-    match fs::read(&path) {
+    match regular::read(&path) {
         Ok(old) => seal(&[&checksum(&old), &new])?,
-        Err(_absent) => seal(&[&new])?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            seal(&[&new])?;
+            return replace(&path, text);
+        }
+        Err(error) => return Err(ArchiveError::read(&path)(error)),
     }
     replace(&path, text)?;
     seal(&[&new])
@@ -97,20 +109,28 @@ pub(crate) fn parse(list: &[u8]) -> Option<Checksums> {
     Some(sums)
 }
 
-/// Returns the files below a directory by their relative names, its list of checksums left out.
+/// Returns the files below a directory by their relative names, its list of checksums left out, and
+/// replacements that a kill left unfinished.
 pub(crate) fn names(dir: &Path) -> io::Result<BTreeSet<String>> {
+    let mut names = names_below(dir)?;
+    names.remove(CHECKSUMS);
+    // An engine may name its files as it likes.
+    names.retain(|name| name.contains('/') || !is_replacement(name));
+    Ok(names)
+}
+
+fn names_below(dir: &Path) -> io::Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type()?.is_dir() {
-            let below = self::names(&entry.path())?;
+            let below = names_below(&entry.path())?;
             names.extend(below.into_iter().map(|below| format!("{name}/{below}")));
         } else {
             names.insert(name);
         }
     }
-    names.remove(CHECKSUMS);
     Ok(names)
 }
 
@@ -121,7 +141,7 @@ pub(crate) fn checksum(content: &[u8]) -> String {
 
 /// Returns the SHA-256 of a file, read in parts: an engine's log may be long.
 pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = regular::open(path)?;
     let mut hasher = Sha256::new();
     let mut part = vec![0; 1 << 16];
     loop {
@@ -146,7 +166,8 @@ pub(crate) mod tests {
         fs::create_dir(run.path().join("engine")).unwrap();
         fs::write(run.path().join("record.json"), "abc").unwrap();
         fs::write(run.path().join("engine/LOG"), "a log").unwrap();
-        seal_run(run.path()).unwrap();
+        let sums = sums_on_disk(run.path()).unwrap();
+        replace_sealed(run.path(), "record.json", b"abc", sums).unwrap();
         run
     }
 
@@ -157,6 +178,16 @@ pub(crate) mod tests {
         // Source: FIPS 180-4, the example of one block, "abc".
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert!(list.ends_with(&format!("\n{abc}  record.json\n")), "{list}");
+    }
+
+    #[test]
+    fn only_the_run_s_own_list_and_replacements_have_no_checksum() {
+        let run = run();
+        for name in ["record.json.new", "checksums.new", "engine/OPTIONS.new", "engine/checksums"] {
+            fs::write(run.path().join(name), "").unwrap();
+        }
+        let names: Vec<_> = names(run.path()).unwrap().into_iter().collect();
+        assert_eq!(names, ["engine/LOG", "engine/OPTIONS.new", "engine/checksums", "record.json"]);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! `derived/` may be deleted at any time, and need not be writable.
 
-use std::fs;
+use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::checksum::{changed_files, checksum};
 use crate::error::ArchiveError;
 use crate::experiment::{ExperimentDir, MANIFEST};
+use crate::regular::{self, check_dir};
 use crate::run::RECORD;
 
 /// Directory of the cache, in that of the experiment.
@@ -73,7 +74,7 @@ impl ExperimentDir {
 
 /// Returns inode, size and modification time of a file.
 fn identity(path: &Path) -> io::Result<(u64, u64, i64, i64)> {
-    let file = fs::metadata(path)?;
+    let file = fs::symlink_metadata(path)?;
     Ok((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
 }
 
@@ -84,7 +85,8 @@ fn head(key: &str, value: &[u8]) -> String {
 
 /// Reads a cached value of that key; `None` when it is absent, outdated or damaged.
 fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Option<T> {
-    let text = fs::read(path).ok()?;
+    check_dir(path.parent()?).ok()?;
+    let text = regular::read(path).ok()?;
     let at = text.iter().position(|byte| *byte == b'\n')?;
     let (first, value) = (&text[..at], &text[at + 1..]);
     if first != head(key, value).as_bytes() {
@@ -96,10 +98,18 @@ fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Option<T> {
 /// Writes a temporary file and renames it, so that readers see complete files.
 fn write<T: Serialize>(path: &Path, key: &str, value: &T) -> io::Result<()> {
     if let Some(dir) = path.parent() {
+        check_dir(dir)?;
         fs::create_dir_all(dir)?;
     }
     let fresh = path.with_extension(format!("json.{}", std::process::id()));
     let value = serde_json::to_vec(value)?;
-    fs::write(&fresh, [head(key, &value).as_bytes(), b"\n", &value].concat())?;
-    fs::rename(&fresh, path)
+    // Of a process that was killed; or a link, in a stranger's archive.
+    drop(fs::remove_file(&fresh));
+    let text = [head(key, &value).as_bytes(), b"\n", &value].concat();
+    let written = File::create_new(&fresh).and_then(|mut file| file.write_all(&text));
+    let renamed = written.and_then(|()| fs::rename(&fresh, path));
+    if renamed.is_err() {
+        fs::remove_file(&fresh).ok();
+    }
+    renamed
 }

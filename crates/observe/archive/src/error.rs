@@ -29,7 +29,7 @@ pub enum ArchiveError {
 
 impl ArchiveError {
     /// Returns whether the file is not there at all.
-    pub(crate) fn is_absence(&self) -> bool {
+    pub fn is_absence(&self) -> bool {
         matches!(self, Self::Read(_, error) if error.kind() == io::ErrorKind::NotFound)
     }
 

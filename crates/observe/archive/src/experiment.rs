@@ -1,20 +1,24 @@
 //! One experiment's directory: its manifest and its runs.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
-use crate::checksum::replace_manifest;
+use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
 use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
-use crate::replace::json;
+use crate::regular::{check_dir, open_as};
+use crate::replace::{json, remove_replacements, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// File of the page.
+const PAGE: &str = "report.html";
 
 /// An experiment's directory in the archive.
 #[derive(Debug)]
@@ -46,20 +50,29 @@ impl ExperimentDir {
         fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
         let mut created = Self { path: path.to_path_buf(), lock: None };
         created.lock()?;
-        replace_manifest(path, MANIFEST, &json(manifest))?;
+        replace_sealed(path, MANIFEST, &json(manifest), Checksums::new())?;
         Ok(created)
     }
 
-    /// Locks the experiment for writing runs.
+    /// Locks the experiment for writing runs; removes what a kill left half written.
     ///
     /// # Errors
     /// [`ArchiveError::Busy`] when another process holds it.
     pub fn lock(&mut self) -> Result<(), ArchiveError> {
+        for part in ["runs", "attempts"].map(|part| self.path.join(part)) {
+            check_dir(&part).map_err(ArchiveError::write(&part))?;
+        }
         let path = self.path.join("lock");
-        let file = File::create(&path).map_err(ArchiveError::write(&path))?;
-        flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|_held_elsewhere| ArchiveError::Busy(self.path.clone()))?;
+        let file = open_as(&path, OpenOptions::new().write(true).create(true).truncate(false));
+        let file = file.map_err(ArchiveError::write(&path))?;
+        flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| match errno {
+            Errno::WOULDBLOCK => ArchiveError::Busy(self.path.clone()),
+            other => ArchiveError::write(&path)(other.into()),
+        })?;
         self.lock = Some(file);
+        let runs = fs::read_dir(self.path.join("runs")).into_iter().flatten().flatten();
+        let dirs = runs.map(|run| run.path()).chain([self.path.clone()]);
+        dirs.for_each(|dir| remove_replacements(&dir));
         Ok(())
     }
 
@@ -93,7 +106,17 @@ impl ExperimentDir {
             experiment";
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
-        replace_manifest(&self.path, MANIFEST, &json(manifest))
+        replace_sealed(&self.path, MANIFEST, &json(manifest), Checksums::new())
+    }
+
+    /// Replaces the HTML page of the experiment; returns its path.
+    ///
+    /// # Errors
+    /// When the file cannot be written: the old page stays.
+    pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
+        let path = self.path.join(PAGE);
+        replace(&path, page.as_bytes())?;
+        Ok(path)
     }
 
     /// Begins a run; moves an earlier attempt at the cell to `attempts/`.

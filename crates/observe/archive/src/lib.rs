@@ -19,6 +19,7 @@ mod experiment;
 mod log;
 mod name;
 mod parallel;
+mod regular;
 mod replace;
 mod results;
 mod run;

@@ -1,6 +1,5 @@
 //! Reads a run's histogram logs.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -13,6 +12,7 @@ use hdrhistogram::serialization::interval_log::{
 
 use crate::checksum::check_read;
 use crate::error::ArchiveError;
+use crate::regular::{self, check_run_dir};
 
 /// Prefix of the tag of a line of the warm-up; older logs do not have it.
 pub(crate) const WARMUP: &str = "warmup.";
@@ -111,9 +111,11 @@ impl LogLine<'_> {
     }
 }
 
-/// Reads a text without its last line, if that was torn by a kill.
+/// Reads a text of a run without its last line, if that was torn by a kill.
 pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
-    let mut text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let run = path.parent().unwrap_or(path);
+    let read = check_run_dir(run).and_then(|()| regular::read(path));
+    let mut text = read.map_err(ArchiveError::read(path))?;
     check_read(path, &text);
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     text.truncate(whole);
@@ -122,6 +124,8 @@ pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use model::Nanos;
 
     use super::*;

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use model::Manifest;
@@ -53,11 +54,10 @@ impl Results {
     /// When it cannot.
     pub fn check_writable(&self) -> Result<(), ArchiveError> {
         // A missing root is created with the first experiment.
-        let existing = self.root.ancestors().find(|dir| dir.exists() || dir.as_os_str().is_empty());
-        let probe =
-            existing.unwrap_or(&self.root).join(format!(".assay-probe-{}", std::process::id()));
-        fs::write(&probe, b"probe").map_err(ArchiveError::write(&self.root))?;
-        fs::remove_file(&probe).map_err(ArchiveError::write(&self.root))
+        let existing = self.root.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
+        // It has no name, so a kill leaves nothing.
+        let probe = tempfile::tempfile_in(existing).and_then(|mut file| file.write_all(b"probe"));
+        probe.map_err(ArchiveError::write(&self.root))
     }
 
     /// Finds an experiment by path, by identifier, or by name (its newest).

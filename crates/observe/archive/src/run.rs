@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,12 +11,12 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use model::record::{RunEnd, SCHEMA};
 use model::validity::SearchRecord;
 use model::{IntervalRecord, Nanos, RunRecord};
-use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 
-use crate::checksum::{check_read, seal_run};
+use crate::checksum::{check_read, replace_sealed, sums_on_disk};
 use crate::error::ArchiveError;
 use crate::log::{Log, WARMUP, whole_lines};
+use crate::regular::{self, check_run_dir};
 use crate::replace::{json, replace};
 
 /// File of the run's record.
@@ -119,15 +118,15 @@ impl RunWriter {
         replace(&self.dir.join(RECORD), &json(record))
     }
 
-    /// Replaces the record of a run that has ended, and writes the checksums of all its files.
+    /// Replaces the record of a run that has ended, together with the checksums of all its files.
     ///
-    /// Nothing of the run may be written afterwards.
+    /// They are on the disk before, so a complete record has all that it is about. Nothing of the
+    /// run may be written afterwards.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// When a file cannot be read or written: the run has not ended then.
     pub fn finish(&self, record: &RunRecord) -> Result<(), ArchiveError> {
-        self.write_record(record)?;
-        seal_run(&self.dir)
+        replace_sealed(&self.dir, RECORD, &json(record), sums_on_disk(&self.dir)?)
     }
 
     /// Stores a text of the engine under `engine/`.
@@ -148,7 +147,7 @@ impl RunWriter {
     pub fn keep_engine_file(&self, from: &Path) -> Result<(), ArchiveError> {
         let Some(name) = from.file_name() else { return Ok(()) };
         let path = self.dir.join("engine").join(name);
-        let source = open_regular(from).map_err(ArchiveError::read(from))?;
+        let source = regular::open(from).map_err(ArchiveError::read(from))?;
         copy_ends(source, &path).map_err(|error| {
             // A full disk needs the room for the record.
             drop(fs::remove_file(&path));
@@ -161,17 +160,6 @@ impl RunWriter {
 ///
 /// Our choice: RocksDB's LOG of an hour has a few MiB, and its begin and end explain most.
 const ENGINE_FILE_BYTES_MAX: u64 = 8 << 20;
-
-/// Opens a regular file, without following links or waiting for pipes.
-fn open_regular(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
-    let flags = i32::try_from(flags).map_err(io::Error::other)?;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    Err(io::Error::other("it is not a regular file"))
-}
 
 /// Copies a file, or its begin and its end with a line between them.
 fn copy_ends(mut source: File, to: &Path) -> io::Result<()> {
@@ -220,6 +208,7 @@ fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
 /// # Errors
 /// When the record is absent, damaged or newer than this program.
 pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
+    check_run_dir(dir).map_err(ArchiveError::read(dir))?;
     let mut record = read_json(&dir.join(RECORD), |record: &RunRecord| record.schema)?;
     record.remove_uncounted();
     Ok(record)
@@ -247,6 +236,7 @@ pub(crate) fn read_end(dir: &Path) -> Result<RunEnd, ArchiveError> {
         schema: u32,
         end: RunEnd,
     }
+    check_run_dir(dir).map_err(ArchiveError::read(dir))?;
     let record = read_json(&dir.join(RECORD), |record: &RecordEnd| record.schema);
     record.map(|record| record.end)
 }
@@ -260,7 +250,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     struct Shape {
         schema: u32,
     }
-    let text = fs::read(path).map_err(ArchiveError::read(path))?;
+    let text = regular::read(path).map_err(ArchiveError::read(path))?;
     check_read(path, &text);
     let damaged = |reason: String| ArchiveError::Damaged(path.into(), reason);
     // Checked once, and not for every string.

@@ -1,7 +1,6 @@
 //! Compares an experiment's files with their checksums.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use crate::checksum::{CHECKSUMS, checksum_of, names, parse};
 use crate::error::ArchiveError;
 use crate::experiment::{ExperimentDir, MANIFEST};
 use crate::parallel::parallel_map;
+use crate::regular::{self, check_run_dir};
 use crate::results::directories;
 
 /// A file that is not what was written.
@@ -49,6 +49,10 @@ impl ExperimentDir {
         (all.files, all.mismatches) = (files, mismatches);
         let runs = ["runs", "attempts"].map(|part| directories(&self.path().join(part))).concat();
         let checked = parallel_map(runs, |run| {
+            if let Err(link) = check_run_dir(&run) {
+                let linked = Mismatch { path: run.clone(), what: link.to_string() };
+                return Ok((run, Some((0, vec![linked]))));
+            }
             let files = names(&run).map_err(ArchiveError::read(&run))?;
             let checked = verify(&run, &files);
             Ok((run, checked))
@@ -72,18 +76,26 @@ impl ExperimentDir {
 /// Compares the files of a directory with its checksums; `None` when it has none.
 fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)> {
     let path = dir.join(CHECKSUMS);
-    let list = match fs::read(&path) {
+    let sums = match regular::read(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        list => list.unwrap_or_default(),
+        Err(error) => Err(format!("read: {error}")),
+        Ok(list) => parse(&list).ok_or_else(|| "parsed".to_owned()),
     };
-    let Some(sums) = parse(&list) else {
-        let what = "it cannot be parsed: the other files are not checked".to_owned();
-        return Some((0, vec![Mismatch { path, what }]));
+    let sums = match sums {
+        Ok(sums) => sums,
+        Err(why) => {
+            let what = format!("it cannot be {why}; the other files are not checked");
+            return Some((0, vec![Mismatch { path, what }]));
+        }
     };
     let unlisted = files.iter().filter(|name| !sums.contains_key(*name));
     let unlisted = unlisted.map(|name| (name, "it has no checksum".to_owned()));
     let listed = sums.iter().filter_map(|(name, known)| {
-        let what = match checksum_of(&dir.join(name)) {
+        // A name in the list alone may lead out of the directory.
+        let is_there = files.contains(name);
+        let absent = || io::Error::from(io::ErrorKind::NotFound);
+        let sum = if is_there { checksum_of(&dir.join(name)) } else { Err(absent()) };
+        let what = match sum {
             Ok(sum) if known.contains(&sum) => return None,
             Ok(_) => "it is not what was written: its checksum differs".to_owned(),
             Err(error) => format!("it cannot be read: {error}"),
@@ -96,9 +108,11 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::checksum::tests::run;
-    use crate::checksum::{checksum, replace_manifest};
+    use crate::checksum::{Checksums, checksum, replace_sealed};
 
     fn mismatches(run: &tempfile::TempDir) -> Vec<String> {
         let (_, mismatches) = verify(run.path(), &names(run.path()).unwrap()).unwrap();
@@ -128,7 +142,7 @@ mod tests {
         let manifest = [MANIFEST.to_owned()].into();
         let is_sound = || verify(dir.path(), &manifest).unwrap().1.is_empty();
         for text in ["old", "new"] {
-            replace_manifest(dir.path(), MANIFEST, text.as_bytes()).unwrap();
+            replace_sealed(dir.path(), MANIFEST, text.as_bytes(), Checksums::new()).unwrap();
             assert!(is_sound());
         }
         let both = ["new", "old"].map(|text| checksum(text.as_bytes()) + "  manifest.json\n");

@@ -1,4 +1,4 @@
-//! Numbered messages between parent and worker, over a socket of their own.
+//! Numbered messages between parent and child, over a socket of their own.
 //!
 //! Engines and their libraries write to standard output and error as they like, and leave
 //! half-written lines there. The messages share nothing with them, and one that is missing,
@@ -24,7 +24,8 @@ struct Numbered<M> {
 
 /// A reason to trust no further message of a connection.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConnectionError {
+#[non_exhaustive]
+pub enum ConnectionError {
     /// The connection ended, or failed, within the message of this number.
     #[error("message {0} breaks off")]
     BreaksOff(u64),
@@ -43,13 +44,15 @@ pub(crate) enum ConnectionError {
 }
 
 /// Writes messages, each as one numbered line of JSON.
-pub(crate) struct MessageWriter<W> {
+#[derive(Debug)]
+pub struct MessageWriter<W> {
     output: W,
     next: u64,
 }
 
 impl<W: Write> MessageWriter<W> {
-    pub(crate) const fn new(output: W) -> Self {
+    /// Returns the writer of a new connection.
+    pub const fn new(output: W) -> Self {
         Self { output, next: 0 }
     }
 
@@ -57,7 +60,8 @@ impl<W: Write> MessageWriter<W> {
     ///
     /// # Errors
     /// When the other side has gone, or does not read.
-    pub(crate) fn send<M: Serialize>(&mut self, message: &M) -> io::Result<()> {
+    #[expect(clippy::missing_panics_doc, reason = "a message is always valid JSON")]
+    pub fn send<M: Serialize>(&mut self, message: &M) -> io::Result<()> {
         let numbered = Numbered { number: self.next, message };
         let mut line = serde_json::to_vec(&numbered).expect("a message is always valid JSON");
         line.push(b'\n');
@@ -68,13 +72,15 @@ impl<W: Write> MessageWriter<W> {
 }
 
 /// Reads messages in the order in which they were written.
-pub(crate) struct MessageReader<R> {
+#[derive(Debug)]
+pub struct MessageReader<R> {
     input: R,
     next: u64,
 }
 
 impl<R: BufRead> MessageReader<R> {
-    pub(crate) const fn new(input: R) -> Self {
+    /// Returns the reader of a new connection.
+    pub const fn new(input: R) -> Self {
         Self { input, next: 0 }
     }
 
@@ -82,7 +88,7 @@ impl<R: BufRead> MessageReader<R> {
     ///
     /// # Errors
     /// [`ConnectionError`], when it is not the next message; then there is no sense in going on.
-    pub(crate) fn receive<M: DeserializeOwned>(&mut self) -> Result<Option<M>, ConnectionError> {
+    pub fn receive<M: DeserializeOwned>(&mut self) -> Result<Option<M>, ConnectionError> {
         let mut line = Vec::new();
         let read = self.input.by_ref().take(MESSAGE_BYTES_MAX).read_until(b'\n', &mut line);
         // The other side of a socket that ends with commands unread resets it: an end as any other.
@@ -118,9 +124,9 @@ impl<R: BufRead> MessageReader<R> {
 /// When standard input is not a socket, as Assay passes it to its children.
 pub fn connect() -> io::Result<UnixStream> {
     let parent = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    parent.peer_addr().map_err(|error| {
-        io::Error::new(error.kind(), "only Assay itself starts this command: use `assay run`")
-    })?;
+    parent
+        .peer_addr()
+        .map_err(|error| io::Error::new(error.kind(), "only Assay itself starts this command"))?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     Ok(parent)
 }

@@ -14,9 +14,9 @@ pub(crate) struct Places {
     /// Directory of the archive
     #[arg(long, global = true, help_heading = HEADING, default_value = "results", value_name = "DIR")]
     pub(crate) results: PathBuf,
-    /// Directory for the data of running engines
-    #[arg(long, global = true, help_heading = HEADING, default_value = "assay-data", value_name = "DIR")]
-    pub(crate) data_dir: PathBuf,
+    /// Directory for the data of running engines [default: assay-data]
+    #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
     /// Directory of fetched engine builds [default: ~/.cache/assay]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
     pub(crate) cache_dir: Option<PathBuf>,
@@ -27,6 +27,8 @@ pub(crate) struct Places {
 pub(crate) struct Environment {
     pub(crate) results: PathBuf,
     pub(crate) data_dir: PathBuf,
+    /// Whether the user named it.
+    pub(crate) is_data_dir_named: bool,
     pub(crate) cache_dir: Option<PathBuf>,
     pub(crate) is_colour_disabled: bool,
     /// Account that server processes run under, if set.
@@ -53,7 +55,8 @@ impl Environment {
         let cache_dir = supply::default_cache_dir(home.as_deref(), xdg.as_deref());
         Self {
             results: places.results.clone(),
-            data_dir: places.data_dir.clone(),
+            data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
+            is_data_dir_named: places.data_dir.is_some(),
             cache_dir: places.cache_dir.clone().or(cache_dir),
             is_colour_disabled: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
             server_user: variable("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),

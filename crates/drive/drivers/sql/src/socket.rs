@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use model::Address;
 
+/// The longest wait for a step of a login: hundreds of clients log in at once on a busy host.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+
 /// A connected socket.
 #[derive(Debug)]
 pub enum Socket {
@@ -18,24 +21,24 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Connects; reads time out as connecting does, until [`Socket::clear_read_timeout`].
+    /// Connects; reads time out after 30 s, until [`Socket::clear_read_timeout`].
     ///
     /// # Errors
     /// When no server listens.
-    pub fn connect(address: &Address, timeout: Duration) -> io::Result<Self> {
+    pub fn connect(address: &Address) -> io::Result<Self> {
         match address {
             Address::Socket(path) => {
                 let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(timeout))?;
+                stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
                 Ok(Self::Unix(stream))
             }
             Address::Tcp { host, port } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, timeout) {
+                    match TcpStream::connect_timeout(&address, LOGIN_TIMEOUT) {
                         Ok(stream) => {
                             stream.set_nodelay(true)?;
-                            stream.set_read_timeout(Some(timeout))?;
+                            stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
                             return Ok(Self::Tcp(stream));
                         }
                         Err(error) => last = error,
@@ -71,6 +74,14 @@ impl Socket {
     }
 }
 
+/// Says of a read timeout what it is: the system calls it "temporarily unavailable".
+fn timed_out(error: io::Error) -> io::Error {
+    if error.kind() != io::ErrorKind::WouldBlock {
+        return error;
+    }
+    io::Error::new(io::ErrorKind::TimedOut, "no answer within the time limit")
+}
+
 impl Read for Socket {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -78,6 +89,7 @@ impl Read for Socket {
             Self::Unix(stream) => stream.read(buffer),
             Self::Tcp(stream) => stream.read(buffer),
         }
+        .map_err(timed_out)
     }
 }
 
@@ -101,5 +113,18 @@ impl AsFd for Socket {
             Self::Unix(stream) => stream.as_fd(),
             Self::Tcp(stream) => stream.as_fd(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_server_is_a_timeout() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        ours.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        let error = Socket::Unix(ours).read(&mut [0]).unwrap_err();
+        assert_eq!(error.to_string(), "no answer within the time limit");
     }
 }

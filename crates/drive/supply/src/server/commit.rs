@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::BuildRef;
-
 use super::facts::facts;
 use super::hashes;
 use super::program::ServerProgram;
+use super::public::first_closed;
 use super::tree::{Files, TREE_DIR, Tree, is_open_to_all, open_to_all};
 use super::version::version_of;
 use crate::artifact::Artifact;
@@ -22,7 +21,7 @@ use crate::store::{Store, UserBuild};
 /// Fact: the version line of a server's program.
 const VERSION: &str = "version_string";
 
-/// A server's program, found and tested.
+/// A server's program, not yet run.
 struct Found {
     /// Its path in the tree.
     program: PathBuf,
@@ -69,16 +68,17 @@ impl Store {
         let Fetched { origin, facts, copied: at } = fetched;
         let ready = entry.work("ready")?;
         let (found, files) = match &at {
-            Some(root) => (self.examine(server, root, None)?, None),
+            Some(root) => (self.find_program(server, root)?, None),
             None => {
                 let tree = entry.place(true);
                 open_to_all(&tree)?;
-                let found = self.examine(server, &tree, Some(&entry.build))?;
+                let found = self.find_program(server, &tree)?;
                 fs::rename(&tree, ready.join(TREE_DIR)).map_err(SupplyError::io("move", &tree))?;
                 (found, Some(hashes::store_hashes(&ready)?))
             }
         };
-        entry.commit(&ready, found.artifact(entry, origin, (at, files), facts))
+        let artifact = found.artifact(entry, origin, (at, files), facts);
+        entry.commit(&ready, self.with_version(server, artifact, &ready)?)
     }
 
     /// Adds the user's installation by reference, without a copy.
@@ -89,7 +89,7 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
         let root = installation(own.library, server)?;
-        let found = self.examine(server, &root, None)?;
+        let found = self.find_program(server, &root)?;
         let is_same = |cached: &Artifact| {
             cached.sha256 == found.sha256 && cached.tree.as_ref().is_some_and(|it| it.root == root)
         };
@@ -99,18 +99,12 @@ impl Store {
         };
         let origin = format!("installation in {}", root.display());
         let ready = entry.work("ready")?;
-        entry.commit(&ready, found.artifact(&entry, origin, (Some(root), None), BTreeMap::new()))
+        let artifact = found.artifact(&entry, origin, (Some(root), None), BTreeMap::new());
+        entry.commit(&ready, self.with_version(server, artifact, &ready)?)
     }
 
-    /// Finds the server's program below `root` and checks its version output.
-    ///
-    /// The path of a fetched tree is temporary: errors name the program by its `build` instead.
-    fn examine(
-        &self,
-        server: &ServerProgram,
-        root: &Path,
-        build: Option<&BuildRef>,
-    ) -> Result<Found, SupplyError> {
+    /// Finds the server's program below `root`.
+    fn find_program(&self, server: &ServerProgram, root: &Path) -> Result<Found, SupplyError> {
         let others = &self.engines.servers;
         let Some(program) = server.find(root) else {
             let other = others.iter().find(|other| other.find(root).is_some());
@@ -125,34 +119,74 @@ impl Store {
             )));
         };
         let path = root.join(&program);
-        let shown = match build {
-            Some(build) => format!("{} of {build}", program.display()),
-            None => path.display().to_string(),
-        };
-        let output = version_of(&path, root, &shown)?;
-        let Some(version) = output.lines().find(|line| server.matches(line)) else {
-            let first = output.lines().next().unwrap_or("nothing");
-            let other = others.iter().find(|other| other.matches(&output));
-            let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
-            return Err(SupplyError::Unavailable(format!(
-                "{} is not {}: its `--version` prints: {first}{hint}",
-                path.display(),
-                server.engine
-            )));
-        };
-        if rustix::process::geteuid().is_root() && !is_open_to_all(&path) {
-            return Err(SupplyError::Unavailable(format!(
-                "{} is closed to other users, but a server that root starts runs as another: \
-                 chmod -R a+rX {}",
-                path.display(),
-                root.display()
-            )));
-        }
         let (sha256, bytes) = digest(&path)?;
-        let mut facts = facts(&path, root);
-        facts.insert(VERSION.to_owned(), version.trim().to_owned());
+        let facts = facts(&path, root);
         Ok(Found { program, sha256, bytes, facts })
     }
+
+    /// Runs the program of a server, below `ready` or in place, and notes its version.
+    ///
+    /// By root it is run as an account of its own, where that can enter. The path of a fetched tree
+    /// is temporary: errors name its program by its build instead.
+    fn with_version(
+        &self,
+        server: &ServerProgram,
+        mut artifact: Artifact,
+        ready: &Path,
+    ) -> Result<Artifact, SupplyError> {
+        let placed = artifact.clone().placed(ready);
+        let Some(Tree { root, at, program, .. }) = placed.tree.clone() else { return Ok(artifact) };
+        let shown = match at {
+            Some(_) => {
+                check_open_to_all(&placed.library, &root)?;
+                placed.library.display().to_string()
+            }
+            None => format!("{} of {}", program.display(), placed.build),
+        };
+        let opened = placed.open_to_all()?;
+        let version = self.version(server, &opened, &shown);
+        if version.is_err() {
+            opened.remove_copy()?;
+        }
+        artifact.facts.insert(VERSION.to_owned(), version?);
+        Ok(artifact)
+    }
+
+    /// Returns the line of a program's version output that is the server's.
+    fn version(
+        &self,
+        server: &ServerProgram,
+        artifact: &Artifact,
+        shown: &str,
+    ) -> Result<String, SupplyError> {
+        let root = artifact.tree.as_ref().map_or(Path::new("/"), |tree| &tree.root);
+        let output = version_of(&artifact.library, root, shown)?;
+        if let Some(version) = output.lines().find(|line| server.matches(line)) {
+            return Ok(version.trim().to_owned());
+        }
+        let first = output.lines().next().unwrap_or("nothing");
+        let other = self.engines.servers.iter().find(|other| other.matches(&output));
+        let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
+        Err(SupplyError::Unavailable(format!(
+            "{shown} is not {}: its `--version` prints: {first}{hint}",
+            server.engine
+        )))
+    }
+}
+
+/// Checks that the account that a server of root runs as can run a program in place.
+fn check_open_to_all(program: &Path, root: &Path) -> Result<(), SupplyError> {
+    let remedy = match first_closed(root) {
+        Some(dir) if rustix::process::geteuid().is_root() => format!("o+x {}", dir.display()),
+        None if rustix::process::geteuid().is_root() && !is_open_to_all(program) => {
+            format!("-R a+rX {}", root.display())
+        }
+        _ => return Ok(()),
+    };
+    Err(SupplyError::Unavailable(format!(
+        "{} is closed to other users, but a server that root starts runs as another: chmod {remedy}",
+        program.display(),
+    )))
 }
 
 /// Returns the directory of an installation, links followed.

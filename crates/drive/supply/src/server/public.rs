@@ -44,7 +44,8 @@ impl Artifact {
 
     fn open_below(mut self, root: &Path) -> Result<Self, SupplyError> {
         let Some(copy) = copy_of(&self, root) else { return Ok(self) };
-        let Some(tree) = self.tree.as_mut().filter(|tree| is_closed(&tree.root)) else {
+        let Some(tree) = self.tree.as_mut().filter(|tree| first_closed(&tree.root).is_some())
+        else {
             return Ok(self);
         };
         let from = std::mem::replace(&mut tree.root, copy.join(TREE_DIR));
@@ -75,9 +76,10 @@ fn copy_of(artifact: &Artifact, root: &Path) -> Option<PathBuf> {
     Some(root.join(name))
 }
 
-/// Returns whether other accounts cannot enter a directory.
-fn is_closed(dir: &Path) -> bool {
-    dir.ancestors().any(|dir| fs::metadata(dir).is_ok_and(|meta| meta.mode() & 0o001 == 0))
+/// Returns the first directory on a path that other accounts cannot enter.
+pub(super) fn first_closed(dir: &Path) -> Option<&Path> {
+    let is_closed = |dir: &&Path| fs::metadata(dir).is_ok_and(|meta| meta.mode() & 0o001 == 0);
+    dir.ancestors().filter(is_closed).last()
 }
 
 /// Returns whether only root can have written a directory.

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
-use child::Role;
+use dynlib::read_regular;
+use object::Endianness;
+use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH};
+use object::read::elf::ElfFile64;
 
 use crate::error::SupplyError;
-use crate::program::{lines, output, text};
+use crate::program::{lines, text, unless_busy};
+use crate::source::Distribution;
 
 /// Debian packages of libraries servers need; newer releases add `t64` to some.
 const PACKAGES: &[(&str, &str)] = &[
@@ -54,7 +58,10 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
     let failure =
         |reason: String| SupplyError::Unavailable(format!("{shown} does not run here: {reason}"));
-    let ended = output(command_with_libraries(program, root).arg("--version"));
+    let dirs = std::env::join_paths(library_dirs(root)).ok().filter(|path| !path.is_empty());
+    let dirs = dirs.map(|path| ("LD_LIBRARY_PATH".to_owned(), path.to_string_lossy().into_owned()));
+    let environment: Vec<_> = dirs.into_iter().collect();
+    let ended = unless_busy(|| ::server::version_output(program, &environment));
     let Output { status, stdout, stderr } = ended.map_err(|error| failure(error.to_string()))?;
     let output = text(&stdout) + &text(&stderr);
     if status.success() {
@@ -70,19 +77,52 @@ pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<Str
 }
 
 /// Returns the libraries a file below `root` needs that are not on this machine.
+///
+/// Read from the files, as the loader would search them: nothing of the tree is run. A file that
+/// cannot be parsed needs none.
 pub(crate) fn missing_libraries(file: &Path, root: &Path) -> Vec<String> {
-    // Without `ldd` none is known to be missing; the loader's error is shown instead.
-    let result = output(command_with_libraries(Path::new("ldd"), root).arg(file));
-    result.map_or_else(|_no_ldd| Vec::new(), |output| parse_missing(&text(&output.stdout)))
+    let mut dirs = library_dirs(root);
+    dirs.extend(Distribution::default().library_dirs());
+    let (mut todo, mut known, mut missing) = (vec![file.to_owned()], BTreeSet::new(), Vec::new());
+    while let Some(file) = todo.pop() {
+        let (needed, own_dirs) = needed_by(&file).unwrap_or_default();
+        dirs.splice(0..0, own_dirs);
+        for name in needed {
+            if known.contains(&name) {
+                continue;
+            }
+            match dirs.iter().map(|dir| dir.join(&name)).find(|path| path.is_file()) {
+                Some(found) => todo.push(found),
+                None => missing.push(name.clone()),
+            }
+            known.insert(name);
+        }
+    }
+    missing.sort();
+    missing
 }
 
-/// Parses the libraries that `ldd` reports as not found.
+/// Returns the names of the libraries that a file needs, and where it searches them first.
 ///
-/// Source: ldd(1): `NAME => not found`.
-fn parse_missing(output: &str) -> Vec<String> {
-    let missing = lines(output).filter_map(|line| line.strip_suffix("=> not found"));
-    let missing: BTreeSet<_> = missing.map(|name| name.trim().to_owned()).collect();
-    missing.into_iter().collect()
+/// Source: ELF, "Dynamic Section" (`DT_NEEDED`, `DT_RPATH`, `DT_RUNPATH`); ld.so(8), `$ORIGIN`.
+fn needed_by(file: &Path) -> Option<(Vec<String>, Vec<PathBuf>)> {
+    let image = read_regular(file).ok()?;
+    let elf = ElfFile64::<Endianness>::parse(&*image).ok()?;
+    let table = elf.elf_dynamic_table().ok()?;
+    let origin = file.parent()?.to_string_lossy();
+    let (mut needed, mut dirs) = (Vec::new(), Vec::new());
+    for entry in table.iter() {
+        let text = || Some(String::from_utf8_lossy(table.string(entry).ok()?).into_owned());
+        match entry.tag {
+            DT_NEEDED => needed.extend(text()),
+            DT_RPATH | DT_RUNPATH => {
+                let path = text()?.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin);
+                dirs.extend(path.split(':').map(PathBuf::from));
+            }
+            _ => {}
+        }
+    }
+    Some((needed, dirs))
 }
 
 /// Describes the missing libraries and their packages.
@@ -94,18 +134,6 @@ fn missing_libraries_text(missing: &[String]) -> String {
     }
     let packages = packages.into_iter().collect::<Vec<_>>().join(" ");
     format!("{output}: install their packages (Debian: apt install {packages})")
-}
-
-/// Returns a command with the library path of a tree.
-fn command_with_libraries(program: &Path, root: &Path) -> Command {
-    let mut command = child::command(Role::Program, program);
-    // A server may read the working directory, which need not be readable.
-    command.current_dir("/");
-    let dirs = library_dirs(root);
-    if let Some(path) = std::env::join_paths(dirs).ok().filter(|path| !path.is_empty()) {
-        command.env("LD_LIBRARY_PATH", path);
-    }
-    command
 }
 
 #[cfg(test)]
@@ -148,20 +176,49 @@ mod tests {
              no way"
         );
         let text = reported_version("\u{7f}ELF?").unwrap_err();
-        assert!(text.contains("does not run here: Exec format error"), "{text}");
+        assert!(text.contains("does not run here: `--version` failed"), "{text}");
     }
 
+    /// Goal: libraries are searched without running anything of the tree.
+    /// Method: a copy of this program needs a library of another name, which is then put in place.
     #[test]
     fn missing_libraries_are_named_with_their_packages() {
-        let output = "\tlinux-vdso.so.1 (0x00007ffc)\n\tlibaio.so.1 => not found\n\tlibm.so.6 => \
-                      /lib/libm.so.6 (0x7f)\n\tlibodd.so.3 => not found\n\tlibaio.so.1 => not \
-                      found\n";
-        assert_eq!(parse_missing(output), ["libaio.so.1", "libodd.so.3"]);
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(missing_libraries(&own, Path::new("/nowhere")), Vec::<String>::new());
+        let dir = tree("");
+        let program = dir.path().join("bin/server");
+        let image = fs::read(&own).unwrap();
+        let at = image.windows(10).position(|it| it == b"libc.so.6\0").unwrap();
+        fs::write(&program, [&image[..at], b"libq", &image[at + 4..]].concat()).unwrap();
+        let missing = missing_libraries(&program, dir.path());
+        assert_eq!(missing, ["libq.so.6"]);
+        assert_eq!(missing_libraries_text(&missing), "it lacks libq.so.6");
+        let lib = dir.path().join("lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+        fs::create_dir_all(&lib).unwrap();
+        fs::write(lib.join("libq.so.6"), "").unwrap();
+        assert_eq!(missing_libraries(&program, dir.path()), Vec::<String>::new());
+        assert_eq!(missing_libraries(&own.with_file_name("absent"), dir.path()), [""; 0]);
+        let both = ["libaio.so.1", "libodd.so.3"].map(str::to_owned);
         assert_eq!(
-            missing_libraries_text(&parse_missing(output)),
+            missing_libraries_text(&both),
             "it lacks libaio.so.1, libodd.so.3: install their packages (Debian: apt install \
              libaio1)"
         );
-        assert_eq!(missing_libraries_text(&["libodd.so.3".to_owned()]), "it lacks libodd.so.3");
+    }
+
+    #[test]
+    fn a_fetched_program_does_not_run_as_root() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root has rights to give up");
+            return;
+        }
+        let output = reported_version(
+            "#!/bin/sh\nid -u; grep -E '^(NoNewPrivs|CapEff)' /proc/self/status\n",
+        );
+        let output = output.unwrap();
+        let lines: Vec<_> = output.lines().map(str::trim).collect();
+        assert_ne!(lines[0], "0", "{output}");
+        assert!(output.contains("CapEff:\t0000000000000000"), "{output}");
+        assert!(output.contains("NoNewPrivs:\t1"), "{output}");
     }
 }

@@ -70,7 +70,7 @@ impl Distribution {
     }
 
     /// Returns the loader's usual directories.
-    fn library_dirs(&self) -> [PathBuf; 4] {
+    pub(crate) fn library_dirs(&self) -> [PathBuf; 4] {
         let triplet = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
         [&triplet, "usr/lib64", "usr/lib", "usr/local/lib"].map(|dir| self.root.join(dir))
     }

@@ -1,8 +1,8 @@
 //! Data directories of runs.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
@@ -44,7 +44,7 @@ impl DataRoot {
     pub fn take(path: &Path) -> Result<Self, RunnerError> {
         server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
-        fs::create_dir_all(path).map_err(fail)?;
+        create(path).map_err(fail)?;
         let path = fs::canonicalize(path).map_err(fail)?;
         let marker = path.join(MARKER);
         if !marker.exists() {
@@ -106,13 +106,18 @@ impl DataRoot {
     /// Makes an empty directory and lists it as ours.
     fn make(&self, name: &str, path: &Path) -> Result<(), RunnerError> {
         let fail = |source: io::Error| RunnerError::DataDir(path.to_path_buf(), source);
-        // One that was made but not listed, by a killed process, is empty.
-        if fs::create_dir(path).is_err() {
-            fs::remove_dir(path).map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
-            fs::create_dir(path).map_err(fail)?;
+        match fs::create_dir(path) {
+            // One that was made but not listed, by a killed process, is empty.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                fs::remove_dir(path)
+                    .map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
+                fs::create_dir(path).map_err(fail)?;
+            }
+            made => made.map_err(fail)?,
         }
         let inode = fs::metadata(path).map_err(fail)?.ino();
-        (&self.lock).write_all(format!("{inode} {name}\n").as_bytes()).map_err(fail)
+        // On a line of its own, even after one that a full disk broke off.
+        (&self.lock).write_all(format!("\n{inode} {name}\n").as_bytes()).map_err(fail)
     }
 }
 
@@ -126,9 +131,28 @@ impl Drop for DataRoot {
     }
 }
 
+/// Makes a directory and those above it.
+///
+/// Servers that root starts can enter them, whatever the umask; each run's own stays closed.
+fn create(path: &Path) -> io::Result<()> {
+    let is_absent = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
+    let absent: Vec<_> = path.ancestors().take_while(is_absent).collect();
+    fs::create_dir_all(path)?;
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    absent.iter().try_for_each(|dir| fs::set_permissions(dir, Permissions::from_mode(0o755)))
+}
+
 /// Removes the directories of runs that were killed with their parent, and their lines.
 fn sweep(root: &Path) -> io::Result<()> {
     made(root)?.iter().try_for_each(|dir| remove(dir))?;
+    for entry in fs::read_dir(root)?.flatten() {
+        // One that was made but not listed, by a killed process, is empty; no other is removed.
+        if entry.file_name().as_encoded_bytes().starts_with(RUN.as_bytes()) {
+            fs::remove_dir(entry.path()).ok();
+        }
+    }
     fs::write(root.join(MARKER), HEAD)
 }
 
@@ -222,6 +246,29 @@ mod tests {
         drop((root, second));
         DataRoot::take(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_made_is_not_reported_as_another_s() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(&dir.path().join("data")).unwrap();
+        let error = root.fresh(&"x".repeat(300)).unwrap_err();
+        assert!(matches!(error, RunnerError::DataDir(..)), "{error}");
+    }
+
+    /// Goal: a kill while a run's directory is made leaves nothing for ever.
+    /// Method: one that is not listed yet, and one that is listed after a line that broke off.
+    #[test]
+    fn directories_of_a_process_killed_while_it_made_them_are_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = DataRoot::take(dir.path()).unwrap();
+        (&root.lock).write_all(b"4711 run-bro").unwrap();
+        std::mem::forget(root.fresh("listed").unwrap());
+        fs::write(dir.path().join("run-listed/rows"), "rows").unwrap();
+        fs::create_dir(dir.path().join("run-made")).unwrap();
+        drop(root);
+        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
     }
 
     #[test]

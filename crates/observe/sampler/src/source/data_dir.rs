@@ -1,33 +1,45 @@
 //! Size of the run's data directory on storage.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Metadata};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use model::{Readings, metric};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::io::Errno;
+use rustix::path::Arg;
 
 use crate::targets::IsLog;
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;
+/// Deepest directory that is counted; no engine comes near, and each level holds a descriptor.
+const DEPTH_MAX: usize = 40;
 
 /// Measures the data directory; files may come and go meanwhile.
 ///
-/// `is_log` gets paths below it.
+/// It may belong to a server's account: no link is followed. `is_log` gets paths below it.
 pub(crate) fn sample(dir: &Path, is_log: Option<&IsLog>) -> Readings {
-    let is_log_below =
-        |path: &Path| is_log.is_some_and(|is_log| is_log(path.strip_prefix(dir).unwrap_or(path)));
+    let is_log_below = |path: &Path| is_log.is_some_and(|is_log| is_log(path));
     let mut sizes = Sizes::default();
     let mut readings = Readings::new();
-    if sizes.walk(dir, &is_log_below).is_err() {
+    let walked = open(CWD, dir).map_err(io::Error::from);
+    if walked.and_then(|dir| sizes.walk(dir, Path::new(""), &is_log_below)).is_err() {
         return readings;
     }
     readings.set(metric::DATA_DIR_BYTES, sizes.all);
     // An engine whose logs cannot be identified by name has an unknown log size, not none.
     readings.set(metric::LOG_BYTES, is_log.map(|_| sizes.logs));
     readings
+}
+
+/// Opens a directory in another, unless it is a link.
+fn open(parent: impl AsFd, name: impl Arg) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
 }
 
 /// Sizes found so far, bytes on storage.
@@ -39,16 +51,32 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Adds what lies in `dir`.
-    fn walk(&mut self, dir: &Path, is_log: &dyn Fn(&Path) -> bool) -> io::Result<()> {
-        for entry in fs::read_dir(dir)? {
-            let entry = entry?;
-            let Some(meta) = if_there(entry.metadata())? else { continue };
+    /// Adds what lies in `dir`, which is `below` the data directory.
+    fn walk(
+        &mut self,
+        dir: OwnedFd,
+        below: &Path,
+        is_log: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<()> {
+        if below.components().count() > DEPTH_MAX {
+            return Err(io::Error::other("directories are nested too deep"));
+        }
+        let mut entries = Dir::new(dir)?;
+        while let Some(entry) = entries.read().transpose()? {
+            let name = entry.file_name();
+            if name == c"." || name == c".." {
+                continue;
+            }
+            let parent = entries.fd()?;
+            let meta = if_there(statat(parent, name, AtFlags::SYMLINK_NOFOLLOW))?;
+            let Some(meta) = meta else { continue };
             let bytes = self.count(&meta);
             self.all += bytes;
-            if meta.is_dir() {
-                if_there(self.walk(&entry.path(), is_log))?;
-            } else if is_log(&entry.path()) {
+            let path = below.join(OsStr::from_bytes(name.to_bytes()));
+            if is_dir(&meta) {
+                let Some(dir) = if_there(open(parent, name))? else { continue };
+                self.walk(dir, &path, is_log)?;
+            } else if is_log(&path) {
                 self.logs += bytes;
             }
         }
@@ -56,26 +84,34 @@ impl Sizes {
     }
 
     /// Returns what an entry takes, 0 when another name of the same file was counted already.
-    fn count(&mut self, meta: &Metadata) -> u64 {
-        let is_shared = !meta.is_dir() && meta.nlink() > 1;
-        if is_shared && !self.linked.insert((meta.dev(), meta.ino())) {
+    fn count(&mut self, meta: &Stat) -> u64 {
+        let is_shared = !is_dir(meta) && meta.st_nlink > 1;
+        if is_shared && !self.linked.insert((meta.st_dev, meta.st_ino)) {
             return 0;
         }
-        meta.blocks() * BLOCK_BYTES
+        u64::try_from(meta.st_blocks).unwrap_or(0) * BLOCK_BYTES
     }
 }
 
+fn is_dir(meta: &Stat) -> bool {
+    FileType::from_raw_mode(meta.st_mode).is_dir()
+}
+
 /// Returns `None` for what vanished: compaction deletes files while they are counted.
-fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+///
+/// A directory that has become a link or a file has vanished, too.
+fn if_there<T>(result: Result<T, Errno>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+        Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
     use std::sync::Arc;
 
     use super::*;
@@ -123,9 +159,40 @@ mod tests {
 
     #[test]
     fn files_that_vanish_are_not_counted_and_the_size_of_a_missing_directory_is_absent() {
-        assert_eq!(if_there::<()>(Err(ErrorKind::NotFound.into())).unwrap(), None);
-        assert!(if_there::<()>(Err(ErrorKind::PermissionDenied.into())).is_err());
+        assert_eq!(if_there::<()>(Err(Errno::NOENT)).unwrap(), None);
+        assert!(if_there::<()>(Err(Errno::ACCESS)).is_err());
         assert!(super::sample(Path::new("/nonexistent"), None).is_empty());
+    }
+
+    /// Goal: files that are not the engine's own are never counted.
+    /// Method: directories turn into links to a large one, and back, while they are counted.
+    #[test]
+    fn links_lead_nowhere_however_fast_they_are_planted() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        const FOREIGN_BYTES: usize = 4 << 20;
+        let foreign = tempfile::tempdir().unwrap();
+        fs::create_dir(foreign.path().join("below")).unwrap();
+        fs::write(foreign.path().join("below/000001.log"), vec![7; FOREIGN_BYTES]).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        symlink(foreign.path(), at("link")).unwrap();
+        symlink(foreign.path().join("below/000001.log"), at("000002.log")).unwrap();
+        let is_done = AtomicBool::new(false);
+        let largest = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    fs::create_dir(at("turns")).unwrap();
+                    fs::remove_dir(at("turns")).unwrap();
+                    symlink(foreign.path(), at("turns")).unwrap();
+                    fs::remove_file(at("turns")).unwrap();
+                }
+            });
+            let largest = (0..3_000).map(|_| sizes(dir.path(), &[".log"]).0).fold(0.0, f64::max);
+            is_done.store(true, Ordering::Relaxed);
+            largest
+        });
+        assert!(largest < FOREIGN_BYTES as f64 / 2.0, "{largest}");
+        assert!(super::sample(&at("link"), None).is_empty(), "nor is the directory itself a link");
     }
 
     /// Goal: counting while files come and go never fails.

@@ -1,16 +1,19 @@
 //! `assay micro`: cost of checksums and compression per block.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _, stdin, stdout};
+use std::io::BufReader;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, ExitCode, Stdio};
+use std::process::{Child, ExitCode, Stdio};
 
 use child::Role;
-use micro::{Request, Response, Set};
+use micro::{Request, Responder, Response, Set};
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
 use render::{Format, render_micro};
+use runner::{MessageReader, MessageWriter};
 
 use super::requested_build;
 use crate::diagnostic::IntoReport as _;
@@ -49,7 +52,7 @@ pub(crate) struct Args {
     /// Output format: text, markdown, csv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
-    /// Serve requests on stdin for one library (used by `micro`)
+    /// Serve requests for one library (used by `micro`)
     #[arg(long, hide = true, value_name = "LIBRARY")]
     serve: Option<PathBuf>,
 }
@@ -116,12 +119,19 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 /// Serves requests in a child process.
 fn serve(library: &Path) -> Result<ExitCode> {
+    // Before the library is loaded.
+    let parent = runner::connect().into_report()?;
+    let mut requests = MessageReader::new(BufReader::new(parent.try_clone().into_report()?));
+    let mut responses = MessageWriter::new(parent);
     let set = if library == Path::new(CRATES) {
         Set::crates()
     } else {
         Set::rocksdb(library).into_report()?
     };
-    micro::serve(set, BufReader::new(stdin()), stdout()).into_report()?;
+    let mut responder = Responder::new(set);
+    while let Some(request) = requests.receive().into_report()? {
+        responses.send(&responder.respond(request)).into_report()?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -175,23 +185,24 @@ fn measure(
 struct Server {
     implementation: Implementation,
     process: Child,
-    requests: ChildStdin,
-    responses: BufReader<ChildStdout>,
+    requests: MessageWriter<UnixStream>,
+    responses: MessageReader<BufReader<UnixStream>>,
 }
 
 impl Server {
     fn start(implementation: Implementation, library: &Path) -> Result<Self> {
         let program = std::env::current_exe().into_report()?;
-        let mut process = child::command(Role::Worker, program)
+        let (socket, theirs) = UnixStream::pair().into_report()?;
+        let responses = MessageReader::new(BufReader::new(socket.try_clone().into_report()?));
+        let requests = MessageWriter::new(socket);
+        let process = child::command(Role::Worker, program)
             .arg("micro")
             .arg("--serve")
             .arg(library)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null())
             .spawn()
             .into_report()?;
-        let requests = process.stdin.take().expect("stdin is piped");
-        let responses = BufReader::new(process.stdout.take().expect("stdout is piped"));
         let mut server = Self { implementation, process, requests, responses };
         if let Response::Serves(serves) = server.request(Request::Serves)? {
             server.implementation.serves = serves;
@@ -201,16 +212,17 @@ impl Server {
 
     /// Sends a request, and waits for the response.
     fn request(&mut self, question: Request) -> Result<Response> {
-        let text = serde_json::to_string(&question).into_report()?;
-        let sent = writeln!(self.requests, "{text}").and_then(|()| self.requests.flush());
-        let mut line = String::new();
-        if sent.is_ok() && self.responses.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
-            return serde_json::from_str(&line).into_report();
+        let sent = self.requests.send(&question);
+        let response = sent.map_or(Ok(None), |()| self.responses.receive());
+        let name = &self.implementation.name;
+        let untrusted = |error| miette!("the messages of {name} cannot be trusted: {error}");
+        if let Some(response) = response.map_err(untrusted)? {
+            return Ok(response);
         }
         Err(miette!(
             help = "its error message is above",
             "the process of {} ended before it responded",
-            self.implementation.name
+            name
         ))
     }
 }

@@ -14,6 +14,7 @@ use render::figure::figure;
 use super::budget::BudgetArgs;
 use super::published;
 use super::run_options::{ExperimentArgs, rates};
+use super::servers;
 use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -71,6 +72,7 @@ impl CheckedPlan {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let checked =
         args.experiment_args.check(&Program::of(environment), machine(environment), ui)?;
+    let environment = &servers::with_open_data(environment, &checked.experiment, ui);
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let lines = match args.budget.lines(experiment, environment)? {

@@ -49,10 +49,10 @@ pub(crate) fn write_page(
     to: Option<&Path>,
     window: Window,
 ) -> Result<PathBuf> {
-    let path = to.map_or_else(|| dir.path().join("report.html"), Path::to_path_buf);
     let page = with_input(dir, window, render_html)?;
-    write(&path, page.as_bytes())?;
-    Ok(path)
+    let Some(path) = to else { return dir.write_page(&page).into_report() };
+    write(path, page.as_bytes())?;
+    Ok(path.to_path_buf())
 }
 
 fn write_post(dir: &ExperimentDir, to: &Path, window: Window) -> Result<PathBuf> {

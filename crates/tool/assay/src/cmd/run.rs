@@ -87,18 +87,8 @@ fn execute(
 ) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     // First: a typing error must not leave directories behind.
-    let fresh = match &args.resume {
-        Some(_) => None,
-        None => {
-            let (catalog, machine) = (Program::of(environment), planning::machine(environment));
-            let mut checked = args.experiment_args.check(&catalog, machine, ui)?;
-            args.until.prepare(&mut checked.experiment, ui)?;
-            let planned =
-                planning::expand(checked.experiment.clone(), args.disk_floor, environment)?;
-            planned.check()?;
-            Some((checked, planned.plan))
-        }
-    };
+    let (fresh, environment) = prepare(args, &results, environment, ui)?;
+    let environment = &environment;
     let data = DataRoot::take(&environment.data_dir).into_report()?;
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
@@ -141,11 +131,32 @@ fn execute(
         outcome = measure(&bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
         planned = extended;
     }
-    let code = print_result(args, &dir, &planned, ui)?;
+    let code = print_result(args, &dir, &planned, ui);
+    // What stopped the runs comes first: it may have kept the result from being printed, too.
     match outcome? {
-        complete if complete == planned.plan.cells.len() => Ok(code),
+        complete if complete == planned.plan.cells.len() => code,
         _ => Ok(ExitCode::FAILURE),
     }
+}
+
+/// Checks and plans a new experiment; returns the environment for its servers, or a stored one's.
+fn prepare(
+    args: &Args,
+    results: &Results,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<(Option<(Checked, Plan)>, Environment)> {
+    if let Some(name) = &args.resume {
+        let stored = results.find(name).and_then(|dir| dir.manifest()).into_report()?;
+        return Ok((None, servers::with_open_data(environment, &stored.plan.experiment, ui)));
+    }
+    let (catalog, machine) = (Program::of(environment), planning::machine(environment));
+    let mut checked = args.experiment_args.check(&catalog, machine, ui)?;
+    args.until.prepare(&mut checked.experiment, ui)?;
+    let environment = servers::with_open_data(environment, &checked.experiment, ui);
+    let planned = planning::expand(checked.experiment.clone(), args.disk_floor, &environment)?;
+    planned.check()?;
+    Ok((Some((checked, planned.plan)), environment))
 }
 
 /// Executes the incomplete runs of a plan; returns the number of complete ones.

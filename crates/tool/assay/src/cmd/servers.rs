@@ -1,15 +1,21 @@
 //! Servers of an experiment: started here, or already running.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use model::{Dsn, Endpoint, Experiment, Password, Variant};
 use runner::Served;
+use server::User;
 
-use crate::environment::password;
+use crate::environment::{Environment, password};
 use crate::registry;
+use crate::ui::Ui;
 
 /// Prefix of the variable with a variant's password.
 const PASSWORD: &str = "ASSAY_PASSWORD_";
+
+/// Data directory of servers that cannot enter the default one. Source: FHS 3.0, `/var/lib`.
+const OPEN_DATA_DIR: &str = "/var/lib/assay/data";
 
 /// The variant of a password that is not set, and a message.
 pub(crate) type MissingPassword = (String, String);
@@ -29,6 +35,39 @@ pub(crate) fn of(experiment: &Experiment) -> Result<BTreeMap<String, Served>, Mi
         servers.extend(served.map(|served| (variant.name.clone(), served)));
     }
     Ok(servers)
+}
+
+/// Returns the environment with a data directory that the experiment's servers can reach.
+///
+/// The default one may lie in a closed home of root. One that the user named stays, and is refused
+/// with its remedy before the first run.
+pub(crate) fn with_open_data(
+    environment: &Environment,
+    experiment: &Experiment,
+    ui: &Ui,
+) -> Environment {
+    let mut environment = environment.clone();
+    let is_started = |variant: &Variant| {
+        variant.dsn.is_none() && registry::kind(&variant.build.engine).is_some()
+    };
+    let user = environment.server_user.as_deref();
+    let is_open = |dir: &Path| User::check_data_dir(dir, user).is_ok();
+    if !environment.is_data_dir_named
+        && experiment.variants.iter().any(is_started)
+        && !is_open(&environment.data_dir)
+        && is_open(Path::new(OPEN_DATA_DIR))
+    {
+        ui.status(format_args!(
+            "data      in {OPEN_DATA_DIR}: the account of servers cannot use {}; --data-dir names \
+             another place",
+            std::path::absolute(&environment.data_dir)
+                .as_deref()
+                .unwrap_or(&environment.data_dir)
+                .display()
+        ));
+        environment.data_dir = OPEN_DATA_DIR.into();
+    }
+    environment
 }
 
 fn endpoint(variant: &Variant, dsn: &Dsn) -> Result<Endpoint, MissingPassword> {

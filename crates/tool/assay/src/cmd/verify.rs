@@ -19,8 +19,8 @@ use crate::ui::Ui;
   assay verify quickstart    the newest experiment of that name
 
 A finished run has the SHA-256 of its files in `checksums` (check it with sha256sum -c, too). The
-figures of its steps are counted again from intervals and histogram logs. Runs without checksums,
-of an older Assay or killed, are not checked.
+figures of its steps are counted again from intervals and histogram logs. The files of runs without
+checksums, of an older Assay or killed, are not checked; their steps are counted again.
 
 Exit code: 0 if all that was checked is what was written, 1 if not.")]
 pub(crate) struct Args {
@@ -68,7 +68,9 @@ impl Verified {
         self.unchecked += check.unchecked.len();
         self.mismatches.extend(check.mismatches);
         self.runs += check.sound.len();
-        for (steps, mismatches) in parallel_map(&check.sound, |run| recount(run)) {
+        let unchecked = check.unchecked.iter().filter(|unchecked| *unchecked != dir.path());
+        let runs: Vec<_> = check.sound.iter().chain(unchecked).collect();
+        for (steps, mismatches) in parallel_map(runs, |run| recount(run)) {
             self.steps += steps;
             self.mismatches.extend(mismatches);
         }
@@ -107,6 +109,8 @@ fn recount(run: &Path) -> (usize, Vec<Mismatch>) {
             let what = |step: String| format!("{step} than its intervals and histogram logs");
             (steps, differing.into_iter().map(what).map(mismatch).collect())
         }
+        // It was killed before its first step.
+        Err(error) if error.is_absence() => (0, Vec::new()),
         Err(error) => (0, vec![mismatch(format!("its steps cannot be counted again: {error}"))]),
     }
 }

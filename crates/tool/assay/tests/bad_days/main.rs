@@ -9,7 +9,7 @@ mod memory_cap_kills_are_recorded;
 mod pauses_are_in_no_interval;
 mod results_must_be_writable;
 mod run_survives_engine_faults;
-mod run_survives_sigkill;
 mod sandbox;
+mod server_traces;
 mod servers_are_cleaned_up;
 mod until_runs_a_pilot_and_one_extension;

@@ -100,11 +100,16 @@ impl Sandbox {
         Results::at(&self.path("results")).find(NAME).ok()
     }
 
-    /// Returns the records of the newest experiment, by cell.
+    /// Returns the records of the newest experiment, by cell; those of complete runs agree with
+    /// their seconds and histograms.
     pub(crate) fn records(&self) -> BTreeMap<String, RunRecord> {
         let Some(dir) = self.experiment() else { return BTreeMap::new() };
         let manifest = dir.manifest().expect("a manifest is always readable");
         let records = dir.runs(&manifest).expect("a record is always readable");
+        for record in records.iter().filter(|record| record.end.is_complete()) {
+            let differing = runner::recount(&dir.run_dir(&record.cell.id), record);
+            assert_eq!(differing.expect("its logs are readable"), [""; 0], "{}", record.cell.id);
+        }
         records.into_iter().map(|record| (record.cell.id.clone(), record)).collect()
     }
 

@@ -12,6 +12,7 @@ use rustix::process::Signal;
 use server::Running;
 
 use crate::sandbox::{NAME, Sandbox, joined_text, note, now, output_text, send, wait_until};
+use crate::server_traces::{assert_clean, private, processes, processes_in, sandbox_of, server};
 
 /// The server that is measured.
 const BUILD: &str = "postgres@15.10";
@@ -21,65 +22,6 @@ const LONG: Duration = Duration::from_secs(60);
 /// Makes a sandbox that reads from Postgres; prints why without one.
 fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
     sandbox_of(BUILD, duration, options)
-}
-
-/// Makes a sandbox that reads from a build; prints why without it.
-fn sandbox_of(build: &str, duration: &str, options: &str) -> Option<Sandbox> {
-    if let Err(reason) = supply::testing::server(build) {
-        note(&format!("skipped: {reason}"));
-        return None;
-    }
-    let benchmark = format!(
-        "steps = [\"fillseq\", \"readrandom\"]\nrows = \"2k\"\nduration = \"{duration}\"\n\
-         warmup = \"0s\""
-    );
-    Some(Sandbox::with_options(&benchmark, &[("pg", build, options.to_owned())]))
-}
-
-/// Returns the server processes: their working directory is in the data directory.
-fn processes(sandbox: &Sandbox) -> Vec<u32> {
-    let workers = sandbox.workers();
-    let inside = processes_in(&sandbox.path("data")).into_iter();
-    inside.filter(|process| !workers.contains(process)).collect()
-}
-
-/// Returns the processes whose working directory is `data` or below.
-fn processes_in(data: &Path) -> Vec<u32> {
-    let Ok(data) = fs::canonicalize(data) else { return Vec::new() };
-    let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();
-    let is_inside =
-        |path: PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data));
-    let inside = all.filter(|entry| is_inside(entry.path()));
-    inside.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// Returns the server's main process, the parent of the others.
-fn server(sandbox: &Sandbox) -> u32 {
-    let all = processes(sandbox);
-    let parent = |pid: &u32| {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<u32>().ok()
-    };
-    let first = all.iter().find(|pid| parent(pid).is_some_and(|parent| !all.contains(&parent)));
-    *first.expect("a server runs")
-}
-
-/// Returns the private directories of the sandbox's servers.
-fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
-    let data = fs::canonicalize(sandbox.path("data")).unwrap_or_default();
-    let data = data.to_string_lossy().into_owned();
-    let all = fs::read_dir("/tmp").expect("there is a /tmp").flatten().map(|entry| entry.path());
-    let is_its = |path: &PathBuf| {
-        fs::read_to_string(path.join("note.json")).is_ok_and(|note| note.contains(&data))
-    };
-    all.filter(is_its).collect()
-}
-
-/// Checks that no server process or directory is left.
-fn assert_clean(sandbox: &Sandbox) {
-    assert_eq!(processes(sandbox), Vec::<u32>::new());
-    assert_eq!(private(sandbox), Vec::<PathBuf>::new());
-    assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
 /// Starts the experiment and waits until a second of its reads is stored.

@@ -1,6 +1,6 @@
 //! `assay micro` measures kernels per block and rejects invalid arguments.
 
-use crate::workspace::Workspace;
+use crate::workspace::{ProgramOutput, Workspace};
 
 #[test]
 fn every_linked_kernel_is_measured() {
@@ -38,4 +38,15 @@ fn invalid_micro_arguments_are_rejected() {
         assert_ne!(output.code, 0);
         assert!(output.err.contains(expected), "{}", output.err);
     }
+}
+
+/// Goal: what a library prints is never taken for a response: they share no stream.
+#[test]
+fn the_process_of_a_library_serves_its_parent_alone() {
+    let workspace = Workspace::new();
+    let mut program = workspace.program(&["micro", "--serve", "crates"]);
+    let output = program.write_stdin("{\"number\":0,\"message\":\"Serves\"}\n").output();
+    let output = ProgramOutput::of(output.expect("it starts"));
+    assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
+    assert!(output.err.contains("only Assay itself starts this command"), "{}", output.err);
 }

@@ -1,20 +1,37 @@
 //! Records of a run, and disturbances of the host meanwhile.
 
+use std::process::Command;
+
 use model::record::{OpSummary, Percentiles};
 use model::validity::{ArrivalsRecord, InvalidCause, LoadStatus};
 use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord};
 
-use crate::sandbox::{Sandbox, note};
+use crate::sandbox::{Sandbox, joined_text, note};
 
 /// Exit codes of `assay run` when every run is complete: measured, or nothing measured in time.
-pub(crate) const RAN: &[i32] = &[0, 3];
+const RAN: &[i32] = &[0, 3];
+/// What a load beyond a busy host is rejected with.
+pub(crate) const BUSY: &str = "the host was busy, which is the likely cause";
 /// The step that is offered a load in most of these tests.
 pub(crate) const STEP: &str = "readrandom";
 /// CPU use of others, as a share of one CPU, that makes a host busy.
-const BUSY: f64 = 0.03;
+const BUSY_SHARE: f64 = 0.03;
 
 /// Start lag that no quiet host causes: a tick of its scheduler.
 const LONG_SLEEP: Nanos = Nanos::from_millis(4);
+
+/// Runs a command; returns whether it measured, and not that the host is too busy for its load.
+pub(crate) fn measures(command: &mut Command) -> bool {
+    let output = command.output().expect("it runs");
+    let text = joined_text(&output);
+    if text.contains(BUSY) {
+        note(&format!("skipped: {text}"));
+        return false;
+    }
+    let code = output.status.code();
+    assert!(code.is_some_and(|code| RAN.contains(&code)), "{code:?}: {text}");
+    true
+}
 
 /// A run of one cell, with its intervals.
 pub(crate) struct Run {
@@ -89,7 +106,7 @@ impl Run {
             let share = us("others_cpu_us") / 1e6 / interval.length_ns.as_secs_f64();
             let stolen_ms = us("host_steal_us") / 1e3;
             let at = interval.start_ns;
-            (share > BUSY || stolen_ms > 0.0).then(|| {
+            (share > BUSY_SHARE || stolen_ms > 0.0).then(|| {
                 format!(
                     "host busy (at {at}: others used {:.0} % of a CPU, {stolen_ms} ms stolen)",
                     share * 100.0

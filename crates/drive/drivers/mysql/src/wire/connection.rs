@@ -15,8 +15,6 @@ use super::row::Fields;
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
 
-/// Timeout of connecting and of each read of the login: the server may listen without answering.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(20);
 /// Locks the database for a run; waits 5 s: a client that has just left may still hold it.
 const LOCK: &str = "SELECT GET_LOCK(CONCAT('assay ', DATABASE()), 5)";
 /// Error of a statement that cannot be prepared.
@@ -78,7 +76,7 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
-        let socket = Socket::connect(&endpoint.address, LOGIN_TIMEOUT).map_err(|error| {
+        let socket = Socket::connect(&endpoint.address).map_err(|error| {
             Failure::Lost(format!("no server answers at {}: {error}", endpoint.address))
         })?;
         let is_secure = socket.is_secure();

@@ -22,8 +22,6 @@ use super::value::{Coder, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
-/// Timeout of connecting and of each read of the login.
-const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// Port in a socket's name when only its directory is given.
 ///
 /// Source: Postgres' documentation, "Connections and Authentication", `port`.
@@ -193,7 +191,7 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
-        let mut stream = Socket::connect(&with_socket_file(&endpoint.address), LOGIN_TIMEOUT)?;
+        let mut stream = Socket::connect(&with_socket_file(&endpoint.address))?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
         stream.clear_read_timeout()?;

@@ -1,0 +1,92 @@
+//! Opens files of an archive, which may come from a stranger.
+//!
+//! A pipe or a device in the place of a file is refused and not waited for. Links are followed up
+//! to an experiment's directory and not below it: none leads to a file outside of the archive.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// Opens a regular file for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    open_as(path, OpenOptions::new().read(true))
+}
+
+/// Opens a regular file with these options; follows no link at its name, and waits for no pipe.
+pub(crate) fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let not_regular =
+        || io::Error::other("it is a link, a directory, a pipe or a device, and no regular file");
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let flags = i32::try_from(flags).map_err(io::Error::other)?;
+    let file = options.custom_flags(flags).open(path).map_err(|error| {
+        let is_other = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
+        if is_other { not_regular() } else { error }
+    })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// Reads a whole regular file.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Checks that a directory below an experiment's is no link; an absent one is none.
+pub(crate) fn check_dir(dir: &Path) -> io::Result<()> {
+    match dir.is_symlink() {
+        true => Err(io::Error::other("its directory is a link, which is not followed")),
+        false => Ok(()),
+    }
+}
+
+/// Checks that neither a run's directory nor the one above it is a link.
+pub(crate) fn check_run_dir(dir: &Path) -> io::Result<()> {
+    check_dir(dir.parent().unwrap_or(dir))?;
+    check_dir(dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::PathBuf;
+
+    use rustix::fs::{CWD, Mode, mkfifoat};
+
+    use super::*;
+
+    #[test]
+    fn only_a_regular_file_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "abc").unwrap();
+        assert_eq!(read(&at("file")).unwrap(), b"abc");
+        mkfifoat(CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        symlink("file", at("link")).unwrap();
+        symlink("absent", at("dangling")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        let others = ["pipe", "link", "dangling", "socket", "."].map(at);
+        for path in others.iter().chain(&[PathBuf::from("/dev/zero")]) {
+            let error = read(path).unwrap_err().to_string();
+            assert!(error.ends_with("no regular file"), "{}: {error}", path.display());
+        }
+        assert_eq!(read(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_run_below_a_link_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("runs/one")).unwrap();
+        symlink("runs", dir.path().join("linked")).unwrap();
+        symlink("one", dir.path().join("runs/two")).unwrap();
+        check_run_dir(&dir.path().join("runs/one")).unwrap();
+        check_run_dir(&dir.path().join("runs/absent")).unwrap();
+        for run in ["linked/one", "runs/two"] {
+            let error = check_run_dir(&dir.path().join(run)).unwrap_err().to_string();
+            assert!(error.contains("is a link, which is not followed"), "{error}");
+        }
+    }
+}
