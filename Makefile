@@ -18,10 +18,12 @@ test:
 	cargo test --package load --features model-check --lib model_check
 
 # Every campaign at full length, about an hour: a fault at each system call on the archive, a thousand
-# kills. `make test` has a sample of each. A failure prints how to repeat it alone.
+# kills, the rights and passwords of every server. `make test` has a sample of each. A failure prints
+# how to repeat it alone.
 campaign:
 	@./scripts/setup.sh test
 	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
+	ASSAY_CAMPAIGN=long cargo test --package assay --test promises children_get -- --nocapture
 
 # What our own code costs.
 bench: setup

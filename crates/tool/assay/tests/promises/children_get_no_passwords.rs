@@ -76,7 +76,7 @@ engine = "postgres"
 dsn = "DSN"
 "#;
 /// Time between two scans of all processes.
-const PAUSE: Duration = Duration::from_millis(3);
+const PAUSE: Duration = Duration::from_millis(10);
 /// Depth below the data directory at which a server has its files.
 const DEPTH: u32 = 3;
 
@@ -153,10 +153,10 @@ impl Watch {
             let status = fs::read_to_string(process.join("status")).unwrap_or_default();
             !status.contains("Uid:") || status.contains("Uid:\t0\t")
         };
-        // Between two programs rights are those of the earlier one; `unshare` has them in a name
-        // space of its own, until it runs the next.
+        // Those that take the rights away have them until they run the next program.
         let before = program();
-        if is_of_root() || before.ends_with("unshare") || before != program() {
+        let is_between = ["setpriv", "unshare"].iter().any(|name| before.ends_with(name));
+        if is_of_root() || is_between || before != program() {
             return;
         }
         assert_without_rights(&process);
