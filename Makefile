@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test bench bench-peers docs validation tidy setup
+.PHONY: run test fuzz bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -10,11 +10,16 @@ run: setup
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
 # mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
 # are skipped; other engines and allocators are installed where the distribution has them. The last
-# line tries the client threads in many orders.
+# lines try the client threads in many orders, and fuzz for seconds where cargo-fuzz is installed.
 test:
 	@./scripts/setup.sh test
 	cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
+	./scripts/fuzz.sh
+
+# Feeds mutated files to every reader of untrusted files; ASSAY_CAMPAIGN=long takes five minutes each.
+fuzz:
+	./scripts/fuzz.sh
 
 # What our own code costs.
 bench: setup
