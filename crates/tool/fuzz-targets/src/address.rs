@@ -1,6 +1,6 @@
 //! Target of addresses of servers: nothing displayed has a run of the password.
 
-use plan::{Overrides, QuickVariants, load, quick};
+use plan::{Checked, Overrides, PlanError, QuickVariants, load, quick};
 
 use crate::catalog::{MACHINE, OneText};
 use crate::plans::shown;
@@ -81,30 +81,41 @@ pub(crate) fn address(data: &[u8]) {
 
 /// Returns everything displayed of an experiment file.
 fn of_file(text: &str) -> String {
-    match load("file.toml", text, &Overrides::default(), &OneText::default(), MACHINE) {
+    displayed(load("file.toml", text, &Overrides::default(), &OneText::default(), MACHINE))
+}
+
+/// Returns everything displayed of an error, or displayed and stored of a checked experiment.
+fn displayed(checked: Result<Checked, PlanError>) -> String {
+    match checked {
         Ok(checked) => {
             let error = checked.variant_error("a", "it cannot be reached");
             let stored = serde_json::to_string(&checked.experiment).expect("it is valid JSON");
-            let shown = shown(&error);
-            format!("{checked:?}\n{stored}\n{error:?}\n{shown}")
+            format!("{checked:?}\n{stored}\n{error:?}\n{}", shown(&error))
         }
         Err(error) => format!("{error:?}\n{}", shown(&error)),
     }
 }
 
-/// Returns everything displayed of an address typed as an engine, and as an option.
+/// Returns everything displayed of an address typed as a step, an engine, a profile or an option.
 fn of_options(address: &str) -> String {
-    let typed = |engine: &str, options: &[String]| {
-        let engines = vec![engine.to_owned()];
-        let variants = QuickVariants { engines, profile: None, options: options.to_vec() };
-        let steps = ["readrandom".to_owned()];
-        let overrides = Overrides::default();
-        match quick(&steps, &variants, &overrides, &OneText::default(), MACHINE) {
-            Ok(_) => String::new(),
-            Err(error) => format!("{error:?}\n{}", shown(&error)),
-        }
+    let typed = |step: &str, engine: &str, profile: Option<&str>, option: &str| {
+        let variants = QuickVariants {
+            engines: vec![engine.to_owned()],
+            profile: profile.map(str::to_owned),
+            options: vec![option.to_owned()],
+        };
+        let (steps, overrides) = ([step.to_owned()], Overrides::default());
+        displayed(quick(&steps, &variants, &overrides, &OneText::default(), MACHINE))
     };
-    [typed(address, &[]), typed("postgres", &[address.to_owned()])].join("\n")
+    [
+        typed(address, "memory", None, "a=1"),
+        typed("readrandom", address, None, "a=1"),
+        typed("readrandom", "memory", Some(address), "a=1"),
+        typed("readrandom", "postgres@15.10", None, address),
+        typed("readrandom", "memory", None, &format!("dsn={address}")),
+        typed("readrandom", "memory", None, &format!("{address}=1")),
+    ]
+    .join("\n")
 }
 
 /// Returns the runs of a password that are too long to be displayed.
