@@ -13,10 +13,10 @@ seconds=1
 
 # The coverage that libFuzzer follows is no stable option of the compiler.
 export RUSTC_BOOTSTRAP=1
-# Our code is safe: no sanitizer. The dependencies are those of the program.
-build=(--sanitizer none)
+# The dependencies are those of the program. Our code is safe: no sanitizer.
 cp Cargo.lock fuzz/Cargo.lock
-cargo fuzz build "${build[@]}" 2>&1 | grep -Ev 'present in multiple build targets|^ +\*' >&2
+cargo fuzz build --sanitizer none --target-dir fuzz/target
+programs=fuzz/target/$(rustc -vV | sed -n 's/^host: //p')/release
 
 TMPDIR=$(mktemp -d)
 export TMPDIR
@@ -24,14 +24,14 @@ trap 'rm -rf "$TMPDIR"' EXIT
 log=$TMPDIR/log
 executions=0 crashes=0
 for target in $(cargo fuzz list); do
+    mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
     folders=("fuzz/corpus/$target" "fuzz/seeds/$target")
-    mkdir -p "${folders[0]}"
     # The shipped experiments, profiles and applications are seeds too.
     [ ! -d "${target}s" ] || folders+=("${target}s")
-    limits=(-max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536)
     crash=0
-    nice -n 19 cargo fuzz run "${build[@]}" "$target" "${folders[@]}" -- "${limits[@]}" \
-        -dict="fuzz/dictionaries/$target" -print_final_stats=1 >"$log" 2>&1 || crash=1
+    nice -n 19 "$programs/$target" "${folders[@]}" -dict="fuzz/dictionaries/$target" \
+        -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=65536 \
+        -artifact_prefix="fuzz/artifacts/$target/" -print_final_stats=1 >"$log" 2>&1 || crash=1
     count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     printf '%-12s %9d executions, %d crashes\n' "$target" "${count:-0}" "$crash"
     [ "$crash" -eq 0 ] || tail -n 40 "$log"
