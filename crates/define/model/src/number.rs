@@ -7,7 +7,7 @@ use serde::{Deserialize as _, Deserializer};
 const COUNT_MAX: u64 = 1 << 53;
 
 /// Reads a count of a file; a larger one than any of ours would overflow sums.
-pub(crate) fn count<'de, D: Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
+pub(crate) fn read_count<'de, D: Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
     match u64::deserialize(reader)? {
         count if count > COUNT_MAX => {
             Err(D::Error::custom(format!("a count of {count} is more than 2^53")))

@@ -10,7 +10,9 @@ use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 /// Longest run of a password that an error may show by chance.
 const RUN_MAX: usize = 3;
 
-/// Entries of a variant with a `dsn`, all but the first with an error; `DSN` stands for the quoted address.
+/// Entries of a variant with a `dsn`, all but the first with an error.
+///
+/// `DSN` stands for the quoted address.
 const AT_DSN: &[&str] = &[
     "engine = \"pg\"\ndsn = DSN",
     "engine = \"pg\"\ndsn = DSN\ncash = 1",
