@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test campaign bench bench-peers docs validation tidy setup
+.PHONY: run test campaign fuzz bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -10,20 +10,26 @@ run: setup
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
 # mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
 # are skipped; other engines and allocators are installed where the distribution has them. Most tests
-# wait for programs they have started: two a CPU run at once. The last line tries the client threads in
-# many orders.
+# wait for programs they have started: two a CPU run at once. The last lines try the client threads in
+# many orders, and fuzz for seconds where cargo-fuzz is installed.
 test:
 	@./scripts/setup.sh test
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
+	./scripts/fuzz.sh
 
-# Every campaign at full length, about an hour: a fault at each system call on the archive, a thousand
-# kills, the rights and passwords of every server. `make test` has a sample of each. A failure prints
-# how to repeat it alone.
+# Feeds mutated files to every reader of untrusted files; ASSAY_CAMPAIGN=long takes five minutes each.
+fuzz:
+	./scripts/fuzz.sh
+
+# Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, the
+# rights and passwords of every server, five minutes of each fuzz target. `make test` has a sample of
+# each. A failure prints how to repeat it alone.
 campaign:
 	@./scripts/setup.sh test
 	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
 	ASSAY_CAMPAIGN=long cargo test --package assay --test promises children_get -- --nocapture
+	ASSAY_CAMPAIGN=long ./scripts/fuzz.sh
 
 # What our own code costs.
 bench: setup

@@ -53,7 +53,7 @@ impl FailureCounts {
     pub const fn merge(&mut self, other: &Self) {
         let mut at = 0;
         while at < self.0.len() {
-            self.0[at] += other.0[at];
+            self.0[at] = self.0[at].saturating_add(other.0[at]);
             at += 1;
         }
     }

@@ -15,6 +15,7 @@ pub mod capability;
 pub mod experiment;
 mod failure;
 mod finding;
+pub mod histogram;
 pub mod host;
 pub mod label;
 pub mod load;

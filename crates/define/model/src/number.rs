@@ -1,5 +1,21 @@
 //! Counts as floating-point numbers, and back; shares as text.
 
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
+
+/// Largest count of a file: 2^53, up to which a floating-point number is exact.
+const COUNT_MAX: u64 = 1 << 53;
+
+/// Reads a count of a file; a larger one than any of ours would overflow sums.
+pub(crate) fn read_count<'de, D: Deserializer<'de>>(reader: D) -> Result<u64, D::Error> {
+    match u64::deserialize(reader)? {
+        count if count > COUNT_MAX => {
+            Err(D::Error::custom(format!("a count of {count} is more than 2^53")))
+        }
+        count => Ok(count),
+    }
+}
+
 /// A count that a floating-point number holds.
 pub trait Count {
     /// Returns the count as a number: exact up to 2^53, which no count of ours reaches.
@@ -86,5 +102,14 @@ mod tests {
     #[test]
     fn whole_parts_saturate() {
         assert_eq!([2.9, -1.0, f64::NAN, 1e30].map(whole), [2, 0, 0, u64::MAX]);
+    }
+
+    #[test]
+    fn a_count_of_a_file_is_exact_as_a_floating_point_number() {
+        let level = |files: u64| format!(r#"{{"level": 0, "files": {files}, "bytes": 1}}"#);
+        let read = |text: &str| serde_json::from_str::<crate::state::LevelShape>(text);
+        assert_eq!(read(&level(COUNT_MAX)).unwrap().files, COUNT_MAX);
+        let error = read(&level(u64::MAX)).unwrap_err().to_string();
+        assert!(error.starts_with("a count of 18446744073709551615 is more than 2^53"), "{error}");
     }
 }

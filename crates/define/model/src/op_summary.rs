@@ -6,42 +6,49 @@ use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
 use crate::failure::FailureCounts;
+use crate::number::read_count;
 use crate::units::Nanos;
 
 /// Counts of one kind of operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpCounts {
     /// Operations that were done, answers of `not found` included.
+    #[serde(deserialize_with = "read_count")]
     pub done: u64,
     /// Of these, reads that found nothing.
+    #[serde(deserialize_with = "read_count")]
     pub not_found: u64,
     /// Operations that failed; never counted as done.
+    #[serde(deserialize_with = "read_count")]
     pub failed: u64,
     /// Failed operations by class; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "FailureCounts::is_empty")]
     pub failures: FailureCounts,
     /// Operations done in the place of failed ones: their time begins at the first attempt.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "read_count")]
     pub retried: u64,
     /// Rows returned or written.
+    #[serde(deserialize_with = "read_count")]
     pub rows: u64,
     /// Bytes of keys and values returned or written.
+    #[serde(deserialize_with = "read_count")]
     pub bytes: u64,
     /// Answers whose value was checked and found right.
+    #[serde(deserialize_with = "read_count")]
     pub verified: u64,
 }
 
 impl OpCounts {
     /// Adds `other` to these counts.
     pub const fn merge(&mut self, other: &Self) {
-        self.done += other.done;
-        self.not_found += other.not_found;
-        self.failed += other.failed;
+        self.done = self.done.saturating_add(other.done);
+        self.not_found = self.not_found.saturating_add(other.not_found);
+        self.failed = self.failed.saturating_add(other.failed);
         self.failures.merge(&other.failures);
-        self.retried += other.retried;
-        self.rows += other.rows;
-        self.bytes += other.bytes;
-        self.verified += other.verified;
+        self.retried = self.retried.saturating_add(other.retried);
+        self.rows = self.rows.saturating_add(other.rows);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.verified = self.verified.saturating_add(other.verified);
     }
 
     /// Describes the failed operations: `3 failed: 2 lost connection, 1 deadlock; 2 retried`.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::number::read_count;
 use crate::readings::Readings;
 
 /// One level (LSM) of an engine's tree.
@@ -10,8 +11,10 @@ pub struct LevelShape {
     /// The level's number; 0 is where flushes land.
     pub level: u32,
     /// Files in the level.
+    #[serde(deserialize_with = "read_count")]
     pub files: u64,
     /// Bytes in the level.
+    #[serde(deserialize_with = "read_count")]
     pub bytes: u64,
 }
 

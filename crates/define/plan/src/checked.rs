@@ -1,6 +1,7 @@
 //! A checked experiment with source positions.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 
 use model::sql::StatementOwner;
@@ -15,7 +16,7 @@ use crate::settings::NAME;
 use crate::spec::File;
 
 /// A checked experiment with source positions for later errors.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Checked {
     /// The experiment.
     pub experiment: Experiment,
@@ -32,6 +33,14 @@ pub struct Checked {
     pub(crate) loads: Vec<Range<usize>>,
     /// Place of the client factor; empty when it is not in a file.
     pub(crate) clients: Range<usize>,
+}
+
+impl fmt::Debug for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = &mut f.debug_struct("Checked");
+        shown.field("experiment", &self.experiment).field("source", &self.source);
+        shown.finish_non_exhaustive()
+    }
 }
 
 impl Checked {

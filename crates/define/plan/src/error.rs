@@ -1,5 +1,6 @@
 //! The error of this crate: message, place and remedy.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -125,10 +126,17 @@ impl Errors {
 }
 
 /// An experiment file's name and text.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Source {
     /// Name for messages; empty for experiments typed on the command line.
     pub name: String,
-    /// The whole text.
+    /// The whole text, passwords included.
     pub text: String,
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = masked_source(&self.text);
+        f.debug_struct("Source").field("name", &self.name).field("text", &text).finish()
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use model::StepRole;
+use model::{BuildRef, StepRole};
 
 use crate::catalog::{Catalog, Machine};
 use crate::check::check;
@@ -100,7 +100,9 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         let profile = variants.profile.as_ref().filter(|profile| {
             profile.starts_with(&own) || is_path(profile) || variants.engines.len() == 1
         });
-        let mut name = build.replace('@', "-");
+        // What is no build is reported as such: it may be an address with a password.
+        let is_build = build.parse::<BuildRef>().is_ok();
+        let mut name = if is_build { build.replace('@', "-") } else { "variant".to_owned() };
         if let Some(profile) = profile {
             name = format!("{name}-{}", short_name(profile, &own));
         }
@@ -181,6 +183,22 @@ mod tests {
         // This test's catalog lacks filluniquerandom: that it is requested is what is tested.
         let refused = planned(&["readrandom"], &tree, &rows).unwrap_err().to_string();
         assert_eq!(refused, "unknown step `filluniquerandom`");
+    }
+
+    #[test]
+    fn no_typed_address_is_displayed_or_stored() {
+        let address = "postgres://me:QXZJ@db/x";
+        let option =
+            QuickVariants { options: vec![format!("a={address}")], ..typed(&["tree"], None) };
+        for variants in [typed(&[address], None), typed(&["tree"], Some(address)), option] {
+            let error = planned(&["fillseq"], &variants, &Overrides::default()).unwrap_err();
+            let shown = format!("{error:?}{:?}", miette::Report::new(error.clone()));
+            assert!(!shown.contains("QXZJ"), "{shown}");
+        }
+        let waiver = model::Waiver { code: "A001".to_owned(), reason: address.to_owned() };
+        let waived = Overrides { waivers: vec![waiver], ..Overrides::default() };
+        let error = planned(&["fillseq"], &typed(&["tree"], None), &waived).unwrap_err();
+        assert_eq!(error.to_string(), "the address of a server is typed: it would be stored");
     }
 
     #[test]

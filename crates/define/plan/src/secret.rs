@@ -39,12 +39,13 @@ pub(crate) fn masked_source(text: &str) -> String {
                 }
             }
             for string in strings.iter().filter(|it| it.is_dsn || scheme(it.text).is_some()) {
-                star(&mut bytes, secret_at(text, string.place.clone()));
+                let mut secret = secret_at(text, string.place.clone());
                 // A quote in a password makes a comment of what follows its `#`.
                 let rest = string.place.end..line_end(text, string.place.end);
-                if let Some(comment) = text[rest.clone()].find('#') {
-                    star(&mut bytes, rest.start + comment + 1..rest.end);
+                if text[rest.clone()].contains('#') {
+                    secret.end = rest.end;
                 }
+                star(&mut bytes, secret);
             }
         }
         Err(_not_toml) => mask_lines(text, &mut bytes),
@@ -56,10 +57,10 @@ pub(crate) fn masked_source(text: &str) -> String {
 /// Returns a message about typed text without the passwords in it.
 pub(crate) fn masked(message: &str) -> String {
     let mut bytes = message.as_bytes().to_vec();
-    if let Some(Range { start, .. }) = scheme(message)
-        && let Some(end) = message[start..].rfind('@')
-    {
-        star(&mut bytes, offset(secret(&message[start..=start + end]), start));
+    if let Some(Range { start, .. }) = scheme(message) {
+        // Without an `@`, the end of the password is not known.
+        let end = message.rfind('@').filter(|at| *at > start).map_or(message.len(), |at| at + 1);
+        star(&mut bytes, offset(secret(&message[start..end]), start));
     }
     String::from_utf8(bytes).unwrap_or_default()
 }
@@ -68,11 +69,14 @@ pub(crate) fn masked(message: &str) -> String {
 ///
 /// Elsewhere it would be quoted by errors, or stored with the plan.
 pub(crate) fn misplaced_address(table: &Spanned<DeTable<'_>>) -> Option<Range<usize>> {
-    let is_address =
-        |text: &str| scheme(text).is_some_and(|scheme| text[scheme.end..].contains('@'));
     let texts = texts(table);
-    let found = texts.iter().find(|it| !it.may_be_address && is_address(it.text))?;
+    let found = texts.iter().find(|it| !it.may_be_address && has_address(it.text))?;
     Some(found.place.clone())
+}
+
+/// Returns whether a text holds the address of a server with a user.
+pub(crate) fn has_address(text: &str) -> bool {
+    scheme(text).is_some_and(|scheme| text[scheme.end..].contains('@'))
 }
 
 /// Returns the variable's name in `${NAME}`.
@@ -218,7 +222,9 @@ mod tests {
         }
         assert_eq!(masked_source("dsn = \"a\\u003ab\""), "dsn = **********");
         assert_eq!(masked_source("# m://a:b@c\nb = 1"), "# m://*****\nb = 1");
+        assert_eq!(masked_source("dsn = 'mysql://a:b@c'#@h/d"), "dsn = 'mysql://a:*********");
         assert_eq!(masked("`MySQL://a:b c@d` and e"), "`MySQL://a:***@d` and e");
+        assert_eq!(masked("a@`MySQL://a:b c-d`"), "a@`MySQL://a:******");
     }
 
     #[test]

@@ -10,8 +10,8 @@ use crate::error::{Errors, PlanError, Source};
 use crate::settings::{Kind, LOAD, SETTINGS, STEP, Scope, Setting, Table, of_table, required};
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_key, wrong_type};
 
-/// A whole experiment file.
-#[derive(Debug, Clone, Default)]
+/// A whole experiment file; no `Debug`, for it has the passwords as written.
+#[derive(Clone, Default)]
 pub(crate) struct File {
     pub(crate) experiment: Section,
     pub(crate) benchmark: Section,
@@ -22,7 +22,7 @@ pub(crate) struct File {
 }
 
 /// A table of a file, or of the command line, whose values have an empty place.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Section {
     values: BTreeMap<&'static str, Spanned<String>>,
     /// Parameters of an application, or options of an engine.

@@ -1,8 +1,7 @@
 //! Tests the difference of two samples, by a method for their size.
 
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
-
 use crate::detectable;
+use crate::distribution::fisher;
 use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 use crate::paired::inflation;
@@ -208,8 +207,7 @@ fn are_unequal(one: CellVariance, two: CellVariance) -> bool {
     if large.variance <= UNEQUAL_RATIO * small.variance {
         return false;
     }
-    let ratios = FisherSnedecor::new(large.df, small.df);
-    ratios.is_ok_and(|ratios| 2.0 * ratios.sf(large.variance / small.variance) < 0.05)
+    2.0 * fisher::above(large.variance / small.variance, (large.df, small.df)) < 0.05
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! Empirical-Bayes prior of a cell's variance, for moderated tests.
 
 use serde::{Deserialize, Serialize};
-use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 use statrs::function::gamma::digamma;
 
 use crate::detectable::cov_of;
+use crate::distribution::fisher;
 use crate::distribution::gamma::{trigamma, trigamma_inverse};
 use crate::sample::mean;
 use model::float;
@@ -179,9 +180,13 @@ impl Prior {
         if !cell.has_spread() || cell.df <= 0.0 {
             return true;
         }
-        let Ok(ratios) = FisherSnedecor::new(cell.df, self.df) else { return true };
         let ratio = cell.variance / self.variance;
-        let tail = if ratio < 1.0 { ratios.cdf(ratio) } else { ratios.sf(ratio) };
+        // A small ratio's lower tail is the upper one of its inverse.
+        let tail = if ratio < 1.0 {
+            fisher::above(1.0 / ratio, (self.df, cell.df))
+        } else {
+            fisher::above(ratio, (cell.df, self.df))
+        };
         2.0 * tail >= OUTLIER_P
     }
 

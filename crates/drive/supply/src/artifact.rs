@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use model::BuildRef;
+use model::{BuildRef, Bytes};
 use serde::{Deserialize, Serialize};
 
 use crate::server::{TREE_DIR, Tree};
@@ -47,7 +47,28 @@ pub(crate) struct ShimMetadata {
     pub(crate) sha256: String,
 }
 
+/// Hex digits of a hash in a list of builds.
+const HASH_DIGITS: usize = 12;
+
 impl Artifact {
+    /// Returns its name, size, begin of its hash, and origin: a row of a list.
+    ///
+    /// The metadata file may be damaged: nothing in it is checked.
+    pub fn row(&self) -> [String; 4] {
+        let sha256: String = self.sha256.chars().take(HASH_DIGITS).collect();
+        [self.build.to_string(), self.size(), format!("sha256 {sha256}"), self.origin.clone()]
+    }
+
+    /// Returns its size, with the number of a server's files.
+    pub fn size(&self) -> String {
+        let bytes = Bytes(self.bytes);
+        match self.tree.as_ref().map(|tree| tree.files.as_ref().map(|files| files.count)) {
+            None => bytes.to_string(),
+            Some(Some(files)) => format!("{bytes} in {files} files"),
+            Some(None) => format!("{bytes}, used in place"),
+        }
+    }
+
     /// Returns the artifact with its place, the directory of its entry.
     pub(crate) fn placed(mut self, dir: &Path) -> Self {
         self.library = match &mut self.tree {
@@ -64,4 +85,19 @@ impl Artifact {
 /// Returns the file name of an engine's library in the cache.
 pub(crate) fn library_name(engine: &str) -> String {
     format!("lib{engine}.so")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_hash_is_listed() {
+        let artifact: Artifact = serde_json::from_str(
+            r#"{"build": "rocksdb@1.0", "sha256": "0123456789a\u00e4\u00e4", "origin": "x", "bytes": 2048}"#,
+        )
+        .unwrap();
+        let row = ["rocksdb@1.0", "2.00 KiB", "sha256 0123456789a\u{e4}", "x"];
+        assert_eq!(artifact.row(), row);
+    }
 }

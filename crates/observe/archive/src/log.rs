@@ -1,14 +1,17 @@
 //! Reads a run's histogram logs.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, LogEntry,
 };
+use model::histogram::{DIGITS, LONGEST_NS};
 
 use crate::checksum::check_read;
 use crate::error::ArchiveError;
@@ -106,9 +109,53 @@ impl LogLine<'_> {
         let damaged = |reason: String| self.log.damaged(&format!("{}: {reason}", self.tag()));
         let bytes = STANDARD.decode(self.line.encoded_histogram());
         let bytes = bytes.map_err(|error| damaged(error.to_string()))?;
-        let histogram = Deserializer::new().deserialize(&mut bytes.as_slice());
-        histogram.map_err(|error| damaged(format!("{error:?}")))
+        decode(&bytes).map_err(damaged)
     }
+}
+
+/// First bytes of a compressed histogram. Source: [Tene 2012], `V2CompressedEncodingCookieBase`.
+const COMPRESSED: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
+/// First bytes of a histogram. Source: [Tene 2012], `V2EncodingCookieBase`.
+const PLAIN: [u8; 4] = 0x1c84_9313_u32.to_be_bytes();
+/// Bytes before the counts. Source: [Tene 2012], `V2maxWordSizeInBytes` and its header.
+const HEAD_BYTES: usize = 40;
+/// Most bytes of a histogram: each of the layout's 33,792 counts takes at most nine.
+const HISTOGRAM_BYTES_MAX: u64 = 1 << 20;
+
+/// Decodes a histogram of the common layout.
+///
+/// The `hdrhistogram` crate trusts the sizes in the header: a few bytes made it take 4 GiB.
+fn decode(encoded: &[u8]) -> Result<Histogram<u64>, String> {
+    let mut plain = Vec::new();
+    match encoded.strip_prefix(&COMPRESSED).and_then(|rest| rest.get(4..)) {
+        Some(body) => {
+            let read = ZlibDecoder::new(body).take(HISTOGRAM_BYTES_MAX).read_to_end(&mut plain);
+            read.map_err(|error| error.to_string())?;
+        }
+        None => plain.extend_from_slice(encoded),
+    }
+    let counts_bytes = u32::try_from(plain.len().saturating_sub(HEAD_BYTES)).unwrap_or(u32::MAX);
+    if !plain.starts_with(&head(counts_bytes)) {
+        return Err("it is not a histogram of up to 1 h with 3 digits".to_owned());
+    }
+    Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| error.to_string())
+}
+
+/// Returns the bytes before the counts of a histogram of the common layout.
+fn head(counts_bytes: u32) -> Vec<u8> {
+    const NO_OFFSET: u32 = 0;
+    const LOWEST: u64 = 1;
+    const RATIO: f64 = 1.0;
+    [
+        &PLAIN[..],
+        &counts_bytes.to_be_bytes(),
+        &NO_OFFSET.to_be_bytes(),
+        &u32::from(DIGITS).to_be_bytes(),
+        &LOWEST.to_be_bytes(),
+        &LONGEST_NS.to_be_bytes(),
+        &RATIO.to_be_bytes(),
+    ]
+    .concat()
 }
 
 /// Reads a text of a run without its last line, if that was torn by a kill.
@@ -126,14 +173,15 @@ pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
 mod tests {
     use std::fs;
 
+    use hdrhistogram::serialization::{Serializer as _, V2Serializer};
     use model::Nanos;
 
     use super::*;
     use crate::run::{HistogramPlace, RunWriter};
 
     fn times(ns: u64) -> Histogram<u64> {
-        let mut times = Histogram::new(3).expect("three digits");
-        times.record_n(ns, 7).expect("it resizes");
+        let mut times = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("bounds");
+        times.record_n(ns, 7).expect("it is within the bounds");
         times
     }
 
@@ -177,5 +225,19 @@ mod tests {
             error.to_string().contains("service.hlog is damaged: warmup.1.readrandom.get"),
             "{error}"
         );
+    }
+
+    /// Goal: a log cannot make its reader take memory, nor a histogram of another layout.
+    #[test]
+    fn a_histogram_of_another_layout_is_rejected() {
+        let whole = [head(1), vec![2]].concat();
+        assert_eq!(decode(&whole).expect("one count").len(), 1);
+        let other = Histogram::<u64>::new_with_bounds(1, 2 * LONGEST_NS, DIGITS).expect("bounds");
+        let mut of_other = Vec::new();
+        V2Serializer::new().serialize(&other, &mut of_other).expect("memory takes it");
+        for damaged in [head(u32::MAX), of_other, Vec::new(), COMPRESSED.to_vec()] {
+            let reason = decode(&damaged).unwrap_err();
+            assert_eq!(reason, "it is not a histogram of up to 1 h with 3 digits");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An archive may come from a stranger: a name such as `../../home` must lead nowhere.
 
-use model::Manifest;
+use model::{Cell, Manifest};
 
 /// Longest name in bytes.
 ///
@@ -21,9 +21,16 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<(), String> {
     Err(format!("its {what} is {name:?}, which cannot be the name of a directory"))
 }
 
-/// Checks every name of a manifest that becomes part of a path.
+/// Checks every name of a manifest that becomes part of a path, and what its cells refer to.
 pub(crate) fn check_manifest(manifest: &Manifest) -> Result<(), String> {
     let experiment = &manifest.plan.experiment;
+    if experiment.steps.is_empty() {
+        return Err("its plan has no step".to_owned());
+    }
+    let lost = |cell: &&Cell| experiment.variant(&cell.variant).is_none();
+    if let Some(cell) = manifest.plan.cells.iter().find(lost) {
+        return Err(format!("its cell {:?} is of no variant of its plan", cell.id));
+    }
     check_name("identifier", &manifest.id)?;
     check_name("experiment", &experiment.name)?;
     experiment.steps.iter().try_for_each(|step| check_name("step", &step.name))?;

@@ -261,6 +261,15 @@ fn a_name_that_leads_elsewhere_is_rejected() {
 }
 
 #[test]
+fn a_plan_whose_cells_are_of_no_variant_is_rejected() {
+    let (_root, dir) = copy();
+    let manifest = dir.path().join("manifest.json");
+    replace(&manifest, "\"variant\": \"memory\"", "\"variant\": \"gone\"");
+    let error = dir.manifest().unwrap_err().to_string();
+    assert!(error.ends_with("its cell \"memory.c1.r1\" is of no variant of its plan"), "{error}");
+}
+
+#[test]
 fn a_damaged_record_is_reported_and_never_skipped() {
     let (root, dir) = copy();
     let record = dir.run_dir(CELL).join("record.json");

@@ -1,4 +1,4 @@
-//! No error of a plan shows a byte run of a password.
+//! No error or debug form of a plan shows a byte run of a password.
 
 use miette::Diagnostic as _;
 use proptest::prelude::*;
@@ -10,8 +10,11 @@ use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 /// Longest run of a password that an error may show by chance.
 const RUN_MAX: usize = 3;
 
-/// Entries of a variant with a `dsn` and an error; `DSN` stands for the quoted address.
+/// Entries of a variant with a `dsn`, all but the first with an error.
+///
+/// `DSN` stands for the quoted address.
 const AT_DSN: &[&str] = &[
+    "engine = \"pg\"\ndsn = DSN",
     "engine = \"pg\"\ndsn = DSN\ncash = 1",
     "engine = \"pg\"\ndsn = DSN\ncache = \"1GiB\"",
     "engine = \"pg@15\"\ndsn = DSN",
@@ -46,11 +49,14 @@ const ADDRESSES: &[&str] = &[
 /// Texts that are addresses only where one is expected.
 const NO_ADDRESSES: &[&str] = &["oracle://me:PW@db/x", "me:PW@db/x", "postgres:me:PW@db/x"];
 
-/// Returns everything that the error of a file displays; empty when it is right.
+/// Returns everything that a file displays: its error, or the debug form of what is right.
 fn displayed(text: &str) -> String {
     let checked =
         load("sample.toml", text, &Overrides::default(), &TestCatalog::default(), MACHINE);
-    let Err(error) = checked else { return String::new() };
+    let error = match checked {
+        Ok(checked) => return format!("{checked:?}"),
+        Err(error) => error,
+    };
     let mut shown = String::new();
     let related = error.related().into_iter().flatten();
     for one in std::iter::once(&error as &dyn miette::Diagnostic).chain(related) {

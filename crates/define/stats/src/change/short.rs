@@ -1,9 +1,7 @@
 //! Short histories: recursive splits, each tested.
 
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
-
 use super::prune::Boundary;
-use crate::distribution::student;
+use crate::distribution::{fisher, student};
 use crate::pelt::Sums;
 
 /// Fewest values of a long history.
@@ -72,8 +70,7 @@ fn in_three(sums: &Sums, from: usize, to: usize) -> Option<Vec<Boundary>> {
     let df = (len - 3) as f64;
     let explained = sums.cost(from, to) - cost(best);
     let f = explained / 2.0 / (cost(best) / df);
-    let fisher = FisherSnedecor::new(2.0, df).ok()?;
-    accept(vec![best.0, best.1], tail(explained, f, |f| fisher.sf(f)) * tried)
+    accept(vec![best.0, best.1], tail(explained, f, |f| fisher::above(f, (2.0, df))) * tried)
 }
 
 /// Returns the p-value of a statistic, which is infinite without any noise.

@@ -57,3 +57,14 @@ pub(super) fn of_short(level: &[f64]) -> Option<f64> {
     let p = student::two_sided((last - mean) / error, count - 1.0);
     (error > 0.0 && p <= CHANCE).then_some(p)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_without_noise_has_no_outlier() {
+        assert_eq!(of_short(&[5.0; 9]), None);
+        assert_eq!(of_short(&[1e308, -1e308, 1e308, 1e308, 1e308, 1.0]), None);
+    }
+}

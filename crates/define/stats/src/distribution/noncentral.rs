@@ -24,7 +24,7 @@ pub const POWER: f64 = 0.8;
 
 /// Returns the distribution function of the noncentral t.
 ///
-/// `freedom` is above 0; `noncentrality` is between -37 and 37.
+/// `freedom` is above 0; `noncentrality` is between -37 and 37; 1 when the square of `t` overflows.
 ///
 /// Source: algorithm AS 243 [Lenth 1989].
 pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
@@ -32,6 +32,9 @@ pub fn cdf(t: f64, freedom: f64, noncentrality: f64) -> f64 {
         return 1.0 - cdf(-t, freedom, -noncentrality);
     }
     let below_zero = Normal::standard().cdf(-noncentrality);
+    if !(t * t).is_finite() {
+        return 1.0;
+    }
     let x = t * t / (t * t + freedom);
     if x <= 0.0 {
         return below_zero;

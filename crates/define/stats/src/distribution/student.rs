@@ -20,11 +20,12 @@ pub fn half_width(level: f64, freedom: f64) -> f64 {
     student(freedom).map_or(f64::INFINITY, |student| student.inverse_cdf(0.5 + level / 2.0))
 }
 
-/// Returns the two-sided p-value of `t`.
+/// Returns the two-sided p-value of `t`; 1 when `t` is no number.
 ///
 /// Source: [Student 1908].
 pub fn two_sided(t: f64, freedom: f64) -> f64 {
-    student(freedom).map_or(1.0, |student| (2.0 * student.cdf(-t.abs())).min(1.0))
+    let student = student(freedom).filter(|_| !t.is_nan());
+    student.map_or(1.0, |student| (2.0 * student.cdf(-t.abs())).min(1.0))
 }
 
 #[cfg(test)]
@@ -59,6 +60,7 @@ mod tests {
             assert!((chance - (1.0 - level)).abs() < 1e-9, "{level} {freedom}: {chance}");
         }
         assert!((two_sided(0.0, 3.0) - 1.0).abs() < 1e-12);
+        assert!((two_sided(f64::NAN, 3.0) - 1.0).abs() < 1e-12, "0 / 0: no difference, no noise");
     }
 
     #[test]

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use model::OpKind;
+use model::histogram::{DIGITS, LONGEST_NS};
 use model::record::{OpCounts, Percentiles};
 
 use super::client::ClientTally;
-use super::layout::{DIGITS, LONGEST_NS};
 
 /// Counts and times of one kind of operation.
 #[derive(Debug, Clone)]

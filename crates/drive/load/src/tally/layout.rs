@@ -4,16 +4,11 @@
 //! 3 significant digits. The crate's own computation is private and repeated for each histogram;
 //! here it is done once for both.
 
-/// Significant decimal digits: a value is off by at most 0.1 %.
-pub(super) const DIGITS: u8 = 3;
-/// The longest time that the layout must hold: one hour.
-pub(super) const LONGEST_NS: u64 = 3_600_000_000_000;
-
-/// Linear buckets of the first power-of-two range: the least power of two above 2 x 10^DIGITS.
+/// Linear buckets of the first power-of-two range: the least power of two above 2 x 10^3.
 const SUB_BUCKETS: u64 = 2048;
 const HALF: u64 = SUB_BUCKETS / 2;
 const HALF_BITS: u32 = HALF.trailing_zeros();
-/// Power-of-two ranges that together reach `LONGEST_NS`.
+/// Power-of-two ranges that together reach an hour.
 const RANGES: u64 = 32;
 
 /// Buckets of one histogram.
@@ -43,6 +38,7 @@ pub(super) const fn value_of(index: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use hdrhistogram::Histogram;
+    use model::histogram::{DIGITS, LONGEST_NS};
     use proptest::prelude::*;
 
     use super::*;

@@ -121,8 +121,9 @@ impl Part {
         let is_countable = |op: &&SpanningOp| {
             let begun = op.ended_ns.since(op.response_ns);
             let spans = self.invalid_spans.iter().copied().chain([(start, op.ended_ns)]);
-            let within = spans.map(|(from, to)| op.ended_ns.min(to).since(begun.max(from)).0);
-            float(within.sum::<u64>()) <= INVALID_SHARE_MAX * float(op.response_ns.0)
+            let within =
+                spans.map(|(from, to)| float(op.ended_ns.min(to).since(begun.max(from)).0));
+            within.sum::<f64>() <= INVALID_SHARE_MAX * float(op.response_ns.0)
         };
         spanning.iter().filter(is_countable).copied().collect()
     }
@@ -131,8 +132,8 @@ impl Part {
     fn count(&mut self, op: &SpanningOp) {
         let tally = self.valid.entry(op.kind).or_default();
         tally.counts.done += 1;
-        tally.counts.rows += op.rows;
-        tally.counts.bytes += op.bytes;
+        tally.counts.rows = tally.counts.rows.saturating_add(op.rows);
+        tally.counts.bytes = tally.counts.bytes.saturating_add(op.bytes);
         tally.response.saturating_record(op.response_ns.0);
         tally.service.saturating_record(op.service_ns.0);
         if let (Some((_, valid)), Some(limit)) = (&mut self.within, self.limit) {

@@ -84,8 +84,8 @@ impl Archive {
         let measured = || self.intervals.iter().filter(|interval| step.has_measured(interval));
         let begun = measured().next().map_or(Nanos(0), |first| first.start_ns);
         let is_within = |interval: &IntervalRecord| {
-            let middle = interval.start_ns.since(begun).0 + interval.length_ns.0 / 2;
-            step.has_measured(interval) && middle >= trim.0
+            let half = Nanos(interval.length_ns.0 / 2);
+            step.has_measured(interval) && interval.start_ns.since(begun).after(half) >= trim
         };
         let Some(first) = measured().find(|interval| is_within(interval)) else {
             return Ok(step.clone());

@@ -78,10 +78,11 @@ pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
             None
         }
     };
-    let mut reads = 0;
+    let mut reads = 0_u64;
     for (kind, summary) in step.clients.iter().chain(&step.writers) {
         let done = summary.counts.done;
-        reads += if done == 0 { 0 } else { done * keys(*kind)? };
+        let read = if done == 0 { 0 } else { done.saturating_mul(keys(*kind)?) };
+        reads = reads.saturating_add(read);
     }
     ratio(step.counters.value(metric::ENGINE_BLOCK_LOOKUPS), Some(float(reads)))
 }

@@ -89,11 +89,11 @@ impl Sweep {
         let between = self.level_count() - PARAMETERS;
         let within = f64::from(self.runs) - self.level_count();
         let floor = within * MIN_NOISE.powi(2);
-        if within <= 0.0 || self.pure_error <= floor {
+        if between <= 0.0 || within <= 0.0 || self.pure_error <= floor {
             return None;
         }
         let ratio = (rss / between) / (self.pure_error / within);
-        FisherSnedecor::new(between, within).ok().map(|law| law.sf(ratio))
+        Some(stats::distribution::fisher::above(ratio, (between, within)))
     }
 
     fn level_count(&self) -> f64 {

@@ -49,7 +49,7 @@ pub(super) struct Histogram<'a> {
 impl Histogram<'_> {
     /// Returns the shares of the buckets; none when nothing was done.
     pub(super) fn shares(&self) -> [f64; BUCKETS] {
-        let all = float(self.counts.iter().sum::<u64>().max(1));
+        let all = self.counts.iter().map(|count| float(*count)).sum::<f64>().max(1.0);
         self.counts.map(|count| float(count) / all)
     }
 }
@@ -88,7 +88,7 @@ fn counts(records: &[&StepRecord], kinds: &[OpKind]) -> [u64; BUCKETS] {
     let own = records.iter().flat_map(|record| &record.buckets);
     for (_, counts) in own.filter(|(kind, _)| kinds.contains(kind)) {
         for (sum, count) in sum.iter_mut().zip(counts) {
-            *sum += count;
+            *sum = u64::saturating_add(*sum, *count);
         }
     }
     sum

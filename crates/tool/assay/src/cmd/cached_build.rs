@@ -1,7 +1,6 @@
 //! The cache of builds, and a cached build in text.
 
 use miette::{Result, miette};
-use model::Bytes;
 use supply::{Artifact, Store};
 
 use super::smoke_test::engines;
@@ -18,22 +17,5 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
 
 /// Returns a build in one line.
 pub(crate) fn line(artifact: &Artifact) -> String {
-    cells(artifact).join("  ")
-}
-
-/// Returns a build's name, size, hash and origin.
-pub(crate) fn cells(artifact: &Artifact) -> [String; 4] {
-    let Artifact { build, sha256, origin, .. } = artifact;
-    let sha256 = format!("sha256 {}", &sha256[..12.min(sha256.len())]);
-    [build.to_string(), size(artifact), sha256, origin.clone()]
-}
-
-/// Formats the size of a build.
-pub(crate) fn size(artifact: &Artifact) -> String {
-    let bytes = Bytes(artifact.bytes);
-    match artifact.tree.as_ref().map(|tree| tree.files.as_ref().map(|files| files.count)) {
-        None => bytes.to_string(),
-        Some(Some(files)) => format!("{bytes} in {files} files"),
-        Some(None) => format!("{bytes}, used in place"),
-    }
+    artifact.row().join("  ")
 }

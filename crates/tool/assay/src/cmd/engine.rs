@@ -10,7 +10,7 @@ use model::capability::Feature;
 use plan::{Builds, EngineInfo};
 use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, SupplyError, UserBuild};
 
-use super::cached_build::{cells, line, size, store};
+use super::cached_build::{line, store};
 use super::requested_build::{artifact, check_can_load, check_loaded, fetch, known, to_library};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -146,7 +146,7 @@ fn list(environment: &Environment, ui: &Ui) -> Result<()> {
     ui.print("  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
     ui.print("cached builds");
     let cached = store.list();
-    print_rows(cached.iter().map(cells), ui);
+    print_rows(cached.iter().map(Artifact::row), ui);
     if cached.is_empty() {
         ui.print("  none yet: assay engine get rocksdb@VERSION");
     }
@@ -209,7 +209,7 @@ fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
     }
     if let Some(artifact) = artifact.filter(|artifact| artifact.tree.is_some()) {
         ui.print(format_args!("  program: {}", artifact.library.display()));
-        ui.print(format_args!("  size: {}", size(&artifact)));
+        ui.print(format_args!("  size: {}", artifact.size()));
     }
     let capabilities = driver.capabilities();
     let names = |all: Vec<&str>| all.join(", ");

@@ -12,8 +12,9 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     let modules = roots.flat_map(|root| Tree::of(repo, root).modules);
     let reached: BTreeSet<&str> = modules.map(|module| module.file.path.as_str()).collect();
     let message = "no mod line and no target leads here: declare it or delete it";
-    // Examples are built by their readers.
-    let sources = repo.files_with("rs").filter(|file| !file.path.starts_with("examples/"));
+    // Examples are built by their readers, fuzz targets by cargo-fuzz.
+    let is_elsewhere = |path: &str| path.starts_with("examples/") || path.starts_with("fuzz/");
+    let sources = repo.files_with("rs").filter(|file| !is_elsewhere(&file.path));
     let lost = sources.filter(|file| !reached.contains(file.path.as_str()));
     lost.map(|file| Violation::of(&file.path, message)).collect()
 }
