@@ -28,7 +28,7 @@ fuzz:
 campaign:
 	@./scripts/setup.sh test
 	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
-	ASSAY_CAMPAIGN=long cargo test --package assay --test promises children_get -- --nocapture
+	ASSAY_CAMPAIGN=long cargo test --package assay children_get -- --nocapture
 	ASSAY_CAMPAIGN=long ./scripts/fuzz.sh
 
 # What our own code costs.

@@ -74,7 +74,7 @@ impl Socket {
     }
 }
 
-/// Says of a read timeout what it is: the system calls it "temporarily unavailable".
+/// Names a read timeout, which the system calls "temporarily unavailable".
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::WouldBlock {
         return error;
