@@ -164,7 +164,7 @@ fn write_short(value: &mut [u8], id: u64, stamp: u64) {
 
 /// One client's values, each made from (row id, n) in a slot of the client's own bodies.
 #[derive(Debug)]
-pub(crate) struct ValueWriter {
+pub struct ValueWriter {
     bodies: Bodies,
     first: u64,
 }

@@ -1,8 +1,10 @@
 //! The hot loop of one client.
 
+use std::any::Any;
+
 use engine::{EngineError, Rows, Session};
 use model::{Nanos, Op, OpKind, Outcome};
-use workload::Generator;
+use workload::{Generator, PointReads, RangeReads, Writes};
 
 use super::drive::{Drive, Waiting, fail, verify};
 use super::meter::Meter;
@@ -34,7 +36,25 @@ pub(crate) fn run_scheduled<C: Clock>(
             run(drive.clock, drive, schedule, source, meter)
         }
         None if drive.depth > 1 => pipelined::run(drive, source, meter),
-        None => run(drive.clock, drive, Closed, source, meter),
+        None => run_closed(drive, source, meter),
+    }
+}
+
+/// Runs a closed loop, one that is compiled for the generator where it is of a frequent type.
+fn run_closed<C: Clock>(
+    drive: &Drive<'_, C>,
+    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    meter: &mut Meter<'_>,
+) -> ClientEnd {
+    let any: &mut dyn Any = generator;
+    if let Some(reads) = any.downcast_mut::<PointReads>() {
+        run(drive.clock, drive, Closed, (reads, session), meter)
+    } else if let Some(reads) = any.downcast_mut::<RangeReads>() {
+        run(drive.clock, drive, Closed, (reads, session), meter)
+    } else if let Some(writes) = any.downcast_mut::<Writes>() {
+        run(drive.clock, drive, Closed, (writes, session), meter)
+    } else {
+        run(drive.clock, drive, Closed, (generator, session), meter)
     }
 }
 
@@ -53,15 +73,15 @@ impl Schedule for Open<'_> {
     }
 }
 
-/// The hot loop, all of it: one copy per clock and schedule, two or three indirect calls.
+/// The hot loop, all of it: one copy per clock, schedule and frequent type of generator.
 ///
 /// The clock is an argument of its own, because the compiler may then keep its fields in
 /// registers.
-fn run<C: Clock, S: Schedule>(
+fn run<C: Clock, S: Schedule, G: Generator + ?Sized>(
     clock: &C,
     drive: &Drive<'_, C>,
     schedule: S,
-    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    (generator, session): (&mut G, &mut dyn Session),
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     let mut rows = Rows::new();
