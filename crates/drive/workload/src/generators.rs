@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{DataShape, Step, StopRule};
 
 use crate::application::{self, check_application};
-use crate::distribution::{self, Access, Picker, Sequential, Shuffled, Space, Uniform};
+use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
 use crate::key::ID_BYTES;
@@ -132,7 +132,7 @@ fn picker(
         Order::Ascending => Picker::Sequential(Sequential::new(space)),
         Order::Shuffled => {
             let order = Stream::new(request.seed, &request.step.name, request.group, u32::MAX);
-            Picker::Shuffled(Shuffled::new(space, order))
+            Picker::Permuted(Permuted::Shuffled(Shuffled::new(space, order)))
         }
     })
 }

@@ -5,7 +5,7 @@
 //! Invariants: a draw is a function of (stream, n) alone; set-up costs O(1) time and memory for
 //! any number of rows; every id is below `rows`.
 //!
-//! To add a distribution: one file here, its variant of [`Picker`], and one line in
+//! To add a distribution: one file here, its variant of [`Permuted`], and one line in
 //! `registry::DISTRIBUTIONS`.
 
 mod picker;
@@ -14,7 +14,7 @@ mod registry;
 mod space;
 mod zipf;
 
-pub(crate) use picker::Picker;
+pub(crate) use picker::{Permuted, Picker};
 pub(crate) use plain::{Sequential, Shuffled, Uniform};
 pub use registry::check_distribution;
 pub(crate) use registry::parse;

@@ -18,9 +18,9 @@ impl Uniform {
 
     /// Returns the hot spot `POINTS.RANGE`: the first rows equally often and no other.
     ///
-    /// Source: [Callaghan 2022-10-19]: with skew 64.512 "point (range) queries only access the first
-    /// 64 (512) key-value pairs", with 8.64 the first 8 (64). A range read here starts in the first
-    /// rows and may walk out of them.
+    /// Source: [Callaghan 2022-10-19]: with skew 64.512 "point (range) queries only access the
+    /// first 64 (512) key-value pairs", with 8.64 the first 8 (64). A range read here starts in the
+    /// first rows and may walk out of them.
     ///
     /// # Errors
     /// Names the range of both numbers.
@@ -79,8 +79,8 @@ impl Shuffled {
         Self { permutation: Permutation::new(space.rows, order), first: space.first }
     }
 
-    /// Returns the row of operation `n`; no part of each loop, which it would make large.
-    #[inline(never)]
+    /// Returns the row of operation `n`.
+    #[inline]
     pub(super) fn pick(&self, n: u64) -> u64 {
         self.permutation.apply(self.first + n)
     }

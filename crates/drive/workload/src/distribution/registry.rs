@@ -1,6 +1,6 @@
 //! The key distributions by name.
 
-use super::picker::Picker;
+use super::picker::{Permuted, Picker};
 use super::plain::{Sequential, Uniform};
 use super::space::{Access, Space};
 use super::zipf::{self, Latest, Zipf};
@@ -17,10 +17,12 @@ const DISTRIBUTIONS: &[(&str, &str, Parse)] = &[
         no_parameter(text).map(|()| Picker::Sequential(Sequential::new(space)))
     }),
     ("zipf", "zipf[:THETA]", |text, space| {
-        zipf::parse_theta(text, space).map(|theta| Picker::Zipf(Zipf::new(space, theta)))
+        let zipf = |theta| Picker::Permuted(Permuted::Zipf(Zipf::new(space, theta)));
+        zipf::parse_theta(text, space).map(zipf)
     }),
     ("latest", "latest[:THETA]", |text, space| {
-        zipf::parse_theta(text, space).map(|theta| Picker::Latest(Latest::new(space, theta)))
+        let latest = |theta| Picker::Permuted(Permuted::Latest(Latest::new(space, theta)));
+        zipf::parse_theta(text, space).map(latest)
     }),
     ("hotspot", "hotspot:POINTS.RANGE", |text, space| {
         Uniform::parse_hotspot(text, space).map(Picker::Uniform)
