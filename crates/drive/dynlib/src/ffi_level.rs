@@ -231,7 +231,7 @@ impl<'a> Client<'a> {
         } else {
             let mut counted = CountedRows::default();
             let left = self.walk(iter, (limit, step), |key, value| counted.push(key, value));
-            rows.push_counted(counted);
+            rows.push_counted(limit - left, counted);
             left
         };
         let ended = api.call(|error| {
@@ -257,8 +257,11 @@ impl<'a> Client<'a> {
         let (valid, key_of) = (self.api.iter_valid, self.api.iter_key);
         let value_of = self.api.iter_value;
         let (mut left, mut key_bytes, mut value_bytes) = (limit, 0, 0);
+        if left == 0 {
+            return 0;
+        }
         // SAFETY: the iterator lives.
-        while left > 0 && unsafe { valid(iter) } != 0 {
+        while unsafe { valid(iter) } != 0 {
             // SAFETY: the iterator lives and is valid.
             let key = unsafe { key_of(iter, &raw mut key_bytes) };
             // SAFETY: the iterator lives and is valid.
@@ -268,10 +271,11 @@ impl<'a> Client<'a> {
             // SAFETY: the library returned both, and the iterator stays where it is.
             row(key, unsafe { bytes_of(value, value_bytes) });
             left -= 1;
-            if left > 0 {
-                // SAFETY: the iterator lives and is valid.
-                unsafe { step(iter) };
+            if left == 0 {
+                break;
             }
+            // SAFETY: the iterator lives and is valid.
+            unsafe { step(iter) };
         }
         left
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use model::capability::Feature;
 use model::sql::Copies;
 use model::{
-    Application, Bounds, Call, Capabilities, DataShape, Endpoint, EngineState, Identity, Op,
-    Options, Outcome, Settings,
+    Application, Bounds, Call, Capabilities, DataShape, Direction, Endpoint, EngineState, Identity,
+    Op, Options, Outcome, Settings,
 };
 
 use crate::error::EngineError;
@@ -217,6 +217,49 @@ pub trait Session {
     /// # Errors
     /// When the operation failed.
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError>;
+
+    /// Reads one key, as [`Session::execute`] does.
+    ///
+    /// On the hot path: the caller knows the kind, and the driver need not test for it.
+    ///
+    /// # Errors
+    /// When the operation failed.
+    #[inline]
+    fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
+        self.execute(&Op::Get { key }, rows)
+    }
+
+    /// Writes one row, as [`Session::execute`] does.
+    ///
+    /// On the hot path: the caller knows the kind, and the driver need not test for it.
+    ///
+    /// # Errors
+    /// When the operation failed.
+    #[inline]
+    fn execute_put(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        self.execute(&Op::Put { key, value }, rows)
+    }
+
+    /// Reads a range, as [`Session::execute`] does.
+    ///
+    /// On the hot path: the caller knows the kind, and the driver need not test for it.
+    ///
+    /// # Errors
+    /// When the operation failed.
+    #[inline]
+    fn execute_scan(
+        &mut self,
+        start: &[u8],
+        (limit, direction): (u32, Direction),
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        self.execute(&Op::Scan { start, limit, direction }, rows)
+    }
 
     /// Returns the pipelined interface; `None` when the session has none.
     fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {

@@ -27,6 +27,7 @@ mod sync;
 mod tally;
 #[cfg(test)]
 mod testing;
+mod ticks;
 mod timeline;
 mod traits;
 mod usage;
@@ -39,5 +40,6 @@ pub use clock::{ManualClock, SteadyClock};
 pub use error::LoadError;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};
-pub use traits::{Clock, Ticks};
+pub use ticks::{Ticker, Ticks};
+pub use traits::Clock;
 pub use usage::process_readings;

@@ -136,7 +136,7 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
 }
 
 /// Returns a closed-loop group.
-pub(crate) fn group(generators: Vec<Plain>, kinds: BTreeSet<OpKind>) -> GroupRun<'static> {
+pub(crate) fn group(generators: Vec<Plain>, kinds: BTreeSet<OpKind>) -> GroupRun {
     let generators = generators.into_iter().map(|g| Box::new(g) as Box<dyn Generator>).collect();
     GroupRun { generators, load: Load::Closed, kinds }
 }

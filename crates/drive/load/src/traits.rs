@@ -2,17 +2,23 @@
 
 use model::Nanos;
 
-/// A reading in a clock's own unit, valid for that clock only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ticks(pub u64);
+use crate::clock::Counter;
+use crate::ticks::{Ticker, Ticks};
 
-/// A monotonic clock.
-///
-/// [`Clock::now`] is for occasional readings. The hot loop reads ticks, and converts no more of
-/// them than it needs; a clock whose ticks are nanoseconds uses the provided methods.
-pub trait Clock: Sync {
+/// A monotonic clock that can be waited for.
+pub trait Clock: Ticker + Sync {
     /// Returns the present, nanoseconds, monotonic per thread.
-    fn now(&self) -> Nanos;
+    #[inline(always)]
+    fn now(&self) -> Nanos {
+        self.time_of(self.ticks())
+    }
+
+    /// Returns the counter, where the clock reads nothing else.
+    ///
+    /// A loop that reads the counter need not test for each stamp which clock it is.
+    fn counter(&self) -> Option<&Counter> {
+        None
+    }
 
     /// Sleeps until `at`, and returns the present, which is `at` or later.
     ///
@@ -32,33 +38,6 @@ pub trait Clock: Sync {
 
     /// Returns the margin of [`Clock::wait_until`]: a shorter wait is spun from the start.
     fn margin(&self) -> Nanos;
-
-    /// Reads the present in ticks.
-    ///
-    /// On the hot path, twice per operation: no lock, no system call where it can be avoided.
-    #[inline(always)]
-    fn ticks(&self) -> Ticks {
-        Ticks(self.now().0)
-    }
-
-    /// Returns the time of a reading.
-    #[inline(always)]
-    fn time_of(&self, ticks: Ticks) -> Nanos {
-        Nanos(ticks.0)
-    }
-
-    /// Returns the first reading at `at` or later.
-    fn ticks_at(&self, at: Nanos) -> Ticks {
-        Ticks(at.0)
-    }
-
-    /// Returns the time between two readings; zero when `to` is not the later one.
-    ///
-    /// On the hot path, once per operation.
-    #[inline(always)]
-    fn between(&self, from: Ticks, to: Ticks) -> Nanos {
-        Nanos(to.0.saturating_sub(from.0))
-    }
 }
 
 /// Where a client's intended times come from.

@@ -125,7 +125,7 @@ fn nothing_is_allocated_per_operation() {
     // clients waiting.
     let constant =
         |ops_per_s| Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace: Pace::default() });
-    for step in ["readrandom", "churn"] {
+    for step in ["readrandom", "fwdrange", "fillrandom", "churn"] {
         for load in [Load::Closed, constant(1e8), constant(1e6)] {
             let few = allocations(step, load.clone(), 1_000);
             let many = allocations(step, load.clone(), 100_000);

@@ -8,7 +8,7 @@ use engine::Rows;
 use model::{DataShape, Direction, EntryRef};
 
 use crate::generator::WrongAnswer;
-use crate::key::{describe, id_of, length};
+use crate::key::{KeyBuffer, describe};
 use crate::request::Presence;
 use crate::value::Bodies;
 
@@ -16,7 +16,8 @@ use crate::value::Bodies;
 #[derive(Debug)]
 pub(crate) struct AnswerChecker {
     rows: u64,
-    key_bytes: usize,
+    /// A key like those of all rows.
+    key: KeyBuffer,
     presence: Presence,
     bodies: Arc<Bodies>,
 }
@@ -27,7 +28,7 @@ type Reason = String;
 impl AnswerChecker {
     /// Returns the checker of answers about rows of the shape `data`.
     pub(crate) fn new(data: &DataShape, presence: Presence, bodies: Arc<Bodies>) -> Self {
-        Self { rows: data.rows, key_bytes: length(data.key_bytes), presence, bodies }
+        Self { rows: data.rows, key: KeyBuffer::new(data.key_bytes), presence, bodies }
     }
 
     /// Checks the answer to the read of one key that may be present.
@@ -99,7 +100,7 @@ impl AnswerChecker {
             Direction::Forward => "forward scan",
             Direction::Reverse => "reverse scan",
         };
-        let first = id_of(start, self.key_bytes).unwrap_or_default();
+        let first = self.key.id_of(start).unwrap_or_default();
         self.walk(first, (limit, direction), rows)
             .map_err(|reason| wrong(operation, start, format!("limit {limit}: {reason}")))
     }
@@ -154,7 +155,8 @@ impl AnswerChecker {
     }
 
     fn id(&self, key: &[u8]) -> Result<u64, Reason> {
-        id_of(key, self.key_bytes)
+        self.key
+            .id_of(key)
             .filter(|id| *id < self.rows)
             .ok_or_else(|| format!("{} is no row's key", describe(key)))
     }

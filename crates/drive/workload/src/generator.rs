@@ -1,5 +1,7 @@
 //! The interface between the load loop and a workload.
 
+use std::any::Any;
+
 use engine::Rows;
 use model::Op;
 
@@ -23,7 +25,9 @@ pub struct WrongAnswer {
 }
 
 /// One client's stream of operations, a function of (seed, client, n) alone.
-pub trait Generator: Send {
+///
+/// `Any`, so that the load loop can be compiled for the types that matter.
+pub trait Generator: Any + Send {
     /// Returns the next operation, borrowed from the generator; `None` at its end.
     ///
     /// On the hot path: no allocation, no lock, no clock.

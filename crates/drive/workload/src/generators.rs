@@ -5,14 +5,14 @@ use std::sync::Arc;
 use model::{DataShape, Step, StopRule};
 
 use crate::application::{self, check_application};
-use crate::distribution::{self, Access, Sequential, Shuffled, Space, Uniform};
+use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
 use crate::key::ID_BYTES;
 use crate::random::Stream;
 use crate::request::{Part, Request};
 use crate::step::{AccessPattern, Order, WRITER, find};
-use crate::stream::{Action, Client, Keys};
+use crate::stream::{Action, Client, generator};
 use crate::value::Bodies;
 
 /// Returns the generators of a step's group, one per client or writer.
@@ -62,8 +62,8 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
     (0..clients)
         .map(|client| {
             let part = Part { client, clients };
-            let keys = keys(request, pattern, part)?;
-            Ok(keys.generator(&client_of(request, pattern, part, &bodies)))
+            let picker = picker(request, pattern, part)?;
+            Ok(generator(picker, &client_of(request, pattern, part, &bodies)))
         })
         .collect()
 }
@@ -104,12 +104,12 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
         .map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
 }
 
-/// Returns the rows a client picks.
-fn keys(
+/// Returns how a client picks its rows.
+fn picker(
     request: &Request<'_>,
     pattern: AccessPattern,
     part: Part,
-) -> Result<Box<dyn Keys>, WorkloadError> {
+) -> Result<Picker, WorkloadError> {
     let access = match pattern.action {
         Action::Scan(_) => Access::Range,
         Action::Get | Action::GetAbsent | Action::MultiGet | Action::Put | Action::Delete => {
@@ -128,11 +128,11 @@ fn keys(
             distribution::parse(&request.step.distribution, space)
                 .map_err(|reason| WorkloadError::Step(step.clone(), reason))?
         }
-        Order::Uniform => Box::new(Uniform::new(space)),
-        Order::Ascending => Box::new(Sequential::new(space)),
+        Order::Uniform => Picker::Uniform(Uniform::new(space)),
+        Order::Ascending => Picker::Sequential(Sequential::new(space)),
         Order::Shuffled => {
             let order = Stream::new(request.seed, &request.step.name, request.group, u32::MAX);
-            Box::new(Shuffled::new(space, order))
+            Picker::Permuted(Permuted::Shuffled(Shuffled::new(space, order)))
         }
     })
 }

@@ -39,8 +39,15 @@ impl KeyBuffer {
     /// Writes the key of `id` and returns it.
     #[inline]
     pub(crate) fn set(&mut self, id: u64) -> &[u8] {
-        write_id(&mut self.bytes, id);
-        &self.bytes
+        let bytes = &mut *self.bytes;
+        write_id(bytes, id);
+        bytes
+    }
+
+    /// Returns the id of a key that differs from this one in its id alone; `None` for any other.
+    pub(crate) fn id_of(&self, key: &[u8]) -> Option<u64> {
+        let (id, padding) = key.split_first_chunk()?;
+        (*padding == self.bytes[ID_BYTES..]).then(|| u64::from_be_bytes(*id))
     }
 
     /// Returns the key as last written.
@@ -60,13 +67,6 @@ pub(crate) fn write_id(key: &mut [u8], id: u64) {
     if let Some(place) = key.first_chunk_mut() {
         *place = id.to_be_bytes();
     }
-}
-
-/// Returns the id of a key that some row may have; `None` for every other string.
-pub(crate) fn id_of(key: &[u8], key_bytes: usize) -> Option<u64> {
-    let (id, padding) = key.split_first_chunk()?;
-    let is_ours = key.len() == key_bytes && padding.iter().all(|byte| *byte == PADDING);
-    is_ours.then(|| u64::from_be_bytes(*id))
 }
 
 /// Returns a key as text: its id in decimal and its bytes in hex.
@@ -90,7 +90,7 @@ mod tests {
     fn a_key_is_laid_out_like_db_bench_s() {
         let mut key = KeyBuffer::new(20);
         assert_eq!(key.set(0x0102), b"\0\0\0\0\0\0\x01\x02000000000000");
-        assert_eq!(id_of(key.bytes(), 20), Some(0x0102));
+        assert_eq!(key.id_of(key.bytes()), Some(0x0102));
         assert_eq!(KeyBuffer::new(8).set(1), 1u64.to_be_bytes());
     }
 
@@ -105,16 +105,16 @@ mod tests {
     #[test]
     fn an_absent_key_is_no_row_s_and_lies_among_them() {
         let mut absent = KeyBuffer::absent(9);
-        assert_eq!(id_of(absent.set(7), 9), None);
+        assert_eq!(KeyBuffer::new(9).id_of(absent.set(7)), None);
         assert!(KeyBuffer::new(9).set(6) < absent.bytes());
         assert!(absent.bytes() < KeyBuffer::new(9).set(8));
     }
 
     #[test]
     fn other_strings_have_no_id() {
-        assert_eq!(id_of(b"short", 8), None);
-        assert_eq!(id_of(&[0; 20], 20), None);
-        assert_eq!(id_of(KeyBuffer::new(20).set(1), 21), None);
+        assert_eq!(KeyBuffer::new(8).id_of(b"short"), None);
+        assert_eq!(KeyBuffer::new(20).id_of(&[0; 20]), None);
+        assert_eq!(KeyBuffer::new(21).id_of(KeyBuffer::new(20).set(1)), None);
         assert_eq!(describe(b"ab"), "no id (0x6162)");
         assert_eq!(describe(KeyBuffer::new(9).set(258)), "id 258 (0x000000000000010230)");
     }

@@ -31,3 +31,4 @@ pub use generator::{Generator, Group, WrongAnswer};
 pub use generators::{check, generators};
 pub use request::{Part, Presence, Request};
 pub use step::{Stage, catalog, presence_after, reads_downwards, stages, writer_load};
+pub use stream::{PointReads, RangeReads, Writes};

@@ -80,9 +80,10 @@ impl Bodies {
         let Some((header, body)) = value.split_first_chunk::<HEADER>() else {
             return check_short(id, value);
         };
-        let (stamp, word) = header.split_at(HEADER / 2);
-        let stamp = little_endian(stamp);
-        if little_endian(word) != mix(id, stamp) {
+        let header = u128::from_le_bytes(*header);
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is the stamp")]
+        let (stamp, word) = (header as u64, header >> u64::BITS);
+        if word != u128::from(mix(id, stamp)) {
             return Err("the value belongs to another row or is damaged in its header".to_owned());
         }
         let start = self.place(stamp.wrapping_mul(UNSPREAD)) + HEADER;
@@ -164,7 +165,7 @@ fn write_short(value: &mut [u8], id: u64, stamp: u64) {
 
 /// One client's values, each made from (row id, n) in a slot of the client's own bodies.
 #[derive(Debug)]
-pub(crate) struct ValueWriter {
+pub struct ValueWriter {
     bodies: Bodies,
     first: u64,
 }

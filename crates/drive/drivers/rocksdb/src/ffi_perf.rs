@@ -52,6 +52,7 @@ impl PerfContext {
         }
     }
 
+    #[cold]
     fn publish(&self) {
         // SAFETY: the handle lives; the raw pointer in it keeps the value on its thread. A number
         // that the release does not know reads 0.

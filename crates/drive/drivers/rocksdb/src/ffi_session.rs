@@ -14,7 +14,7 @@ use dynlib::written::{Written, batch_bytes};
 use engine::{EngineError, Rows, Session};
 use model::{Direction, Durability, Op, Outcome};
 
-use crate::ffi::Pinned;
+use crate::ffi::{Api, Pinned};
 use crate::ffi_db::Db;
 use crate::ffi_perf::{self, PerfContext};
 use crate::perf::Counted;
@@ -81,33 +81,27 @@ impl<'a> RocksSession<'a> {
     }
 
     #[inline]
-    fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let (api, db, read) = (self.db.api, self.db.handle, self.client.read);
-        let (start, bytes) = (key.as_ptr().cast(), key.len());
-        // SAFETY: database and options live, the key is borrowed; `error` is a local of `call`.
-        let get = |error| unsafe { (api.get_pinned)(db, read, start, bytes, error) };
-        let pinned = api.level.call(get)?;
-        if pinned.is_null() {
-            return Ok(Outcome::NotFound);
+    fn count(&mut self) {
+        if let Some(perf) = &mut self.perf {
+            perf.count();
         }
-        self.take_pinned(key, pinned, rows);
-        Ok(Outcome::Done)
     }
 
     /// Adds a pinned value to `rows` and releases it.
     #[inline]
-    fn take_pinned(&self, key: &[u8], pinned: *mut Pinned, rows: &mut Rows) {
+    fn take_pinned(api: &Api, key: &[u8], pinned: *mut Pinned, rows: &mut Rows) {
         let mut bytes = 0;
         // SAFETY: `pinned` is a value the library just returned.
-        let start = unsafe { (self.db.api.pinnableslice_value)(pinned, &raw mut bytes) };
+        let start = unsafe { (api.pinnableslice_value)(pinned, &raw mut bytes) };
         // SAFETY: the library returned both, and the value stays pinned until the end.
         rows.push(key, unsafe { bytes_of(start, bytes) });
         // SAFETY: `pinned` is owned, and not used after this.
-        unsafe { (self.db.api.pinnableslice_destroy)(pinned) };
+        unsafe { (api.pinnableslice_destroy)(pinned) };
     }
 
-    #[inline]
-    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+    #[inline(always)]
+    fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+        self.count();
         self.client.write(key, value)?;
         let value = value.map(<[u8]>::len);
         self.written.add(key.len() + value.unwrap_or(0), batch_bytes(key.len(), value));
@@ -115,21 +109,13 @@ impl<'a> RocksSession<'a> {
     }
 
     #[inline(never)]
-    fn scan(
-        &self,
-        start: &[u8],
-        range: (u32, Direction),
-        rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
-        let seek = self.db.api.iter_seek_for_prev;
-        // SAFETY: the iterator lives, and the key is borrowed.
-        let back = |iter| unsafe { seek(iter, start.as_ptr().cast(), start.len()) };
-        self.client.scan(start, range, rows, back)?;
-        Ok(rows.outcome())
+    fn delete(&mut self, key: &[u8]) -> Result<Outcome, EngineError> {
+        self.write(key, None)
     }
 
     #[inline(never)]
     fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
+        self.count();
         let api = self.db.api;
         let (db, read, family) = (self.db.handle, self.client.read, self.db.family);
         let arrays = &mut self.arrays;
@@ -164,7 +150,7 @@ impl<'a> RocksSession<'a> {
                 failure = Some(unsafe { api.level.take_error(arrays.errors[index]) });
             }
             if !arrays.pinned[index].is_null() {
-                self.take_pinned(key, arrays.pinned[index], rows);
+                Self::take_pinned(api, key, arrays.pinned[index], rows);
             }
             let value = arrays.values[index];
             if !value.is_null() {
@@ -178,18 +164,58 @@ impl<'a> RocksSession<'a> {
     }
 }
 
+/// Each operation is a function that is jumped to: it saves no more registers than it needs itself.
 impl Session for RocksSession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        if let Some(perf) = &mut self.perf {
-            perf.count();
-        }
         match *op {
-            Op::Get { key } => self.get(key, rows),
-            Op::Put { key, value } => self.write(key, Some(value)),
-            Op::Delete { key } => self.write(key, None),
-            Op::Scan { start, limit, direction } => self.scan(start, (limit, direction), rows),
+            Op::Get { key } => self.execute_get(key, rows),
+            Op::Put { key, value } => self.execute_put(key, value, rows),
+            Op::Delete { key } => self.delete(key),
+            Op::Scan { start, limit, direction } => {
+                self.execute_scan(start, (limit, direction), rows)
+            }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
             Op::Call(_) => engine::settings_check::no_procedures("rocksdb"),
         }
+    }
+
+    #[inline(never)]
+    fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
+        self.count();
+        let (api, db, read) = (self.db.api, self.db.handle, self.client.read);
+        let (start, bytes) = (key.as_ptr().cast(), key.len());
+        // SAFETY: database and options live, the key is borrowed; `error` is a local of `call`.
+        let get = |error| unsafe { (api.get_pinned)(db, read, start, bytes, error) };
+        let pinned = api.level.call(get)?;
+        if pinned.is_null() {
+            return Ok(Outcome::NotFound);
+        }
+        Self::take_pinned(api, key, pinned, rows);
+        Ok(Outcome::Done)
+    }
+
+    #[inline(never)]
+    fn execute_put(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        _rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        self.write(key, Some(value))
+    }
+
+    #[inline(never)]
+    fn execute_scan(
+        &mut self,
+        start: &[u8],
+        range: (u32, Direction),
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        self.count();
+        let seek = self.db.api.iter_seek_for_prev;
+        // SAFETY: the iterator lives, and the key is borrowed.
+        let back = |iter| unsafe { seek(iter, start.as_ptr().cast(), start.len()) };
+        self.client.scan(start, range, rows, back)?;
+        Ok(rows.outcome())
     }
 }

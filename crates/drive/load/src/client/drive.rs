@@ -43,7 +43,7 @@ pub(crate) struct Drive<'r, C> {
 /// Checks an answer; returns the end of the client when it is wrong.
 #[cold]
 pub(super) fn verify(
-    generator: &mut dyn Generator,
+    generator: &mut (impl Generator + ?Sized),
     rows: &Rows,
     kind: OpKind,
     meter: &mut Meter<'_>,

@@ -1,8 +1,10 @@
 //! The hot loop of one client.
 
+use std::any::Any;
+
 use engine::{EngineError, Rows, Session};
 use model::{Nanos, Op, OpKind, Outcome};
-use workload::Generator;
+use workload::{Generator, PointReads, RangeReads, Writes};
 
 use super::drive::{Drive, Waiting, fail, verify};
 use super::meter::Meter;
@@ -10,7 +12,8 @@ use super::pipelined;
 use super::role::{ClientEnd, Role};
 use crate::schedule::SharedArrivals;
 use crate::tally::Times;
-use crate::traits::{Clock, Closed, Schedule, Ticks};
+use crate::ticks::{Ticker, Ticks};
+use crate::traits::{Clock, Closed, Schedule};
 
 /// Time that a client may need between two operations: counting one and making the next.
 ///
@@ -34,7 +37,29 @@ pub(crate) fn run_scheduled<C: Clock>(
             run(drive.clock, drive, schedule, source, meter)
         }
         None if drive.depth > 1 => pipelined::run(drive, source, meter),
-        None => run(drive.clock, drive, Closed, source, meter),
+        None => match drive.clock.counter() {
+            Some(counter) => run_closed(counter, drive, source, meter),
+            None => run_closed(drive.clock, drive, source, meter),
+        },
+    }
+}
+
+/// Runs a closed loop, compiled for the generator where it is of a frequent type.
+fn run_closed<T: Ticker, C: Clock>(
+    clock: &T,
+    drive: &Drive<'_, C>,
+    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    meter: &mut Meter<'_>,
+) -> ClientEnd {
+    let any: &mut dyn Any = generator;
+    if let Some(reads) = any.downcast_mut::<PointReads>() {
+        run(clock, drive, Closed, (reads, session), meter)
+    } else if let Some(reads) = any.downcast_mut::<RangeReads>() {
+        run(clock, drive, Closed, (reads, session), meter)
+    } else if let Some(writes) = any.downcast_mut::<Writes>() {
+        run(clock, drive, Closed, (writes, session), meter)
+    } else {
+        run(clock, drive, Closed, (generator, session), meter)
     }
 }
 
@@ -53,15 +78,16 @@ impl Schedule for Open<'_> {
     }
 }
 
-/// The hot loop, all of it: one copy per clock and schedule, two or three indirect calls.
+/// The hot loop, all of it: one copy per clock, schedule and frequent type of generator.
 ///
 /// The clock is an argument of its own, because the compiler may then keep its fields in
-/// registers.
-fn run<C: Clock, S: Schedule>(
-    clock: &C,
+/// registers; not inlined, so that it has all registers to itself.
+#[inline(never)]
+fn run<T: Ticker, C: Clock, S: Schedule, G: Generator + ?Sized>(
+    clock: &T,
     drive: &Drive<'_, C>,
     schedule: S,
-    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    (generator, session): (&mut G, &mut dyn Session),
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     let mut rows = Rows::new();
@@ -73,7 +99,7 @@ fn run<C: Clock, S: Schedule>(
     let mut plain_until = state.plain_until::<S>();
     loop {
         if left > 0 {
-            rows.clear(false);
+            rows.restart();
         } else if meter.ended < limit {
             rows.clear(true);
             (is_checked, plain_until) = (true, Ticks(0));
@@ -83,34 +109,47 @@ fn run<C: Clock, S: Schedule>(
         let next = generator.next();
         let Some(op) = &next else { break };
         let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
-        let outcome = session.execute(op, &mut rows);
+        let outcome = execute(session, op, &mut rows);
         let ended = clock.ticks();
 
         // Outside the stamps from here on.
         meter.ended += 1;
-        match outcome {
-            Ok(outcome) if S::IS_CLOSED && ended < plain_until => {
-                let times = times::<C, S>(clock, begun.intended, begun.started, ended);
-                meter.tally.record(op.kind(), outcome, times, moved(op, &rows));
-                left -= 1;
-            }
-            outcome => {
-                let (kind, moved) = (op.kind(), moved(op, &rows));
-                let check = |meter: &mut Meter<'_>| match is_checked {
-                    true => verify(generator, &rows, kind, meter),
-                    false => None,
-                };
-                let answer = Answer { kind, moved, outcome, begun, ended };
-                if let Some(end) = state.account::<C, S>(clock, answer, check, meter) {
-                    return end;
+        'rare: {
+            // No guard: the result would be tested again, to drop it.
+            let outcome = match outcome {
+                Ok(outcome) => {
+                    if S::IS_CLOSED && ended < plain_until {
+                        let times = times::<T, S>(clock, begun.intended, begun.started, ended);
+                        meter.tally.record(op.kind(), outcome, times, moved(op, &rows));
+                        left -= 1;
+                        break 'rare;
+                    }
+                    Ok(outcome)
                 }
-                limit = if state.is_over { 0 } else { limit };
-                left = match is_checked {
-                    true => generator.unchecked().min(limit.saturating_sub(meter.ended)),
-                    false => (left - 1).min(limit),
-                };
-                (is_checked, plain_until) = (false, state.plain_until::<S>());
+                Err(error) => Err(error),
+            };
+            let (kind, moved) = (op.kind(), moved(op, &rows));
+            let check = |meter: &mut Meter<'_>| match is_checked {
+                true => verify(generator, &rows, kind, meter),
+                false => None,
+            };
+            let answer = Answer { kind, moved, outcome, begun, ended };
+            let end = match S::IS_CLOSED {
+                true => state.account_rare::<T, S>(clock, answer, check, meter),
+                false => state.account::<T, S>(clock, answer, check, meter),
+            };
+            if let Some(end) = end {
+                return end;
             }
+            limit = if state.is_over { 0 } else { limit };
+            left = match is_checked {
+                true => {
+                    rows.clear(false);
+                    generator.unchecked().min(limit.saturating_sub(meter.ended))
+                }
+                false => (left - 1).min(limit),
+            };
+            (is_checked, plain_until) = (false, state.plain_until::<S>());
         }
         if drive.halt.is_halted() {
             return ClientEnd::Stopped;
@@ -118,6 +157,25 @@ fn run<C: Clock, S: Schedule>(
     }
     // A wait that was interrupted ends the loop too.
     if drive.halt.is_halted() { ClientEnd::Stopped } else { ClientEnd::Finished }
+}
+
+/// Executes an operation, by a call of its own where it is of a frequent kind.
+///
+/// The compiler knows the kind in a loop that is compiled for its generator.
+#[inline(always)]
+fn execute(
+    session: &mut dyn Session,
+    op: &Op<'_>,
+    rows: &mut Rows,
+) -> Result<Outcome, EngineError> {
+    match *op {
+        Op::Get { key } => session.execute_get(key, rows),
+        Op::Put { key, value } => session.execute_put(key, value, rows),
+        Op::Scan { start, limit, direction } => {
+            session.execute_scan(start, (limit, direction), rows)
+        }
+        Op::Delete { .. } | Op::MultiGet { .. } | Op::Call(_) => session.execute(op, rows),
+    }
 }
 
 /// One operation, when it has ended.
@@ -145,7 +203,7 @@ struct LoopState {
 }
 
 impl LoopState {
-    fn new<C: Clock>(clock: &C, meter: &Meter<'_>) -> Self {
+    fn new(clock: &impl Ticker, meter: &Meter<'_>) -> Self {
         Self {
             next_mark: clock.ticks_at(meter.next_mark),
             free_since: meter.timeline.start,
@@ -162,11 +220,24 @@ impl LoopState {
         if S::IS_CLOSED && self.failures == 0 { self.next_mark } else { Ticks(0) }
     }
 
+    /// Calls [`Self::account`] apart from the hot loop, which then has its registers to itself.
+    #[cold]
+    #[inline(never)]
+    fn account_rare<T: Ticker, S: Schedule>(
+        &mut self,
+        clock: &T,
+        answer: Answer,
+        check: impl FnOnce(&mut Meter<'_>) -> Option<ClientEnd>,
+        meter: &mut Meter<'_>,
+    ) -> Option<ClientEnd> {
+        self.account::<T, S>(clock, answer, check, meter)
+    }
+
     /// Accounts for an operation and everything else that is due; returns the client's end, if any.
     #[inline(always)]
-    fn account<C: Clock, S: Schedule>(
+    fn account<T: Ticker, S: Schedule>(
         &mut self,
-        clock: &C,
+        clock: &T,
         answer: Answer,
         check: impl FnOnce(&mut Meter<'_>) -> Option<ClientEnd>,
         meter: &mut Meter<'_>,
@@ -174,7 +245,7 @@ impl LoopState {
         let Answer { kind, moved, outcome, begun, ended } = answer;
         let is_retry = S::IS_CLOSED && self.failures > 0;
         let began = if is_retry { self.first_attempt } else { begun.started };
-        let times = times::<C, S>(clock, begun.intended, began, ended);
+        let times = times::<T, S>(clock, begun.intended, began, ended);
         if ended >= self.next_mark {
             // The operation belongs to the interval it ended in, so the hand-over comes first.
             let at = clock.time_of(ended);
@@ -221,8 +292,8 @@ struct Begun {
 /// In a closed loop an operation begins at once. An arrival is taken before the clock is read: the
 /// lock is never within an operation's times.
 #[inline(always)]
-fn begin<C: Clock, S: Schedule>(
-    clock: &C,
+fn begin<T: Ticker, C: Clock, S: Schedule>(
+    clock: &T,
     drive: &Drive<'_, C>,
     schedule: &S,
     meter: &mut Meter<'_>,
@@ -243,7 +314,7 @@ fn begin<C: Clock, S: Schedule>(
 
 /// Notes that an arrival was served, and how late where the client was free before it was due.
 #[inline(always)]
-fn note_served<C: Clock>(clock: &C, begun: &Begun, free_since: Nanos, meter: &mut Meter<'_>) {
+fn note_served(clock: &impl Ticker, begun: &Begun, free_since: Nanos, meter: &mut Meter<'_>) {
     meter.unserved_taken = None;
     let lag = clock.time_of(begun.started).since(begun.intended);
     if begun.is_awaited || (begun.intended >= free_since && lag > BETWEEN) {
@@ -253,7 +324,12 @@ fn note_served<C: Clock>(clock: &C, begun: &Begun, free_since: Nanos, meter: &mu
 
 /// Returns an operation's service and response time.
 #[inline(always)]
-fn times<C: Clock, S: Schedule>(clock: &C, intended: Nanos, started: Ticks, ended: Ticks) -> Times {
+fn times<T: Ticker, S: Schedule>(
+    clock: &T,
+    intended: Nanos,
+    started: Ticks,
+    ended: Ticks,
+) -> Times {
     let service_ns = clock.between(started, ended).0;
     if S::IS_CLOSED {
         return Times { service_ns, response_ns: service_ns };

@@ -15,7 +15,8 @@ use super::drive::{Drive, fail, verify};
 use super::meter::Meter;
 use super::role::ClientEnd;
 use crate::tally::Times;
-use crate::traits::{Clock, Ticks};
+use crate::ticks::Ticks;
+use crate::traits::Clock;
 
 /// Operations between two that are checked, per operation of depth: the pipeline is empty during a
 /// check, so checks cost at most one operation in this many.

@@ -97,7 +97,7 @@ impl<'scope> StartedClients<'scope> {
         &mut self,
         scope: &'scope thread::Scope<'scope, 'env>,
         call: &Call<'env, C>,
-        group: &'env mut GroupRun<'_>,
+        group: &'env mut GroupRun,
         role: Role,
     ) -> Result<(), LoadError> {
         let clients = u32::try_from(group.generators.len()).expect("clients are threads");

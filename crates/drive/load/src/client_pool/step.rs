@@ -25,16 +25,16 @@ const INTERVAL_MIN: Nanos = Nanos::from_millis(1);
 const RATE_MAX_OPS_PER_S: f64 = 1e8;
 
 /// One group of clients: the measured ones, or the background writers.
-pub struct GroupRun<'a> {
+pub struct GroupRun {
     /// One generator per client, in client order.
-    pub generators: Vec<Box<dyn Generator + 'a>>,
+    pub generators: Vec<Box<dyn Generator>>,
     /// How the group's operations arrive.
     pub load: Load,
     /// Kinds of operation to allocate before the start; others allocate once.
     pub kinds: BTreeSet<OpKind>,
 }
 
-impl GroupRun<'_> {
+impl GroupRun {
     /// Returns a group without clients.
     pub const fn empty() -> Self {
         Self { generators: Vec::new(), load: Load::Closed, kinds: BTreeSet::new() }
@@ -46,9 +46,9 @@ pub struct StepRun<'a> {
     /// The engine.
     pub engine: &'a dyn Engine,
     /// The measured clients, at least one.
-    pub clients: GroupRun<'a>,
+    pub clients: GroupRun,
     /// The background writers, which run until the measured clients have ended.
-    pub writers: GroupRun<'a>,
+    pub writers: GroupRun,
     /// When the measured clients stop; a generator's end stops its client too.
     pub stop: StopRule,
     /// Time before the measured span; 0 for steps that end by count.

@@ -4,7 +4,7 @@ use model::Nanos;
 use nix::time::{ClockId, clock_gettime};
 
 use super::ffi_counter::{EXISTS, read};
-use crate::traits::Ticks;
+use crate::ticks::{Ticker, Ticks};
 
 /// Bits of the fraction in a scale factor.
 const SCALE_BITS: u32 = 32;
@@ -59,7 +59,7 @@ pub(super) struct Pair {
 
 /// The counter with its calibration.
 #[derive(Debug)]
-pub(super) struct Counter {
+pub struct Counter {
     /// When the calibration was made.
     pub(super) origin: Pair,
     /// Nanoseconds per tick, fixed point with `SCALE_BITS` of fraction.
@@ -85,37 +85,35 @@ impl Counter {
         Some(Self { origin: later, scale })
     }
 
-    /// Reads the counter.
+    /// Returns one moment as this clock and as the kernel's clock see it.
+    pub(super) fn compare(&self) -> (Nanos, Nanos) {
+        let pair = pair();
+        (self.time_of(Ticks(pair.ticks)), pair.kernel)
+    }
+}
+
+impl Ticker for Counter {
     #[inline(always)]
-    pub(super) fn ticks() -> Ticks {
+    fn ticks(&self) -> Ticks {
         Ticks(read())
     }
 
-    /// Returns a reading on the kernel's scale.
     #[inline(always)]
-    pub(super) fn time_of(&self, ticks: Ticks) -> Nanos {
+    fn time_of(&self, ticks: Ticks) -> Nanos {
         self.origin.kernel.after(self.between(Ticks(self.origin.ticks), ticks))
     }
 
-    /// Returns the time between two readings.
-    #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the product fits 64 bits for 500 years")]
-    pub(super) fn between(&self, from: Ticks, to: Ticks) -> Nanos {
-        let ticks = u128::from(to.0.saturating_sub(from.0));
-        Nanos(((ticks * u128::from(self.scale)) >> SCALE_BITS) as u64)
-    }
-
-    /// Returns the first reading at `at` or later.
-    pub(super) fn ticks_at(&self, at: Nanos) -> Ticks {
+    fn ticks_at(&self, at: Nanos) -> Ticks {
         let span = u128::from(at.since(self.origin.kernel).0) << SCALE_BITS;
         let ticks = u64::try_from(span.div_ceil(u128::from(self.scale))).unwrap_or(u64::MAX);
         Ticks(self.origin.ticks.saturating_add(ticks))
     }
 
-    /// Returns one moment as this clock and as the kernel's clock see it.
-    pub(super) fn compare(&self) -> (Nanos, Nanos) {
-        let pair = pair();
-        (self.time_of(Ticks(pair.ticks)), pair.kernel)
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the product fits 64 bits for 500 years")]
+    fn between(&self, from: Ticks, to: Ticks) -> Nanos {
+        let ticks = u128::from(to.0.saturating_sub(from.0));
+        Nanos(((ticks * u128::from(self.scale)) >> SCALE_BITS) as u64)
     }
 }
 

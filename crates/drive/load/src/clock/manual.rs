@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Nanos;
 
-use crate::traits::{Clock, Ticks};
+use crate::ticks::{Ticker, Ticks};
+use crate::traits::Clock;
 
 /// A clock that stands still until it is moved; waiting moves it.
 #[derive(Debug, Default)]
@@ -31,11 +32,13 @@ impl ManualClock {
     }
 }
 
-impl Clock for ManualClock {
-    fn now(&self) -> Nanos {
-        Nanos(self.now_ns.fetch_add(self.tick_ns, Ordering::Relaxed))
+impl Ticker for ManualClock {
+    fn ticks(&self) -> Ticks {
+        Ticks(self.now_ns.fetch_add(self.tick_ns, Ordering::Relaxed))
     }
+}
 
+impl Clock for ManualClock {
     fn rest_until(&self, at: Nanos) -> Nanos {
         Nanos(self.now_ns.fetch_max(at.0, Ordering::Relaxed).max(at.0))
     }

@@ -12,5 +12,6 @@ mod ffi_counter;
 mod manual;
 mod steady;
 
+pub use counter::Counter;
 pub use manual::ManualClock;
 pub use steady::SteadyClock;

@@ -11,7 +11,8 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 use super::counter::{Counter, kernel_now, pair, trust};
-use crate::traits::{Clock, Ticks};
+use crate::ticks::{Ticker, Ticks};
+use crate::traits::Clock;
 
 /// Distance between the two readings of a calibration: 30 ns of error in 50 ms are 0.6 ppm.
 const CALIBRATION: Nanos = Nanos::from_millis(50);
@@ -101,15 +102,10 @@ fn is_sound(drift_ppm: Option<f64>) -> bool {
     drift_ppm.is_none_or(|drift| drift.abs() <= DRIFT_PPM_MAX)
 }
 
-impl Clock for SteadyClock {
-    #[inline(always)]
-    fn now(&self) -> Nanos {
-        self.time_of(self.ticks())
-    }
-
+impl Ticker for SteadyClock {
     #[inline(always)]
     fn ticks(&self) -> Ticks {
-        if self.is_counter { Counter::ticks() } else { Ticks(kernel_now().0) }
+        if self.is_counter { self.scale.ticks() } else { Ticks(kernel_now().0) }
     }
 
     #[inline(always)]
@@ -124,6 +120,12 @@ impl Clock for SteadyClock {
     #[inline(always)]
     fn between(&self, from: Ticks, to: Ticks) -> Nanos {
         self.scale.between(from, to)
+    }
+}
+
+impl Clock for SteadyClock {
+    fn counter(&self) -> Option<&Counter> {
+        self.is_counter.then_some(&self.scale)
     }
 
     fn rest_until(&self, at: Nanos) -> Nanos {

@@ -27,16 +27,22 @@ pub(crate) struct Times {
 ///
 /// A 64-bit bucket holds its service count in the low half and its response count in the high
 /// half: where nothing waited, both times are the same and one addition counts them both.
+///
+/// The field order matters, as in [`engine::Rows`]: two adjacent sums would be added as one vector.
 #[derive(Debug, Clone)]
+#[repr(C)]
 struct KindTable {
-    /// All but `done`, which is the sum of the buckets.
-    counts: OpCounts,
+    rows: u64,
     buckets: Box<[u64; BUCKETS]>,
+    bytes: u64,
+    /// All but `done`, which is the sum of the buckets, rows and bytes.
+    counts: OpCounts,
 }
 
 impl KindTable {
     fn new() -> Self {
-        Self { counts: OpCounts::default(), buckets: resident(u64::MAX, 0) }
+        let buckets = resident(u64::MAX, 0);
+        Self { rows: 0, buckets, bytes: 0, counts: OpCounts::default() }
     }
 
     /// Adds `amount` to the bucket of `value_ns`.
@@ -123,8 +129,8 @@ impl ClientTally {
         if matches!(outcome, Outcome::NotFound) {
             table.counts.not_found += 1;
         }
-        table.counts.rows += rows;
-        table.counts.bytes += bytes;
+        table.rows += rows;
+        table.bytes += bytes;
         if times.service_ns == times.response_ns {
             table.add(times.service_ns, BOTH);
         } else {
@@ -173,7 +179,7 @@ impl ClientTally {
             });
             // The hot path counts an operation that was done in its bucket, and nowhere else.
             let done = buckets.clone().map(|(_, service, _)| service).sum();
-            let counts = OpCounts { done, ..table.counts };
+            let counts = OpCounts { done, rows: table.rows, bytes: table.bytes, ..table.counts };
             if counts != OpCounts::default() {
                 each(kind, &counts, &mut { buckets });
             }
@@ -184,6 +190,7 @@ impl ClientTally {
     pub(crate) fn clear(&mut self) {
         self.spanning = None;
         for table in self.tables.iter_mut().flatten() {
+            (table.rows, table.bytes) = (0, 0);
             table.counts = OpCounts::default();
             table.buckets.fill(0);
         }

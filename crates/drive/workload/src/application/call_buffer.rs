@@ -3,7 +3,6 @@
 use model::{Argument, Bounds};
 
 use super::source::{Source, write_pattern};
-use crate::distribution::Picker as _;
 use crate::random::{Stream, below, unit};
 
 /// Moment of the first call of a run's first step: 2020-01-01 00:00:00.

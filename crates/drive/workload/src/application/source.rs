@@ -20,8 +20,8 @@ pub(super) enum Source {
     Picked {
         /// The smallest.
         from: i64,
-        /// Which of them: the one indirect call there is per value.
-        picker: Box<dyn Picker>,
+        /// Which of them.
+        picker: Picker,
     },
     /// A real number.
     Real {
@@ -59,7 +59,7 @@ impl Source {
             Draw::Integer { distribution, from, count } => {
                 let space =
                     Space { rows: *count, access: Access::Point, first: part.first(*count) };
-                let picker = distribution::parse(distribution, space)?.picker();
+                let picker = distribution::parse(distribution, space)?;
                 match distribution.as_str() {
                     "uniform" => Self::Uniform { from: *from, picker: Uniform::new(space) },
                     _ => Self::Picked { from: *from, picker },

@@ -1,6 +1,6 @@
 //! Distributions of rows that are alike: uniform, sequential, shuffled, and a hot spot.
 
-use super::picker::{Access, Picker, Space};
+use super::space::{Access, Space};
 use crate::permutation::Permutation;
 use crate::random::{Stream, below};
 
@@ -15,11 +15,31 @@ impl Uniform {
     pub(crate) const fn new(space: Space) -> Self {
         Self { rows: space.rows }
     }
-}
 
-impl Picker for Uniform {
+    /// Returns the hot spot `POINTS.RANGE`: the first rows equally often and no other.
+    ///
+    /// Source: [Callaghan 2022-10-19]: with skew 64.512 "point (range) queries only access the
+    /// first 64 (512) key-value pairs", with 8.64 the first 8 (64). A range read here starts in the
+    /// first rows and may walk out of them.
+    ///
+    /// # Errors
+    /// Names the range of both numbers.
+    pub(super) fn parse_hotspot(text: Option<&str>, space: Space) -> Result<Self, String> {
+        let rows = space.rows;
+        let parse = |text: &str| text.parse().ok().filter(|hot| (1..=rows).contains(hot));
+        let numbers = text.and_then(|text| text.split_once('.'));
+        let numbers = numbers.map(|(points, range)| (parse(points), parse(range)));
+        match numbers {
+            Some((Some(points), Some(range))) => {
+                Ok(Self { rows: if space.access == Access::Point { points } else { range } })
+            }
+            _ => Err(format!("takes two whole numbers from 1 to {rows}, the rows there are")),
+        }
+    }
+
+    /// Returns the row of operation `n`.
     #[inline]
-    fn pick(&self, stream: Stream, n: u64) -> u64 {
+    pub(crate) fn pick(&self, stream: Stream, n: u64) -> u64 {
         below(stream.word(n), self.rows)
     }
 }
@@ -36,11 +56,10 @@ impl Sequential {
     pub(crate) const fn new(space: Space) -> Self {
         Self { rows: space.rows, first: space.first }
     }
-}
 
-impl Picker for Sequential {
+    /// Returns the row of operation `n`.
     #[inline]
-    fn pick(&self, _stream: Stream, n: u64) -> u64 {
+    pub(super) fn pick(&self, n: u64) -> u64 {
         let id = self.first.wrapping_add(n);
         // A division costs more than the rest of the pick, and is needed in the second round only.
         if id < self.rows { id } else { id % self.rows }
@@ -59,49 +78,11 @@ impl Shuffled {
     pub(crate) fn new(space: Space, order: Stream) -> Self {
         Self { permutation: Permutation::new(space.rows, order), first: space.first }
     }
-}
 
-impl Picker for Shuffled {
+    /// Returns the row of operation `n`.
     #[inline]
-    fn pick(&self, _stream: Stream, n: u64) -> u64 {
+    pub(super) fn pick(&self, n: u64) -> u64 {
         self.permutation.apply(self.first + n)
-    }
-}
-
-/// Picks the first rows equally often and no other, for contention.
-///
-/// Source: [Callaghan 2022-10-19]: with skew 64.512 "point (range) queries only access the first
-/// 64 (512) key-value pairs", with 8.64 the first 8 (64). A range read here starts in the first
-/// rows and may walk out of them.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hotspot {
-    hot_rows: u64,
-}
-
-impl Hotspot {
-    /// Reads `POINTS.RANGE`: how many first rows point operations and range reads use.
-    ///
-    /// # Errors
-    /// Names the range of both numbers.
-    pub(super) fn parse(text: Option<&str>, space: Space) -> Result<Self, String> {
-        let rows = space.rows;
-        let parse = |text: &str| text.parse().ok().filter(|hot| (1..=rows).contains(hot));
-        let numbers = text.and_then(|text| text.split_once('.'));
-        let numbers = numbers.map(|(points, range)| (parse(points), parse(range)));
-        match numbers {
-            Some((Some(points), Some(range))) => {
-                let hot_rows = if space.access == Access::Point { points } else { range };
-                Ok(Self { hot_rows })
-            }
-            _ => Err(format!("takes two whole numbers from 1 to {rows}, the rows there are")),
-        }
-    }
-}
-
-impl Picker for Hotspot {
-    #[inline]
-    fn pick(&self, stream: Stream, n: u64) -> u64 {
-        below(stream.word(n), self.hot_rows)
     }
 }
 
@@ -113,7 +94,7 @@ mod tests {
     #[test]
     fn the_walk_wraps_at_the_last_row() {
         let walk = Sequential::new(Space { first: 3, ..space(5) });
-        let ids: Vec<_> = (0..7).map(|n| walk.pick(stream(), n)).collect();
+        let ids: Vec<_> = (0..7).map(|n| walk.pick(n)).collect();
         assert_eq!(ids, [3, 4, 0, 1, 2, 3, 4]);
     }
 
@@ -138,7 +119,7 @@ mod tests {
         let point = space(10_000);
         let range = Space { access: Access::Range, ..point };
         for (space, hot) in [(point, 64), (range, 512)] {
-            let hotspot = Hotspot::parse(Some("64.512"), space).unwrap();
+            let hotspot = Uniform::parse_hotspot(Some("64.512"), space).unwrap();
             let mut found = vec![false; hot];
             for n in 0..20_000 {
                 found[usize::try_from(hotspot.pick(stream(), n)).unwrap()] = true;

@@ -1,31 +1,33 @@
 //! The key distributions by name.
 
-use super::picker::{Access, Space};
-use super::plain::{Hotspot, Sequential, Uniform};
+use super::picker::{Permuted, Picker};
+use super::plain::{Sequential, Uniform};
+use super::space::{Access, Space};
 use super::zipf::{self, Latest, Zipf};
-use crate::stream::Keys;
 
 /// Reads what stands behind the colon, for one client's rows; the error names the range.
-type Parse = fn(Option<&str>, Space) -> Result<Box<dyn Keys>, String>;
+type Parse = fn(Option<&str>, Space) -> Result<Picker, String>;
 
 /// Every key distribution: its name, how it is written, and how its parameter is read.
 const DISTRIBUTIONS: &[(&str, &str, Parse)] = &[
-    ("uniform", "uniform", |text, space| no_parameter(text).map(|()| boxed(Uniform::new(space)))),
+    ("uniform", "uniform", |text, space| {
+        no_parameter(text).map(|()| Picker::Uniform(Uniform::new(space)))
+    }),
     ("sequential", "sequential", |text, space| {
-        no_parameter(text).map(|()| boxed(Sequential::new(space)))
+        no_parameter(text).map(|()| Picker::Sequential(Sequential::new(space)))
     }),
     ("zipf", "zipf[:THETA]", |text, space| {
-        zipf::parse_theta(text, space).map(|theta| boxed(Zipf::new(space, theta)))
+        let zipf = |theta| Picker::Permuted(Permuted::Zipf(Zipf::new(space, theta)));
+        zipf::parse_theta(text, space).map(zipf)
     }),
     ("latest", "latest[:THETA]", |text, space| {
-        zipf::parse_theta(text, space).map(|theta| boxed(Latest::new(space, theta)))
+        let latest = |theta| Picker::Permuted(Permuted::Latest(Latest::new(space, theta)));
+        zipf::parse_theta(text, space).map(latest)
     }),
-    ("hotspot", "hotspot:POINTS.RANGE", |text, space| Hotspot::parse(text, space).map(boxed)),
+    ("hotspot", "hotspot:POINTS.RANGE", |text, space| {
+        Uniform::parse_hotspot(text, space).map(Picker::Uniform)
+    }),
 ];
-
-fn boxed(keys: impl Keys + 'static) -> Box<dyn Keys> {
-    Box::new(keys)
-}
 
 fn no_parameter(text: Option<&str>) -> Result<(), String> {
     match text {
@@ -49,7 +51,7 @@ pub fn check_distribution(text: &str, rows: u64) -> Result<(), String> {
 ///
 /// # Errors
 /// As [`check_distribution`].
-pub(crate) fn parse(text: &str, space: Space) -> Result<Box<dyn Keys>, String> {
+pub(crate) fn parse(text: &str, space: Space) -> Result<Picker, String> {
     let (name, parameter) =
         text.split_once(':').map_or((text, None), |(name, parameter)| (name, Some(parameter)));
     let Some((_, form, parse)) = DISTRIBUTIONS.iter().find(|(known, ..)| *known == name) else {

@@ -6,7 +6,7 @@
 //!
 //! Source: [Hormann Derflinger 1996], section 4, algorithm ZRI (with v = 0).
 
-use super::picker::{Picker, Space};
+use super::space::Space;
 use crate::permutation::Permutation;
 use crate::random::{Stream, unit};
 
@@ -108,11 +108,8 @@ impl Zipf {
     pub(super) fn new(space: Space, theta: f64) -> Self {
         Self { ranks: Ranks::new(space.rows, theta), rows: Permutation::new(space.rows, HOT_ROWS) }
     }
-}
 
-impl Picker for Zipf {
-    #[inline]
-    fn pick(&self, stream: Stream, n: u64) -> u64 {
+    pub(super) fn pick(&self, stream: Stream, n: u64) -> u64 {
         self.rows.apply(self.ranks.rank(stream, n) - 1)
     }
 }
@@ -129,11 +126,8 @@ impl Latest {
     pub(super) fn new(space: Space, theta: f64) -> Self {
         Self(Ranks::new(space.rows, theta))
     }
-}
 
-impl Picker for Latest {
-    #[inline]
-    fn pick(&self, stream: Stream, n: u64) -> u64 {
+    pub(super) fn pick(&self, stream: Stream, n: u64) -> u64 {
         self.0.rows - self.0.rank(stream, n)
     }
 }

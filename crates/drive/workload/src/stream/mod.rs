@@ -1,4 +1,4 @@
-//! Generators, compiled once per kind of operation and key distribution.
+//! Generators, compiled once per kind of operation.
 //!
 //! This folder decides nothing about a step; it does what a [`Client`] describes. It stands
 //! between `distribution`, which picks rows, and `load`, which calls [`crate::Generator::next`].
@@ -7,14 +7,15 @@
 //! nothing is allocated per operation.
 //!
 //! To add a kind of operation on one row: a `RowAction` in `single.rs` and one line in
-//! `keys::Keys`.
+//! `build::generator`.
 
+mod build;
 mod client;
-mod keys;
 mod multigets;
 mod position;
 mod single;
 
+pub(crate) use build::generator;
 pub(crate) use client::{Action, Client};
-pub(crate) use keys::Keys;
 pub(crate) use position::Position;
+pub use single::{PointReads, RangeReads, Writes};

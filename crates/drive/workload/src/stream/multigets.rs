@@ -13,8 +13,8 @@ use crate::key::{KeyBuffer, length, write_id};
 
 /// Reads a batch of keys per operation, each picked on its own; a batch may name a key twice.
 #[derive(Debug)]
-pub(super) struct MultiGets<P> {
-    picker: P,
+pub(super) struct MultiGets {
+    picker: Picker,
     pub(super) position: Position,
     /// The keys of the last batch, one behind the other.
     keys: Vec<u8>,
@@ -25,9 +25,9 @@ pub(super) struct MultiGets<P> {
     checker: AnswerChecker,
 }
 
-impl<P: Picker> MultiGets<P> {
+impl MultiGets {
     /// Returns reads of `client.batch_keys` picked rows each.
-    pub(super) fn new(picker: P, client: &Client<'_>) -> Self {
+    pub(super) fn new(picker: Picker, client: &Client<'_>) -> Self {
         let batch_keys = length(client.batch_keys);
         let key = KeyBuffer::new(client.data.key_bytes);
         Self {
@@ -42,7 +42,7 @@ impl<P: Picker> MultiGets<P> {
     }
 }
 
-impl<P: Picker> Generator for MultiGets<P> {
+impl Generator for MultiGets {
     #[inline]
     fn next(&mut self) -> Option<Op<'_>> {
         let first = self.position.advance()?.wrapping_mul(self.found.len() as u64);
@@ -91,7 +91,8 @@ mod tests {
                 range_rows: 1,
                 batch_keys,
             };
-            let keys = Uniform::new(Space { rows: 500, access: Access::Point, first: 0 });
+            let space = Space { rows: 500, access: Access::Point, first: 0 };
+            let keys = Picker::Uniform(Uniform::new(space));
             let mut batches = MultiGets::new(keys, &client);
             let before = batches.references.allocated_bytes();
             (0..1000).for_each(|_| assert!(batches.next().is_some()));

@@ -13,15 +13,15 @@ use crate::value::ValueWriter;
 
 /// One operation per picked row.
 #[derive(Debug)]
-pub(super) struct Single<P, A> {
-    picker: P,
+pub struct Single<A> {
+    picker: Picker,
     pub(super) position: Position,
     key: KeyBuffer,
     row_action: A,
 }
 
 /// The operation on a picked row, and the check of its answer.
-pub(super) trait RowAction: Send + 'static {
+pub trait RowAction: Send + 'static {
     /// Whether there are rows to check; the reads that follow a write check its row.
     const IS_CHECKED: bool = true;
 
@@ -34,24 +34,25 @@ pub(super) trait RowAction: Send + 'static {
     }
 }
 
-impl<P: Picker, A: RowAction> Single<P, A> {
+impl<A: RowAction> Single<A> {
     /// Returns operations on the picked rows.
-    pub(super) fn new(picker: P, client: &Client<'_>, row_action: A) -> Self {
+    pub(super) fn new(picker: Picker, client: &Client<'_>, row_action: A) -> Self {
         let key = KeyBuffer::new(client.data.key_bytes);
         Self { picker, position: client.position(), key, row_action }
     }
 }
 
-impl<P: Picker> Single<P, GetsAbsent> {
+impl Single<GetsAbsent> {
     /// Returns reads of keys that lie next to the picked rows and were never written.
-    pub(super) fn absent(picker: P, client: &Client<'_>) -> Self {
+    pub(super) fn absent(picker: Picker, client: &Client<'_>) -> Self {
         let key = KeyBuffer::absent(client.data.key_bytes);
         Self { picker, position: client.position(), key, row_action: GetsAbsent }
     }
 }
 
-impl<P: Picker, A: RowAction> Generator for Single<P, A> {
-    #[inline]
+impl<A: RowAction> Generator for Single<A> {
+    // Always: a loop that is compiled for this type and calls it gains nothing.
+    #[inline(always)]
     fn next(&mut self) -> Option<Op<'_>> {
         let n = self.position.advance()?;
         let id = self.picker.pick(self.position.stream, n);
@@ -67,8 +68,15 @@ impl<P: Picker, A: RowAction> Generator for Single<P, A> {
     }
 }
 
+/// Point reads of rows that may be present.
+pub type PointReads = Single<Gets>;
+/// Range reads.
+pub type RangeReads = Single<Scans>;
+/// Writes of rows.
+pub type Writes = Single<ValueWriter>;
+
 /// Reads a row that may be present.
-pub(super) struct Gets(pub(super) AnswerChecker);
+pub struct Gets(pub(super) AnswerChecker);
 
 impl RowAction for Gets {
     #[inline]
@@ -96,7 +104,7 @@ impl RowAction for GetsAbsent {
 }
 
 /// Reads so many rows from the picked one on.
-pub(super) struct Scans(pub(super) u32, pub(super) Direction, pub(super) AnswerChecker);
+pub struct Scans(pub(super) u32, pub(super) Direction, pub(super) AnswerChecker);
 
 impl RowAction for Scans {
     #[inline]

@@ -1,4 +1,4 @@
-//! Generators by key distribution and operation, chosen at run time.
+//! The generator of a client, chosen when the step begins.
 
 use super::client::{Action, Client};
 use super::multigets::MultiGets;
@@ -7,39 +7,22 @@ use crate::distribution::Picker;
 use crate::generator::Generator;
 use crate::value::ValueWriter;
 
-/// A key distribution ready to be built into a generator of any kind.
-///
-/// It exists so that generators can be generic over the distribution and still be chosen by name:
-/// the only virtual call per operation is the one of [`Generator::next`].
-pub(crate) trait Keys {
-    /// Returns the generator of `client`, which picks its rows here.
-    fn generator(self: Box<Self>, client: &Client<'_>) -> Box<dyn Generator>;
-
-    /// Returns the distribution itself, for values that are not keys.
-    fn picker(self: Box<Self>) -> Box<dyn Picker>;
-}
-
-impl<P: Picker> Keys for P {
-    fn generator(self: Box<Self>, client: &Client<'_>) -> Box<dyn Generator> {
-        let checker = || client.checker();
-        match client.action {
-            Action::Get => Box::new(Single::new(*self, client, Gets(checker()))),
-            Action::GetAbsent => Box::new(Single::absent(*self, client)),
-            Action::MultiGet => Box::new(MultiGets::new(*self, client)),
-            Action::Scan(direction) => {
-                let scans = Scans(client.range_rows, direction, checker());
-                Box::new(Single::new(*self, client, scans))
-            }
-            Action::Put => {
-                let values = ValueWriter::new(&client.bodies, client.stream);
-                Box::new(Single::new(*self, client, values))
-            }
-            Action::Delete => Box::new(Single::new(*self, client, Deletes)),
+/// Returns the generator of `client`, which picks its rows by `picker`.
+pub(crate) fn generator(picker: Picker, client: &Client<'_>) -> Box<dyn Generator> {
+    let checker = || client.checker();
+    match client.action {
+        Action::Get => Box::new(Single::new(picker, client, Gets(checker()))),
+        Action::GetAbsent => Box::new(Single::absent(picker, client)),
+        Action::MultiGet => Box::new(MultiGets::new(picker, client)),
+        Action::Scan(direction) => {
+            let scans = Scans(client.range_rows, direction, checker());
+            Box::new(Single::new(picker, client, scans))
         }
-    }
-
-    fn picker(self: Box<Self>) -> Box<dyn Picker> {
-        self
+        Action::Put => {
+            let values = ValueWriter::new(&client.bodies, client.stream);
+            Box::new(Single::new(picker, client, values))
+        }
+        Action::Delete => Box::new(Single::new(picker, client, Deletes)),
     }
 }
 
@@ -87,7 +70,8 @@ mod tests {
                 range_rows: 10,
                 batch_keys: 4,
             };
-            let keys = Uniform::new(Space { rows: 500, access: Access::Point, first: 0 });
+            let space = Space { rows: 500, access: Access::Point, first: 0 };
+            let keys = Picker::Uniform(Uniform::new(space));
             let scans = || Scans(10, Direction::Reverse, client.checker());
             let values = || ValueWriter::new(&client.bodies, client.stream);
             for (run, jumped) in [
