@@ -8,9 +8,6 @@ if ! cargo fuzz --version >/dev/null 2>&1; then
     echo "skipped: no cargo-fuzz (cargo install cargo-fuzz)"
     exit 0
 fi
-seconds=1
-[ "${ASSAY_CAMPAIGN-}" != long ] || seconds=300
-
 # The coverage that libFuzzer follows is no stable option of the compiler.
 export RUSTC_BOOTSTRAP=1
 # The dependencies are those of the program. Our code is safe: no sanitizer.
@@ -22,10 +19,15 @@ TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 log=$TMPDIR/log
+# A sample begins with the seeds alone; a campaign goes on where the last one ended.
+seconds=1 corpus=$TMPDIR/corpus
+if [ "${ASSAY_CAMPAIGN-}" = long ]; then
+    seconds=300 corpus=fuzz/corpus
+fi
 executions=0 crashes=0
 for target in $(cargo fuzz list); do
-    mkdir -p "fuzz/corpus/$target" "fuzz/artifacts/$target"
-    folders=("fuzz/corpus/$target" "fuzz/seeds/$target")
+    mkdir -p "$corpus/$target" "fuzz/artifacts/$target"
+    folders=("$corpus/$target" "fuzz/seeds/$target")
     # The shipped experiments, profiles and applications are seeds too.
     [ ! -d "${target}s" ] || folders+=("${target}s")
     crash=0
