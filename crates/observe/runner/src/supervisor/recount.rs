@@ -5,6 +5,8 @@ use std::path::Path;
 use archive::ArchiveError;
 use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
 use model::{Nanos, OpKind, RunRecord, StepRecord};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::warmup_trim::Archive;
 
@@ -37,7 +39,7 @@ fn differences(step: &StepRecord, counted: &StepRecord) -> Vec<&'static str> {
     let parts = [
         ("operations", counts(&step.clients) != counts(&counted.clients)),
         ("operations of writers", counts(&step.writers) != counts(&counted.writers)),
-        ("seconds", step.seconds != counted.seconds),
+        ("seconds", Some(&step.seconds) != read_again(&counted.seconds).as_ref()),
         ("operations within the limit", step.within_limit != counted.within_limit),
         ("invalid intervals", invalid(step) != invalid(counted)),
         // Records of an older Assay have none.
@@ -67,6 +69,11 @@ fn differ(step: &StepRecord, counted: &StepRecord, of: fn(&OpSummary) -> Percent
         kind == other && are_same(one, two)
     };
     recorded.len() != counted.len() || !recorded.iter().zip(&counted).all(is_same)
+}
+
+/// Returns a value as a record has it: floats read from JSON may differ in their last bit.
+fn read_again<T: Serialize + DeserializeOwned>(value: &T) -> Option<T> {
+    serde_json::from_str(&serde_json::to_string(value).ok()?).ok()
 }
 
 fn start_lag(step: &StepRecord) -> Percentiles {
