@@ -15,8 +15,10 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ("drive/load/src/clock/steady.rs", "docs/method/timing.md", &[
         ("CALIBRATION: Nanos = Nanos::from_millis(50)", "process, over 50 ms"),
     ]),
-    ("drive/load/src/tally/layout.rs", "docs/method/timing.md", &[
+    ("define/model/src/histogram.rs", "docs/method/timing.md", &[
         ("DIGITS: u8 = 3", "with 3 significant digits"),
+    ]),
+    ("drive/load/src/tally/layout.rs", "docs/method/timing.md", &[
         ("SUB_BUCKETS: u64 = 2048", "below 2,048 ns"),
     ]),
     ("drive/load/src/client/drive.rs", "docs/method/timing.md", &[
