@@ -29,13 +29,14 @@ fn limited_writer_calls_rate_times_time() {
     let step = &run.record.steps[1];
     let (done, expected) = (step.writers[&OpKind::Put].counts.done, CALLS_PER_S * SECONDS);
     // One call may be in service when the step ends.
-    assert!(done <= expected + 1, "{done} of {expected} calls");
+    let is_exact = done.abs_diff(expected) <= 1;
     let reached = step.writer_bytes_per_s.expect("the rate it reached");
     let target = (CALLS_PER_S * ROW_BYTES) as f64;
-    if let Some(reason) = run.disturbance().filter(|_| done + 1 < expected) {
+    // A busy host ends the step late too.
+    if let Some(reason) = run.disturbance().filter(|_| !is_exact) {
         return note(&format!("skipped in part: {reason}: {done} of {expected} calls"));
     }
-    assert!(done + 1 >= expected, "{done} of {expected} calls");
+    assert!(is_exact, "{done} of {expected} calls");
     assert!((reached / target - 1.0).abs() < 0.01, "{reached} of {target} bytes/s");
     assert_eq!(step.clients.keys().collect::<Vec<_>>(), [&OpKind::Get]);
 }
