@@ -71,6 +71,8 @@ impl ExperimentDir {
         })?;
         self.lock = Some(file);
         let runs = fs::read_dir(self.path.join("runs")).into_iter().flatten().flatten();
+        // A link may lead out of the archive.
+        let runs = runs.filter(|run| run.file_type().is_ok_and(|kind| kind.is_dir()));
         let dirs = runs.map(|run| run.path()).chain([self.path.clone()]);
         dirs.for_each(|dir| remove_replacements(&dir));
         Ok(())

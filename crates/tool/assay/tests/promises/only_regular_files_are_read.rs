@@ -150,4 +150,13 @@ fn nothing_is_written_through_a_link_of_an_archive() {
     assert!(resumed.code != 0 && resumed.err.contains("no regular file"), "{}", resumed.err);
     assert_eq!(fs::read_dir(workspace.path("mine")).expect("a directory").count(), 0);
     assert_eq!(fs::read_to_string(workspace.path("mine.txt")).expect("a file"), "mine");
+
+    // What a kill left half written is removed below the experiment's own directories alone.
+    workspace.write("mine/file.new", "mine");
+    fs::remove_file(dir.path().join("lock")).expect("the link");
+    symlink(workspace.path("mine"), dir.path().join("runs/linked")).expect("a link");
+    let half = dir.path().join("manifest.json.new");
+    fs::write(&half, "{").expect("the archive");
+    workspace.assay(&["run", "--resume", "pair"]);
+    assert!(!half.exists() && workspace.path("mine/file.new").exists());
 }
