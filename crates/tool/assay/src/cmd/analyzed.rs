@@ -11,10 +11,13 @@ use model::{Experiment, Host, Manifest, RunRecord};
 use super::steady::steady_runs;
 use crate::diagnostic::IntoReport as _;
 
-/// Earlier experiments in the noise history.
-///
-/// The newest are the most relevant, and the number bounds the reading time of a first comparison.
+/// Earlier experiments in the noise history: the newest are the most relevant.
 const EARLIER_EXPERIMENTS: usize = 20;
+
+/// Runs planned in them from which on no further one is read.
+///
+/// It bounds the reading time of a first comparison to about half a second.
+const EARLIER_RUNS: usize = 1_000;
 
 /// Name of an experiment's noise in the derived cache.
 const NOISE_CACHE: &str = "noise";
@@ -65,11 +68,16 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
         let manifest = dir.manifest().ok().filter(is_earlier)?;
         Some((dir, manifest))
     });
-    let mut experiments = Vec::new();
+    let (mut experiments, mut runs_read) = (Vec::new(), 0);
     loop {
         // Those without repetitions have no noise: others are read in their place.
         let missing = EARLIER_EXPERIMENTS - experiments.len();
-        let next: Vec<_> = earlier.by_ref().take(missing).collect();
+        let has_room = |one: &(ExperimentDir, Manifest)| {
+            let is_within = runs_read < EARLIER_RUNS;
+            runs_read += one.1.plan.cells.len();
+            is_within
+        };
+        let next: Vec<_> = earlier.by_ref().take_while(has_room).take(missing).collect();
         if next.is_empty() {
             return NoiseHistory { experiments };
         }

@@ -42,7 +42,7 @@ fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
 }
 
 /// Goal: a paced writer does its rate times the seconds, neither one call more at the start nor
-/// one more at the end.
+/// one more at the end. On a busy host the step may end before the last calls: they are censored.
 #[test]
 fn a_paced_writer_does_its_rate_times_the_seconds() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
@@ -52,7 +52,10 @@ fn a_paced_writer_does_its_rate_times_the_seconds() {
     step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [OpKind::Put].into());
     step.writers.load = constant(10.0);
     let (totals, _) = run(&mut step);
-    assert_eq!((gets(&totals).done, totals.writers[&OpKind::Put].counts.done), (50, 5));
+    let arrivals = totals.arrivals.as_ref().unwrap();
+    assert_eq!((arrivals.offered, gets(&totals).done + arrivals.censored.len()), (50, 50));
+    let written = totals.writers[&OpKind::Put].counts.done;
+    assert!(written == 5 || written < 5 && !arrivals.censored.is_empty(), "{written}");
 }
 
 #[test]
