@@ -13,6 +13,7 @@ use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::profile::is_path;
+use crate::secret::masked;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
@@ -123,8 +124,11 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
     variants.engines.iter().map(&mut table).collect()
 }
 
-/// Returns the part of a variant's name that a profile gives.
+/// Returns the part of a variant's name that a profile gives; an address with a password gives none.
 fn short_name(profile: &str, engine: &str) -> String {
+    if masked(profile) != profile {
+        return "profile".to_owned();
+    }
     let stem = Path::new(profile).file_stem().filter(|_| is_path(profile));
     let name = stem.map_or(profile.into(), |stem| stem.to_string_lossy());
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -188,9 +192,12 @@ mod tests {
     #[test]
     fn no_typed_address_is_displayed_or_stored() {
         let address = "postgres://me:QXZJ@db/x";
+        // Too long for the name of a variant, which would be quoted.
+        let long = format!("postgres://me:{}@db/x", "QXZJ".repeat(20));
         let option =
             QuickVariants { options: vec![format!("a={address}")], ..typed(&["tree"], None) };
-        for variants in [typed(&[address], None), typed(&["tree"], Some(address)), option] {
+        let profiles = [address, &long].map(|profile| typed(&["tree"], Some(profile)));
+        for variants in [typed(&[address], None), option].into_iter().chain(profiles) {
             let error = planned(&["fillseq"], &variants, &Overrides::default()).unwrap_err();
             let shown = format!("{error:?}{:?}", miette::Report::new(error.clone()));
             assert!(!shown.contains("QXZJ"), "{shown}");
