@@ -74,6 +74,7 @@ static ENGINES: &[EngineSource] = &[
     EngineSource { name: "mariadb", about: "SQL server: InnoDB, and MyRocks' LSM tree", server: Some((supply::MARIADB, MARIADB)), ..NONE },
     EngineSource { name: "redb", about: "copy-on-write B-tree in Rust", linked: Some(driver_redb::driver), ..NONE },
     EngineSource { name: "fjall", about: "LSM tree in Rust, with or without key-value separation", linked: Some(driver_fjall::driver), ..NONE },
+    EngineSource { name: "indexlog", about: "reference: index+log, after the published design of Magma", linked: Some(driver_indexlog::driver), ..NONE },
     EngineSource { name: "memory", about: "reference: an ordered map, the oracle of the tests", linked: Some(|| Box::<engine::memory::MemoryDriver>::default()), ..NONE },
     EngineSource { name: "null", about: "reference: does nothing; shows what the client costs", linked: Some(|| Box::<engine::null::NullDriver>::default()), ..NONE },
     EngineSource { name: "faulty", about: "reference: misbehaves on a script, to test the harness", linked: Some(|| Box::<engine::faulty::FaultyDriver>::default()), ..NONE },

@@ -1,0 +1,41 @@
+//! The driver of this repository's index+log engine.
+
+use engine::{Driver, Engine, EngineError, OpenSpec};
+use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::{Capabilities, Identity};
+
+use crate::config;
+use crate::instance::IndexlogEngine;
+
+/// Returns the driver.
+pub fn driver() -> Box<dyn Driver> {
+    Box::new(IndexlogDriver)
+}
+
+/// The linked engine.
+struct IndexlogDriver;
+
+impl Driver for IndexlogDriver {
+    fn identity(&self) -> Identity {
+        Identity {
+            engine: "indexlog".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin: "linked".to_owned(),
+            ..Identity::default()
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::whole([
+            (CONCURRENT_WRITERS, Feature::Yes),
+            (CACHE_SIZE, Feature::Yes),
+            (COMPRESSION, Feature::Yes),
+            (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+        ])
+    }
+
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        let options = config::resolve(spec, &self.capabilities())?;
+        Ok(Box::new(IndexlogEngine::open(&spec.dir, options, self.identity())?))
+    }
+}

@@ -1,0 +1,217 @@
+//! A file system whose history can be cut: every write, sync, rename and removal is recorded.
+//!
+//! A crash of the process keeps every call before it. A crash of the machine keeps of each file what
+//! was synced and any prefix of what was written after, the last write of it torn; and of the names what
+//! was synced and any prefix of what was changed after.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use crate::files::{Files, Handle};
+use crate::shared::lock;
+
+/// A file's identity: names can change.
+type Inode = usize;
+
+/// A recorded call.
+#[derive(Debug, Clone)]
+pub(super) enum Call {
+    Create(String, Inode),
+    Write(Inode, u64, Vec<u8>),
+    Sync(Inode),
+    Rename(String, String),
+    Remove(String),
+    SyncNames,
+}
+
+/// Names and contents.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Image {
+    names: BTreeMap<String, Inode>,
+    contents: BTreeMap<Inode, Vec<u8>>,
+}
+
+impl Image {
+    /// Applies one call.
+    fn apply(&mut self, call: &Call) {
+        match call {
+            Call::Create(name, inode) => {
+                self.names.insert(name.clone(), *inode);
+                self.contents.entry(*inode).or_default();
+            }
+            Call::Write(inode, offset, bytes) => {
+                let content = self.contents.entry(*inode).or_default();
+                let (offset, end) = (*offset as usize, *offset as usize + bytes.len());
+                if content.len() < end {
+                    content.resize(end, 0);
+                }
+                content[offset..end].copy_from_slice(bytes);
+            }
+            Call::Rename(from, to) => {
+                if let Some(inode) = self.names.remove(from) {
+                    self.names.insert(to.clone(), inode);
+                }
+            }
+            Call::Remove(name) => drop(self.names.remove(name)),
+            Call::Sync(_) | Call::SyncNames => {}
+        }
+    }
+
+    /// Returns the image that a crash of the process leaves after these calls.
+    pub(super) fn after(calls: &[Call]) -> Self {
+        let mut image = Self::default();
+        calls.iter().for_each(|call| image.apply(call));
+        image
+    }
+
+    /// Returns an image that a crash of the machine may leave after these calls.
+    ///
+    /// `choose(n)` returns a number up to n: how many of n calls that were not synced are kept, or how
+    /// many bytes of the next write.
+    pub(super) fn after_power_loss(calls: &[Call], choose: &mut dyn FnMut(usize) -> usize) -> Self {
+        let is_name = |call: &Call| matches!(call, Call::Create(..) | Call::Rename(..) | Call::Remove(_));
+        let mut image = Self::default();
+        let synced = calls.iter().rposition(|call| matches!(call, Call::SyncNames)).unwrap_or(0);
+        let later = calls[synced..].iter().filter(|call| is_name(call)).count();
+        let kept = calls[..synced].iter().filter(|call| is_name(call)).count() + choose(later);
+        calls.iter().filter(|call| is_name(call)).take(kept).for_each(|call| image.apply(call));
+        let inodes: Vec<Inode> = image.names.values().copied().collect();
+        for inode in inodes {
+            image.contents.insert(inode, Vec::new());
+            let of_file = |call: &&Call| match call {
+                Call::Write(of, ..) | Call::Sync(of) => *of == inode,
+                _ => false,
+            };
+            let own: Vec<&Call> = calls.iter().filter(of_file).collect();
+            let synced = own.iter().rposition(|call| matches!(call, Call::Sync(_))).unwrap_or(0);
+            let kept = synced + choose(own.len() - synced);
+            own[..kept].iter().for_each(|call| image.apply(call));
+            if let Some(Call::Write(_, offset, bytes)) = own.get(kept) {
+                let torn = bytes[..choose(bytes.len())].to_vec();
+                image.apply(&Call::Write(inode, *offset, torn));
+            }
+        }
+        image
+    }
+}
+
+/// A file system in memory that records its calls.
+#[derive(Clone, Default)]
+pub(super) struct SimulatedFiles(Arc<Mutex<Recorded>>);
+
+#[derive(Default)]
+struct Recorded {
+    image: Image,
+    calls: Vec<Call>,
+    next: Inode,
+}
+
+impl Recorded {
+    fn call(&mut self, call: Call) {
+        self.image.apply(&call);
+        self.calls.push(call);
+    }
+}
+
+impl SimulatedFiles {
+    /// Returns a file system that begins with an image.
+    pub(super) fn of(image: Image) -> Self {
+        let next = image.contents.keys().max().map_or(0, |most| most + 1);
+        Self(Arc::new(Mutex::new(Recorded { image, calls: Vec::new(), next })))
+    }
+
+    /// Returns the calls so far.
+    pub(super) fn calls(&self) -> Vec<Call> {
+        lock(&self.0).calls.clone()
+    }
+
+    /// Returns how many calls there were.
+    pub(super) fn count(&self) -> usize {
+        lock(&self.0).calls.len()
+    }
+
+    fn handle(&self, inode: Inode) -> Box<dyn Handle> {
+        Box::new(SimulatedFile { files: self.clone(), inode })
+    }
+}
+
+fn absent(name: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, name.to_owned())
+}
+
+impl Files for SimulatedFiles {
+    fn create(&self, name: &str) -> io::Result<Box<dyn Handle>> {
+        let mut recorded = lock(&self.0);
+        let inode = recorded.next;
+        recorded.next += 1;
+        recorded.call(Call::Create(name.to_owned(), inode));
+        drop(recorded);
+        Ok(self.handle(inode))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn Handle>> {
+        let inode = lock(&self.0).image.names.get(name).copied().ok_or_else(|| absent(name))?;
+        Ok(self.handle(inode))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        lock(&self.0).call(Call::Rename(from.to_owned(), to.to_owned()));
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let mut recorded = lock(&self.0);
+        if !recorded.image.names.contains_key(name) {
+            return Err(absent(name));
+        }
+        recorded.call(Call::Remove(name.to_owned()));
+        Ok(())
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        Ok(lock(&self.0).image.names.keys().cloned().collect())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        lock(&self.0).call(Call::SyncNames);
+        Ok(())
+    }
+}
+
+struct SimulatedFile {
+    files: SimulatedFiles,
+    inode: Inode,
+}
+
+impl SimulatedFile {
+    fn with_content<T>(&self, read: impl FnOnce(&[u8]) -> T) -> T {
+        let recorded = lock(&self.files.0);
+        read(recorded.image.contents.get(&self.inode).map_or(&[], |content| content))
+    }
+}
+
+impl Handle for SimulatedFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        lock(&self.files.0).call(Call::Write(self.inode, offset, bytes.to_vec()));
+        Ok(())
+    }
+
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
+        let offset = usize::try_from(offset).map_err(io::Error::other)?;
+        self.with_content(|content| {
+            let found = content.get(offset..offset + bytes.len());
+            bytes.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+            Ok(())
+        })
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.with_content(|content| content.len() as u64))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        lock(&self.files.0).call(Call::Sync(self.inode));
+        Ok(())
+    }
+}

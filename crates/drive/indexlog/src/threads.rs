@@ -1,0 +1,90 @@
+//! The background threads: one flushes, one compacts the index, one collects garbage.
+
+use std::sync::{Arc, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use crate::error::{Error, Result};
+use crate::jobs::Levels;
+use crate::shared::{Shared, lock};
+
+/// A job: whether it found something to do.
+type Job = fn(&Shared) -> Result<bool>;
+
+/// Every job, with its thread's name.
+const JOBS: [(&str, Job); 3] = [
+    ("indexlog-flush", |shared| shared.flush_immutable()),
+    ("indexlog-compact", |shared| shared.compact_index(Levels::Due)),
+    ("indexlog-collect", |shared| shared.collect()),
+];
+
+/// Starts the threads.
+pub(crate) fn start(shared: &Arc<Shared>) -> Result<Vec<JoinHandle<()>>> {
+    let start = |(name, job): (&str, Job)| {
+        let shared = Arc::clone(shared);
+        let thread = Builder::new().name(name.to_owned()).spawn(move || shared.repeat(job));
+        thread.map_err(Error::io(name))
+    };
+    JOBS.into_iter().map(start).collect()
+}
+
+impl Shared {
+    /// Does the job whenever there may be something to do, until the database is closed.
+    fn repeat(&self, job: Job) {
+        let mut seen = None;
+        loop {
+            let mut work = lock(&self.work);
+            while !work.is_stopping && seen == Some(work.generation) {
+                work = self.changed.wait(work).unwrap_or_else(PoisonError::into_inner);
+            }
+            if work.is_stopping {
+                return;
+            }
+            seen = Some(work.generation);
+            work.busy += 1;
+            drop(work);
+            self.repeat_once_woken(job);
+            lock(&self.work).busy -= 1;
+            self.changed.notify_all();
+        }
+    }
+
+    fn repeat_once_woken(&self, job: Job) {
+        while !lock(&self.work).is_stopping && self.check().is_ok() {
+            match job(self) {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return self.fail(&error),
+            }
+        }
+    }
+
+    /// Returns whether no job has anything to do.
+    pub(crate) fn is_idle(&self) -> bool {
+        lock(&self.work).busy == 0 && !self.has_work()
+    }
+
+    /// Waits until no job has anything to do.
+    pub(crate) fn wait_idle(&self) -> Result<()> {
+        if !self.has_threads {
+            while self.flush_immutable()? || self.compact_index(Levels::Due)? || self.collect()? {}
+            return Ok(());
+        }
+        let mut work = lock(&self.work);
+        loop {
+            self.check()?;
+            // No lock of the view is held while one waits for `work`.
+            if work.busy == 0 && !self.has_work() {
+                return Ok(());
+            }
+            work = self.changed.wait(work).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn has_work(&self) -> bool {
+        let view = self.view();
+        view.immutable.is_some()
+            || view.version.index.job(&self.options).is_some()
+            || view.version.deletes.job(&self.options).is_some()
+            || view.version.collectable(self.options.garbage_ratio).is_some()
+    }
+}
