@@ -124,7 +124,9 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
     variants.engines.iter().map(&mut table).collect()
 }
 
-/// Returns the part of a variant's name that a profile gives; an address with a password gives none.
+/// Returns the part of a variant's name that a profile gives.
+///
+/// An address, which may have a password, gives none.
 fn short_name(profile: &str, engine: &str) -> String {
     if masked(profile) != profile {
         return "profile".to_owned();

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::index::Block;
 use crate::log::node::{Child, Node};
 
-/// Memory of an entry beside its content: cache, allocator and counts, estimated.
+/// Memory of an entry next to its content: cache, allocator and counts, estimated.
 const ENTRY_BYTES: u64 = 96;
 /// A document of about this size is expected, to size the cache's tables.
 const DOCUMENT_BYTES: u64 = 512;

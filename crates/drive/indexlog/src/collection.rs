@@ -1,8 +1,8 @@
-//! Garbage collection of log segments, without a look at the index.
+//! Garbage collection of log segments, without a read of the index.
 //!
-//! The delete list names the documents that compactions of the index have dropped. A segment and its
-//! part of that list are merged in the order of sequence numbers; what the list does not name is
-//! copied to a new segment, under its old number, so the index need not change.
+//! The delete list names the documents that compactions of the index have dropped. A segment and
+//! its part of that list are merged in the order of sequence numbers; what the list does not name
+//! is copied to a new segment, under its old number, so the index need not change.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -24,7 +24,9 @@ impl Shared {
             return Ok(true);
         }
         let version = Arc::clone(&self.view().version);
-        let Some(segment) = version.collectable(self.options.garbage_ratio) else { return Ok(false) };
+        let Some(segment) = version.collectable(self.options.garbage_ratio) else {
+            return Ok(false);
+        };
         let copy = self.copy_live(segment, &version)?;
         let counters = &self.directory.counters;
         counters.collection_read_bytes.add(segment.record.bytes);
@@ -75,7 +77,8 @@ impl Shared {
         let record = &segment.record;
         let from = delete_key(record.min_seqno);
         let caches = &self.background_caches;
-        let mut deleted = Merge::new(version.deletes.sources(Bound::Included(&from), true, caches)?, true)?;
+        let mut deleted =
+            Merge::new(version.deletes.sources(Bound::Included(&from), true, caches)?, true)?;
         let mut next = || -> Result<Option<u64>> {
             for item in deleted.by_ref() {
                 let item = item?;

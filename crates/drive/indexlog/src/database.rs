@@ -30,7 +30,7 @@ impl std::ops::Deref for Value {
 
 /// An open database; any thread may use it.
 ///
-/// Without [`Database::close`], a drop leaves what the class of durability promises.
+/// Without [`Database::close`], a drop leaves what the class of durability guarantees.
 pub struct Database {
     pub(crate) shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -62,8 +62,8 @@ impl Database {
 
     /// Writes a batch with consecutive sequence numbers, readable as a whole; returns the last one.
     ///
-    /// Other clients may read it before it is as durable as its class promises, which holds once
-    /// this returns.
+    /// Other clients may read it before it is as durable as its class guarantees, which holds
+    /// once this returns.
     ///
     /// # Errors
     /// When a key or value is too long, or this or an earlier write has failed.

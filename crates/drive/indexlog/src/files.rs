@@ -1,6 +1,6 @@
 //! The file system as the engine sees it: one directory of flat files.
 //!
-//! A trait, so that tests can cut the history of writes at any place.
+//! A trait, so that tests can end the history of writes at any place.
 
 use std::fs::{self, File};
 use std::io;

@@ -98,7 +98,10 @@ impl Shared {
         };
         let Some(job) = job else { return Ok(false) };
         let mut dropped = Vec::new();
-        let mut open = OpenFiles { tables: self.merge(&job, &mut dropped, &|_| true)?, ..OpenFiles::default() };
+        let mut open = OpenFiles {
+            tables: self.merge(&job, &mut dropped, &|_| true)?,
+            ..OpenFiles::default()
+        };
         let index = edit_of(&job, &open.tables);
         dropped.sort_unstable();
         let mut deletes = TableWriter::new();
@@ -125,8 +128,8 @@ impl Shared {
     pub(crate) fn compact_deletes(&self) -> Result<bool> {
         let version = Arc::clone(&self.view().version);
         let Some(job) = version.deletes.job(&self.options) else { return Ok(false) };
-        let is_kept = |item: &Item| !version.is_purged(item.tuple.seqno, item.table);
-        let tables = self.merge(&job, &mut Vec::new(), &is_kept)?;
+        let is_live = |item: &Item| !version.is_purged(item.tuple.seqno, item.table);
+        let tables = self.merge(&job, &mut Vec::new(), &is_live)?;
         let deletes = edit_of(&job, &tables);
         let open = OpenFiles { tables, ..OpenFiles::default() };
         self.commit(|_| Edit { deletes, ..Edit::default() }, open, false)?;
@@ -138,7 +141,7 @@ impl Shared {
         &self,
         job: &CompactionJob,
         dropped: &mut Vec<Dropped>,
-        is_kept: &dyn Fn(&Item) -> bool,
+        is_live: &dyn Fn(&Item) -> bool,
     ) -> Result<Vec<Arc<Table>>> {
         let counters = &self.directory.counters;
         counters.compaction_read_bytes.add(job.tables().map(|table| table.record.bytes).sum());
@@ -162,7 +165,7 @@ impl Shared {
                 continue;
             }
             let is_over = tuple.is_deletion && job.is_last;
-            if !is_over && is_kept(&item) {
+            if !is_over && is_live(&item) {
                 writer.push(tuple);
                 if writer.bytes() >= self.options.table_bytes {
                     end(std::mem::replace(&mut writer, TableWriter::new()))?;
@@ -218,4 +221,3 @@ fn with_garbage(version: &Version, dropped: &[Dropped]) -> Vec<SegmentRecord> {
     }
     records
 }
-

@@ -1,7 +1,7 @@
 //! The manifest: a log of edits, each of which takes effect whole or not at all.
 //!
-//! A compaction of the index and what it adds to the delete list are one edit; so is the replacement
-//! of a segment with the part of the delete list that it used up.
+//! A compaction of the index and what it adds to the delete list are one edit; so is the
+//! replacement of a segment with the part of the delete list that it used up.
 
 use std::sync::Arc;
 

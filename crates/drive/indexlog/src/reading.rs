@@ -11,6 +11,9 @@ use crate::shared::{Shared, View};
 use crate::version::Version;
 use crate::write_cache::WriteCache;
 
+/// Takes sequence number, key and value of a document.
+type SequenceRow<'a> = &'a mut dyn FnMut(u64, &[u8], &[u8]);
+
 impl Shared {
     /// Returns the newest version of a key; `None` when there is none, or it was deleted.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Arc<Document>>> {
@@ -39,7 +42,8 @@ impl Shared {
         let at = self.visible.load(Ordering::Acquire);
         let view = self.view();
         self.directory.counters.index_reads.add(1);
-        let mut sources = view.version.index.sources(Bound::Included(start), is_forward, &self.caches)?;
+        let mut sources =
+            view.version.index.sources(Bound::Included(start), is_forward, &self.caches)?;
         for cache in [Some(&view.active), view.immutable.as_ref()].into_iter().flatten() {
             sources.push(cached(cache, start, is_forward, at));
         }
@@ -69,7 +73,7 @@ impl Shared {
         &self,
         from: u64,
         limit: usize,
-        row: &mut dyn FnMut(u64, &[u8], &[u8]),
+        row: SequenceRow<'_>,
     ) -> Result<()> {
         let at = self.visible.load(Ordering::Acquire);
         let View { active, immutable, version } = &*self.view();

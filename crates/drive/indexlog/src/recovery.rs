@@ -13,7 +13,11 @@ use crate::wal;
 use crate::write_cache::WriteCache;
 
 /// Opens the database of a directory, or creates it.
-pub(crate) fn open(options: Options, directory: Arc<Directory>, has_threads: bool) -> Result<Shared> {
+pub(crate) fn open(
+    options: Options,
+    directory: Arc<Directory>,
+    has_threads: bool,
+) -> Result<Shared> {
     let mut all = Edit::default();
     Manifest::read(&directory)?.into_iter().for_each(|edit| all.absorb(edit));
     // A segment grows only in the process that created it: what follows its last commit is torn.

@@ -16,7 +16,7 @@ use crate::write_cache::WriteCache;
 /// Memory of the caches through which background threads read.
 const BACKGROUND_CACHE_BYTES: u64 = 1 << 20;
 
-/// Everything that a read looks at, in its order.
+/// Everything that a read searches, in its order.
 pub(crate) struct View {
     pub(crate) active: Arc<WriteCache>,
     /// The one that is being flushed.
@@ -42,8 +42,8 @@ pub(crate) struct Work {
 
 /// The shared part of a database.
 ///
-/// Locks are taken in this order: `compaction`, `collection`, `segment`, `writer`, `manifest`, `view`,
-/// `work`; `synced` before `writer`.
+/// Locks are taken in this order: `compaction`, `collection`, `segment`, `writer`, `manifest`,
+/// `view`, `work`; `synced` before `writer`.
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) directory: Arc<Directory>,
@@ -180,7 +180,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Tells the background threads that there may be something to do.
+    /// Wakes the background threads: there may be something to do.
     pub(crate) fn wake(&self) {
         lock(&self.work).generation += 1;
         self.changed.notify_all();

@@ -3,7 +3,7 @@
 use crate::caches::CacheUse;
 use crate::shared::Shared;
 
-/// State and counters of an open database; counters count from the open, bytes unless said.
+/// State and counters of an open database; counters count from the open, bytes unless noted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct State {
     /// Keys and values written by clients.

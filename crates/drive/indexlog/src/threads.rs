@@ -30,16 +30,16 @@ pub(crate) fn start(shared: &Arc<Shared>) -> Result<Vec<JoinHandle<()>>> {
 impl Shared {
     /// Does the job whenever there may be something to do, until the database is closed.
     fn repeat(&self, job: Job) {
-        let mut seen = None;
+        let mut known = None;
         loop {
             let mut work = lock(&self.work);
-            while !work.is_stopping && seen == Some(work.generation) {
+            while !work.is_stopping && known == Some(work.generation) {
                 work = self.changed.wait(work).unwrap_or_else(PoisonError::into_inner);
             }
             if work.is_stopping {
                 return;
             }
-            seen = Some(work.generation);
+            known = Some(work.generation);
             work.busy += 1;
             drop(work);
             self.repeat_once_woken(job);

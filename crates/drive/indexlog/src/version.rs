@@ -37,18 +37,20 @@ impl Version {
         directory: &Arc<Directory>,
     ) -> Result<()> {
         let tables = &open.tables;
-        for (tree, change) in
-            [(&mut self.index, &edit.index), (&mut self.deletes, &edit.deletes)]
-        {
+        for (tree, change) in [(&mut self.index, &edit.index), (&mut self.deletes, &edit.deletes)] {
             change.removed.iter().for_each(|id| tree.remove(*id));
             for (level, record) in &change.added {
                 let known = tables.iter().find(|table| table.record.id == record.id);
-                tree.insert(*level, known.map_or_else(|| open_table(record, directory), |it| Ok(Arc::clone(it)))?);
+                tree.insert(
+                    *level,
+                    known.map_or_else(|| open_table(record, directory), |it| Ok(Arc::clone(it)))?,
+                );
             }
         }
         for record in &edit.segments {
             let of = |segment: &Segment| segment.record.id == record.id;
-            let known = self.segments.iter().find(|it| of(it)).or(open.segments.iter().find(|it| of(it)));
+            let known =
+                self.segments.iter().find(|it| of(it)).or(open.segments.iter().find(|it| of(it)));
             let file = match known {
                 Some(known) => Arc::clone(&known.file),
                 None => Arc::new(directory.open(Segment::name(record.id))?),
@@ -57,14 +59,18 @@ impl Version {
             self.segments.retain(|segment| !of(segment));
             self.segments.push(Segment { file, record: record.clone() });
         }
-        for segment in self.segments.iter().filter(|it| edit.segments_removed.contains(&it.record.id)) {
+        for segment in
+            self.segments.iter().filter(|it| edit.segments_removed.contains(&it.record.id))
+        {
             segment.file.retire();
         }
         self.segments.retain(|segment| !edit.segments_removed.contains(&segment.record.id));
         self.segments.sort_by_key(|segment| segment.record.min_seqno);
         self.purges.extend(edit.purges.iter().cloned());
         for purge in &mut self.purges {
-            purge.tables.retain(|id| self.deletes.tables().any(|(_, table)| table.record.id == *id));
+            purge
+                .tables
+                .retain(|id| self.deletes.tables().any(|(_, table)| table.record.id == *id));
         }
         self.purges.retain(|purge| !purge.tables.is_empty());
         self.flushed = edit.flushed.unwrap_or(self.flushed);
@@ -101,7 +107,9 @@ impl Version {
             segment.record.garbage.bytes as f64 / segment.record.document_bytes.max(1) as f64
         };
         let candidates = self.segments.iter().filter(|segment| {
-            segment.record.is_sealed && segment.record.garbage.documents > 0 && share(segment) >= ratio
+            segment.record.is_sealed
+                && segment.record.garbage.documents > 0
+                && share(segment) >= ratio
         });
         candidates.max_by(|one, other| share(one).total_cmp(&share(other)))
     }
@@ -118,7 +126,9 @@ impl Version {
 
     /// Returns whether an entry of the delete list was used up.
     pub(crate) fn is_purged(&self, seqno: u64, table: u64) -> bool {
-        self.purges.iter().any(|it| (it.from..=it.to).contains(&seqno) && it.tables.contains(&table))
+        self.purges
+            .iter()
+            .any(|it| (it.from..=it.to).contains(&seqno) && it.tables.contains(&table))
     }
 }
 

@@ -74,7 +74,8 @@ pub(crate) fn replay(directory: &Arc<Directory>, flushed: u64, cache: &WriteCach
         let content = directory.open(name.clone())?.read()?;
         let mut rest = &content[..];
         while let Some((batch, after)) = frame(rest) {
-            let documents = documents(batch).ok_or_else(|| Error::damaged(&name, "a batch is none"))?;
+            let documents =
+                documents(batch).ok_or_else(|| Error::damaged(&name, "a batch is none"))?;
             let Some(first) = documents.first() else { break };
             if first.seqno > last + 1 {
                 return Ok(last);

@@ -11,7 +11,7 @@ use crossbeam_skiplist::{SkipMap, SkipSet};
 use crate::document::Document;
 use crate::files::StoredFile;
 
-/// Memory of an entry beside its key and value: two nodes and a document, estimated.
+/// Memory of an entry next to its key and value: two nodes and a document, estimated.
 const ENTRY_BYTES: usize = 160;
 
 /// A key and the sequence number of one of its versions: the newer one is less.
@@ -40,7 +40,7 @@ impl Ord for dyn Version + '_ {
     }
 }
 
-/// A version to look for.
+/// A version that is searched.
 struct Wanted<'a>(&'a [u8], u64);
 
 impl Version for Wanted<'_> {
@@ -238,6 +238,9 @@ mod tests {
         let in_order = |from, at| -> Vec<_> {
             cache.newest_from(from, at).map(|document| document.seqno).collect()
         };
-        assert_eq!((in_order(1, 9), in_order(1, 2), in_order(3, 9)), (vec![2, 3], vec![1, 2], vec![3]));
+        assert_eq!(
+            (in_order(1, 9), in_order(1, 2), in_order(3, 9)),
+            (vec![2, 3], vec![1, 2], vec![3])
+        );
     }
 }

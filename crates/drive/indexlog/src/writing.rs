@@ -42,7 +42,7 @@ impl Shared {
         Ok(last)
     }
 
-    /// Syncs the log up to a sequence number; whoever waits meanwhile is served by the same sync.
+    /// Syncs the log up to a sequence number; the same sync serves all clients that wait meanwhile.
     fn sync_wal(&self, seqno: u64) -> Result<()> {
         let mut synced = lock(&self.synced);
         if *synced >= seqno {
@@ -53,7 +53,7 @@ impl Shared {
             (writer.wal.as_ref().map(|wal| Arc::clone(&wal.file)), writer.next_seqno - 1)
         };
         if let Some(file) = file {
-            // After a failed sync nobody knows what is on the disk.
+            // After a failed sync it is unknown what is on the disk.
             file.sync().inspect_err(|error| self.fail(error))?;
         }
         *synced = last;
@@ -91,7 +91,9 @@ impl Shared {
         if self.view().active.is_empty() {
             return Ok(writer);
         }
-        if let Some(old) = writer.wal.as_ref().filter(|_| self.options.durability == Durability::Sync) {
+        if let Some(old) =
+            writer.wal.as_ref().filter(|_| self.options.durability == Durability::Sync)
+        {
             old.file.sync().inspect_err(|error| self.fail_writing(error))?;
         }
         self.begin_wal(&mut writer)?;
@@ -103,7 +105,9 @@ impl Shared {
     pub(crate) fn begin_wal(&self, writer: &mut Writer) -> Result<()> {
         let wal = match self.options.durability {
             Durability::None => None,
-            Durability::Os | Durability::Sync => Some(Wal::create(&self.directory, self.new_file())?),
+            Durability::Os | Durability::Sync => {
+                Some(Wal::create(&self.directory, self.new_file())?)
+            }
         };
         if self.options.durability == Durability::Sync {
             self.directory.sync()?;

@@ -174,9 +174,12 @@ mod tests {
         let settings = Settings { cache_bytes: Some(Bytes(9)), ..Settings::default() };
         let options = resolved(settings.clone(), &[]).unwrap();
         assert_eq!((options.document_cache_bytes, options.block_cache_bytes), (4, 5));
-        for (name, value) in
-            [("garbage_ratio", "1"), ("compression", "zstd"), ("level0_tables", "0"), ("cache", "1")]
-        {
+        for (name, value) in [
+            ("garbage_ratio", "1"),
+            ("compression", "zstd"),
+            ("level0_tables", "0"),
+            ("cache", "1"),
+        ] {
             let error = resolved(settings.clone(), &[(name, value)]).unwrap_err();
             assert_eq!(error.refused_option(), Some(name));
         }

@@ -46,7 +46,7 @@ fn classes_differ_in_what_reaches_the_log() {
     }
 }
 
-/// Goal: garbage is seen once the index is compacted, and collected without a look at the index.
+/// Goal: garbage is known once the index is compacted, and collected without a read of the index.
 #[test]
 fn overwritten_documents_are_collected() {
     let dir = tempfile::tempdir().unwrap();
@@ -58,10 +58,9 @@ fn overwritten_documents_are_collected() {
     assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
     let state = engine.state().unwrap();
     assert!(state.own_counters["segments_collected"] > 0.0, "{state:?}");
-    assert_eq!(state.own_counters["index_reads"], 0.0, "{state:?}");
-    let (live, disk) =
-        (state.readings["engine_live_bytes"], state.readings["engine_disk_bytes"]);
-    assert_eq!(live, 500.0 * 404.0);
+    assert!(state.own_counters["index_reads"] < 1.0, "{state:?}");
+    let (live, disk) = (state.readings["engine_live_bytes"], state.readings["engine_disk_bytes"]);
+    assert!((live - 500.0 * 404.0).abs() < 1.0, "{live}");
     assert!(disk < 2.0 * live, "{disk} bytes for {live}");
     engine.close().unwrap();
 }
@@ -74,15 +73,17 @@ fn cached_documents_are_hits() {
     fill(&*engine, 500);
     engine.maintain(Maintenance::Flush).unwrap();
     let mut session = engine.session().unwrap();
-    for (hits, misses) in [(0.0, 100.0), (100.0, 100.0)] {
+    for (hits, misses) in [(0.0, 100.0_f64), (100.0_f64, 100.0)] {
         for row in 0..100_u32 {
             let op = Op::Get { key: &row.to_be_bytes() };
             let mut rows = Rows::new();
             assert_eq!(session.execute(&op, &mut rows), Ok(Outcome::Done));
         }
         let state = engine.state().unwrap();
-        let found = ["document_hits", "document_misses"].map(|name| state.own_counters[name]);
-        assert_eq!(found, [hits, misses]);
+        for (name, expected) in [("document_hits", hits), ("document_misses", misses)] {
+            let found: f64 = state.own_counters[name];
+            assert!((found - expected).abs() < 1.0, "{found} {name}");
+        }
     }
     drop(session);
     engine.close().unwrap();

@@ -62,7 +62,8 @@ impl Block {
         let count = u32_at(&content, count_at)? as usize;
         let offsets_at = count_at.checked_sub(count * 2)?;
         let offset = |pair: &[u8]| u16::from_le_bytes([pair[0], pair[1]]);
-        let offsets: Box<[u16]> = content[offsets_at..count_at].chunks_exact(2).map(offset).collect();
+        let offsets: Box<[u16]> =
+            content[offsets_at..count_at].chunks_exact(2).map(offset).collect();
         let ends_before = |at: usize| {
             let key = u32_at(&content, at + 12)? as usize;
             (at + HEADER + key <= offsets_at).then_some(())

@@ -1,12 +1,12 @@
 //! Bloom filters.
 //!
-//! Source: Kirsch, Mitzenmacher 2006, "Less Hashing, Same Performance: Building a Better Bloom Filter":
+//! Source: [Kirsch Mitzenmacher 2006]:
 //! two hashes give all probes.
 
 use twox_hash::XxHash3_64;
 
 /// Natural logarithm of 2: bits per key times this is the best number of probes.
-/// Source: Bloom 1970, "Space/Time Trade-offs in Hash Coding with Allowable Errors".
+/// Source: [Bloom 1970].
 const PROBES_PER_BIT: f64 = std::f64::consts::LN_2;
 
 /// Returns the hash of a key.
@@ -17,18 +17,18 @@ pub(super) fn hash(key: &[u8]) -> u64 {
 /// A filter of hashes.
 #[derive(Debug)]
 pub(super) struct Bloom {
-    words: Vec<u64>,
+    blocks: Vec<u64>,
     probes: u32,
 }
 
 impl Bloom {
     /// Returns the filter of these hashes, with so many bits for each.
     pub(super) fn new(hashes: &[u64], bits: u32) -> Self {
-        let words = (hashes.len() * bits as usize).div_ceil(64).max(1);
-        let mut filter = Self { words: vec![0; words], probes: probes(bits) };
+        let blocks = (hashes.len() * bits as usize).div_ceil(64).max(1);
+        let mut filter = Self { blocks: vec![0; blocks], probes: probes(bits) };
         for hash in hashes {
-            for bit in places(*hash, filter.probes, words as u64 * 64) {
-                filter.words[bit / 64] |= 1 << (bit % 64);
+            for bit in places(*hash, filter.probes, blocks as u64 * 64) {
+                filter.blocks[bit / 64] |= 1 << (bit % 64);
             }
         }
         filter
@@ -36,22 +36,22 @@ impl Bloom {
 
     /// Returns the filter stored in `bytes`.
     pub(super) fn parse(bytes: &[u8], bits: u32) -> Option<Self> {
-        let words: Vec<u64> = bytes
+        let blocks: Vec<u64> = bytes
             .chunks_exact(8)
             .map(|word| word.first_chunk().map(|word| u64::from_le_bytes(*word)))
             .collect::<Option<_>>()?;
-        (!words.is_empty()).then_some(Self { words, probes: probes(bits) })
+        (!blocks.is_empty()).then_some(Self { blocks, probes: probes(bits) })
     }
 
     /// Returns the filter's stored form.
     pub(super) fn bytes(&self) -> Vec<u8> {
-        self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
+        self.blocks.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
     /// Returns whether the hash may be that of a key in the set.
     pub(super) fn may_hold(&self, hash: u64) -> bool {
-        let bits = self.words.len() as u64 * 64;
-        places(hash, self.probes, bits).all(|bit| self.words[bit / 64] & (1 << (bit % 64)) != 0)
+        let bits = self.blocks.len() as u64 * 64;
+        places(hash, self.probes, bits).all(|bit| self.blocks[bit / 64] & (1 << (bit % 64)) != 0)
     }
 }
 

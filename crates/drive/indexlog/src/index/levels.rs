@@ -1,7 +1,7 @@
 //! The tables of an LSM tree by level.
 //!
 //! Level 0 has a table for each flush, which overlap; the tables of each other level are disjoint.
-//! Leveled compaction. Source: O'Neil et al. 1996, "The Log-Structured Merge-Tree"; the rule of what is
+//! Leveled compaction. Source: [O'Neil 1996]; the rule of what is
 //! compacted next is RocksDB's for its leveled style (the level that is largest for its target).
 
 use std::ops::Bound;
@@ -53,7 +53,10 @@ impl Levels {
 
     /// Returns all tables with their levels.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (usize, &Arc<Table>)> {
-        self.0.iter().enumerate().flat_map(|(level, tables)| tables.iter().map(move |table| (level, table)))
+        self.0
+            .iter()
+            .enumerate()
+            .flat_map(|(level, tables)| tables.iter().map(move |table| (level, table)))
     }
 
     /// Returns the bytes of all tables.

@@ -20,7 +20,7 @@ pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<Item>> + 'a>;
 
 /// Yields the tuples of all sources in the order of their keys, the newest version of a key first.
 ///
-/// Sources are few: the least head is found by looking at all.
+/// Sources are few: the least head is found by comparing all.
 pub(crate) struct Merge<'a> {
     sources: Vec<Source<'a>>,
     heads: Vec<Option<Item>>,

@@ -1,5 +1,5 @@
-//! An LSM tree of tuples: the index maps keys to sequence numbers, the delete list holds the numbers of
-//! documents that the index no longer refers to.
+//! An LSM tree of tuples: the index maps keys to sequence numbers, the delete list holds the
+//! numbers of documents that the index no longer refers to.
 
 mod block;
 mod bloom;
@@ -7,20 +7,11 @@ mod levels;
 mod merge;
 mod table;
 mod table_writer;
+mod tuple;
 
 pub(crate) use block::Block;
 pub(crate) use levels::{CompactionJob, Levels};
 pub(crate) use merge::{Item, Merge, Source};
 pub(crate) use table::Table;
 pub(crate) use table_writer::TableWriter;
-
-/// What the index holds of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tuple {
-    pub(crate) key: Box<[u8]>,
-    pub(crate) seqno: u64,
-    /// Bytes of the document's key and value.
-    pub(crate) bytes: u32,
-    /// Whether it says that the key was deleted.
-    pub(crate) is_deletion: bool,
-}
+pub(crate) use tuple::Tuple;

@@ -39,9 +39,10 @@ impl Table {
         let bytes = u32::try_from(record.bytes.saturating_sub(record.footer));
         let bytes = bytes.map_err(|_too_long| file.damaged("its footer is too long"))?;
         let footer = codec::block(&file, record.footer, bytes)?;
-        let parsed = footer.split_at_checked(record.filter_bytes as usize).and_then(|(filter, places)| {
-            Some((Bloom::parse(filter, record.filter_bits)?, block_places(places)?))
-        });
+        let parsed =
+            footer.split_at_checked(record.filter_bytes as usize).and_then(|(filter, places)| {
+                Some((Bloom::parse(filter, record.filter_bits)?, block_places(places)?))
+            });
         let Some((filter, blocks)) = parsed else { return Err(file.damaged("its footer is none")) };
         Ok(Self { file, record, filter, blocks })
     }
@@ -120,7 +121,8 @@ impl TableCursor {
         };
         let mut cursor = Self { table, caches, is_forward, block: None, passed: 0 };
         cursor.enter(at)?;
-        if let (Some((_, block)), Bound::Included(key) | Bound::Excluded(key)) = (&cursor.block, bound)
+        if let (Some((_, block)), Bound::Included(key) | Bound::Excluded(key)) =
+            (&cursor.block, bound)
         {
             let (position, is_there) = block.search(key);
             let is_excluded = matches!(bound, Bound::Excluded(_));

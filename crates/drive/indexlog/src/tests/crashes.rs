@@ -1,6 +1,7 @@
-//! After a crash at any call, reads return the state after some batch, and no promised one is lost.
+//! After a crash at any call, reads return the state after some batch, and no guaranteed one is
+//! lost.
 //!
-//! `ASSAY_CAMPAIGN=long` tries every cut of many histories; a test alone tries some of each.
+//! `ASSAY_CAMPAIGN=long` tries every call of many histories; a test alone tries some of each.
 
 use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::TestRunner;
@@ -11,7 +12,7 @@ use super::{invariants, small};
 use crate::jobs::Levels;
 use crate::{Database, Durability};
 
-/// Histories, and cuts of each: of a test, and of a campaign.
+/// Histories, and crashes of each: of a test, and of a campaign.
 const SAMPLE: (usize, usize) = (6, 120);
 const LONG: (usize, usize) = (60, usize::MAX);
 
@@ -26,7 +27,8 @@ struct Recording {
 
 fn record(steps: &[Step], durability: Durability) -> Recording {
     let files = SimulatedFiles::default();
-    let open = || Database::open_without_threads(Box::new(files.clone()), small(durability)).unwrap();
+    let open =
+        || Database::open_without_threads(Box::new(files.clone()), small(durability)).unwrap();
     let mut database = open();
     let mut model = Model::new();
     let mut states = vec![(0, model.clone())];
@@ -70,21 +72,21 @@ fn recovered(image: Image, recording: &Recording, durability: Durability) -> usi
     state
 }
 
-/// Tries cuts of one history; returns how many.
-fn try_cuts(steps: &[Step], durability: Durability, most: usize, seed: &mut u64) -> usize {
+/// Tries crashes of one history; returns how many.
+fn try_crashes(steps: &[Step], durability: Durability, most: usize, seed: &mut u64) -> usize {
     let recording = record(steps, durability);
     let calls = recording.calls.len();
     let step = (calls / most).max(1);
     let mut tried = 0;
-    for cut in (1..=calls).step_by(step) {
-        let acknowledged = recording.states.iter().rposition(|(at, _)| *at <= cut).unwrap_or(0);
+    for end in (1..=calls).step_by(step) {
+        let acknowledged = recording.states.iter().rposition(|(at, _)| *at <= end).unwrap_or(0);
         let flushed =
-            recording.flushed.iter().filter(|(at, _)| *at <= cut).map(|(_, state)| *state).max();
+            recording.flushed.iter().filter(|(at, _)| *at <= end).map(|(_, state)| *state).max();
         let flushed = flushed.unwrap_or(0);
-        let image = Image::after(&recording.calls[..cut]);
+        let image = Image::after(&recording.calls[..end]);
         let state = recovered(image, &recording, durability);
-        let promised = if durability == Durability::None { flushed } else { acknowledged };
-        assert!(state >= promised, "a kill after call {cut} lost: {state} of {promised}");
+        let guaranteed = if durability == Durability::None { flushed } else { acknowledged };
+        assert!(state >= guaranteed, "a kill after call {end} lost: {state} of {guaranteed}");
         let mut choose = |most: usize| {
             *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             // All or nothing are as likely as anything between.
@@ -94,25 +96,25 @@ fn try_cuts(steps: &[Step], durability: Durability, most: usize, seed: &mut u64)
                 _ => (*seed >> 33) as usize % (most + 1),
             }
         };
-        let image = Image::after_power_loss(&recording.calls[..cut], &mut choose);
+        let image = Image::after_power_loss(&recording.calls[..end], &mut choose);
         let state = recovered(image, &recording, durability);
-        let promised = if durability == Durability::Sync { acknowledged } else { flushed };
-        assert!(state >= promised, "a power loss after call {cut} lost: {state} of {promised}");
+        let guaranteed = if durability == Durability::Sync { acknowledged } else { flushed };
+        assert!(state >= guaranteed, "a power loss after call {end} lost: {state} of {guaranteed}");
         tried += 2;
     }
     tried
 }
 
 #[test]
-fn a_crash_at_any_call_leaves_the_promised_state() {
+fn a_crash_at_any_call_leaves_the_guaranteed_state() {
     let is_long = std::env::var_os("ASSAY_CAMPAIGN").is_some_and(|length| length == "long");
-    let (histories, cuts) = if is_long { LONG } else { SAMPLE };
+    let (histories, crashes) = if is_long { LONG } else { SAMPLE };
     let mut runner = TestRunner::deterministic();
     let (mut seed, mut tried) = (1, 0);
     for history in 0..histories {
         let steps = steps(90).new_tree(&mut runner).unwrap().current();
         let class = [Durability::Sync, Durability::Os, Durability::None][history % 3];
-        tried += try_cuts(&steps, class, cuts, &mut seed);
+        tried += try_crashes(&steps, class, crashes, &mut seed);
     }
     println!("{tried} crashes of {histories} histories");
 }

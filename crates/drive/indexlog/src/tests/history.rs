@@ -25,9 +25,8 @@ pub(super) enum Step {
 
 /// Few keys, so that many are overwritten; some a prefix of others, one value longer than a block.
 fn change() -> impl Strategy<Value = Change> {
-    let key = (0_u8..40, 0_usize..3).prop_map(|(number, more)| {
-        [&[b'k', number][..], &vec![0xff; more][..]].concat()
-    });
+    let key = (0_u8..40, 0_usize..3)
+        .prop_map(|(number, more)| [&[b'k', number][..], &vec![0xff; more][..]].concat());
     let value = (any::<u8>(), prop_oneof![9 => 0_usize..300, 1 => 4_000_usize..9_000])
         .prop_map(|(byte, bytes)| vec![byte; bytes]);
     (key, prop_oneof![4 => value.prop_map(Some), 1 => Just(None)])
@@ -82,7 +81,8 @@ pub(super) fn content(database: &Database) -> Model {
         })
         .unwrap();
     let with_number = |(key, value): (Vec<u8>, Vec<u8>)| {
-        let (seqno, newest) = numbers.get(&key).expect("the change feed has every document").clone();
+        let (seqno, newest) =
+            numbers.get(&key).expect("the change feed has every document").clone();
         assert_eq!(newest, value, "the change feed ends with the newest version of {key:?}");
         (key, (seqno, value))
     };

@@ -33,7 +33,11 @@ fn run(steps: &[Step], options: &Options) {
             }
             Step::Reopen => {
                 let is_clean = options.durability == Durability::None;
-                if is_clean { database.close().unwrap() } else { drop(database) }
+                if is_clean {
+                    database.close().unwrap()
+                } else {
+                    drop(database)
+                }
                 database = open(&files, options);
             }
         }
@@ -104,7 +108,10 @@ fn thousands_of_overwrites_leave_little_garbage() {
     database.compact_all().unwrap();
     invariants::check(&database.shared);
     let state = database.state();
-    assert!(state.segments_collected > 0 && state.garbage_bytes * 2 < state.document_bytes, "{state:?}");
+    assert!(
+        state.segments_collected > 0 && state.garbage_bytes * 2 < state.document_bytes,
+        "{state:?}"
+    );
     assert_eq!(content(&database).len(), 1_500);
     assert!(state.segments > 1, "{state:?}");
 }

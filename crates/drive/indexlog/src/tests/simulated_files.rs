@@ -1,8 +1,9 @@
-//! A file system whose history can be cut: every write, sync, rename and removal is recorded.
+//! A file system whose history can be ended at any call: writes, syncs, renames and removals are
+//! recorded.
 //!
-//! A crash of the process keeps every call before it. A crash of the machine keeps of each file what
-//! was synced and any prefix of what was written after, the last write of it torn; and of the names what
-//! was synced and any prefix of what was changed after.
+//! A crash of the process keeps every call before it. A crash of the machine keeps of each file
+//! what was synced and any prefix of what was written after, the last write of it torn; and of the
+//! names what was synced and any prefix of what was changed after.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -42,7 +43,8 @@ impl Image {
             }
             Call::Write(inode, offset, bytes) => {
                 let content = self.contents.entry(*inode).or_default();
-                let (offset, end) = (*offset as usize, *offset as usize + bytes.len());
+                let offset = usize::try_from(*offset).expect("a small file");
+                let end = offset + bytes.len();
                 if content.len() < end {
                     content.resize(end, 0);
                 }
@@ -67,27 +69,28 @@ impl Image {
 
     /// Returns an image that a crash of the machine may leave after these calls.
     ///
-    /// `choose(n)` returns a number up to n: how many of n calls that were not synced are kept, or how
-    /// many bytes of the next write.
+    /// `choose(n)` returns a number up to n: how many of n calls that were not synced survive, or
+    /// how many bytes of the next write.
     pub(super) fn after_power_loss(calls: &[Call], choose: &mut dyn FnMut(usize) -> usize) -> Self {
-        let is_name = |call: &Call| matches!(call, Call::Create(..) | Call::Rename(..) | Call::Remove(_));
+        let is_name =
+            |call: &Call| matches!(call, Call::Create(..) | Call::Rename(..) | Call::Remove(_));
         let mut image = Self::default();
         let synced = calls.iter().rposition(|call| matches!(call, Call::SyncNames)).unwrap_or(0);
         let later = calls[synced..].iter().filter(|call| is_name(call)).count();
-        let kept = calls[..synced].iter().filter(|call| is_name(call)).count() + choose(later);
-        calls.iter().filter(|call| is_name(call)).take(kept).for_each(|call| image.apply(call));
+        let survived = calls[..synced].iter().filter(|call| is_name(call)).count() + choose(later);
+        calls.iter().filter(|call| is_name(call)).take(survived).for_each(|call| image.apply(call));
         let inodes: Vec<Inode> = image.names.values().copied().collect();
         for inode in inodes {
             image.contents.insert(inode, Vec::new());
             let of_file = |call: &&Call| match call {
                 Call::Write(of, ..) | Call::Sync(of) => *of == inode,
-                _ => false,
+                Call::Create(..) | Call::Rename(..) | Call::Remove(_) | Call::SyncNames => false,
             };
             let own: Vec<&Call> = calls.iter().filter(of_file).collect();
             let synced = own.iter().rposition(|call| matches!(call, Call::Sync(_))).unwrap_or(0);
-            let kept = synced + choose(own.len() - synced);
-            own[..kept].iter().for_each(|call| image.apply(call));
-            if let Some(Call::Write(_, offset, bytes)) = own.get(kept) {
+            let survived = synced + choose(own.len() - synced);
+            own[..survived].iter().for_each(|call| image.apply(call));
+            if let Some(Call::Write(_, offset, bytes)) = own.get(survived) {
                 let torn = bytes[..choose(bytes.len())].to_vec();
                 image.apply(&Call::Write(inode, *offset, torn));
             }
