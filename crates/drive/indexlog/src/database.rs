@@ -114,8 +114,8 @@ impl Database {
     /// Calls `row` with sequence number, key and value of up to `limit` documents, in the order of
     /// their numbers from `from` on: a change feed.
     ///
-    /// It has the newest version of every document with such a number, once. It may also have
-    /// versions that were superseded or deleted and are not collected yet; deletions are no rows.
+    /// It has the newest version of every document with such a number, once, and no deletions. A
+    /// lookup of the index for each document of the log leaves out what was superseded.
     ///
     /// # Errors
     /// When a file cannot be read or is damaged.

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::document::{Document, documents};
+use crate::document::{Document, StoredDocument, documents};
 use crate::error::Result;
 use crate::index::{Item, Merge, Source, Tuple};
 use crate::shared::{Shared, View};
@@ -69,6 +69,8 @@ impl Shared {
     }
 
     /// Calls `row` with up to `limit` documents from a sequence number on, in their order.
+    ///
+    /// The log also has versions that were superseded: the index knows which are the newest.
     pub(crate) fn scan_sequence(
         &self,
         from: u64,
@@ -76,8 +78,10 @@ impl Shared {
         row: SequenceRow<'_>,
     ) -> Result<()> {
         let at = self.visible.load(Ordering::Acquire);
-        let View { active, immutable, version } = &*self.view();
+        let view = self.view();
+        let View { active, immutable, version } = &*view;
         let mut left = limit;
+        self.directory.counters.index_reads.add(1);
         let first = version.segments.partition_point(|segment| segment.record.max_seqno < from);
         for segment in &version.segments[first..] {
             for block in segment.blocks_from(from, &self.caches) {
@@ -85,22 +89,38 @@ impl Shared {
                     return Ok(());
                 }
                 let (block, _) = block?;
-                let wanted = documents(&block).skip_while(|document| document.seqno < from);
-                for document in wanted.take(left) {
-                    row(document.seqno, document.key, document.value);
-                    left -= 1;
+                for document in documents(&block).skip_while(|document| document.seqno < from) {
+                    if left > 0 && self.is_newest(&view, at, document)? {
+                        row(document.seqno, document.key, document.value);
+                        left -= 1;
+                    }
                 }
             }
         }
         for cache in immutable.iter().chain([active]) {
-            let stored = cache.newest_from(from, at).filter(|document| document.value.is_some());
-            for document in stored.take(left) {
-                let value = document.value.as_deref().unwrap_or_default();
-                row(document.seqno, &document.key, value);
-                left -= 1;
+            for document in cache.newest_from(from, at) {
+                let is_superseded =
+                    !Arc::ptr_eq(cache, active) && active.get(&document.key, at).is_some();
+                let Some(value) = document.value.as_deref().filter(|_| !is_superseded) else {
+                    continue;
+                };
+                if left > 0 {
+                    row(document.seqno, &document.key, value);
+                    left -= 1;
+                }
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a document of the log is the newest version of its key.
+    fn is_newest(&self, view: &View, at: u64, document: StoredDocument<'_>) -> Result<bool> {
+        let mut caches = [Some(&view.active), view.immutable.as_ref()].into_iter().flatten();
+        if caches.any(|cache| cache.get(document.key, at).is_some()) {
+            return Ok(false);
+        }
+        let tuple = view.version.index.get(document.key, &self.caches)?;
+        Ok(tuple.is_some_and(|tuple| tuple.seqno == document.seqno))
     }
 
     /// Returns the document to which a tuple of the index refers.

@@ -77,9 +77,11 @@ pub(super) fn content(database: &Database) -> Model {
         .scan_sequence(0, usize::MAX, |seqno, key, value| {
             assert!(seqno > before, "{seqno} after {before}");
             before = seqno;
-            numbers.insert(key.to_vec(), (seqno, value.to_vec()));
+            let is_once = numbers.insert(key.to_vec(), (seqno, value.to_vec())).is_none();
+            assert!(is_once, "the change feed has {key:?} twice");
         })
         .unwrap();
+    assert_eq!(numbers.len(), rows.len(), "the change feed has every document and no other");
     let with_number = |(key, value): (Vec<u8>, Vec<u8>)| {
         let (seqno, newest) =
             numbers.get(&key).expect("the change feed has every document").clone();

@@ -48,7 +48,11 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
     let run = workspace.assay(&["run", "named.toml", "--report"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
     let text = workspace.assay(&["compare", "named"]).out;
-    assert!(text.contains("readrandom: slow had "), "{text}");
+    // On a busy host neither difference may be a verdict; both metrics have their sentence.
+    for metric in ["context switches/op", "service p50"] {
+        let is_answered = |line: &str| line.starts_with("readrandom: ") && line.contains(metric);
+        assert!(text.lines().any(is_answered), "{metric}: {text}");
+    }
     assert!(text.contains("readrandom: cache hit share of quick: not measured."), "{text}");
     assert!(!text.contains("fillseq: "), "a step that only prepares has no headline: {text}");
     let json = workspace.assay(&["compare", "named", "--format", "json"]).out;
