@@ -155,7 +155,12 @@ impl<C: Connection> KeyValue<C> {
                 };
                 (command, (ExpectedResult::Scan, start, Value::Integer(i64::from(limit))))
             }
-            Op::MultiGet { .. } | Op::Call(_) => return None,
+            Op::MultiGet { .. }
+            | Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => return None,
         };
         Some((command, &mut self.scratch, of_op))
     }

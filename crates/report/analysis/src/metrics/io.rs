@@ -101,11 +101,16 @@ fn of_store(counters: &Readings, of_server: Metric, of_worker: Metric) -> Option
 /// hits count as well, so that the cache's size is left out.
 pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
     let keys = |kind: OpKind| match kind {
-        OpKind::Get | OpKind::Scan => Some(1),
+        OpKind::Get | OpKind::Scan | OpKind::FieldRead => Some(1),
         OpKind::MultiGet => Some(u64::from(step.step.batch_keys)),
-        OpKind::Put | OpKind::Delete | OpKind::Insert | OpKind::Transaction | OpKind::Define => {
-            None
-        }
+        OpKind::Put
+        | OpKind::Delete
+        | OpKind::Insert
+        | OpKind::Transaction
+        | OpKind::Define
+        | OpKind::PartialUpdate
+        | OpKind::Append
+        | OpKind::ScanSequence => None,
     };
     let mut reads = 0_u64;
     for (kind, summary) in step.clients.iter().chain(&step.writers) {
