@@ -167,10 +167,14 @@ impl<D: Database> Session for SqlSession<'_, D> {
             | Op::Delete { .. }
             | Op::Scan { .. }
             | Op::MultiGet { .. } => key_value.execute(connection, op, rows),
-            Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
-            | Op::Append { .. }
-            | Op::ScanSequence { .. } => {
+            Op::PartialUpdate { .. } | Op::FieldRead { .. } | Op::Append { .. } => {
+                match key_value.part(connection, op, rows).transpose() {
+                    Some(done) => done,
+                    // The key is absent, or the part ends beyond the value: its value decides.
+                    None => return engine::parts::execute("a SQL server", self, op, rows),
+                }
+            }
+            Op::ScanSequence { .. } => {
                 return engine::parts::execute("a SQL server", self, op, rows);
             }
         };
