@@ -56,16 +56,34 @@ pub enum OpKind {
     Transaction,
     /// A statement that changes a table's shape: an index is built.
     Define,
+    /// Replacement of bytes of one value.
+    PartialUpdate,
+    /// Read of some bytes of one value.
+    FieldRead,
+    /// Lengthening of one value.
+    Append,
+    /// Read of rows in the order of their newest writes.
+    ScanSequence,
 }
 
 names!(OpKind, "a kind of operation":
     Get "get", Put "put", Delete "delete", Scan "scan", MultiGet "multi_get", Insert "insert",
-    Transaction "transaction", Define "define");
+    Transaction "transaction", Define "define", PartialUpdate "partial_update",
+    FieldRead "field_read", Append "append", ScanSequence "scan_sequence");
 
 impl OpKind {
-    /// The kinds of key-value engines; SQL servers have the rest.
-    pub const KEY_VALUE: [Self; 5] =
-        [Self::Get, Self::Put, Self::Delete, Self::Scan, Self::MultiGet];
+    /// The kinds of every key-value engine; those of a procedure are for SQL servers, and
+    /// [`OpKind::ScanSequence`] for engines with [`SEQUENCE_SCANS`].
+    pub const KEY_VALUE: [Self; 8] = [
+        Self::Get,
+        Self::Put,
+        Self::Delete,
+        Self::Scan,
+        Self::MultiGet,
+        Self::PartialUpdate,
+        Self::FieldRead,
+        Self::Append,
+    ];
 
     /// Returns the kind's position in [`OpKind::ALL`], for tables indexed by kind.
     pub const fn index(self) -> usize {
@@ -74,7 +92,26 @@ impl OpKind {
 
     /// Returns whether the kind changes data.
     pub const fn is_write(self) -> bool {
-        matches!(self, Self::Put | Self::Delete | Self::Insert)
+        matches!(self, Self::Put | Self::Delete | Self::Insert | Self::PartialUpdate | Self::Append)
+    }
+
+    /// Returns the capability that is present where the kind is native, for kinds that are
+    /// otherwise a read and a write of the whole value.
+    pub const fn native(self) -> Option<&'static str> {
+        match self {
+            Self::PartialUpdate => Some(PARTIAL_UPDATES),
+            Self::FieldRead => Some(FIELD_READS),
+            Self::Append => Some(APPENDS),
+            Self::Get
+            | Self::Put
+            | Self::Delete
+            | Self::Scan
+            | Self::MultiGet
+            | Self::Insert
+            | Self::Transaction
+            | Self::Define
+            | Self::ScanSequence => None,
+        }
     }
 }
 
@@ -112,6 +149,14 @@ pub const CACHE_SIZE: &str = "cache";
 pub const COMPRESSION: &str = "compression";
 /// Capability: reads and writes may come from several client threads at once.
 pub const CONCURRENT_WRITERS: &str = "concurrent_writers";
+/// Capability: bytes of a value are replaced without a read of it by the client.
+pub const PARTIAL_UPDATES: &str = "partial_updates";
+/// Capability: bytes of a value are read without a copy of the whole value.
+pub const FIELD_READS: &str = "field_reads";
+/// Capability: a value is lengthened without a read of it by the client.
+pub const APPENDS: &str = "appends";
+/// Capability: rows can be read in the order of their newest writes; absent unless declared.
+pub const SEQUENCE_SCANS: &str = "sequence_scans";
 
 impl Feature {
     /// Returns the absence of a capability, with this reason.
@@ -121,7 +166,7 @@ impl Feature {
 }
 
 impl Capabilities {
-    /// Returns every key-value operation, every durability class and no length limits.
+    /// Returns the key-value operations, every durability class and no length limits.
     ///
     /// ```
     /// use model::capability::{CACHE_SIZE, Capabilities, DIRECT_IO, Feature};
@@ -136,13 +181,17 @@ impl Capabilities {
     /// assert!(can.has(CACHE_SIZE));
     /// ```
     pub fn whole<const N: usize>(features: [(&str, Feature); N]) -> Self {
-        Self {
+        let mut capabilities = Self {
             operations: OpKind::KEY_VALUE.into(),
             durability: Durability::ALL.into(),
             key_bytes_max: None,
             value_bytes_max: None,
             features: features.map(|(name, feature)| (name.to_owned(), feature)).into(),
+        };
+        if capabilities.has(SEQUENCE_SCANS) {
+            capabilities.operations.insert(OpKind::ScanSequence);
         }
+        capabilities
     }
 
     /// Returns whether the named capability is present.

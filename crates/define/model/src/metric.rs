@@ -218,8 +218,14 @@ metrics! {
         included";
     ENGINE_COMPACTION_READ_BYTES Bytes Counter Lower "bytes read by compaction";
     ENGINE_WAL_WRITE_BYTES Bytes Counter Lower "bytes written to the write-ahead log";
+    ENGINE_WAL_PAGE_IMAGES Count Counter Lower "full images of pages written to the write-ahead \
+        log";
+    ENGINE_BINLOG_WRITE_BYTES Bytes Counter Lower "bytes written to the binary log, which replicas \
+        read";
     ENGINE_BLOB_WRITE_BYTES Bytes Counter Lower "bytes written to blob files";
     ENGINE_PAGE_WRITE_BYTES Bytes Counter Lower "bytes of pages written by a B-tree engine";
+    ENGINE_DOUBLEWRITE_BYTES Bytes Counter Lower "bytes of pages written a second time, against \
+        torn pages";
     ENGINE_FSYNCS Count Counter Lower "syncs the engine requested";
     ENGINE_STALL_US Micros Counter Lower "time in which the engine delayed or stopped writers";
     ENGINE_STALLS Count Counter Lower "times the engine delayed or stopped writers";
@@ -326,6 +332,14 @@ metrics! {
     DEVICE_WRITES_PER_OP Count Derived Lower "device write requests per operation";
     DEVICE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB written to the device per operation";
     FSYNCS_PER_OP Count Derived Lower "syncs per operation";
+    WAL_BYTES_PER_OP Bytes Derived Lower "bytes written to the write-ahead log per operation";
+    WAL_PAGE_IMAGES_PER_OP Count Derived Lower "full images of pages written to the write-ahead log \
+        per operation";
+    BINLOG_BYTES_PER_OP Bytes Derived Lower "bytes written to the binary log per operation";
+    WRITE_BACK_KIB_PER_OP Kibibytes Derived Lower "KiB the engine wrote to data files per operation, \
+        log excluded, doublewrite and the settle after the step included";
+    DOUBLEWRITE_KIB_PER_OP Kibibytes Derived Lower "KiB of pages written a second time, against torn \
+        pages, per operation, the settle after the step included";
     ROWS_PER_OP Ratio Derived Neither "rows returned or written per request";
     SERVER_CPU_US_PER_OP Micros Derived Lower "CPU of the server per operation";
     SERVER_READS_PER_OP Count Derived Lower "read requests of the server per operation";

@@ -53,6 +53,48 @@ pub enum Op<'a> {
     },
     /// Call a procedure of the application; only SQL servers can.
     Call(Call<'a>),
+    /// Replace bytes of a value; its length stays.
+    ///
+    /// An absent key is [`Outcome::NotFound`], and nothing is written. Bytes beyond the end of the
+    /// value are an error.
+    PartialUpdate {
+        /// The key.
+        key: &'a [u8],
+        /// The first byte of the value to replace.
+        offset: u32,
+        /// What replaces them.
+        bytes: &'a [u8],
+    },
+    /// Read some bytes of a value: one row of the key and these bytes.
+    ///
+    /// Bytes beyond the end of the value are an error.
+    FieldRead {
+        /// The key.
+        key: &'a [u8],
+        /// The first byte of the value to read.
+        offset: u32,
+        /// How many bytes to read.
+        length: u32,
+    },
+    /// Lengthen a value.
+    ///
+    /// An absent key is [`Outcome::NotFound`], and nothing is written.
+    Append {
+        /// The key.
+        key: &'a [u8],
+        /// What is written behind the value's last byte.
+        bytes: &'a [u8],
+    },
+    /// Read up to `limit` rows in the order of their newest writes, from a sequence number on.
+    ///
+    /// Every write and delete has a sequence number, counted from 1 in an empty engine; a row has
+    /// that of its newest write.
+    ScanSequence {
+        /// The smallest sequence number to return.
+        from: u64,
+        /// Most rows to return.
+        limit: u32,
+    },
 }
 
 impl Op<'_> {
@@ -66,6 +108,10 @@ impl Op<'_> {
             Self::Scan { .. } => OpKind::Scan,
             Self::MultiGet { .. } => OpKind::MultiGet,
             Self::Call(call) => call.kind,
+            Self::PartialUpdate { .. } => OpKind::PartialUpdate,
+            Self::FieldRead { .. } => OpKind::FieldRead,
+            Self::Append { .. } => OpKind::Append,
+            Self::ScanSequence { .. } => OpKind::ScanSequence,
         }
     }
 }
@@ -84,6 +130,6 @@ pub struct EntryRef<'a> {
 pub enum Outcome {
     /// It was done. For reads: at least one row came back.
     Done,
-    /// A read found nothing.
+    /// A read, or a change of a part of a value, found nothing.
     NotFound,
 }

@@ -32,6 +32,9 @@ const SCOPES: [(Scope, &[Metric]); 3] = [
         &[
             metric::COMMITS_PER_FSYNC,
             metric::HEAP_FETCHES_PER_OP,
+            metric::WAL_PAGE_IMAGES_PER_OP,
+            metric::BINLOG_BYTES_PER_OP,
+            metric::DOUBLEWRITE_KIB_PER_OP,
             metric::ROWS_PER_OP,
             metric::WRITER_ROWS_PER_S,
             metric::WRITER_RATE_SHARE,

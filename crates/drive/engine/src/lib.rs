@@ -16,6 +16,7 @@ pub mod error;
 pub mod faulty;
 pub mod memory;
 pub mod null;
+pub mod parts;
 pub mod refusal;
 pub mod rows;
 pub mod settings_check;

@@ -21,6 +21,8 @@ pub struct Rows {
     ends: Vec<(usize, usize)>,
     is_storing: bool,
     touched: u8,
+    /// The value that a change of a part of it reads and writes.
+    scratch: Vec<u8>,
 }
 
 impl Rows {
@@ -126,6 +128,20 @@ impl Rows {
         })
     }
 
+    /// Takes the value of the only stored row; `None` without one.
+    ///
+    /// [`Rows::put_back`] makes its memory available again.
+    pub(crate) fn take_stored(&mut self) -> Option<StoredValue> {
+        let (start, _) = *self.ends.first()?;
+        std::mem::swap(&mut self.buffer, &mut self.scratch);
+        Some(StoredValue { bytes: std::mem::take(&mut self.scratch), start })
+    }
+
+    /// Returns the memory that [`Rows::take_stored`] has taken.
+    pub(crate) fn put_back(&mut self, value: StoredValue) {
+        self.scratch = value.bytes;
+    }
+
     #[cold]
     fn store(&mut self, key: &[u8], value: &[u8]) {
         self.buffer.extend_from_slice(key);
@@ -133,6 +149,14 @@ impl Rows {
         self.buffer.extend_from_slice(value);
         self.ends.push((key_end, self.buffer.len()));
     }
+}
+
+/// A stored row, taken out of an answer.
+pub(crate) struct StoredValue {
+    /// Key and value.
+    pub(crate) bytes: Vec<u8>,
+    /// Where the value starts.
+    pub(crate) start: usize,
 }
 
 /// Bytes of rows, added and touched as by [`Rows::push`], in registers.

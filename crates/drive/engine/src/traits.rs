@@ -212,7 +212,9 @@ pub trait Session {
     /// Executes one operation; rows of a read go to `rows` in the order they are found.
     ///
     /// Hot path: no clock, lock or allocation in the driver. `rows` is cleared by the caller. A
-    /// read that finds nothing is `Ok(Outcome::NotFound)`.
+    /// read that finds nothing is `Ok(Outcome::NotFound)`. A change of a part of a value is counted
+    /// in `rows` ([`changed`](crate::parts::changed)); a session without a native way leaves it and
+    /// every other operation it does not know to [`parts::execute`](crate::parts::execute).
     ///
     /// # Errors
     /// When the operation failed.

@@ -102,7 +102,11 @@ impl Generator for Plain {
             | OpKind::MultiGet
             | OpKind::Insert
             | OpKind::Transaction
-            | OpKind::Define => Op::Get { key: &self.key },
+            | OpKind::Define
+            | OpKind::PartialUpdate
+            | OpKind::FieldRead
+            | OpKind::Append
+            | OpKind::ScanSequence => Op::Get { key: &self.key },
         })
     }
 

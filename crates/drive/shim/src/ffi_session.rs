@@ -85,7 +85,13 @@ impl Session for ShimSession<'_> {
                 keys.iter().try_for_each(|key| self.get(key, rows).map(drop))?;
                 Ok(rows.outcome())
             }
-            Op::Call(_) => engine::settings_check::no_procedures("an engine behind a shim"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => {
+                engine::parts::execute("an engine behind a shim", self, op, rows)
+            }
         }
     }
 }

@@ -107,7 +107,7 @@ fn steps(pages: &mut Pages) {
     let mut text = format!("# Steps\n\n{NOTE}\n## Keys and values\n\n```\n");
     text.push_str(&output(&["workload"]));
     text.push_str("```\n");
-    for application in ["ibench-2023", "ibench-current", "sysbench"] {
+    for application in ["documents", "ibench-2023", "ibench-current", "sysbench"] {
         writeln!(text, "\n## {application}\n\n```\n{}```", output(&["workload", application]))
             .unwrap();
     }

@@ -31,10 +31,11 @@ engine = "tree"
 "#;
 
 /// The applications that come with the program.
-pub(crate) const SHIPPED: [(&str, &str); 3] = [
+pub(crate) const SHIPPED: [(&str, &str); 4] = [
     ("ibench-2023", include_str!("../../../../../applications/ibench-2023.toml")),
     ("ibench-current", include_str!("../../../../../applications/ibench-current.toml")),
     ("sysbench", include_str!("../../../../../applications/sysbench.toml")),
+    ("documents", include_str!("../../../../../applications/documents.toml")),
 ];
 
 /// A catalog of files by name.

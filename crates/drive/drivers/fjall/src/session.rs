@@ -53,7 +53,13 @@ impl Session for FjallSession<'_> {
                 push(self.keyspace.range(..=start).rev(), limit, rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
-            Op::Call(_) => return engine::settings_check::no_procedures("fjall"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => {
+                return engine::parts::execute("fjall", self, op, rows);
+            }
         }
         .map_err(failed)
     }
@@ -69,10 +75,15 @@ pub(crate) fn failed(error: fjall::Error) -> EngineError {
 fn refuse_long_keys(op: &Op<'_>) -> Result<(), EngineError> {
     let is_long = |key: &[u8]| key.len() > KEY_BYTES_MAX as usize;
     let is_refused = match *op {
-        Op::Get { key } | Op::Put { key, .. } | Op::Delete { key } => is_long(key),
+        Op::Get { key }
+        | Op::Put { key, .. }
+        | Op::Delete { key }
+        | Op::PartialUpdate { key, .. }
+        | Op::FieldRead { key, .. }
+        | Op::Append { key, .. } => is_long(key),
         Op::Scan { start, .. } => is_long(start),
         Op::MultiGet { keys } => keys.iter().any(|key| is_long(key)),
-        Op::Call(_) => false,
+        Op::Call(_) | Op::ScanSequence { .. } => false,
     };
     if is_refused {
         let text = format!("fjall: a key has at most {KEY_BYTES_MAX} bytes");

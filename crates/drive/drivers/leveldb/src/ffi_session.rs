@@ -106,7 +106,13 @@ impl Session for LevelSession<'_> {
                 self.client.scan(start, (limit, direction), rows, back)?;
             }
             Op::MultiGet { keys } => keys.iter().try_for_each(|key| self.get(key, rows))?,
-            Op::Call(_) => return engine::settings_check::no_procedures("leveldb"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => {
+                return engine::parts::execute("leveldb", self, op, rows);
+            }
         }
         Ok(rows.outcome())
     }

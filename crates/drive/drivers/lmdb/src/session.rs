@@ -80,7 +80,13 @@ impl Session for LmdbSession<'_> {
             Op::Delete { key } => return self.env.write(key, None).map(|()| Outcome::Done),
             Op::Scan { start, limit, direction } => self.scan(start, (limit, direction), rows)?,
             Op::MultiGet { keys } => self.get(keys, rows)?,
-            Op::Call(_) => return engine::settings_check::no_procedures("lmdb"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => {
+                return engine::parts::execute("lmdb", self, op, rows);
+            }
         }
         Ok(rows.outcome())
     }

@@ -83,7 +83,11 @@ impl Session for RedbSession<'_> {
                 Ok(())
             }),
             Op::Get { key } => read(get(&self.table()?, key, rows), rows),
-            Op::Call(_) => engine::settings_check::no_procedures("redb"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => engine::parts::execute("redb", self, op, rows),
             Op::MultiGet { keys } => {
                 let table = self.table()?;
                 read(keys.iter().try_for_each(|key| get(&table, key, rows)), rows)

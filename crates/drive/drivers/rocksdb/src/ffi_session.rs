@@ -175,7 +175,11 @@ impl Session for RocksSession<'_> {
                 self.execute_scan(start, (limit, direction), rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
-            Op::Call(_) => engine::settings_check::no_procedures("rocksdb"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => engine::parts::execute("rocksdb", self, op, rows),
         }
     }
 

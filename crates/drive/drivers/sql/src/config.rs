@@ -2,7 +2,10 @@
 
 use engine::settings_check::refused;
 use engine::{EngineError, OpenSpec, PIPELINING};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+    PARTIAL_UPDATES,
+};
 use model::{Capabilities, Endpoint, OpKind, Options};
 
 use crate::connection::{Connection, Reply};
@@ -67,6 +70,9 @@ pub fn capabilities<C: Connection>(compression: &'static str) -> Capabilities {
             (CONCURRENT_WRITERS, Feature::Yes),
             (DIRECT_IO, Feature::Yes),
             (PIPELINING, Feature::Yes),
+            (PARTIAL_UPDATES, Feature::Yes),
+            (FIELD_READS, Feature::Yes),
+            (APPENDS, Feature::Yes),
         ])
     }
 }

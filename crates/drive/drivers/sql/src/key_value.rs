@@ -1,6 +1,7 @@
 //! Key-value operations: one table, one command per kind of operation.
 
 use engine::Rows;
+use engine::parts::changed;
 use model::{Direction, Op, Outcome};
 
 use crate::command::Command;
@@ -42,6 +43,10 @@ impl ExpectedResult {
     }
 }
 
+/// Reads bytes of a value, where it has them.
+const FIELD_READ: &str =
+    "SELECT SUBSTRING(v FROM ?1 FOR ?3) FROM assay_kv WHERE k = ?0 AND OCTET_LENGTH(v) >= ?4";
+
 /// The result of an operation, its key, and its second value if any.
 type KeyOp<'k> = (ExpectedResult, &'k [u8], Value<'k>);
 
@@ -51,6 +56,9 @@ pub(crate) struct KeyValue<C: Connection> {
     get: Command<C>,
     put: Command<C>,
     delete: Command<C>,
+    partial_update: Command<C>,
+    field_read: Command<C>,
+    append: Command<C>,
     /// Scans by limit, forward and reverse.
     short_scans: [Vec<Option<Command<C>>>; 2],
     long_scans: [Command<C>; 2],
@@ -69,6 +77,9 @@ impl<C: Connection> KeyValue<C> {
             get: Command::parse("SELECT v FROM assay_kv WHERE k = ?", protocol),
             put: Command::parse(C::SQL.put, protocol),
             delete: Command::parse("DELETE FROM assay_kv WHERE k = ?", protocol),
+            partial_update: Command::parse(C::SQL.partial_update, protocol),
+            field_read: Command::parse(FIELD_READ, protocol),
+            append: Command::parse(C::SQL.append, protocol),
             short_scans: [none(), none()],
             long_scans: [Direction::Forward, Direction::Reverse]
                 .map(|direction| scan(direction, "?", protocol)),
@@ -97,8 +108,60 @@ impl<C: Connection> KeyValue<C> {
         Ok(outcome(rows))
     }
 
-    /// Queues one operation; `None` when its command is not prepared yet, and for a multi-key
-    /// read.
+    /// Executes an operation on a part of a value; `None` when no row has this key and part.
+    #[inline]
+    pub(crate) fn part(
+        &mut self,
+        connection: &mut C,
+        op: &Op<'_>,
+        rows: &mut Rows,
+    ) -> Reply<Option<Outcome>, C> {
+        let value_max = C::SQL.row_bytes_max.1;
+        let none: &[u8] = &[];
+        // Of the value: at least up to the part's end, at most what leaves room for more.
+        let (command, key, offset, bytes, length, limit) = match *op {
+            Op::PartialUpdate { key, offset, bytes } => {
+                let end = (offset as usize).saturating_add(bytes.len());
+                (&mut self.partial_update, key, offset, bytes, bytes.len(), Some(end))
+            }
+            Op::FieldRead { key, offset, length } => {
+                let end = (offset as usize).saturating_add(length as usize);
+                (&mut self.field_read, key, offset, none, length as usize, Some(end))
+            }
+            Op::Append { key, bytes } => {
+                let limit = value_max.checked_sub(bytes.len());
+                (&mut self.append, key, 0, bytes, bytes.len(), limit)
+            }
+            Op::Get { .. }
+            | Op::Put { .. }
+            | Op::Delete { .. }
+            | Op::Scan { .. }
+            | Op::MultiGet { .. }
+            | Op::Call(_)
+            | Op::ScanSequence { .. } => return Ok(None),
+        };
+        let Some(limit) = limit.filter(|limit| *limit <= value_max) else { return Ok(None) };
+        let values = [
+            Value::Bytes(key),
+            Value::Integer(i64::from(offset) + 1),
+            Value::Bytes(bytes),
+            integer(length),
+            integer(limit),
+        ];
+        let scratch = &mut self.scratch;
+        let (affected, _) = command.run(
+            connection,
+            |position| values[position],
+            |column, row| push::<C>(ExpectedResult::Get, key, (column, row), scratch, rows),
+        )?;
+        if matches!(op, Op::FieldRead { .. }) {
+            return Ok((rows.count() > 0).then_some(Outcome::Done));
+        }
+        Ok((affected > 0).then(|| changed(key, bytes, rows)))
+    }
+
+    /// Queues one operation; `None` when its command is not prepared yet, for a multi-key read and
+    /// for a part of a value.
     #[inline]
     pub(crate) fn submit(&mut self, connection: &mut C, op: &Op<'_>) -> Reply<Option<InFlight>, C> {
         let Some((command, _, (expected, key, second))) = self.command(op) else {
@@ -155,7 +218,12 @@ impl<C: Connection> KeyValue<C> {
                 };
                 (command, (ExpectedResult::Scan, start, Value::Integer(i64::from(limit))))
             }
-            Op::MultiGet { .. } | Op::Call(_) => return None,
+            Op::MultiGet { .. }
+            | Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => return None,
         };
         Some((command, &mut self.scratch, of_op))
     }
@@ -199,6 +267,12 @@ fn scan<C: Connection>(direction: Direction, limit: &str, protocol: Protocol) ->
     let sql =
         format!("SELECT k, v FROM assay_kv WHERE k {compared} ? ORDER BY {order} LIMIT {limit}");
     Command::parse(&sql, protocol)
+}
+
+/// Returns a number of bytes, at most that of the longest value.
+#[inline]
+fn integer(bytes: usize) -> Value<'static> {
+    Value::Integer(i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
 /// Returns the values of an operation: its key and one more.

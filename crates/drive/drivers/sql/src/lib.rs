@@ -25,6 +25,7 @@ mod session;
 mod socket;
 mod tables;
 mod template;
+pub mod testing;
 
 pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, capabilities, server_options};
 pub use connection::{Connection, Reply, Sql};

@@ -160,10 +160,23 @@ impl<D: Database> Session for SqlSession<'_, D> {
         }
         check_row::<D::Connection>(op)?;
         let Link { connection, key_value, calls } = &mut self.link;
-        let done = if let Op::Call(call) = op {
-            calls.call(connection, self.engine.setup.as_ref(), call, rows)
-        } else {
-            key_value.execute(connection, op, rows)
+        let done = match op {
+            Op::Call(call) => calls.call(connection, self.engine.setup.as_ref(), call, rows),
+            Op::Get { .. }
+            | Op::Put { .. }
+            | Op::Delete { .. }
+            | Op::Scan { .. }
+            | Op::MultiGet { .. } => key_value.execute(connection, op, rows),
+            Op::PartialUpdate { .. } | Op::FieldRead { .. } | Op::Append { .. } => {
+                match key_value.part(connection, op, rows).transpose() {
+                    Some(done) => done,
+                    // The key is absent, or the part ends beyond the value: its value decides.
+                    None => return engine::parts::execute("a SQL server", self, op, rows),
+                }
+            }
+            Op::ScanSequence { .. } => {
+                return engine::parts::execute("a SQL server", self, op, rows);
+            }
         };
         self.end(done)
     }

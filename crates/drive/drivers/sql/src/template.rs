@@ -22,12 +22,18 @@ pub(crate) enum Part {
 }
 
 impl Template {
-    /// Parses a text whose `?` are its values, in order.
+    /// Parses a text whose `?` are its values, in order, and `?2` the value at position 2.
     pub(crate) fn parse(sql: &str) -> Self {
         let text = |text: &str| Part::Text(text.to_owned());
         let mut pieces = sql.split('?');
         let mut parts: Vec<_> = pieces.next().map(text).into_iter().collect();
-        parts.extend(pieces.enumerate().flat_map(|(at, piece)| [Part::Value(at), text(piece)]));
+        parts.extend(pieces.enumerate().flat_map(|(at, piece)| {
+            let (at, piece) = match piece.as_bytes().first() {
+                Some(digit @ b'0'..=b'9') => (usize::from(digit - b'0'), &piece[1..]),
+                _ => (at, piece),
+            };
+            [Part::Value(at), text(piece)]
+        }));
         Self { parts }
     }
 
@@ -210,5 +216,7 @@ mod tests {
         let text = |text: &str| Part::Text(text.to_owned());
         let parts = [text("a "), Part::Value(0), text(" b "), Part::Value(1), text("")];
         assert_eq!(Template::parse("a ? b ?").parts, parts);
+        let parts = [text("a "), Part::Value(3), text(" b "), Part::Value(0), text(")")];
+        assert_eq!(Template::parse("a ?3 b ?0)").parts, parts);
     }
 }

@@ -73,7 +73,13 @@ impl Session for SqliteSession<'_> {
                     Continue(())
                 })?;
             }
-            Op::Call(_) => return engine::settings_check::no_procedures("sqlite"),
+            Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => {
+                return engine::parts::execute("sqlite", self, op, rows);
+            }
             Op::MultiGet { keys } => {
                 begin.run([], |_| Break(()))?;
                 let read = keys.iter().try_for_each(|key| get(find, key, rows));

@@ -46,7 +46,9 @@ impl<'e> Client<'e> {
         let outcome = outcome.map_err(|error| format!("{} failed: {error}", describe(op)))?;
         let rows: Vec<Row> =
             self.rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+        let may_miss = matches!(op, Op::PartialUpdate { .. } | Op::Append { .. });
         let expected = match (op.kind().is_write(), rows.is_empty()) {
+            (true, true) if may_miss && self.rows.count() == 0 => Outcome::NotFound,
             (true, true) | (false, false) => Outcome::Done,
             (false, true) => Outcome::NotFound,
             (true, false) => return Err(format!("{} returned rows", describe(op))),
@@ -145,6 +147,14 @@ pub(super) fn describe(op: &Op<'_>) -> String {
         Op::Scan { start, limit, direction } => {
             format!("scan from {} {direction:?} limit {limit}", text(start))
         }
+        Op::PartialUpdate { key, offset, bytes } => {
+            format!("partial_update {} at {offset} = {}", text(key), text(bytes))
+        }
+        Op::FieldRead { key, offset, length } => {
+            format!("field_read of {length} bytes of {} at {offset}", text(key))
+        }
+        Op::Append { key, bytes } => format!("append {} += {}", text(key), text(bytes)),
+        Op::ScanSequence { from, limit } => format!("scan_sequence from {from} limit {limit}"),
         Op::Call(call) => format!("call of procedure {}", call.procedure),
         Op::MultiGet { keys } => {
             let keys: Vec<_> = keys.iter().map(|key| text(key)).collect();

@@ -144,10 +144,15 @@ impl Stream {
                 let direction = self.directions[self.random.below(2) % self.directions.len()];
                 Request::Scan(self.key(), limit, direction)
             }
-            // Kinds of SQL servers are never in `kinds`.
-            OpKind::MultiGet | OpKind::Insert | OpKind::Transaction | OpKind::Define => {
-                Request::MultiGet(self.keys())
-            }
+            // Other kinds are never in `kinds`.
+            OpKind::MultiGet
+            | OpKind::Insert
+            | OpKind::Transaction
+            | OpKind::Define
+            | OpKind::PartialUpdate
+            | OpKind::FieldRead
+            | OpKind::Append
+            | OpKind::ScanSequence => Request::MultiGet(self.keys()),
         }
     }
 

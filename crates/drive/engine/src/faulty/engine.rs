@@ -314,7 +314,14 @@ impl FaultySession<'_> {
         if lie == Some(Lie::Ignore) {
             return Ok(Outcome::Done);
         }
-        if let (Some(Lie::Forget), Op::Put { key, .. } | Op::Delete { key }) = (lie, op) {
+        if let (
+            Some(Lie::Forget),
+            Op::Put { key, .. }
+            | Op::Delete { key }
+            | Op::PartialUpdate { key, .. }
+            | Op::Append { key, .. },
+        ) = (lie, op)
+        {
             let before = read(&mut *self.inside, &Op::Get { key })?.pop().map(|(_, value)| value);
             let mut list = self.engine.before.lock().unwrap_or_else(PoisonError::into_inner);
             list.push((key.to_vec(), before));

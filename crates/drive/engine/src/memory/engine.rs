@@ -8,8 +8,10 @@ use model::{
     Capabilities, Direction, Durability, EngineState, Identity, Op, Options, Outcome, Settings,
 };
 
-use super::log::{Log, Map};
+use super::log::Log;
+use super::table::Table;
 use crate::error::EngineError;
+use crate::parts;
 use crate::rows::Rows;
 use crate::settings_check::{check_names, check_settings};
 use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session};
@@ -29,9 +31,16 @@ impl Driver for MemoryDriver {
     }
 
     fn capabilities(&self) -> Capabilities {
-        use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+        use model::capability::{
+            APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+            PARTIAL_UPDATES, SEQUENCE_SCANS,
+        };
         Capabilities::whole([
             (CONCURRENT_WRITERS, Feature::Yes),
+            (PARTIAL_UPDATES, Feature::Yes),
+            (FIELD_READS, Feature::Yes),
+            (APPENDS, Feature::Yes),
+            (SEQUENCE_SCANS, Feature::Yes),
             (CACHE_SIZE, Feature::no("every row is in memory")),
             (COMPRESSION, Feature::no("rows are stored uncompressed")),
             (DIRECT_IO, Feature::no("reads no file and writes one through the page cache")),
@@ -53,14 +62,14 @@ struct MemoryEngine {
 }
 
 struct State {
-    map: Map,
+    table: Table,
     log: Log,
 }
 
 impl MemoryEngine {
     fn open(dir: &Path, durability: Durability) -> Result<Self, EngineError> {
-        let (log, map) = Log::open(dir)?;
-        Ok(Self { state: RwLock::new(State { map, log }), durability })
+        let (log, table) = Log::open(dir)?;
+        Ok(Self { state: RwLock::new(State { table, log }), durability })
     }
 
     fn read(&self) -> Result<RwLockReadGuard<'_, State>, EngineError> {
@@ -92,8 +101,8 @@ impl Engine for MemoryEngine {
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
         match work {
             Maintenance::Flush => {
-                let State { map, log } = &mut *self.write()?;
-                log.rewrite(map)?;
+                let State { table, log } = &mut *self.write()?;
+                log.rewrite(table)?;
                 Ok(true)
             }
             Maintenance::CompactLevel0 | Maintenance::CompactAll | Maintenance::Clean => Ok(false),
@@ -105,8 +114,8 @@ impl Engine for MemoryEngine {
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        let State { map, mut log } = self.state.into_inner().map_err(|_poisoned| poisoned())?;
-        log.rewrite(&map)
+        let State { table, mut log } = self.state.into_inner().map_err(|_poisoned| poisoned())?;
+        log.rewrite(&table)
     }
 }
 
@@ -114,59 +123,106 @@ struct MemorySession<'e> {
     engine: &'e MemoryEngine,
 }
 
+impl MemorySession<'_> {
+    /// Executes a write; a value of `None` is a delete.
+    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+        self.engine.write()?.write(key, value, self.engine.durability)?;
+        Ok(Outcome::Done)
+    }
+
+    /// Changes the value of `key`, if present, and writes it; `part` is counted in `rows`.
+    fn change(
+        &self,
+        (key, part): (&[u8], &[u8]),
+        rows: &mut Rows,
+        change: impl FnOnce(&mut Vec<u8>) -> Result<(), EngineError>,
+    ) -> Result<Outcome, EngineError> {
+        let mut state = self.engine.write()?;
+        let Some(mut value) = state.table.get(key).map(<[u8]>::to_vec) else {
+            return Ok(Outcome::NotFound);
+        };
+        change(&mut value)?;
+        state.write(key, Some(&value), self.engine.durability)?;
+        Ok(parts::changed(key, part, rows))
+    }
+}
+
+impl State {
+    fn write(
+        &mut self,
+        key: &[u8],
+        value: Option<&[u8]>,
+        durability: Durability,
+    ) -> Result<(), EngineError> {
+        let sequence = self.table.last + 1;
+        self.log.append((sequence, key, value), durability)?;
+        self.table.write(sequence, key, value);
+        Ok(())
+    }
+}
+
 impl Session for MemorySession<'_> {
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         match *op {
-            Op::Get { key } => {
-                let state = self.engine.read()?;
-                push_found(&state.map, key, rows);
-            }
+            Op::Get { key } => push_found(&self.engine.read()?.table, key, rows),
             Op::Call(_) => return crate::settings_check::no_procedures("memory"),
             Op::MultiGet { keys } => {
                 let state = self.engine.read()?;
-                for key in keys {
-                    push_found(&state.map, key, rows);
-                }
+                keys.iter().for_each(|key| push_found(&state.table, key, rows));
             }
             Op::Scan { start, limit, direction } => {
+                push_range(&self.engine.read()?.table, start, (limit, direction), rows);
+            }
+            Op::Put { key, value } => return self.write(key, Some(value)),
+            Op::Delete { key } => return self.write(key, None),
+            Op::PartialUpdate { key, offset, bytes } => {
+                return self.change((key, bytes), rows, |value| {
+                    let part = parts::part(value.len(), offset, bytes.len())?;
+                    value[part].copy_from_slice(bytes);
+                    Ok(())
+                });
+            }
+            Op::Append { key, bytes } => {
+                return self.change((key, bytes), rows, |value| {
+                    value.extend_from_slice(bytes);
+                    Ok(())
+                });
+            }
+            Op::FieldRead { key, offset, length } => {
+                if let Some(value) = self.engine.read()?.table.get(key) {
+                    rows.push(key, &value[parts::part(value.len(), offset, length as usize)?]);
+                }
+            }
+            Op::ScanSequence { from, limit } => {
                 let state = self.engine.read()?;
-                push_range(&state.map, start, (limit, direction), rows);
-            }
-            Op::Put { key, value } => {
-                let State { map, log } = &mut *self.engine.write()?;
-                log.append(key, Some(value), self.engine.durability)?;
-                map.insert(key.to_vec(), value.to_vec());
-                return Ok(Outcome::Done);
-            }
-            Op::Delete { key } => {
-                let State { map, log } = &mut *self.engine.write()?;
-                log.append(key, None, self.engine.durability)?;
-                map.remove(key);
-                return Ok(Outcome::Done);
+                let found = state.table.by_sequence.range(from..).take(limit as usize);
+                found.for_each(|(_, key)| push_found(&state.table, key, rows));
             }
         }
         Ok(rows.outcome())
     }
 }
 
-fn push_found(map: &Map, key: &[u8], rows: &mut Rows) {
-    if let Some(value) = map.get(key) {
+fn push_found(table: &Table, key: &[u8], rows: &mut Rows) {
+    if let Some(value) = table.get(key) {
         rows.push(key, value);
     }
 }
 
-fn push_range(map: &Map, start: &[u8], (limit, direction): (u32, Direction), rows: &mut Rows) {
+fn push_range(table: &Table, start: &[u8], (limit, direction): (u32, Direction), rows: &mut Rows) {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
-    match direction {
-        Direction::Forward => map
-            .range::<[u8], _>((Bound::Included(start), Bound::Unbounded))
-            .take(most)
-            .for_each(|(key, value)| rows.push(key, value)),
-        Direction::Reverse => map
-            .range::<[u8], _>((Bound::Unbounded, Bound::Included(start)))
-            .rev()
-            .take(most)
-            .for_each(|(key, value)| rows.push(key, value)),
+    let bounds = match direction {
+        Direction::Forward => (Bound::Included(start), Bound::Unbounded),
+        Direction::Reverse => (Bound::Unbounded, Bound::Included(start)),
+    };
+    let mut range = table.by_key.range::<[u8], _>(bounds);
+    for _ in 0..most {
+        let next = match direction {
+            Direction::Forward => range.next(),
+            Direction::Reverse => range.next_back(),
+        };
+        let Some((key, (_, value))) = next else { break };
+        rows.push(key, value);
     }
 }
 
@@ -216,7 +272,9 @@ mod tests {
         assert_eq!(execute(&*engine, &Op::Delete { key: b"c" }).0, Outcome::Done);
         let (b, d): (Pair<'_>, Pair<'_>) = ((b"b", b"1st"), (b"d", b"2nd"));
         let scan = |start, limit, direction| Op::Scan { start, limit, direction };
-        let cases: [(Op<'_>, &[Pair<'_>]); 10] = [
+        let field = |key, offset, length| Op::FieldRead { key, offset, length };
+        let newest = |from, limit| Op::ScanSequence { from, limit };
+        let cases: [(Op<'_>, &[Pair<'_>]); 16] = [
             (Op::Get { key: b"b" }, &[b]),
             (Op::Get { key: b"c" }, &[]),
             (Op::MultiGet { keys: &[b"d", b"c", b"b", b"d"] }, &[d, b, d]),
@@ -227,6 +285,13 @@ mod tests {
             (scan(b"c", 9, Reverse), &[b]),
             (scan(b"z", 9, Reverse), &[d, b]),
             (scan(b"a", 9, Reverse), &[]),
+            (field(b"b", 1, 2), &[(b"b", b"st")]),
+            (field(b"b", 3, 0), &[(b"b", b"")]),
+            (field(b"c", 0, 1), &[]),
+            // Written in the order b, d, b, c; then c was deleted.
+            (newest(0, 9), &[d, b]),
+            (newest(3, 9), &[b]),
+            (newest(4, 9), &[]),
         ];
         for (op, expected) in cases {
             let (outcome, rows) = execute(&*engine, &op);
@@ -254,6 +319,23 @@ mod tests {
             assert_eq!(execute(&*engine, &Op::Get { key: b"k" }).0, expected, "{durability}");
             assert_eq!(execute(&*engine, &Op::Get { key: b"gone" }).0, Outcome::NotFound);
         }
+    }
+
+    #[test]
+    fn sequence_numbers_survive_a_close() {
+        let dir = tempdir().unwrap();
+        let engine = MemoryDriver.open(&spec(&dir, Durability::Os)).unwrap();
+        for key in [b"c", b"a", b"b", b"c"] {
+            put(&*engine, key, b"v");
+        }
+        engine.close().unwrap();
+        let engine = MemoryDriver.open(&spec(&dir, Durability::Os)).unwrap();
+        put(&*engine, b"a", b"v");
+        let keys = |from| {
+            let (_, rows) = execute(&*engine, &Op::ScanSequence { from, limit: 9 });
+            rows.into_iter().map(|(key, _)| key[0]).collect::<Vec<_>>()
+        };
+        assert_eq!((keys(0), keys(4)), (b"bca".to_vec(), b"ca".to_vec()));
     }
 
     #[test]

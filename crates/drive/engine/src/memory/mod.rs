@@ -10,5 +10,6 @@
 
 mod engine;
 mod log;
+mod table;
 
 pub use engine::MemoryDriver;

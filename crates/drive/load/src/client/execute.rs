@@ -174,7 +174,13 @@ fn execute(
         Op::Scan { start, limit, direction } => {
             session.execute_scan(start, (limit, direction), rows)
         }
-        Op::Delete { .. } | Op::MultiGet { .. } | Op::Call(_) => session.execute(op, rows),
+        Op::Delete { .. }
+        | Op::MultiGet { .. }
+        | Op::Call(_)
+        | Op::PartialUpdate { .. }
+        | Op::FieldRead { .. }
+        | Op::Append { .. }
+        | Op::ScanSequence { .. } => session.execute(op, rows),
     }
 }
 

@@ -203,7 +203,11 @@ fn effect(procedure: &Procedure) -> Effect {
         | OpKind::Scan
         | OpKind::MultiGet
         | OpKind::Transaction
-        | OpKind::Define => {
+        | OpKind::Define
+        | OpKind::PartialUpdate
+        | OpKind::FieldRead
+        | OpKind::Append
+        | OpKind::ScanSequence => {
             let statements = &procedure.statements;
             let parts =
                 statements.postgres.iter().chain(&statements.mysql).flat_map(|it| &it.parts);

@@ -24,8 +24,8 @@ pub struct Moved {
 /// Metrics that may move, and the least relevant difference in their own unit.
 ///
 /// Our choice, because a ratio of two tiny values means nothing: a hundredth of a request or of a
-/// switch per operation, a tenth of a KiB, a hundredth of a share, a twentieth of a block lookup,
-/// 16 MiB of memory, a thousand rows that wait for vacuum or purge.
+/// switch per operation, a tenth of a KiB, 16 bytes of a log, a hundredth of a share, a twentieth
+/// of a block lookup, 16 MiB of memory, a thousand rows that wait for vacuum or purge.
 const MOVABLE: &[(Metric, f64)] = &[
     (metric::CPU_US_PER_OP, 0.02),
     (metric::BACKGROUND_CPU_US_PER_OP, 0.02),
@@ -43,6 +43,10 @@ const MOVABLE: &[(Metric, f64)] = &[
     (metric::SERVER_WRITE_KIB_PER_OP, 0.1),
     (metric::FSYNCS_PER_OP, 0.01),
     (metric::COMMITS_PER_FSYNC, 0.05),
+    (metric::WAL_BYTES_PER_OP, 16.0),
+    (metric::WAL_PAGE_IMAGES_PER_OP, 0.01),
+    (metric::BINLOG_BYTES_PER_OP, 16.0),
+    (metric::WRITE_BACK_KIB_PER_OP, 0.1),
     (metric::HEAP_FETCHES_PER_OP, 0.01),
     (metric::ENGINE_GARBAGE_ROWS, 1_000.0),
     (metric::ENGINE_DIRTY_BYTES, 16.0 * 1024.0 * 1024.0),

@@ -2,16 +2,19 @@
 
 use model::{DataShape, Metric, OpKind, Readings, StepRecord, float, metric};
 
-use super::operations::{ratio, sum};
+use super::operations::{operations, ratio, sum};
 use super::server::has_server;
 
-/// Requests and bytes of the device, and syncs, per operation.
-pub(super) const PER_OP: [(Metric, Metric, f64); 5] = [
+/// Requests and bytes of the device, syncs, and bytes of logs, per operation.
+pub(super) const PER_OP: [(Metric, Metric, f64); 8] = [
     (metric::DEVICE_READS_PER_OP, metric::DEVICE_READS, 1.0),
     (metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READ_BYTES, 1024.0),
     (metric::DEVICE_WRITES_PER_OP, metric::DEVICE_WRITES, 1.0),
     (metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITE_BYTES, 1024.0),
     (metric::FSYNCS_PER_OP, metric::ENGINE_FSYNCS, 1.0),
+    (metric::WAL_BYTES_PER_OP, metric::ENGINE_WAL_WRITE_BYTES, 1.0),
+    (metric::WAL_PAGE_IMAGES_PER_OP, metric::ENGINE_WAL_PAGE_IMAGES, 1.0),
+    (metric::BINLOG_BYTES_PER_OP, metric::ENGINE_BINLOG_WRITE_BYTES, 1.0),
 ];
 
 /// Sets the write amplifications from counters over a span in which `put` bytes were put.
@@ -30,11 +33,7 @@ pub(super) const PER_OP: [(Metric, Metric, f64); 5] = [
 /// Source: [RocksDB Tuning Guide, "Amplification factors"].
 pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &mut Readings) {
     let put = (put > 0).then(|| float(put));
-    let merged =
-        counters.sum(&[metric::ENGINE_FLUSH_WRITE_BYTES, metric::ENGINE_COMPACTION_WRITE_BYTES]);
-    let pages = counters.value(metric::ENGINE_PAGE_WRITE_BYTES);
-    let files = [merged, counters.value(metric::ENGINE_BLOB_WRITE_BYTES), pages];
-    let known = merged.or(pages).map(|_| files.iter().flatten().sum());
+    let known = data_file_bytes(counters);
     let with_wal = sum(&[known, counters.value(metric::ENGINE_WAL_WRITE_BYTES)]);
     let of_device = counters.value(metric::DEVICE_WRITE_BYTES);
     for (amplification, written) in [
@@ -45,6 +44,36 @@ pub(super) fn set_write_amplification(counters: &Readings, put: u64, metrics: &m
     ] {
         metrics.set(amplification, ratio(written.filter(|bytes| *bytes > 0.0), put));
     }
+}
+
+/// Returns the bytes that the engine wrote to data files; `None` where not counted.
+fn data_file_bytes(counters: &Readings) -> Option<f64> {
+    let merged =
+        counters.sum(&[metric::ENGINE_FLUSH_WRITE_BYTES, metric::ENGINE_COMPACTION_WRITE_BYTES]);
+    let pages = counters.value(metric::ENGINE_PAGE_WRITE_BYTES);
+    let files = [merged, counters.value(metric::ENGINE_BLOB_WRITE_BYTES), pages];
+    merged.or(pages).map(|_| files.iter().flatten().sum())
+}
+
+/// Sets what was written back per operation, to data files and to the doublewrite buffer.
+///
+/// Of the step and of the settle after it: write-back is deferred, and a step that ends before a
+/// checkpoint has paid for none of its own.
+///
+/// Source: "KB written per transaction" of page write-back, flush and compaction, doublewrite
+/// included [Callaghan 2022-09-28b].
+pub(super) fn set_write_back(step: &StepRecord, metrics: &mut Readings) {
+    let twice = |counters: &Readings| counters.value(metric::ENGINE_DOUBLEWRITE_BYTES);
+    let all = |counters: &Readings| {
+        data_file_bytes(counters).map(|bytes| bytes + twice(counters).unwrap_or(0.0))
+    };
+    let kib_per_op = |bytes: &dyn Fn(&Readings) -> Option<f64>| {
+        let settle = step.settle_counters().map_or(Some(0.0), bytes);
+        let both = sum(&[bytes(&step.counters), settle]);
+        ratio(both.map(|bytes| bytes / 1024.0), operations(step))
+    };
+    metrics.set(metric::WRITE_BACK_KIB_PER_OP, kib_per_op(&all));
+    metrics.set(metric::DOUBLEWRITE_KIB_PER_OP, kib_per_op(&twice));
 }
 
 /// Returns the bytes written by the process that stores the data; `None` where not counted.
@@ -72,11 +101,16 @@ fn of_store(counters: &Readings, of_server: Metric, of_worker: Metric) -> Option
 /// hits count as well, so that the cache's size is left out.
 pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
     let keys = |kind: OpKind| match kind {
-        OpKind::Get | OpKind::Scan => Some(1),
+        OpKind::Get | OpKind::Scan | OpKind::FieldRead => Some(1),
         OpKind::MultiGet => Some(u64::from(step.step.batch_keys)),
-        OpKind::Put | OpKind::Delete | OpKind::Insert | OpKind::Transaction | OpKind::Define => {
-            None
-        }
+        OpKind::Put
+        | OpKind::Delete
+        | OpKind::Insert
+        | OpKind::Transaction
+        | OpKind::Define
+        | OpKind::PartialUpdate
+        | OpKind::Append
+        | OpKind::ScanSequence => None,
     };
     let mut reads = 0_u64;
     for (kind, summary) in step.clients.iter().chain(&step.writers) {
@@ -109,6 +143,7 @@ pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
+    use model::record::{SettleRecord, SettleSpan};
     use model::{OpKind, metric};
 
     use crate::step_metrics;
@@ -167,6 +202,42 @@ mod tests {
         let is_of_kind = |name: &&String| name.contains("amplification");
         assert_eq!(metrics.keys().find(is_of_kind), None, "{metrics:?}");
         assert_eq!(of_data(5_000.0, &mut step)[metric::SPACE_AMPLIFICATION], 0.05);
+    }
+
+    /// Goal: what an update costs in logs and in write-back is per operation, the doublewrite
+    /// buffer in the second; what a server does not count stays absent.
+    #[test]
+    fn logs_and_write_back_are_costs_of_an_operation() {
+        let innodb = load(&[
+            (metric::ENGINE_WAL_WRITE_BYTES, 51_200.0),
+            (metric::ENGINE_BINLOG_WRITE_BYTES, 30_000.0),
+            (metric::ENGINE_PAGE_WRITE_BYTES, 1_638_400.0),
+            (metric::ENGINE_DOUBLEWRITE_BYTES, 1_638_400.0),
+        ]);
+        let metrics = step_metrics(&innodb, &DATA);
+        assert_eq!(metrics[metric::WAL_BYTES_PER_OP], 512.0);
+        assert_eq!(metrics[metric::BINLOG_BYTES_PER_OP], 300.0);
+        assert_eq!(metrics[metric::DOUBLEWRITE_KIB_PER_OP], 16.0);
+        assert_eq!(metrics[metric::WRITE_BACK_KIB_PER_OP], 32.0);
+        assert_eq!(metrics[metric::WRITE_AMPLIFICATION], 163.84);
+        assert!(!metrics.has(metric::WAL_PAGE_IMAGES_PER_OP));
+        let mut settled = innodb;
+        let span = SettleSpan {
+            counters: readings(&[
+                (metric::ENGINE_PAGE_WRITE_BYTES, 819_200.0),
+                (metric::ENGINE_DOUBLEWRITE_BYTES, 0.0),
+            ]),
+            ..SettleSpan::default()
+        };
+        let span = Some(Box::new(span));
+        settled.settle = Some(SettleRecord { span, ..SettleRecord::default() });
+        let metrics = step_metrics(&settled, &DATA);
+        assert_eq!(metrics[metric::WRITE_BACK_KIB_PER_OP], 40.0, "the settle's included");
+        assert_eq!(metrics[metric::WAL_BYTES_PER_OP], 512.0);
+        let only_twice = load(&[(metric::ENGINE_DOUBLEWRITE_BYTES, 1_638_400.0)]);
+        assert!(!step_metrics(&only_twice, &DATA).has(metric::WRITE_BACK_KIB_PER_OP));
+        let postgres = load(&[(metric::ENGINE_WAL_PAGE_IMAGES, 150.0)]);
+        assert_eq!(step_metrics(&postgres, &DATA)[metric::WAL_PAGE_IMAGES_PER_OP], 1.5);
     }
 
     #[test]

@@ -63,20 +63,23 @@ pub(super) fn set_failed(step: &StepRecord, metrics: &mut Readings) {
 /// Returns the bytes of keys and values put, background writers included.
 ///
 /// Rows put times the bytes of a row, before compression. Rows whose keys the server assigns differ
-/// in length: of these the bytes of their values.
+/// in length: of these the bytes of their values. Of a part of a value that was written: its key and
+/// the bytes of the part.
 ///
 /// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification [RocksDB Tuning
 /// Guide]; ours leaves out what an engine adds to a row.
 pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
     let bytes = |(kind, counts): (OpKind, &OpCounts)| match kind {
         OpKind::Put => counts.rows.saturating_mul(data.row_bytes()),
-        OpKind::Insert => counts.bytes,
+        OpKind::Insert | OpKind::PartialUpdate | OpKind::Append => counts.bytes,
         OpKind::Get
         | OpKind::Delete
         | OpKind::Scan
         | OpKind::MultiGet
         | OpKind::Transaction
-        | OpKind::Define => 0,
+        | OpKind::Define
+        | OpKind::FieldRead
+        | OpKind::ScanSequence => 0,
     };
     counts(step).map(bytes).fold(0, u64::saturating_add)
 }

@@ -17,9 +17,12 @@ use crate::validity::span;
 
 /// Kinds of operation that share a histogram.
 const GROUPS: [(&str, &[OpKind]); 4] = [
-    ("inserts", &[OpKind::Insert, OpKind::Put]),
+    ("inserts", &[OpKind::Insert, OpKind::Put, OpKind::PartialUpdate, OpKind::Append]),
     ("deletes", &[OpKind::Delete]),
-    ("queries", &[OpKind::Get, OpKind::Scan, OpKind::MultiGet]),
+    (
+        "queries",
+        &[OpKind::Get, OpKind::Scan, OpKind::MultiGet, OpKind::FieldRead, OpKind::ScanSequence],
+    ),
     ("transactions", &[OpKind::Transaction]),
 ];
 

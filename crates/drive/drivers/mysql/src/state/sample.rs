@@ -34,7 +34,7 @@ const LEVELS_MAX: u32 = 64;
 
 type Counters = BTreeMap<String, f64>;
 
-/// Samples the server's counters: two queries, three for `MyRocks`.
+/// Samples the server's counters: three queries, four for `MyRocks`.
 pub(crate) fn sample(
     connection: &mut Connection,
     storage_engine: StorageEngine,
@@ -51,6 +51,7 @@ pub(crate) fn sample(
         add_of_innodb(&counters, &mut state.readings);
         state.is_idle = is_innodb_idle(&counters);
     }
+    state.readings.set(metric::ENGINE_BINLOG_WRITE_BYTES, binlog_bytes(connection)?);
     // Including autocommitted statements and read-only ones.
     state.readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
     state.own_counters = counters.into_iter().filter_map(own).collect();
@@ -80,6 +81,16 @@ fn optional(
     match connection.pairs(sql) {
         Err(Failure::Refused(_)) => Ok(Counters::new()),
         pairs => Ok(counters(pairs?, rename)),
+    }
+}
+
+/// Returns the bytes of all binary logs; `None` without one, or without the right to list them.
+///
+/// No log expires during a run. Source: MySQL's reference manual, `SHOW BINARY LOGS`.
+fn binlog_bytes(connection: &mut Connection) -> Result<Option<f64>, Failure> {
+    match connection.rows("SHOW BINARY LOGS") {
+        Err(Failure::Refused(_)) => Ok(None),
+        logs => Ok(logs?.iter().map(|log| log.get(1)?.parse::<f64>().ok()).sum()),
     }
 }
 
@@ -113,8 +124,13 @@ fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
     let hits = get("innodb_buffer_pool_read_requests").zip(reads);
     readings
         .set(metric::ENGINE_CACHE_HITS, hits.map(|(requests, reads)| (requests - reads).max(0.0)));
-    let prepared = get("innodb_pages_written").zip(get("innodb_page_size"));
-    readings.set(metric::ENGINE_PAGE_WRITE_BYTES, prepared.map(|(pages, bytes)| pages * bytes));
+    for (metric, pages) in [
+        (metric::ENGINE_PAGE_WRITE_BYTES, "innodb_pages_written"),
+        (metric::ENGINE_DOUBLEWRITE_BYTES, "innodb_dblwr_pages_written"),
+    ] {
+        let written = get(pages).zip(get("innodb_page_size"));
+        readings.set(metric, written.map(|(pages, bytes)| pages * bytes));
+    }
     // Percona Server only; Oracle's and MariaDB 10.11 count no such reads.
     readings
         .set(metric::ENGINE_HEAP_FETCHES, get("innodb_secondary_index_triggered_cluster_reads"));
@@ -172,4 +188,39 @@ pub(crate) fn statistics(connection: &mut Connection) -> String {
         text.push_str(&format!("==== {query}\n{rows}"));
     }
     text
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "products of small whole numbers are exact")]
+mod tests {
+    use super::*;
+
+    /// Answers of MySQL 8.0.31 to `SHOW GLOBAL STATUS`, shortened.
+    const STATUS: [(&str, &str); 5] = [
+        ("Innodb_dblwr_pages_written", "215"),
+        ("Innodb_dblwr_writes", "61"),
+        ("Innodb_os_log_written", "31744"),
+        ("Innodb_page_size", "16384"),
+        ("Innodb_pages_written", "312"),
+    ];
+
+    fn readings(status: &[(&str, &str)]) -> Readings {
+        let pairs = status.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let counters = counters(pairs.collect(), str::to_ascii_lowercase);
+        let mut readings = named(INNODB, &counters);
+        add_of_innodb(&counters, &mut readings);
+        readings
+    }
+
+    #[test]
+    fn pages_written_twice_are_bytes_and_unknown_where_not_counted() {
+        let known = readings(&STATUS);
+        assert_eq!(known[metric::ENGINE_DOUBLEWRITE_BYTES], 215.0 * 16384.0);
+        assert_eq!(known[metric::ENGINE_PAGE_WRITE_BYTES], 312.0 * 16384.0);
+        assert_eq!(known[metric::ENGINE_WAL_WRITE_BYTES], 31744.0);
+        assert!(!known.has(metric::ENGINE_BINLOG_WRITE_BYTES));
+        assert!(!readings(&STATUS[1..]).has(metric::ENGINE_DOUBLEWRITE_BYTES));
+        let off = readings(&[("Innodb_dblwr_pages_written", "0"), STATUS[3]]);
+        assert_eq!(off[metric::ENGINE_DOUBLEWRITE_BYTES], 0.0);
+    }
 }

@@ -67,6 +67,9 @@ impl driver_sql::Connection for Connection {
         quote: "`",
         name_type: "VARBINARY(250)",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON DUPLICATE KEY UPDATE v = VALUES(v)",
+        partial_update: "UPDATE assay_kv SET v = INSERT(v, ?1, ?3, ?2) WHERE k = ?0 AND \
+                         OCTET_LENGTH(v) >= ?4",
+        append: "UPDATE assay_kv SET v = CONCAT(v, ?2) WHERE k = ?0 AND OCTET_LENGTH(v) <= ?4",
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: false,
         keys_max: 256,

@@ -11,6 +11,7 @@ mod disconnects;
 mod fixture;
 mod logins;
 mod maintenance;
+mod parts;
 mod procedures;
 mod rejected_options;
 mod tables;
@@ -77,7 +78,7 @@ fn acknowledged_writes_survive_a_kill() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 11] = [
+const CLAIMS: [fn(&Fixture); 12] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -89,6 +90,7 @@ const CLAIMS: [fn(&Fixture); 11] = [
     tables::run_reuses_its_tables,
     tables::second_run_on_a_database_is_rejected,
     maintenance::state_identity_and_options_are_reported,
+    parts::parts_of_values_are_changed_and_read,
 ];
 
 /// Lock timeouts of one second; the last options are those of `MyRocks`.

@@ -180,6 +180,9 @@ impl driver_sql::Connection for Connection {
         name_type: "text",
         put: "INSERT INTO assay_kv (k, v) VALUES (?, ?) ON CONFLICT (k) DO UPDATE SET v = \
               excluded.v",
+        partial_update: "UPDATE assay_kv SET v = overlay(v PLACING ?2 FROM ?1 FOR ?3) \
+                         WHERE k = ?0 AND octet_length(v) >= ?4",
+        append: "UPDATE assay_kv SET v = v || ?2 WHERE k = ?0 AND octet_length(v) <= ?4",
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: true,
         keys_max: usize::MAX,

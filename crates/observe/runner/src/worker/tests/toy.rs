@@ -112,7 +112,15 @@ impl Open {
                 });
                 (fewer..found).for_each(|_| rows.push(b"", b"row"));
             }
-            OpKind::Get | OpKind::Put | OpKind::Scan | OpKind::Transaction | OpKind::Define => {}
+            OpKind::Get
+            | OpKind::Put
+            | OpKind::Scan
+            | OpKind::Transaction
+            | OpKind::Define
+            | OpKind::PartialUpdate
+            | OpKind::FieldRead
+            | OpKind::Append
+            | OpKind::ScanSequence => {}
         }
         Ok(())
     }
