@@ -1,7 +1,11 @@
 //! The driver of this repository's index+log engine.
 
+use engine::parts::READ_MODIFY_WRITE;
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+    PARTIAL_UPDATES, SEQUENCE_SCANS,
+};
 use model::{Capabilities, Identity};
 
 use crate::config;
@@ -31,6 +35,10 @@ impl Driver for IndexlogDriver {
             (CACHE_SIZE, Feature::Yes),
             (COMPRESSION, Feature::Yes),
             (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+            (SEQUENCE_SCANS, Feature::Yes),
+            (FIELD_READS, Feature::Yes),
+            (PARTIAL_UPDATES, Feature::no(READ_MODIFY_WRITE)),
+            (APPENDS, Feature::no(READ_MODIFY_WRITE)),
         ])
     }
 

@@ -1,5 +1,6 @@
 //! One client's session.
 
+use engine::parts::{self, part};
 use engine::{EngineError, Rows, Session};
 use indexlog::{Database, Error};
 use model::{Direction, Op, Outcome};
@@ -44,7 +45,18 @@ impl Session for IndexlogSession<'_> {
                 self.0.delete(key).map_err(failed)?;
                 return Ok(Outcome::Done);
             }
-            Op::Call(_) => return engine::settings_check::no_procedures("indexlog"),
+            Op::FieldRead { key, offset, length } => {
+                if let Some(value) = self.0.get(key).map_err(failed)? {
+                    rows.push(key, &value[part(value.len(), offset, length as usize)?]);
+                }
+            }
+            Op::ScanSequence { from, limit } => {
+                let row = |_seqno, key: &[u8], value: &[u8]| rows.push(key, value);
+                self.0.scan_sequence(from, limit as usize, row).map_err(failed)?;
+            }
+            Op::Call(_) | Op::PartialUpdate { .. } | Op::Append { .. } => {
+                return parts::execute("indexlog", self, op, rows);
+            }
         }
         Ok(rows.outcome())
     }
