@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test campaign fuzz bench bench-peers docs validation tidy setup
+.PHONY: run test campaign fuzz models bench bench-peers docs validation tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -11,12 +11,18 @@ run: setup
 # mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
 # are skipped; other engines and allocators are installed where the distribution has them. Most tests
 # wait for programs they have started: two a CPU run at once. The last lines try the client threads in
-# many orders, and fuzz for seconds where cargo-fuzz is installed.
+# many orders, fuzz for seconds where cargo-fuzz is installed, and verify the models.
 test:
 	@./scripts/setup.sh test
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
 	cargo test --package load --features model-check --lib model_check
 	./scripts/fuzz.sh
+	./scripts/models.sh
+
+# Verifies the models of concurrent algorithms in models/ with SPIN, and that each seeded bug is found.
+models:
+	@./scripts/setup.sh models
+	./scripts/models.sh
 
 # Feeds mutated files to every reader of untrusted files; ASSAY_CAMPAIGN=long takes five minutes each.
 fuzz:

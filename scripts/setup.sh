@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs the missing packages for building and running Assay. Uses apt only when something is
 # missing; works without network when nothing is. `setup.sh test` adds cargo-deny, and the engines
-# and allocators that `make test` tries, where the distribution has them; `setup.sh peers` adds what
-# `make bench-peers` compares with.
+# and allocators that `make test` tries, where the distribution has them; `setup.sh models` adds what
+# verifies the models, and `setup.sh peers` what `make bench-peers` compares with.
 set -euo pipefail
 
 log() { printf 'setup: %s\n' "$*"; }
@@ -71,6 +71,10 @@ if [ "${1-}" = test ]; then
     would_try libtcmalloc_minimal.so.4 libtcmalloc-minimal4
     would_try libmimalloc.so.2 libmimalloc2.0
     install_deny
+fi
+if [[ "${1-}" =~ ^(test|models)$ ]] && ! command -v spin >/dev/null; then
+    log "missing: spin (it verifies the models, which is skipped without)"
+    optional+=(spin)
 fi
 if [ "${1-}" = peers ]; then
     command -v db_bench >/dev/null ||
