@@ -72,8 +72,8 @@ names!(OpKind, "a kind of operation":
     FieldRead "field_read", Append "append", ScanSequence "scan_sequence");
 
 impl OpKind {
-    /// The kinds of every key-value engine; those of a procedure are for SQL servers, and
-    /// [`OpKind::ScanSequence`] for engines with [`SEQUENCE_SCANS`].
+    /// The kinds of every key-value engine; [`OpKind::ScanSequence`] is for those with
+    /// [`SEQUENCE_SCANS`].
     pub const KEY_VALUE: [Self; 8] = [
         Self::Get,
         Self::Put,
@@ -83,6 +83,18 @@ impl OpKind {
         Self::PartialUpdate,
         Self::FieldRead,
         Self::Append,
+    ];
+
+    /// The kinds that a procedure of an application may have.
+    pub const PROCEDURE: [Self; 8] = [
+        Self::Get,
+        Self::Put,
+        Self::Delete,
+        Self::Scan,
+        Self::MultiGet,
+        Self::Insert,
+        Self::Transaction,
+        Self::Define,
     ];
 
     /// Returns the kind's position in [`OpKind::ALL`], for tables indexed by kind.

@@ -55,6 +55,8 @@ pub mod name {
     pub const FILLSEQ: &str = "fillseq";
     /// Reads keys that are absent.
     pub const READMISSING: &str = "readmissing";
+    /// Reads by sequence number, which few engines have.
+    pub const READSEQNO: &str = "readseqno";
     /// Waits until deferred work is done.
     pub const SETTLE: &str = "settle";
 }
@@ -64,9 +66,13 @@ impl StepRole {
     pub(crate) fn of_key_value(step: &str) -> Self {
         match step {
             name::FILLSEQ | "fillrandom" | "filluniquerandom" => Self::Load,
-            name::READMISSING | "readrandom" | "multireadrandom" | "fwdrange" | "revrange" => {
-                Self::Read
-            }
+            name::READMISSING
+            | "readrandom"
+            | "multireadrandom"
+            | "fwdrange"
+            | "revrange"
+            | "fieldread"
+            | name::READSEQNO => Self::Read,
             "readwhilewriting" | "fwdrangewhilewriting" | "revrangewhilewriting" => Self::ReadWrite,
             name::COMPACT | name::SETTLE => Self::Maintain,
             _ => Self::Write,
@@ -155,6 +161,9 @@ pub struct Step {
     pub range_rows: u32,
     /// Keys of a `multi_get`, >= 1.
     pub batch_keys: u32,
+    /// Bytes of a part of a value that is read, replaced or appended, >= 8.
+    #[serde(default = "field_bytes")]
+    pub field_bytes: u32,
     /// Rate limit of the background writer, key and value bytes per second.
     pub writer_bytes_per_s: Option<Bytes>,
     /// Longest time a settle or a wait may take.
@@ -162,6 +171,13 @@ pub struct Step {
     /// What counts as one operation when costs are divided.
     #[serde(default, skip_serializing_if = "OpUnit::is_operation")]
     pub unit: OpUnit,
+}
+
+/// Returns the bytes of a part of a value by default: a field of YCSB.
+///
+/// Source: [Cooper et al. 2010], core workloads (ten fields of 100 bytes).
+const fn field_bytes() -> u32 {
+    100
 }
 
 impl Default for Step {
@@ -173,8 +189,8 @@ impl Default for Step {
 impl Step {
     /// Returns a step of one closed-loop client with default settings.
     ///
-    /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, a settle of a minute at
-    /// most.
+    /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, parts of 100
+    /// bytes, a settle of a minute at most.
     pub fn new(name: impl Into<String>, stop: StopRule) -> Self {
         Self {
             name: name.into(),
@@ -186,6 +202,7 @@ impl Step {
             distribution: "uniform".to_owned(),
             range_rows: 10,
             batch_keys: 10,
+            field_bytes: field_bytes(),
             writer_bytes_per_s: None,
             settle_cap: Nanos::from_secs(60),
             unit: OpUnit::Operation,

@@ -13,8 +13,8 @@ use crate::catalog::{Catalog, Machine};
 use crate::error::{Errors, PlanError, Source};
 use crate::preset::Preset;
 use crate::settings::{
-    BATCH_KEYS, DISTRIBUTION, DURATION, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,
-    STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
+    BATCH_KEYS, DISTRIBUTION, DURATION, FIELD_BYTES, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP,
+    STEP, STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
 };
 use crate::spec::Section;
 
@@ -144,6 +144,7 @@ impl Resolver<'_> {
         };
         let range_rows = count(RANGE_ROWS).unwrap_or(RANGE_ROWS_DEFAULT);
         let batch_keys = count(BATCH_KEYS).unwrap_or(BATCH_KEYS_DEFAULT);
+        let field_bytes = count(FIELD_BYTES).unwrap_or_else(|| Step::default().field_bytes);
         let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
         let step = Step {
             clients: errors.ok(self.step_clients(table, &info)).unwrap_or(1),
@@ -154,6 +155,7 @@ impl Resolver<'_> {
             distribution: errors.or_default(distribution).unwrap_or(uniform),
             range_rows,
             batch_keys,
+            field_bytes,
             writer_bytes_per_s: errors.or_default(self.writer_rate(&tables, &info)),
             settle_cap: settle_cap.unwrap_or_else(|| self.settle_cap(rows)),
             unit: self
@@ -337,7 +339,9 @@ mod tests {
 
     #[test]
     fn setting_that_no_step_uses_is_rejected() {
-        for setting in ["writer_rate = \"1MiB/s\"", "range_rows = 3", "batch_keys = 4"] {
+        for setting in
+            ["writer_rate = \"1MiB/s\"", "range_rows = 3", "batch_keys = 4", "field_bytes = 9"]
+        {
             let reads = format!("\"readrandom\"]\n{setting}");
             let refused = checked("\"readwhilewriting\"]", &reads).unwrap_err().to_string();
             let (key, _) = setting.split_once(' ').unwrap();

@@ -145,6 +145,7 @@ declare! {
     DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
     RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
     BATCH_KEYS "batch_keys" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Keys of a multi_get";
+    FIELD_BYTES "field_bytes" [Benchmark, Step], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a value that are read, replaced or appended, at least 8";
     WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
     SETTLE_CAP "settle_cap" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
     MEMORY "memory" [Benchmark], Kind::Amount, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";

@@ -10,13 +10,17 @@ use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
 use crate::settings::{
-    BATCH_KEYS, DURATION, RANGE_ROWS, SETTLE_CAP, STEPS, Setting, WARMUP, WRITER_RATE,
+    BATCH_KEYS, DURATION, FIELD_BYTES, RANGE_ROWS, SETTLE_CAP, STEPS, Setting, WARMUP, WRITER_RATE,
 };
 use crate::spec::Section;
 use crate::step_load::is_timed;
 
 /// Returns whether a step uses a setting.
 type Uses = fn(&StepInfo) -> bool;
+
+fn reads_ranges(info: &StepInfo) -> bool {
+    info.needs.contains(&OpKind::Scan) || info.needs.contains(&OpKind::ScanSequence)
+}
 
 /// Rows assumed when their number is invalid.
 const ROWS_ASSUMED: u64 = 1_000_000;
@@ -170,9 +174,14 @@ impl Resolver<'_> {
             let mut users = known.iter().filter(|info| uses(info));
             users.any(|info| steps.iter().any(|step| step.name == info.name))
         };
-        let users: [(&Setting, Uses, &str); 3] = [
+        let users: [(&Setting, Uses, &str); 4] = [
             (WRITER_RATE, |info| info.has_writer, "readwhilewriting"),
-            (RANGE_ROWS, |info| info.needs.contains(&OpKind::Scan), "fwdrange"),
+            (RANGE_ROWS, reads_ranges, "fwdrange"),
+            (
+                FIELD_BYTES,
+                |info| info.needs.iter().any(|kind| kind.native().is_some()),
+                "fieldread",
+            ),
             (BATCH_KEYS, |info| info.needs.contains(&OpKind::MultiGet), "multireadrandom"),
         ];
         for (setting, uses, example) in users {

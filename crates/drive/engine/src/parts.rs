@@ -32,9 +32,7 @@ pub fn execute<S: Session + ?Sized>(
     match *op {
         Op::FieldRead { key, offset, length } => {
             with_value(session, key, rows, |_, value, rows| {
-                let (start, value_bytes) = (value.start, value.bytes.len() - value.start);
-                let part = part(value_bytes, offset, length as usize)?;
-                rows.push(key, &value.bytes[start..][part]);
+                push_field((key, &value.bytes[value.start..]), (offset, length), rows)?;
                 Ok(Outcome::Done)
             })
         }
@@ -64,6 +62,20 @@ pub fn execute<S: Session + ?Sized>(
             Err(EngineError::Unsupported(format!("{engine} leaves out a basic operation")))
         }
     }
+}
+
+/// Adds the row of a field read to `rows`: the key, and `length` bytes of the value from `offset` on.
+///
+/// # Errors
+/// [`EngineError::Unsupported`] when they end beyond the value's end.
+#[inline]
+pub fn push_field(
+    (key, value): (&[u8], &[u8]),
+    (offset, length): (u32, u32),
+    rows: &mut Rows,
+) -> Result<(), EngineError> {
+    rows.push(key, &value[part(value.len(), offset, length as usize)?]);
+    Ok(())
 }
 
 /// Counts a change of a part of a value as one row with the key and the bytes of the part.

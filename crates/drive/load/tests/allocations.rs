@@ -8,12 +8,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use engine::null::NullDriver;
-use engine::{ApplicationSetup, Driver, OpenSpec};
+use engine::{ApplicationSetup, Driver, EngineError, OpenSpec, Rows, Session, parts};
 use load::{GroupRun, ManualClock, StepRun, StopFlag, run_step};
 use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{
-    Application, Bounds, DataShape, Load, Nanos, OpKind, OpUnit, OpenLoad, Options, Pace, Rate,
-    Settings, Step, StepRole, StopRule,
+    Application, Bounds, DataShape, Load, Nanos, Op, OpKind, OpUnit, OpenLoad, Options, Outcome,
+    Pace, Rate, Settings, Step, StepRole, StopRule,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use workload::{Group, Presence, Request, Tables, generators};
@@ -125,7 +125,9 @@ fn nothing_is_allocated_per_operation() {
     // clients waiting.
     let constant =
         |ops_per_s| Load::Open(OpenLoad { rate: Rate::constant(ops_per_s), pace: Pace::default() });
-    for step in ["readrandom", "fwdrange", "fillrandom", "churn"] {
+    for step in
+        ["readrandom", "fwdrange", "fillrandom", "churn", "partialupdate", "append", "readseqno"]
+    {
         for load in [Load::Closed, constant(1e8), constant(1e6)] {
             let few = allocations(step, load.clone(), 1_000);
             let many = allocations(step, load.clone(), 100_000);
@@ -133,4 +135,39 @@ fn nothing_is_allocated_per_operation() {
             assert!(many <= few + 20, "{step} {load:?}: {few} allocations, then {many}");
         }
     }
+}
+
+/// A session of one row, which leaves parts of its value to [`parts::execute`].
+struct OneRow(Vec<u8>);
+
+impl Session for OneRow {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        match op {
+            Op::Get { key } => rows.push(key, &self.0),
+            Op::Put { value, .. } => self.0.copy_from_slice(value),
+            other => return parts::execute("one row", self, other, rows),
+        }
+        Ok(Outcome::Done)
+    }
+}
+
+#[test]
+fn a_read_and_a_write_in_place_of_a_part_allocate_nothing() {
+    let (mut session, mut rows, key) = (OneRow(vec![7; 400]), Rows::new(), b"key");
+    let mut change = |offset| {
+        rows.restart();
+        let update = Op::PartialUpdate { key, offset, bytes: &[8; 100] };
+        assert_eq!(session.execute(&update, &mut rows), Ok(Outcome::Done));
+        assert_eq!((rows.count(), rows.bytes()), (1, 103));
+        rows.restart();
+        let read = Op::FieldRead { key, offset, length: 100 };
+        assert_eq!(session.execute(&read, &mut rows), Ok(Outcome::Done));
+        assert_eq!((rows.count(), rows.bytes()), (1, 103));
+    };
+    // The buffers grow in the first operations.
+    (0..3).for_each(&mut change);
+    let region = Region::new(ALLOCATOR);
+    (0..300).for_each(change);
+    let allocated = region.change();
+    assert!(allocated.allocations + allocated.reallocations < 50, "{allocated:?}");
 }

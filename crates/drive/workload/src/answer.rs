@@ -8,7 +8,7 @@ use engine::Rows;
 use model::{DataShape, Direction, EntryRef};
 
 use crate::generator::WrongAnswer;
-use crate::key::{KeyBuffer, describe};
+use crate::key::{KeyBuffer, describe, length as size};
 use crate::request::Presence;
 use crate::value::Bodies;
 
@@ -84,6 +84,53 @@ impl AnswerChecker {
             self.absent_is_legal().map_err(|reason| wrong("multi_get", key, reason))?;
         }
         Ok(rows.count())
+    }
+
+    /// Checks the answer to the read of `length` bytes of a value that may be present.
+    ///
+    /// # Errors
+    /// When the answer cannot be right.
+    pub(crate) fn field(
+        &self,
+        key: &[u8],
+        (offset, length): (u32, u32),
+        rows: &Rows,
+    ) -> Result<u64, WrongAnswer> {
+        let check = || match only(rows)? {
+            Some(row) if row.key != key => Err(format!("{} came back", describe(row.key))),
+            Some(row) if row.value.len() != size(length) => {
+                Err(format!("{} bytes came back and not {length}", row.value.len()))
+            }
+            Some(row) => {
+                self.bodies.check_field(self.id(key)?, size(offset), row.value).map(|()| 1)
+            }
+            None => self.absent_is_legal().map(|()| 0),
+        };
+        check().map_err(|reason| wrong("field_read", key, reason))
+    }
+
+    /// Checks the answer to the read of up to `limit` rows from sequence number `from` on, when
+    /// each row has been written.
+    ///
+    /// # Errors
+    /// When the answer cannot be right.
+    pub(crate) fn newest(&self, from: u64, limit: u32, rows: &Rows) -> Result<u64, WrongAnswer> {
+        let check = || {
+            let (most, count) = (u64::from(limit), rows.count());
+            // The rows' numbers differ, so fewer than `from` of them are below it.
+            let least = most.min((self.rows + 1).saturating_sub(from));
+            if count > most || (self.presence == Presence::All && count < least) {
+                return Err(format!("{count} rows came back, not {least} to {most}"));
+            }
+            for (key, value) in rows.stored() {
+                self.bodies.check(self.id(key)?, value).map_err(|reason| at(key, &reason))?;
+            }
+            Ok(count)
+        };
+        check().map_err(|reason| WrongAnswer {
+            operation: format!("scan_sequence from {from} limit {limit}"),
+            reason,
+        })
     }
 
     /// Checks the answer to a range read.

@@ -8,12 +8,12 @@ use crate::application::{self, check_application};
 use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
-use crate::key::ID_BYTES;
+use crate::key::{ID_BYTES, length};
 use crate::random::Stream;
 use crate::request::{Part, Request};
 use crate::step::{AccessPattern, Order, WRITER, find};
 use crate::stream::{Action, Client, generator};
-use crate::value::Bodies;
+use crate::value::{Bodies, FIELD_BYTES_MIN, HEADER};
 
 /// Returns the generators of a step's group, one per client or writer.
 ///
@@ -75,6 +75,10 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
 pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
     let recipe = find(&step.name)?;
     let reads_absent = recipe.clients.is_some_and(|pattern| pattern.action == Action::GetAbsent);
+    let action = recipe.clients.map(|pattern| pattern.action);
+    let has_part = matches!(action, Some(Action::PartialUpdate | Action::FieldRead));
+    let behind_header = length(data.value_bytes).saturating_sub(HEADER);
+    let field_bytes = length(step.field_bytes);
     let is_ratio = data.compressible_to > 0.0 && data.compressible_to <= 1.0;
     let id_bytes = u32::try_from(ID_BYTES).unwrap_or(u32::MAX);
     let limits = [
@@ -84,6 +88,21 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
         (step.clients > 0, "clients", "at least 1"),
         (step.range_rows > 0, "range_rows", "at least 1"),
         (step.batch_keys > 0, "batch_keys", "at least 1"),
+        (
+            field_bytes >= FIELD_BYTES_MIN,
+            "field_bytes",
+            "at least 8: fewer could not be told from damage when values are checked",
+        ),
+        (
+            !has_part || field_bytes <= behind_header,
+            "field_bytes",
+            "at most the bytes of a value without its header of 16",
+        ),
+        (
+            action != Some(Action::Append) || length(data.value_bytes) >= HEADER,
+            "value_bytes",
+            "at least 16, which identify the row",
+        ),
         (
             !reads_absent || data.key_bytes > id_bytes,
             "key_bytes",
@@ -112,9 +131,15 @@ fn picker(
 ) -> Result<Picker, WorkloadError> {
     let access = match pattern.action {
         Action::Scan(_) => Access::Range,
-        Action::Get | Action::GetAbsent | Action::MultiGet | Action::Put | Action::Delete => {
-            Access::Point
-        }
+        Action::Get
+        | Action::GetAbsent
+        | Action::MultiGet
+        | Action::Put
+        | Action::Delete
+        | Action::PartialUpdate
+        | Action::FieldRead
+        | Action::Append
+        | Action::ScanSequence => Access::Point,
     };
     let rows = request.data.rows;
     let count = match (pattern.order, request.step.stop) {
@@ -162,5 +187,6 @@ fn client_of<'a>(
         bodies: Arc::clone(bodies),
         range_rows: request.step.range_rows,
         batch_keys: request.step.batch_keys,
+        field_bytes: request.step.field_bytes,
     }
 }

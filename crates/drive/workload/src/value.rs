@@ -8,6 +8,14 @@
 //! A writer copies no body: its values are slots of one buffer, and only their first 16 bytes
 //! are ever rewritten.
 //!
+//! A part of a value that is replaced gets the bytes that another body has there, and row id and
+//! place alone decide which body; header and length stay. What is appended is one byte, repeated,
+//! that the row id decides. So every byte behind the header is one of two known ones, and the check
+//! needs no memory of updates either: a byte that is not the body's must be one of at least
+//! [`FIELD_BYTES_MIN`] neighbours that are all the replacement's. Damage of a few bytes is found as
+//! in a value never updated; a lost update is not found. Replaced bytes compress like the body,
+//! appended ones to almost nothing.
+//!
 //! Compressibility follows `db_bench` (`CompressibleString`: random bytes, repeated), with three
 //! differences. The random bytes are any bytes and not printable characters, so an entropy coder
 //! cannot go below the requested ratio. A piece is up to 512 bytes and not 100, so the compressor's
@@ -24,7 +32,10 @@ use crate::key::length;
 use crate::random::{Stream, mix};
 
 /// Bytes of stamp and check word.
-const HEADER: usize = 16;
+pub(crate) const HEADER: usize = 16;
+/// Fewest bytes that are replaced or appended at once. By chance 8 neighbours agree in one of 2^64
+/// cases: fewer could not be told from damage.
+pub(crate) const FIELD_BYTES_MIN: usize = 8;
 /// Most bytes of all bodies of a writer, unless one value is larger. `db_bench` uses 1 MiB; with
 /// a quarter of it 64 writers stay within the client's memory target and their values within a
 /// core's second-level cache. A body returns after 512 values of 400 bytes: in a block of 8 KiB
@@ -37,6 +48,8 @@ const PIECE_MAX: usize = 512;
 const PIECE_COST: usize = 5;
 /// Names the bodies' own stream: the same in every run, so restored rows can be checked too.
 const BODIES: Stream = Stream::fixed(0x0b0d_1e50_a55a_0001);
+/// Names the choice of a row's replacement body and of its appended byte.
+const PARTS: u64 = 0x9a27_5ee0_11d2_43c5;
 /// Names the branch of a client's stream that its stamps come from.
 const STAMPS: u64 = 1;
 /// Turns a count into a stamp without visible pattern; odd, so that it can be undone.
@@ -74,8 +87,13 @@ impl Bodies {
     /// # Errors
     /// Names the part that is wrong.
     pub(crate) fn check(&self, id: u64, value: &[u8]) -> Result<(), String> {
-        if value.len() != self.value_bytes {
+        let Some((value, appended)) = value.split_at_checked(self.value_bytes) else {
             return Err(format!("a value of {} bytes, not {}", value.len(), self.value_bytes));
+        };
+        let is_append = appended.len() >= FIELD_BYTES_MIN && self.value_bytes >= HEADER;
+        if !appended.is_empty() && !(is_append && appended.iter().all(|it| *it == tail(id))) {
+            let bytes = value.len() + appended.len();
+            return Err(format!("a value of {bytes} bytes, not {}", self.value_bytes));
         }
         let Some((header, body)) = value.split_first_chunk::<HEADER>() else {
             return check_short(id, value);
@@ -92,8 +110,35 @@ impl Bodies {
         if body == expected {
             return Ok(());
         }
-        let at = body.iter().zip(expected).position(|(came, expected)| came != expected);
-        Err(format!("the value is damaged at byte {}", at.unwrap_or_default() + HEADER))
+        match damage(body, expected, &self.replacement(id)[HEADER..], false) {
+            None => Ok(()),
+            Some(at) => Err(format!("the value is damaged at byte {}", at + HEADER)),
+        }
+    }
+
+    /// Checks that `field` can stand at `offset` of a value of row `id`.
+    ///
+    /// The value's header is not in the field, so any body may be the value's.
+    ///
+    /// # Errors
+    /// When no body has it, replaced or not.
+    pub(crate) fn check_field(&self, id: u64, offset: usize, field: &[u8]) -> Result<(), String> {
+        let place = offset..offset + field.len();
+        let replacement = &self.replacement(id)[place.clone()];
+        let mut bodies = self.bytes.chunks_exact(self.value_bytes);
+        let is_whole = field == replacement || bodies.clone().any(|it| it[place.clone()] == *field);
+        let is_known = |own: &[u8]| damage(field, &own[place.clone()], replacement, true).is_none();
+        if is_whole || bodies.any(is_known) {
+            return Ok(());
+        }
+        Err(format!("{} bytes from byte {offset} on are of no value", field.len()))
+    }
+
+    /// Returns a value of which any part behind the header may replace that of row `id`.
+    #[inline]
+    pub(crate) fn replacement(&self, id: u64) -> &[u8] {
+        let start = self.place(mix(id, PARTS));
+        &self.bytes[start..start + self.value_bytes]
     }
 
     /// Returns where the value of a writer's `count` starts.
@@ -102,6 +147,31 @@ impl Bodies {
     const fn place(&self, count: u64) -> usize {
         (count & self.slot_mask) as usize * self.value_bytes
     }
+}
+
+/// Returns the byte that is appended to values of row `id`.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "one byte is wanted")]
+pub(crate) const fn tail(id: u64) -> u8 {
+    mix(id, !PARTS) as u8
+}
+
+/// Returns the first byte of `came` that is neither its own nor replaced; `None` when all are.
+///
+/// Where `came` is a part of a value, what is replaced may go on beyond its ends.
+fn damage(came: &[u8], own: &[u8], replacement: &[u8], is_part: bool) -> Option<usize> {
+    let is_replaced = |at: &usize| came[*at] == replacement[*at];
+    let mut at = 0;
+    while let Some(next) = (at..came.len()).find(|at| came[*at] != own[*at]) {
+        let start = next - (0..next).rev().take_while(is_replaced).count();
+        let end = next + (next..came.len()).take_while(is_replaced).count();
+        let goes_on = is_part && (start == 0 || end == came.len());
+        if end == next || (end - start < FIELD_BYTES_MIN && !goes_on) {
+            return Some(next);
+        }
+        at = end;
+    }
+    None
 }
 
 /// Where a body's random bytes come from.
@@ -295,6 +365,34 @@ mod tests {
             let at = at.index(value.len() * 8);
             value[at / 8] ^= 1 << (at % 8);
             prop_assert!(bodies.check(9, &value).is_err());
+        }
+
+        #[test]
+        fn updated_values_are_verified_and_their_damage_found(
+            n: u64,
+            parts in prop::collection::vec((16usize..392, 8usize..100), 0..6),
+            appends in 0usize..3,
+            at: prop::sample::Index,
+        ) {
+            let (bodies, mut writer) = writer(&shape(400, 0.5));
+            let mut value = writer.value(9, n).to_vec();
+            for (start, bytes) in parts {
+                let end = (start + bytes).min(400);
+                value[start..end].copy_from_slice(&bodies.replacement(9)[start..end]);
+            }
+            value.extend(std::iter::repeat_n(tail(9), appends * 8));
+            prop_assert_eq!(bodies.check(9, &value), Ok(()));
+            let field = &value[50..150];
+            prop_assert_eq!(bodies.check_field(9, 50, field), Ok(()));
+            let mut other = field.to_vec();
+            other[20..80].fill(0x5a);
+            prop_assert!(bodies.check_field(9, 50, &other).is_err());
+            let at = at.index(value.len());
+            let own = value.clone();
+            value[at] ^= 0xff;
+            let is_legal = at >= 16 && at < 400 && value[at] == bodies.replacement(9)[at];
+            prop_assert!(is_legal || bodies.check(9, &value).is_err());
+            prop_assert!(bodies.check(9, &own[..399]).is_err());
         }
 
         #[test]

@@ -10,6 +10,7 @@ fn step(name: &str, distribution: &str, clients: u32) -> Step {
         distribution: distribution.to_owned(),
         range_rows: 7,
         batch_keys: 3,
+        field_bytes: 9,
         writer_bytes_per_s: Some(Bytes::MIB),
         ..Step::new(name, StopRule::Duration(Nanos::SECOND))
     }
@@ -135,6 +136,18 @@ fn operations_have_the_requested_shape() {
                 Op::Get { key } | Op::Delete { key } => assert_eq!(key.len(), 24),
                 Op::Put { key, value } => assert_eq!((key.len(), value.len()), (24, 33)),
                 Op::Scan { start, limit, .. } => assert_eq!((start.len(), limit), (24, 7)),
+                Op::PartialUpdate { key, offset, bytes } => {
+                    assert_eq!((key.len(), bytes.len()), (24, 9));
+                    assert!((16..=33 - 9).contains(&offset), "{offset}");
+                }
+                Op::FieldRead { key, offset, length } => {
+                    assert_eq!((key.len(), length), (24, 9));
+                    assert!((16..=33 - 9).contains(&offset), "{offset}");
+                }
+                Op::Append { key, bytes } => assert_eq!((key.len(), bytes.len()), (24, 9)),
+                Op::ScanSequence { from, limit } => {
+                    assert!((1..=50).contains(&from) && limit == 7, "{from}");
+                }
                 Op::Call(_) => panic!("a procedure without an application"),
                 Op::MultiGet { keys } => {
                     assert!(keys.len() == 3 && keys.iter().all(|key| key.len() == 24));

@@ -54,6 +54,8 @@ pub(crate) struct Order {
     pub(crate) downwards: Option<String>,
     /// The first of the experiment's steps with pipelined clients.
     pub(crate) pipelined: Option<String>,
+    /// The kinds of operation of the experiment's key-value steps, each with the first such step.
+    pub(crate) kinds: BTreeMap<OpKind, String>,
     pub(crate) library: Option<Library>,
     /// Where the server listens, password included; `None` for an engine in the worker.
     pub(crate) endpoint: Option<Endpoint>,

@@ -59,6 +59,7 @@ static RULES: &[&Rule] = &[
     &rule::a057_same_cpu::RULE,
     &rule::a058_foreign_server::RULE,
     &rule::a059_paused::RULE,
+    &rule::a060_ways::RULE,
 ];
 
 /// Returns every rule, by code.

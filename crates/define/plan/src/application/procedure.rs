@@ -89,9 +89,9 @@ impl<'a> Names<'a> {
     ) -> Result<Procedure, PlanError> {
         let name = &written.name;
         let lacks = |what| self.refuse(name.span(), format!("procedure {name} {what}"));
-        let kinds = OpKind::ALL.map(|kind| (kind.name(), kind));
+        let kinds = OpKind::PROCEDURE.map(|kind| (kind.name(), kind));
         let kind = written.get("kind").ok_or_else(|| {
-            let names = OpKind::ALL.map(OpKind::name).join(", ");
+            let names = OpKind::PROCEDURE.map(OpKind::name).join(", ");
             lacks("has no `kind`").remedy(format!("give `kind`: {names}"))
         })?;
         let kind = self.keyword(kind, "kind", &kinds)?;

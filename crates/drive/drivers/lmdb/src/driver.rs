@@ -5,7 +5,9 @@ use std::path::Path;
 
 use dynlib::Loaded;
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+};
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
@@ -56,6 +58,7 @@ impl Driver for LmdbDriver {
             value_bytes_max: Some(u32::MAX),
             ..Capabilities::whole([
                 (CONCURRENT_WRITERS, Feature::Yes),
+                (FIELD_READS, Feature::Yes),
                 (CACHE_SIZE, Feature::no("the page cache is its only cache")),
                 (COMPRESSION, Feature::no("rows are stored as given")),
                 (DIRECT_IO, Feature::no("reads go through a memory map, that is the page cache")),

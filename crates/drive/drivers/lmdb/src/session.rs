@@ -29,6 +29,17 @@ impl<'e> LmdbSession<'e> {
         Ok(())
     }
 
+    /// Reads bytes of a value in the memory map.
+    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<(), EngineError> {
+        if key.is_empty() {
+            return Ok(());
+        }
+        match self.reader.snapshot()?.get(key)? {
+            Some(value) => engine::parts::push_field((key, value), part, rows),
+            None => Ok(()),
+        }
+    }
+
     fn scan(
         &mut self,
         start: &[u8],
@@ -80,9 +91,9 @@ impl Session for LmdbSession<'_> {
             Op::Delete { key } => return self.env.write(key, None).map(|()| Outcome::Done),
             Op::Scan { start, limit, direction } => self.scan(start, (limit, direction), rows)?,
             Op::MultiGet { keys } => self.get(keys, rows)?,
+            Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows)?,
             Op::Call(_)
             | Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
             | Op::Append { .. }
             | Op::ScanSequence { .. } => {
                 return engine::parts::execute("lmdb", self, op, rows);

@@ -1,7 +1,9 @@
 //! The driver of the linked redb.
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+};
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
@@ -32,6 +34,7 @@ impl Driver for RedbDriver {
     fn capabilities(&self) -> Capabilities {
         Capabilities::whole([
             (CONCURRENT_WRITERS, Feature::Yes),
+            (FIELD_READS, Feature::Yes),
             (CACHE_SIZE, Feature::Yes),
             (COMPRESSION, Feature::no("rows are stored as given")),
             (DIRECT_IO, Feature::no("reads and writes through the page cache")),

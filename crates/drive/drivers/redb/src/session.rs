@@ -83,9 +83,15 @@ impl Session for RedbSession<'_> {
                 Ok(())
             }),
             Op::Get { key } => read(get(&self.table()?, key, rows), rows),
+            Op::FieldRead { key, offset, length } => {
+                let table = self.table()?;
+                if let Some(value) = table.get(key).map_err(failed)? {
+                    engine::parts::push_field((key, value.value()), (offset, length), rows)?;
+                }
+                Ok(rows.outcome())
+            }
             Op::Call(_)
             | Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
             | Op::Append { .. }
             | Op::ScanSequence { .. } => engine::parts::execute("redb", self, op, rows),
             Op::MultiGet { keys } => {

@@ -1,7 +1,9 @@
 //! Capabilities of a library, derived from its functions.
 
 use model::Capabilities;
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+};
 
 use crate::ffi::Api;
 
@@ -45,7 +47,7 @@ pub(crate) const JAVA_LRU: &str = "Java_org_rocksdb_LRUCache_newLRUCache";
 
 /// Returns the capabilities of a library.
 pub(crate) fn capabilities(api: &Api) -> Capabilities {
-    let common = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO];
+    let common = [CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS];
     let mut capabilities = Capabilities::whole(common.map(|name| (name, Feature::Yes)));
     for (symbol, since, name) in MARKS.iter().filter(|(.., name)| !name.is_empty()) {
         let capability =

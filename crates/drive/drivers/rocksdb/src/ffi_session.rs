@@ -87,16 +87,46 @@ impl<'a> RocksSession<'a> {
         }
     }
 
-    /// Adds a pinned value to `rows` and releases it.
+    /// Calls `take` with a pinned value and releases it.
     #[inline]
-    fn take_pinned(api: &Api, key: &[u8], pinned: *mut Pinned, rows: &mut Rows) {
+    fn take_pinned<R>(api: &Api, pinned: *mut Pinned, take: impl FnOnce(&[u8]) -> R) -> R {
         let mut bytes = 0;
         // SAFETY: `pinned` is a value the library just returned.
         let start = unsafe { (api.pinnableslice_value)(pinned, &raw mut bytes) };
         // SAFETY: the library returned both, and the value stays pinned until the end.
-        rows.push(key, unsafe { bytes_of(start, bytes) });
+        let taken = take(unsafe { bytes_of(start, bytes) });
         // SAFETY: `pinned` is owned, and not used after this.
         unsafe { (api.pinnableslice_destroy)(pinned) };
+        taken
+    }
+
+    /// Calls `take` with the value of a key, if it is present.
+    #[inline(always)]
+    fn find<R>(
+        &mut self,
+        key: &[u8],
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> Result<Option<R>, EngineError> {
+        self.count();
+        let (api, db, read) = (self.db.api, self.db.handle, self.client.read);
+        let (start, bytes) = (key.as_ptr().cast(), key.len());
+        // SAFETY: database and options live, the key is borrowed; `error` is a local of `call`.
+        let get = |error| unsafe { (api.get_pinned)(db, read, start, bytes, error) };
+        let pinned = api.level.call(get)?;
+        Ok((!pinned.is_null()).then(|| Self::take_pinned(api, pinned, take)))
+    }
+
+    /// Reads bytes of a value in its block.
+    #[inline(never)]
+    fn field(
+        &mut self,
+        key: &[u8],
+        part: (u32, u32),
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        let push = |value: &[u8]| engine::parts::push_field((key, value), part, rows);
+        self.find(key, push)?.transpose()?;
+        Ok(rows.outcome())
     }
 
     #[inline(always)]
@@ -150,7 +180,7 @@ impl<'a> RocksSession<'a> {
                 failure = Some(unsafe { api.level.take_error(arrays.errors[index]) });
             }
             if !arrays.pinned[index].is_null() {
-                Self::take_pinned(api, key, arrays.pinned[index], rows);
+                Self::take_pinned(api, arrays.pinned[index], |value| rows.push(key, value));
             }
             let value = arrays.values[index];
             if !value.is_null() {
@@ -175,9 +205,9 @@ impl Session for RocksSession<'_> {
                 self.execute_scan(start, (limit, direction), rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
+            Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
             Op::Call(_)
             | Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
             | Op::Append { .. }
             | Op::ScanSequence { .. } => engine::parts::execute("rocksdb", self, op, rows),
         }
@@ -185,17 +215,8 @@ impl Session for RocksSession<'_> {
 
     #[inline(never)]
     fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
-        self.count();
-        let (api, db, read) = (self.db.api, self.db.handle, self.client.read);
-        let (start, bytes) = (key.as_ptr().cast(), key.len());
-        // SAFETY: database and options live, the key is borrowed; `error` is a local of `call`.
-        let get = |error| unsafe { (api.get_pinned)(db, read, start, bytes, error) };
-        let pinned = api.level.call(get)?;
-        if pinned.is_null() {
-            return Ok(Outcome::NotFound);
-        }
-        Self::take_pinned(api, key, pinned, rows);
-        Ok(Outcome::Done)
+        let found = self.find(key, |value| rows.push(key, value))?;
+        Ok(if found.is_some() { Outcome::Done } else { Outcome::NotFound })
     }
 
     #[inline(never)]

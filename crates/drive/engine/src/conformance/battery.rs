@@ -6,7 +6,7 @@ use model::{Options, Settings};
 
 use super::stream::SEED;
 use super::subject::Subject;
-use super::{answers, boundaries, concurrency, maintenance, pipelining, reopen};
+use super::{answers, boundaries, concurrency, maintenance, parts, pipelining, reopen};
 use crate::traits::Driver;
 
 type Check = fn(&Subject<'_>) -> Result<(), String>;
@@ -19,8 +19,10 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("missing_keys", boundaries::missing_keys),
     ("start_keys", boundaries::start_keys),
     ("overwrites_are_visible_at_once", boundaries::overwrites_are_visible_at_once),
+    ("parts_of_values", parts::parts_of_values),
     ("pipelined_operations_complete_in_order", pipelining::pipelined_operations_complete_in_order),
     ("random_operations", answers::random_operations),
+    ("random_parts", parts::random_parts),
     ("reopen_preserves_rows", reopen::reopen_preserves_rows),
     ("maintenance_preserves_rows", maintenance::maintenance_preserves_rows),
     ("readers_with_a_writer", concurrency::readers_with_a_writer),

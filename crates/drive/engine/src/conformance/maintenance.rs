@@ -98,6 +98,7 @@ fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), Strin
         (scan(Direction::Forward), subject.directions().contains(&Direction::Forward)),
         (scan(Direction::Reverse), subject.directions().contains(&Direction::Reverse)),
         (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
+        (Op::ScanSequence { from: 0, limit: 1 }, subject.can(OpKind::ScanSequence)),
     ];
     for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
         match client.attempt(op) {

@@ -18,6 +18,7 @@ mod boundaries;
 mod client;
 mod concurrency;
 mod maintenance;
+mod parts;
 mod pipelining;
 mod reopen;
 mod smoke_test;

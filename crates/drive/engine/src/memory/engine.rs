@@ -190,7 +190,7 @@ impl Session for MemorySession<'_> {
             }
             Op::FieldRead { key, offset, length } => {
                 if let Some(value) = self.engine.read()?.table.get(key) {
-                    rows.push(key, &value[parts::part(value.len(), offset, length as usize)?]);
+                    parts::push_field((key, value), (offset, length), rows)?;
                 }
             }
             Op::ScanSequence { from, limit } => {

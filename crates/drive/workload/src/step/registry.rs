@@ -82,11 +82,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_unique_and_those_of_benchmark_sh() {
+    fn names_are_unique_and_known() {
         let names: Vec<_> = catalog().into_iter().map(|info| info.name.into_owned()).collect();
         let expected = "fillseq fillrandom filluniquerandom overwrite overwritesome \
             overwriteandwait deleterandom readrandom readmissing multireadrandom fwdrange revrange \
-            readwhilewriting fwdrangewhilewriting revrangewhilewriting settle compact";
+            partialupdate fieldread append readseqno readwhilewriting fwdrangewhilewriting revrangewhilewriting settle compact";
         assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
     }
 

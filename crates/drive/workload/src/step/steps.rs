@@ -124,6 +124,34 @@ pub(super) const STEPS: &[Recipe] = &[
         ..READ
     },
     Recipe {
+        name: "partialupdate",
+        about: "replaces a few bytes of a row's value, which keeps its length",
+        role: StepRole::Write,
+        clients: by_distribution(Action::PartialUpdate),
+        ..Recipe::EMPTY
+    },
+    Recipe {
+        name: "fieldread",
+        about: "reads a few bytes of a row's value",
+        clients: by_distribution(Action::FieldRead),
+        ..READ
+    },
+    Recipe {
+        name: "append",
+        about: "lengthens values, a tenth as many times as there are rows, so that their growth has \
+                a limit",
+        role: StepRole::Write,
+        clients: by_distribution(Action::Append),
+        share_of_rows: Some(0.1),
+        ..Recipe::EMPTY
+    },
+    Recipe {
+        name: name::READSEQNO,
+        about: "reads a few rows per operation in the order of their newest writes",
+        clients: by_distribution(Action::ScanSequence),
+        ..READ
+    },
+    Recipe {
         name: "readwhilewriting",
         about: "reads one row per operation while a background writer overwrites rows",
         clients: by_distribution(Action::Get),

@@ -2,6 +2,7 @@
 
 use super::client::{Action, Client};
 use super::multigets::MultiGets;
+use super::parts::{Appends, FieldReads, NewestRows, PartialUpdates};
 use super::single::{Deletes, Gets, Scans, Single};
 use crate::distribution::Picker;
 use crate::generator::Generator;
@@ -23,6 +24,10 @@ pub(crate) fn generator(picker: Picker, client: &Client<'_>) -> Box<dyn Generato
             Box::new(Single::new(picker, client, values))
         }
         Action::Delete => Box::new(Single::new(picker, client, Deletes)),
+        Action::PartialUpdate => Box::new(Single::new(picker, client, PartialUpdates::new(client))),
+        Action::FieldRead => Box::new(Single::new(picker, client, FieldReads::new(client))),
+        Action::Append => Box::new(Single::new(picker, client, Appends::new(client))),
+        Action::ScanSequence => Box::new(Single::new(picker, client, NewestRows::new(client))),
     }
 }
 
@@ -69,6 +74,7 @@ mod tests {
                 bodies: Arc::new(Bodies::new(&data)),
                 range_rows: 10,
                 batch_keys: 4,
+                field_bytes: 30,
             };
             let space = Space { rows: 500, access: Access::Point, first: 0 };
             let keys = Picker::Uniform(Uniform::new(space));
@@ -81,6 +87,10 @@ mod tests {
                 both_ways!(n, Single::new(keys, &client, scans())),
                 both_ways!(n, Single::new(keys, &client, values())),
                 both_ways!(n, Single::new(keys, &client, Deletes)),
+                both_ways!(n, Single::new(keys, &client, PartialUpdates::new(&client))),
+                both_ways!(n, Single::new(keys, &client, FieldReads::new(&client))),
+                both_ways!(n, Single::new(keys, &client, Appends::new(&client))),
+                both_ways!(n, Single::new(keys, &client, NewestRows::new(&client))),
             ] {
                 prop_assert_eq!(run, jumped);
             }

@@ -25,6 +25,14 @@ pub(crate) enum Action {
     Put,
     /// Deletes it.
     Delete,
+    /// Replaces bytes of its value.
+    PartialUpdate,
+    /// Reads bytes of its value.
+    FieldRead,
+    /// Lengthens its value.
+    Append,
+    /// Reads rows from the sequence number on that a load in key order gives it.
+    ScanSequence,
 }
 
 impl Action {
@@ -36,6 +44,10 @@ impl Action {
             Self::Scan(_) => OpKind::Scan,
             Self::Put => OpKind::Put,
             Self::Delete => OpKind::Delete,
+            Self::PartialUpdate => OpKind::PartialUpdate,
+            Self::FieldRead => OpKind::FieldRead,
+            Self::Append => OpKind::Append,
+            Self::ScanSequence => OpKind::ScanSequence,
         }
     }
 }
@@ -59,6 +71,8 @@ pub(crate) struct Client<'a> {
     pub(crate) range_rows: u32,
     /// Keys of a `multi_get`.
     pub(crate) batch_keys: u32,
+    /// Bytes of a part of a value.
+    pub(crate) field_bytes: u32,
 }
 
 impl Client<'_> {

@@ -6,12 +6,13 @@
 //! Invariants: the only state is the number of the next operation and buffers that are rewritten;
 //! nothing is allocated per operation.
 //!
-//! To add a kind of operation on one row: a `RowAction` in `single.rs` and one line in
+//! To add a kind of operation on one row: a `RowAction` in `single.rs` or `parts.rs` and one line in
 //! `build::generator`.
 
 mod build;
 mod client;
 mod multigets;
+mod parts;
 mod position;
 mod single;
 

@@ -90,6 +90,7 @@ mod tests {
                 bodies: Arc::new(Bodies::new(&data)),
                 range_rows: 1,
                 batch_keys,
+                field_bytes: 8,
             };
             let space = Space { rows: 500, access: Access::Point, first: 0 };
             let keys = Picker::Uniform(Uniform::new(space));

@@ -8,7 +8,8 @@ use std::time::Duration;
 use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
-    Bytes, Cell, Endpoint, Experiment, IntervalRecord, Load, Nanos, RunRecord, Step, StepRecord,
+    Bytes, Cell, Endpoint, Experiment, IntervalRecord, Load, Nanos, OpKind, RunRecord, Step,
+    StepRecord,
 };
 use server::Kind;
 
@@ -129,6 +130,7 @@ impl Workbench<'_> {
             checked: Vec::new(),
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
             downwards: first(|step| workload::reads_downwards(&step.name)),
+            kinds: kinds(&experiment.steps),
             pipelined: first(|step| matches!(step.load, Load::Pipelined(_))),
             library: self.libraries.get(&variant.name).cloned(),
             dir: data.path.clone(),
@@ -136,6 +138,19 @@ impl Workbench<'_> {
             steps,
         })
     }
+}
+
+/// Returns the kinds of operation of key-value steps, each with the first step that has it.
+fn kinds(steps: &[Step]) -> BTreeMap<OpKind, String> {
+    let mut kinds = BTreeMap::new();
+    for step in steps {
+        for info in workload::catalog().into_iter().filter(|info| info.name == step.name) {
+            for kind in info.needs {
+                kinds.entry(kind).or_insert_with(|| step.name.clone());
+            }
+        }
+    }
+    kinds
 }
 
 /// Checks the free space of the disk.

@@ -194,6 +194,7 @@ mod tests {
             data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
             downwards: None,
             pipelined: None,
+            kinds: std::collections::BTreeMap::new(),
             library: None,
             endpoint: None,
             checked: Vec::new(),

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::sync::Arc;
 
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting};
-use model::{DataShape, Op, Options};
+use model::capability::SEQUENCE_SCANS;
+use model::{Capabilities, DataShape, Op, OpKind, Options};
 use workload::Tables;
 
 use super::parent_link::Worker;
@@ -46,6 +47,18 @@ fn step_refusal(driver: &dyn Driver, step: &str, capability: &str) -> Option<Ref
         capability.replace('_', " ")
     );
     Some(Refusal::Build { reason })
+}
+
+/// Returns how a build does each kind of operation that it may have no way of its own for.
+fn ways<'k>(
+    can: &Capabilities,
+    kinds: impl Iterator<Item = &'k OpKind>,
+) -> impl Iterator<Item = (String, String)> {
+    let ways = kinds.filter_map(|kind| {
+        let way = if can.has(kind.native()?) { "native" } else { "read-modify-write" };
+        Some((kind.name().to_owned(), way.to_owned()))
+    });
+    ways.collect::<Vec<_>>().into_iter()
 }
 
 /// Returns the names of an engine's options; none when it does not list them.
@@ -103,6 +116,9 @@ impl<W: Write + Send> Worker<'_, W> {
                 let step = order.downwards.as_deref().filter(|_| is_denied)?;
                 step_refusal(&*driver, step, engine::REVERSE_SCANS)
             })
+            .or_else(|| {
+                step_refusal(&*driver, order.kinds.get(&OpKind::ScanSequence)?, SEQUENCE_SCANS)
+            })
             .or_else(|| step_refusal(&*driver, order.pipelined.as_deref()?, engine::PIPELINING));
         if let Some(refusal) = refusal {
             return self.refuse(refusal);
@@ -110,6 +126,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let opened = driver.open(&spec).and_then(|engine| {
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
+            identity.facts.extend(ways(&driver.capabilities(), order.kinds.keys()));
             let effective_options = engine.effective_options()?;
             let keep = engine.own_files();
             Ok((engine, Message::Opened { identity, effective_options, keep }))

@@ -58,6 +58,7 @@ pub(crate) mod a056_free_placement;
 pub(crate) mod a057_same_cpu;
 pub(crate) mod a058_foreign_server;
 pub(crate) mod a059_paused;
+pub(crate) mod a060_ways;
 mod define;
 mod observation;
 

@@ -40,7 +40,7 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("wal_page_images_per_op", "page\nimages/op"),
     ("binlog_bytes_per_op", "binlog\nbytes/op"),
     ("write_back_kib_per_op", "written\nback/op"),
-    ("doublewrite_kib_per_op", "of it\ntwice/op"),
+    ("doublewrite_kib_per_op", "doublewrite\n/op"),
     ("heap_fetches_per_op", "base rows\nfetched/op"),
     ("commits_per_fsync", "commits\n/sync"),
     ("settle_cpu_us_per_op", "settle\nCPU/op"),

@@ -153,6 +153,7 @@ fn run_help_shows_arguments_and_overrides() {
           --distribution <NAME>      Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
           --range-rows <N>           Rows of a range read
           --batch-keys <N>           Keys of a multi_get
+          --field-bytes <BYTES>      Bytes of a value that are read, replaced or appended, at least 8
           --writer-rate <SIZE/s>     Rate limit of the background writer, such as 2MiB/s
           --settle-cap <SPAN>        Longest wait of a settle step until the engine is idle
           --memory <SIZE>            Memory cap of the worker, such as 2GiB

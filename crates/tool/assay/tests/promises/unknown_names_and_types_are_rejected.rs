@@ -100,8 +100,9 @@ fn unknown_step_suggests_the_nearest() {
     7 │ rows = "2k"
       ╰────
      help: steps: fillseq, fillrandom, filluniquerandom, overwrite, overwritesome, overwriteandwait,
-           deleterandom, readrandom, readmissing, multireadrandom, fwdrange, revrange,
-           readwhilewriting, fwdrangewhilewriting, revrangewhilewriting, settle, compact
+           deleterandom, readrandom, readmissing, multireadrandom, fwdrange, revrange, partialupdate,
+           fieldread, append, readseqno, readwhilewriting, fwdrangewhilewriting, revrangewhilewriting,
+           settle, compact
      nothing was run
     "#);
 }
