@@ -85,12 +85,12 @@ impl Shared {
         let first = version.segments.partition_point(|segment| segment.record.max_seqno < from);
         for segment in &version.segments[first..] {
             for block in segment.blocks_from(from, &self.caches) {
-                if left == 0 {
-                    return Ok(());
-                }
                 let (block, _) = block?;
                 for document in documents(&block).skip_while(|document| document.seqno < from) {
-                    if left > 0 && self.is_newest(&view, at, document)? {
+                    if left == 0 {
+                        return Ok(());
+                    }
+                    if self.is_newest(&view, at, document)? {
                         row(document.seqno, document.key, document.value);
                         left -= 1;
                     }
@@ -99,12 +99,12 @@ impl Shared {
         }
         for cache in immutable.iter().chain([active]) {
             for document in cache.newest_from(from, at) {
+                if left == 0 {
+                    return Ok(());
+                }
                 let is_superseded =
                     !Arc::ptr_eq(cache, active) && active.get(&document.key, at).is_some();
-                let Some(value) = document.value.as_deref().filter(|_| !is_superseded) else {
-                    continue;
-                };
-                if left > 0 {
+                if let Some(value) = document.value.as_deref().filter(|_| !is_superseded) {
                     row(document.seqno, &document.key, value);
                     left -= 1;
                 }
