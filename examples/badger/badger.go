@@ -63,8 +63,8 @@ const (
 	collectionsMax = 1000
 	// Workers of a full compaction.
 	compactors = 2
-	// Values an iterator reads ahead, as Badger's default.
-	readAhead = 100
+	// Values that an iterator prefetches, as Badger's default.
+	prefetch = 100
 )
 
 // The open engine: the interface opens one at a time.
@@ -246,7 +246,7 @@ func assay_scan(session, start unsafe.Pointer, startBytes C.size_t, limit C.uint
 	txn := db.NewTransaction(false)
 	defer txn.Discard()
 	rows := txn.NewIterator(badger.IteratorOptions{
-		PrefetchValues: true, PrefetchSize: min(int(limit), readAhead), Reverse: isReverse != 0,
+		PrefetchValues: true, PrefetchSize: min(int(limit), prefetch), Reverse: isReverse != 0,
 	})
 	defer rows.Close()
 	outcome := C.int(notFound)
