@@ -32,7 +32,7 @@ fn every_typed_run_can_be_planned() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let workspace = Workspace::new();
     // A plan reads the names of the reader's own engines, not their libraries.
-    for own in ["sorted", "ordered", "sorted-go"] {
+    for own in ["sorted", "ordered", "sorted-go", "badger"] {
         let cached = workspace.path("cache/assay/engines").join(own).join("1");
         fs::create_dir_all(cached).expect("a directory");
     }

@@ -280,3 +280,60 @@ fn rust_file_is_an_engine_with_two_durability_classes() {
         assert!(records.iter().any(|it| is_set(it, "assay.durability", class)), "{class}");
     }
 }
+
+/// Rows whose values go to the log, in small files.
+const BADGER: &str = r#"[experiment]
+name = "badger"
+question = "Is the log collected?"
+
+[benchmark]
+steps = ["fillseq", "overwrite", "compact"]
+rows = 1000
+duration = "2s"
+value_bytes = 4000
+durability = "os"
+
+[factors]
+repetitions = 1
+
+[[variant]]
+name = "badger"
+engine = "badger@1"
+[variant.options]
+value_log_file_size = 2097152
+"#;
+
+/// Goal: the example of BadgerDB passes the battery, and a full compaction collects its value log.
+/// Method: rows are overwritten, in files small enough that some are garbage.
+#[test]
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn badger_is_an_engine_and_collects_its_log() {
+    const SOURCES: &str = "/usr/share/gocode";
+    if !Path::new(SOURCES).join("src/github.com/dgraph-io/badger").exists() {
+        println!("skipped: no BadgerDB: apt install golang-github-dgraph-io-badger-dev");
+        return;
+    }
+    let workspace = Workspace::new();
+    let mut go = Command::new("go");
+    go.env("GO111MODULE", "off").env("GOPATH", SOURCES);
+    go.args(["build", "-buildmode=c-shared", "-o"]).arg(workspace.path("libbadger.so"));
+    go.arg(Path::new(ROOT).join("examples/badger/badger.go"));
+    if !has_run(go, "golang-go") {
+        return;
+    }
+    let added = workspace.assay(&["engine", "add", "badger@1", "libbadger.so"]);
+    assert_eq!(added.code, 0, "{}", added.err);
+    let checked = workspace.assay(&["engine", "prove", "badger"]);
+    assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
+    workspace.write("badger.toml", BADGER);
+    let run = workspace.assay(&["run", "badger.toml"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let record = &records(&workspace, "badger")[0];
+    let bytes = |name: &str| {
+        let steps = record["steps"].as_array().expect("steps");
+        let step = steps.iter().find(|it| it["step"]["name"] == name).expect("the step");
+        step["gauges_end"]["data_dir_bytes"].as_f64().expect("a size")
+    };
+    let (overwritten, compacted) = (bytes("overwrite"), bytes("compact"));
+    assert!(compacted < overwritten, "{compacted} of {overwritten} bytes");
+}
