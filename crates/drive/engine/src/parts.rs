@@ -64,7 +64,7 @@ pub fn execute<S: Session + ?Sized>(
     }
 }
 
-/// Adds the row of a field read to `rows`: the key, and `length` bytes of the value from `offset` on.
+/// Adds the row of a field read to `rows`: the key, and bytes of the value from an offset on.
 ///
 /// # Errors
 /// [`EngineError::Unsupported`] when they end beyond the value's end.

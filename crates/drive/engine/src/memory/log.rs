@@ -2,7 +2,8 @@
 //!
 //! A log of records: `u32` key bytes, `u32` value bytes (`u32::MAX` for a delete), `u64` sequence
 //! number, key, value; little endian; those of a key oldest first. A clean close rewrites it with
-//! one record per row, so the numbers of deletes behind the last row return. A torn last record is what a crash leaves: it was never acknowledged, so it is dropped.
+//! one record per row, so the numbers of deletes behind the last row return. A torn last record is
+//! what a crash leaves: it was never acknowledged, so it is dropped.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Seek, SeekFrom, Write};

@@ -6,8 +6,8 @@
 //! Invariants: the only state is the number of the next operation and buffers that are rewritten;
 //! nothing is allocated per operation.
 //!
-//! To add a kind of operation on one row: a `RowAction` in `single.rs` or `parts.rs` and one line in
-//! `build::generator`.
+//! To add a kind of operation on one row: a `RowAction` in `single.rs` or `parts.rs` and one line
+//! in `build::generator`.
 
 mod build;
 mod client;

@@ -63,8 +63,8 @@ pub(super) fn set_failed(step: &StepRecord, metrics: &mut Readings) {
 /// Returns the bytes of keys and values put, background writers included.
 ///
 /// Rows put times the bytes of a row, before compression. Rows whose keys the server assigns differ
-/// in length: of these the bytes of their values. Of a part of a value that was written: its key and
-/// the bytes of the part.
+/// in length: of these the bytes of their values. Of a part of a value that was
+/// written: its key and the bytes of the part.
 ///
 /// Source: RocksDB's ticker `bytes.written`, the divisor of its write amplification [RocksDB Tuning
 /// Guide]; ours leaves out what an engine adds to a row.

@@ -101,8 +101,8 @@ fn unknown_step_suggests_the_nearest() {
       ╰────
      help: steps: fillseq, fillrandom, filluniquerandom, overwrite, overwritesome, overwriteandwait,
            deleterandom, readrandom, readmissing, multireadrandom, fwdrange, revrange, partialupdate,
-           fieldread, append, readseqno, readwhilewriting, fwdrangewhilewriting, revrangewhilewriting,
-           settle, compact
+           fieldread, append, readseqno, readwhilewriting, fwdrangewhilewriting,
+           revrangewhilewriting, settle, compact
      nothing was run
     "#);
 }
