@@ -12,9 +12,6 @@ use crate::rows::{Rows, StoredValue};
 use crate::settings_check::no_procedures;
 use crate::traits::Session;
 
-/// Why a part of a value is read and written as a whole, for capabilities.
-pub const READ_MODIFY_WRITE: &str = "read-modify-write of the whole value";
-
 /// Executes an operation that `session` of `engine` has no way of its own for.
 ///
 /// Partial updates, field reads and appends use the session's own get and put. `rows` has the

@@ -91,7 +91,7 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
         (
             field_bytes >= FIELD_BYTES_MIN,
             "field_bytes",
-            "at least 8: fewer would look like damage when values are checked",
+            "at least 8: fewer would resemble damage when values are checked",
         ),
         (
             !has_part || field_bytes <= behind_header,

@@ -34,7 +34,7 @@ use crate::random::{Stream, mix};
 /// Bytes of stamp and check word.
 pub(crate) const HEADER: usize = 16;
 /// Fewest bytes that are replaced or appended at once. By chance 8 neighbours agree in one of 2^64
-/// cases: fewer would look like damage.
+/// cases: fewer would resemble damage.
 pub(crate) const FIELD_BYTES_MIN: usize = 8;
 /// Most bytes of all bodies of a writer, unless one value is larger. `db_bench` uses 1 MiB; with
 /// a quarter of it 64 writers stay within the client's memory target and their values within a
