@@ -22,8 +22,8 @@ pub struct Sql {
     pub name_type: &'static str,
     /// Inserts or replaces a key (`?`) and its value (`?`).
     pub put: &'static str,
-    /// Replaces bytes (`?2`, of length `?3`) of the value of a key (`?0`) from `?1` on, counted from
-    /// 1, where the value has at least `?4` bytes.
+    /// Replaces bytes (`?2`, of length `?3`) of the value of a key (`?0`) from `?1` on, counting
+    /// from 1, where the value has at least `?4` bytes.
     pub partial_update: &'static str,
     /// Appends bytes (`?2`) to the value of a key (`?0`) where it has at most `?4` bytes.
     pub append: &'static str,
