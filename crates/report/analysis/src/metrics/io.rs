@@ -61,7 +61,7 @@ fn data_file_bytes(counters: &Readings) -> Option<f64> {
 /// checkpoint has paid for none of its own.
 ///
 /// Source: "KB written per transaction" of page write-back, flush and compaction, doublewrite
-/// included [Callaghan 2022-09-28].
+/// included [Callaghan 2022-09-28b].
 pub(super) fn set_write_back(step: &StepRecord, metrics: &mut Readings) {
     let twice = |counters: &Readings| counters.value(metric::ENGINE_DOUBLEWRITE_BYTES);
     let all = |counters: &Readings| {

@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "The ratio is then that of an engine's own way to a read and a write by its client, which \
           is not atomic either: it is what users of the engine get, not how fast its writes are.",
     remedy: "read the step as that, or compare engines of one way (assay engine show)",
-    source: "[Callaghan 2022-09-28] (partial updates of large documents)",
+    source: "[Callaghan 2022-09-28b] (partial updates of large documents)",
     comparison: Some(comparison),
     ..Rule::EMPTY
 };
