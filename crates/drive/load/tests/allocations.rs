@@ -145,7 +145,14 @@ impl Session for OneRow {
         match op {
             Op::Get { key } => rows.push(key, &self.0),
             Op::Put { value, .. } => self.0.copy_from_slice(value),
-            other => return parts::execute("one row", self, other, rows),
+            Op::Delete { .. }
+            | Op::Scan { .. }
+            | Op::MultiGet { .. }
+            | Op::Call(_)
+            | Op::PartialUpdate { .. }
+            | Op::FieldRead { .. }
+            | Op::Append { .. }
+            | Op::ScanSequence { .. } => return parts::execute("one row", self, op, rows),
         }
         Ok(Outcome::Done)
     }

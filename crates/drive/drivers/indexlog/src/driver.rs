@@ -1,10 +1,8 @@
 //! The driver of this repository's index+log engine.
 
-use engine::parts::READ_MODIFY_WRITE;
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::capability::{
-    APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
-    PARTIAL_UPDATES, SEQUENCE_SCANS,
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature, SEQUENCE_SCANS,
 };
 use model::{Capabilities, Identity};
 
@@ -37,8 +35,6 @@ impl Driver for IndexlogDriver {
             (DIRECT_IO, Feature::no("reads and writes through the page cache")),
             (SEQUENCE_SCANS, Feature::Yes),
             (FIELD_READS, Feature::Yes),
-            (PARTIAL_UPDATES, Feature::no(READ_MODIFY_WRITE)),
-            (APPENDS, Feature::no(READ_MODIFY_WRITE)),
         ])
     }
 

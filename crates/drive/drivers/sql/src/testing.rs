@@ -42,12 +42,24 @@ pub fn check_parts(session: &mut dyn Session) -> Result<(), EngineError> {
         assert_eq!(read.as_deref(), Some(bytes), "{at}");
         assert_eq!(row(session, &Op::Get { key: KEY })?.as_ref(), Some(&value), "{at}");
     }
-    rows.clear(false);
-    session.execute(&Op::Append { key: KEY, bytes: b"\0more" }, &mut rows)?;
+    check_append(session, &mut value)?;
+    check_beyond(session, &value)?;
+    check_absent(session)
+}
+
+/// Checks an append.
+fn check_append(session: &mut dyn Session, value: &mut Vec<u8>) -> Result<(), EngineError> {
+    session.execute(&Op::Append { key: KEY, bytes: b"\0more" }, &mut Rows::new())?;
     value.extend_from_slice(b"\0more");
-    assert_eq!(row(session, &Op::Get { key: KEY })?.as_ref(), Some(&value));
     let whole = Op::FieldRead { key: KEY, offset: 0, length: 20_005 };
-    assert_eq!(row(session, &whole)?.as_ref(), Some(&value));
+    for op in [Op::Get { key: KEY }, whole] {
+        assert_eq!(row(session, &op)?.as_ref(), Some(&*value));
+    }
+    Ok(())
+}
+
+/// Checks parts that end beyond the value's end.
+fn check_beyond(session: &mut dyn Session, value: &Vec<u8>) -> Result<(), EngineError> {
     for op in [
         Op::PartialUpdate { key: KEY, offset: 20_004, bytes: b"xy" },
         Op::PartialUpdate { key: KEY, offset: u32::MAX, bytes: b"xy" },
@@ -57,7 +69,13 @@ pub fn check_parts(session: &mut dyn Session) -> Result<(), EngineError> {
         let error = row(session, &op);
         assert!(matches!(error, Err(EngineError::Unsupported(_))), "{op:?}: {error:?}");
     }
-    assert_eq!(row(session, &Op::Get { key: KEY })?.as_ref(), Some(&value));
+    assert_eq!(row(session, &Op::Get { key: KEY })?.as_ref(), Some(value));
+    Ok(())
+}
+
+/// Checks that an absent key has no parts.
+fn check_absent(session: &mut dyn Session) -> Result<(), EngineError> {
+    let mut rows = Rows::new();
     for op in [
         Op::PartialUpdate { key: ABSENT, offset: 0, bytes: b"x" },
         Op::FieldRead { key: ABSENT, offset: 0, length: 1 },

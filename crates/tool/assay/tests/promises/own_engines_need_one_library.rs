@@ -306,7 +306,6 @@ value_log_file_size = 2097152
 /// Goal: the example of BadgerDB passes the battery, and a full compaction collects its value log.
 /// Method: rows are overwritten, in files small enough that some are garbage.
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn badger_is_an_engine_and_collects_its_log() {
     const SOURCES: &str = "/usr/share/gocode";
     if !Path::new(SOURCES).join("src/github.com/dgraph-io/badger").exists() {
