@@ -169,11 +169,12 @@ fn linked_engine_is_shown_with_its_capabilities() {
       branch: mdb.master, as packed by lmdb-master-sys
       key_bytes_max: 511
       version_string: LMDB 0.9.70: (December 19, 2015)
-      operations: get, put, delete, scan, multi_get
+      operations: get, put, delete, scan, multi_get, partial_update, field_read, append
       durability: none, os, sync
       cache: no, the page cache is its only cache
       compression: no, rows are stored as given
       concurrent_writers: yes
       direct_io: no, reads go through a memory map, that is the page cache
+      field_reads: yes
     ");
 }

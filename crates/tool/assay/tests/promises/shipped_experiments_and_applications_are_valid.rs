@@ -99,7 +99,8 @@ fn application_is_shown_and_an_invalid_one_rejected_at_its_line() {
     ] {
         assert!(output.out.lines().any(|printed| printed == line), "{}", output.out);
     }
-    let (_, text) = files("applications").remove(0);
+    let files = files("applications");
+    let (_, text) = files.iter().find(|(_, text)| text.contains(":customer,")).expect("ibench");
     workspace.write("wrong.toml", text.replacen(":customer,", ":costumer,", 1));
     let output = workspace.assay(&["workload", "wrong.toml"]);
     assert_eq!((output.code, output.out.as_str()), (1, ""));
