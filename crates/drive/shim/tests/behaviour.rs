@@ -36,7 +36,7 @@ static SORTED: Binding = Binding {
 
 fn capabilities(_: &Identity) -> Result<Capabilities, EngineError> {
     Ok(Capabilities {
-        operations: OpKind::ALL.into(),
+        operations: OpKind::KEY_VALUE.into(),
         durability: [Durability::None].into(),
         key_bytes_max: None,
         value_bytes_max: None,

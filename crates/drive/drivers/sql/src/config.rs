@@ -61,7 +61,7 @@ pub fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
 pub fn capabilities<C: Connection>(compression: &'static str) -> Capabilities {
     let (key_bytes, value_bytes) = C::SQL.row_bytes_max;
     Capabilities {
-        operations: OpKind::ALL.into(),
+        operations: OpKind::ALL.into_iter().filter(|it| *it != OpKind::ScanSequence).collect(),
         key_bytes_max: u32::try_from(key_bytes).ok(),
         value_bytes_max: u32::try_from(value_bytes).ok(),
         ..Capabilities::whole([
