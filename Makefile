@@ -28,13 +28,13 @@ models:
 fuzz:
 	./scripts/fuzz.sh
 
-# Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, the
-# rights and passwords of every server, five minutes of each fuzz target. `make test` has a sample of
+# Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, each
+# byte of an archive changed, the rights and passwords of every server, five minutes of each fuzz target. `make test` has a sample of
 # each. A failure prints how to repeat it alone.
 campaign:
 	@./scripts/setup.sh test
 	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
-	ASSAY_CAMPAIGN=long cargo test --package assay children_get -- --nocapture
+	ASSAY_CAMPAIGN=long cargo test --package assay --test promises -- --nocapture children_get every_changed
 	ASSAY_CAMPAIGN=long ./scripts/fuzz.sh
 
 # What our own code costs.

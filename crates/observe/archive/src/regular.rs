@@ -10,6 +10,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+/// Largest file that is read whole.
+///
+/// Our choice: a record of a day's intervals takes some 20 MiB; a sparse file that a stranger sent
+/// may claim more than this machine's memory.
+const WHOLE_MAX_BYTES: u64 = 1 << 30;
+
 /// Opens a regular file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     open_as(path, OpenOptions::new().read(true))
@@ -28,10 +34,14 @@ pub(crate) fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
-/// Reads a whole regular file.
+/// Reads a whole regular file of up to 1 GiB.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    if file.metadata()?.len() > WHOLE_MAX_BYTES {
+        return Err(io::Error::other("it is larger than 1 GiB, which no file of an archive is"));
+    }
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
+    file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -74,6 +84,15 @@ mod tests {
             assert!(error.ends_with("no regular file"), "{}: {error}", path.display());
         }
         assert_eq!(read(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_file_larger_than_any_of_an_archive_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("sparse");
+        File::create(&path).unwrap().set_len(WHOLE_MAX_BYTES + 1).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(error.contains("larger than 1 GiB"), "{error}");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use model::record::OpSummary;
 
 use crate::workspace::Workspace;
 
-/// Bytes changed by default; `ASSAY_MUTATIONS` sets another number, or `all`.
-const MUTATIONS: usize = 400;
+/// Bytes changed in a sample; `ASSAY_CAMPAIGN=long` changes each.
+const SAMPLE: usize = 400;
 
 /// Returns the experiment of a workspace.
 fn experiment(workspace: &Workspace) -> ExperimentDir {
@@ -46,12 +46,8 @@ fn every_changed_byte_is_reported() {
     assert!(dir.verify().expect("readable").mismatches.is_empty());
     let files = files(dir.path());
     let bytes: usize = files.iter().map(|path| fs::read(path).expect("readable").len()).sum();
-    let requested = std::env::var_os("ASSAY_MUTATIONS").and_then(|text| text.into_string().ok());
-    let count = match requested.as_deref() {
-        Some("all") => bytes,
-        Some(count) => count.parse().expect("ASSAY_MUTATIONS is a number, or `all`"),
-        None => MUTATIONS,
-    };
+    let is_long = std::env::var_os("ASSAY_CAMPAIGN").is_some_and(|length| length == "long");
+    let count = if is_long { bytes } else { SAMPLE };
     let (mut next, step, mut tried) = (0, (bytes / count).max(1), 0);
     for path in &files {
         let written = fs::read(path).expect("readable");
