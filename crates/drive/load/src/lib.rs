@@ -12,7 +12,7 @@
 //!
 //! To add an arrival process, see [`schedule`]; to measure more per operation, `client`; to report
 //! more to the runner, [`Event`]. `cargo bench -p load` measures the loop's cost and start lag, and
-//! `cargo test -p load --features model-check` tries the client pool's threads in many orders.
+//! `make test` tries the client pool's threads in many orders.
 
 pub mod clock;
 pub mod schedule;
