@@ -18,6 +18,7 @@ pub mod error;
 pub mod explain;
 pub mod family;
 pub mod history;
+pub mod hosts;
 pub mod join;
 pub mod metrics;
 pub mod micro;
@@ -41,6 +42,7 @@ pub use comparison::{
 };
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
+pub use hosts::{AcrossHosts, CellAcross, GOOD_COV, HostRuns, OnHost, Setup, across_hosts};
 pub use join::join;
 pub use metrics::{
     Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, client_cpu, interval_operations,

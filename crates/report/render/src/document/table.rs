@@ -168,7 +168,7 @@ impl Table {
     }
 
     /// Returns the number of rows.
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.cells.len())
     }
 

@@ -22,12 +22,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (meta.name) ": " (meta.question) }
-                style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
-            }
+            (head(&format!("{}: {}", meta.name, meta.question)))
             body {
                 (header(input, &compared))
                 main {
@@ -44,6 +39,30 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
         }
     };
     visible(&page.into_string()).into_owned()
+}
+
+/// Returns a document as one self-contained page.
+pub(crate) fn document_page(title: &str, document: &Document) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            (head(title))
+            body { main { section { h2 { (title) } (document::html(document.parts())) } } }
+        }
+    };
+    visible(&page.into_string()).into_owned()
+}
+
+/// Returns the head with every style.
+fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            title { (title) }
+            style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
+        }
+    }
 }
 
 /// Returns question, label and key facts.

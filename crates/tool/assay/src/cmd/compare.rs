@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use analysis::Comparison;
 use archive::Results;
 use miette::{Report, Result, miette};
-use model::Label;
 use model::metric::{self, Kind, METRICS};
+use model::{Label, Metric};
 use plan::nearest;
-use render::{Compared, Format, Meta, Style, render_comparison, render_metric};
+use render::{Compared, Format, Meta, Style, render_comparison, render_hosts, render_metric};
 
+use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::analyze;
 use super::selected::JoinedResults;
 use super::steady::Window;
@@ -28,6 +29,7 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
   assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+  assay compare quickstart/20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
 Exit code: 0 with results, 1 on an error, 3 if nothing was measured.")]
 pub(crate) struct Args {
@@ -43,6 +45,9 @@ pub(crate) struct Args {
     /// Print the cost tables too
     #[arg(long)]
     costs: bool,
+    /// Compare the hosts of the experiments, and how much each varies, instead of the variants
+    #[arg(long, value_name = "FACTOR", conflicts_with = "costs")]
+    across: Option<Factor>,
     /// Output format: text, markdown, csv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
@@ -52,8 +57,15 @@ pub(crate) struct Args {
 
 /// Prints the comparison.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    args.metric.as_deref().map_or(Ok(()), check_metric)?;
+    let metric = args.metric.as_deref().map(known_metric).transpose()?;
     let results = Results::at(&environment.results);
+    if let Some(Factor::Hosts) = args.across {
+        let base = args.base.as_deref();
+        let request = Request { names: &args.experiments, base, metric, window: args.window };
+        let (across, experiments) = compare_hosts(&results, &request)?;
+        ui.rendered(&render_hosts(&across, &experiments, args.format, ui.style()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let joined = JoinedResults::of(&results, &args.experiments, args.window)?;
     let (experiment, hosts) = (&joined.experiment, joined.hosts());
     let base = args.base.as_deref().unwrap_or(&experiment.base);
@@ -76,10 +88,10 @@ pub(crate) fn exit_code(label: Label) -> ExitCode {
     if label == Label::Nothing { Label::EXIT_NOTHING.into() } else { ExitCode::SUCCESS }
 }
 
-/// Checks the metric's name before any file is read.
-fn check_metric(name: &str) -> Result<()> {
-    if metric::find(name).is_some() {
-        return Ok(());
+/// Returns the metric of that name, before any file is read.
+pub(crate) fn known_metric(name: &str) -> Result<Metric> {
+    if let Some(metric) = metric::find(name) {
+        return Ok(*metric);
     }
     let known = || METRICS.iter().filter(|metric| metric.kind == Kind::Derived);
     let names = known().map(|metric| metric.name);

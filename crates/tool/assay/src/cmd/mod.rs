@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod across;
 mod analyzed;
 mod budget;
 mod build;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
-use miette::{IntoDiagnostic, Result, WrapErr};
-use render::{ReportInput, render_html, render_markdown_post};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use render::{ReportInput, page_of_hosts, render_html, render_markdown_post};
 
+use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::analyze;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -18,26 +19,48 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay report quickstart                       writes report.html to the results
-  assay report quickstart --markdown post/      writes post/report.md with its pictures")]
+  assay report quickstart --markdown post/      writes post/report.md with its pictures
+  assay report A B --across hosts -o hosts.html experiments of several machines, side by side")]
 pub(crate) struct Args {
-    /// Experiment: name (its newest), identifier or directory
-    experiment: String,
+    /// Experiment: name (its newest), identifier or directory; several with --across
+    #[arg(required = true, value_name = "EXPERIMENT")]
+    experiments: Vec<String>,
     /// File to write the page to [default: report.html in the experiment's directory]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write a Markdown post with SVG pictures into this directory instead of the page
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     markdown: Option<PathBuf>,
+    /// Show the hosts of the experiments, and how much each varies
+    #[arg(long, value_name = "FACTOR", requires = "output", conflicts_with = "markdown")]
+    across: Option<Factor>,
     #[command(flatten)]
     window: Window,
 }
 
 /// Writes the report and prints its path.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let dir = Results::at(&environment.results).find(&args.experiment).into_report()?;
-    let written = match &args.markdown {
-        Some(to) => write_post(&dir, to, args.window)?,
-        None => write_page(&dir, args.output.as_deref(), args.window)?,
+    let results = Results::at(&environment.results);
+    let written = match (&args.experiments[..], args.across, &args.output, &args.markdown) {
+        (names, Some(Factor::Hosts), Some(to), _) => {
+            let request = Request { names, base: None, metric: None, window: args.window };
+            let (across, experiments) = compare_hosts(&results, &request)?;
+            write(to, page_of_hosts(&across, &experiments).as_bytes())?;
+            to.clone()
+        }
+        ([name], _, _, Some(to)) => {
+            write_post(&results.find(name).into_report()?, to, args.window)?
+        }
+        ([name], _, to, None) => {
+            write_page(&results.find(name).into_report()?, to.as_deref(), args.window)?
+        }
+        _ => {
+            return Err(miette!(
+                help = "`--across hosts` shows experiments of several hosts; `assay compare` joins \
+                        variants of several experiments",
+                "a report is of one experiment"
+            ));
+        }
     };
     ui.print(written.display());
     Ok(ExitCode::SUCCESS)

@@ -24,6 +24,11 @@ impl Selected {
     pub(crate) fn label(&self) -> String {
         format!("{}/{}", self.manifest.plan.experiment.name, self.manifest.id)
     }
+
+    /// Returns the experiment's directory and its runs, to trim them.
+    pub(crate) const fn runs_mut(&mut self) -> (&ExperimentDir, &mut Vec<RunRecord>) {
+        (&self.dir, &mut self.runs)
+    }
 }
 
 /// Finds `EXPERIMENT` (name, identifier or directory) or `EXPERIMENT/RUN`.
@@ -70,7 +75,7 @@ impl JoinedResults {
             .map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment))
             .collect();
         let mut experiment = join(&experiments).into_report()?;
-        let mut parts: Vec<_> = named.iter_mut().map(|one| (&one.dir, &mut one.runs)).collect();
+        let mut parts: Vec<_> = named.iter_mut().map(Selected::runs_mut).collect();
         window.trim(&mut parts)?;
         let runs = runs_of(&mut named);
         if named.iter().any(|one| one.is_one_run) {

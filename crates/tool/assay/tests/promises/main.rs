@@ -20,6 +20,7 @@ mod explain_finds_experiments_by_variant_names;
 mod help_is_complete;
 mod history_finds_changes;
 mod history_rejects_invalid_input;
+mod hosts_are_compared;
 mod invalid_amounts_are_rejected;
 mod invalid_command_lines_are_rejected;
 mod invalid_comparisons_are_rejected;

@@ -1,0 +1,309 @@
+//! One experiment on several hosts: how far they differ, how much each varies.
+
+use std::collections::BTreeMap;
+
+use model::{Bytes, Experiment, Host, Metric, RunRecord, count, float};
+use serde::Serialize;
+use stats::{Effect, mean_of_runs};
+
+use crate::comparison::{Comparison, StepComparison};
+use crate::samples::{Key, StepSamples, numbers, step_samples};
+
+/// Largest CoV of a setup that is called good.
+///
+/// Source: "a max coefficient of variance that is <= .03" [Callaghan 2023-01-02].
+pub const GOOD_COV: f64 = 0.03;
+
+/// The runs of one host.
+#[derive(Debug, Clone, Copy)]
+pub struct HostRuns<'a> {
+    /// The host's name in tables.
+    pub name: &'a str,
+    /// Its facts.
+    pub host: &'a Host,
+    /// Its runs of the experiment.
+    pub runs: &'a [RunRecord],
+    /// These runs, compared with the base on this host alone.
+    pub comparison: &'a Comparison,
+}
+
+/// One experiment on several hosts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AcrossHosts {
+    /// The hosts, in the order given.
+    pub hosts: Vec<String>,
+    /// Facts in which they differ.
+    pub differences: Vec<HostDifference>,
+    /// Variation between the runs of each host, by clients.
+    pub setups: Vec<Setup>,
+    /// Each variant in each step.
+    pub cells: Vec<CellAcross>,
+}
+
+/// A fact that is not the same on all hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostDifference {
+    /// Name of the fact, as in manifests.
+    pub fact: String,
+    /// Its values in the order of the hosts; `None` where unknown.
+    pub values: Vec<Option<String>>,
+}
+
+/// Run-to-run variation of a host at one level of the clients factor.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setup {
+    /// The host.
+    pub host: String,
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// Cells (variant and step) of two runs or more.
+    pub cells: u32,
+    /// Largest CoV of these cells, a share; `None` without such a cell.
+    pub cov_max: Option<f64>,
+    /// Mean CoV of these cells, a share.
+    pub cov_mean: Option<f64>,
+}
+
+/// One variant's primary metric in one step, by host.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellAcross {
+    /// Position of the step in the run, 0-based.
+    pub index: u32,
+    /// The step's name.
+    pub step: String,
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// The variant.
+    pub variant: String,
+    /// Name of the metric.
+    pub metric: &'static str,
+    /// Its values in the order of the hosts; `None` where not measured.
+    pub hosts: Vec<Option<OnHost>>,
+    /// Largest mean of a host over the mean of all hosts.
+    pub max_per_mean: Option<f64>,
+    /// CoV of the hosts' means, a share.
+    pub cov: Option<f64>,
+}
+
+/// The runs of a cell on one host.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OnHost {
+    /// Runs counted.
+    pub runs: u32,
+    /// Mean of the runs.
+    pub mean: f64,
+    /// CoV of the runs, a share; `None` for one run.
+    pub cov: Option<f64>,
+    /// Effect relative to the base on the same host; `None` for the base.
+    pub versus_base: Option<Effect>,
+}
+
+/// Compares the hosts of an experiment in each step's primary metric, or in `named`.
+///
+/// Only cells that some host measured are included. `hosts` may be in any order; they should be of
+/// the same experiment, which [`crate::join()`] checks.
+///
+/// Source: largest and mean CoV over all benchmark steps by server and number of clients
+/// [Callaghan 2023-01-02].
+pub fn across_hosts(
+    experiment: &Experiment,
+    hosts: &[HostRuns<'_>],
+    named: Option<Metric>,
+) -> AcrossHosts {
+    let samples = |one: &HostRuns<'_>| {
+        let samples = step_samples(one.runs, &experiment.data, experiment.application.as_ref());
+        covs(&samples)
+    };
+    let samples: Vec<_> = hosts.iter().map(samples).collect();
+    let mut cells = BTreeMap::new();
+    for (at, host) in hosts.iter().enumerate() {
+        for step in &host.comparison.steps {
+            add_step(step, (at, hosts.len()), &samples[at], named, &mut cells);
+        }
+    }
+    let cells: Vec<CellAcross> = cells.into_values().map(CellAcross::summed_up).collect();
+    AcrossHosts {
+        hosts: hosts.iter().map(|one| one.name.to_owned()).collect(),
+        differences: differences(&hosts.iter().map(|one| one.host).collect::<Vec<_>>()),
+        setups: setups(hosts, &cells),
+        cells,
+    }
+}
+
+/// CoV of the runs by step, variant and metric.
+type Covs = BTreeMap<(Key, String, String), f64>;
+
+fn covs(samples: &StepSamples<'_>) -> Covs {
+    let mut covs = Covs::new();
+    for (key, samples) in samples {
+        for (variant, sample) in &samples.of_variant {
+            for (metric, values) in &sample.metrics {
+                if let Some(cov) = cov(&numbers(values)) {
+                    covs.insert((key.clone(), (*variant).to_owned(), metric.clone()), cov);
+                }
+            }
+        }
+    }
+    covs
+}
+
+/// Position in the run, clients and place of the variant: the order of cells.
+type Order = (u32, u32, usize);
+
+/// Adds the cells of a step of the host at `at` of so many.
+fn add_step(
+    step: &StepComparison,
+    (at, hosts): (usize, usize),
+    covs: &Covs,
+    named: Option<Metric>,
+    cells: &mut BTreeMap<Order, CellAcross>,
+) {
+    let Some(metric) = named.map(|metric| metric.name).or(step.primary) else { return };
+    for (place, cell) in step.cells.iter().enumerate() {
+        let Some(measured) = cell.metric(metric) else { continue };
+        let order = (step.index, step.clients, place);
+        let new = || CellAcross {
+            index: step.index,
+            step: step.name.clone(),
+            clients: step.clients,
+            variant: cell.variant.clone(),
+            metric,
+            hosts: vec![None; hosts],
+            max_per_mean: None,
+            cov: None,
+        };
+        let across = cells.entry(order).or_insert_with(new);
+        // The primary metric may differ where a host did not measure it.
+        if across.metric != metric {
+            continue;
+        }
+        let key = Key { clients: step.clients, index: step.index, name: step.name.clone() };
+        across.hosts[at] = Some(OnHost {
+            runs: measured.spread.n,
+            mean: measured.spread.mean,
+            cov: covs.get(&(key, cell.variant.clone(), metric.to_owned())).copied(),
+            versus_base: measured.versus_base,
+        });
+    }
+}
+
+impl CellAcross {
+    /// Returns it with the figures over all hosts.
+    fn summed_up(mut self) -> Self {
+        let means: Vec<f64> = self.hosts.iter().flatten().map(|one| one.mean).collect();
+        if means.len() > 1 {
+            let most = means.iter().copied().fold(f64::MIN, f64::max);
+            self.max_per_mean = mean_of_runs(&means).filter(|mean| *mean > 0.0).map(|it| most / it);
+            self.cov = cov(&means);
+        }
+        self
+    }
+}
+
+/// Returns the coefficient of variation, a share; `None` for fewer than two values or a mean of 0.
+///
+/// Source: sample standard deviation over mean [Callaghan 2023-01-02].
+fn cov(values: &[f64]) -> Option<f64> {
+    let mean = mean_of_runs(values).filter(|mean| *mean > 0.0 && values.len() > 1)?;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((squares / float(values.len() - 1)).sqrt() / mean)
+}
+
+/// Returns the variation of each host at each level of clients.
+fn setups(hosts: &[HostRuns<'_>], cells: &[CellAcross]) -> Vec<Setup> {
+    let mut levels: Vec<u32> = cells.iter().map(|cell| cell.clients).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let setup = |at: usize, clients: u32| {
+        let own = cells.iter().filter(|cell| cell.clients == clients);
+        let covs: Vec<f64> = own.filter_map(|cell| cell.hosts[at]?.cov).collect();
+        Setup {
+            host: hosts[at].name.to_owned(),
+            clients,
+            cells: count(covs.len()),
+            cov_max: covs.iter().copied().reduce(f64::max),
+            cov_mean: mean_of_runs(&covs),
+        }
+    };
+    (0..hosts.len()).flat_map(|at| levels.iter().map(move |level| setup(at, *level))).collect()
+}
+
+/// Returns the facts in which the hosts differ.
+fn differences(hosts: &[&Host]) -> Vec<HostDifference> {
+    let facts = |host: &&Host| match serde_json::to_value(host) {
+        Ok(serde_json::Value::Object(facts)) => facts,
+        _ => unreachable!("a host is an object"),
+    };
+    let facts: Vec<_> = hosts.iter().map(facts).collect();
+    let names = facts.first().into_iter().flat_map(|first| first.keys());
+    let difference = |name: &String| {
+        let text = |value: &serde_json::Value| match (value, value.as_u64()) {
+            (serde_json::Value::Null, _) => None,
+            (serde_json::Value::String(text), _) => Some(text.clone()),
+            (_, Some(bytes)) if name.ends_with("_bytes") => Some(Bytes(bytes).to_string()),
+            (other, _) => Some(other.to_string()),
+        };
+        let values: Vec<_> = facts.iter().map(|one| one.get(name).and_then(text)).collect();
+        let is_same = values.iter().all(|value| *value == values[0]);
+        (!is_same).then(|| HostDifference { fact: name.clone(), values })
+    };
+    names.filter(|name| *name != "fingerprint").filter_map(difference).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{experiment, run};
+    use crate::{NoiseHistory, compare};
+
+    /// Two hosts: 100, 102 and 104 thousand operations a run, and half as many without variation.
+    #[test]
+    fn hosts_are_compared_by_means_and_each_by_its_own_variation() {
+        let experiment = experiment(&["base", "other"], 3);
+        let of_host = |each: [u64; 3]| -> Vec<RunRecord> {
+            let of_variant = |variant| {
+                let runs = each.iter().zip(1..);
+                runs.map(move |(ops, repetition)| run(variant, repetition, *ops))
+            };
+            ["base", "other"].into_iter().flat_map(of_variant).collect()
+        };
+        let runs = [of_host([100_000, 102_000, 104_000]), of_host([51_000; 3])];
+        let none = NoiseHistory::default();
+        let comparisons =
+            runs.each_ref().map(|own| compare(own, &experiment, "base", &none).unwrap());
+        let large = Host { cpus: 2, memory_bytes: Bytes::GIB, ..Host::default() };
+        let small = Host { cpus: 1, governor: Some("powersave".into()), ..large.clone() };
+        let of = |at: usize, name, host| HostRuns {
+            name,
+            host,
+            runs: &runs[at],
+            comparison: &comparisons[at],
+        };
+        let across = across_hosts(&experiment, &[of(0, "a", &large), of(1, "b", &small)], None);
+        assert_eq!(across.hosts, ["a", "b"]);
+        let facts: Vec<_> = across.differences.iter().map(|one| one.fact.as_str()).collect();
+        assert_eq!(facts, ["cpus", "governor"]);
+        assert_eq!(across.differences[1].values, [None, Some("powersave".to_owned())]);
+        let [base, other] = &across.cells[..] else { panic!("{:?}", across.cells) };
+        assert_eq!((base.variant.as_str(), other.variant.as_str()), ("base", "other"));
+        let [Some(first), Some(second)] = base.hosts[..] else { panic!("{base:?}") };
+        // Mean 51,000/s with a standard deviation of 1,000; the other host: 25,500/s and none.
+        assert_eq!((first.runs, first.mean, second.mean), (3, 51_000.0, 25_500.0));
+        assert!((first.cov.unwrap() - 1.0 / 51.0).abs() < 1e-12);
+        assert_eq!(second.cov, Some(0.0));
+        assert!((base.max_per_mean.unwrap() - 4.0 / 3.0).abs() < 1e-12);
+        assert!(first.versus_base.is_none() && other.hosts[0].unwrap().versus_base.is_some());
+        let [of_a, of_b] = &across.setups[..] else { panic!("{:?}", across.setups) };
+        assert_eq!((of_a.clients, of_a.cells, of_b.cov_max), (1, 2, Some(0.0)));
+        assert_eq!(of_a.cov_max, of_a.cov_mean);
+    }
+
+    #[test]
+    fn one_run_has_no_variation() {
+        assert_eq!(cov(&[5.0]), None);
+        assert_eq!(cov(&[0.0, 0.0]), None);
+        // 2, 4, 4, 4, 5, 5, 7, 9: mean 5, sample standard deviation sqrt(32/7).
+        let found = cov(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert!((found - (32.0_f64 / 7.0).sqrt() / 5.0).abs() < 1e-12);
+    }
+}
