@@ -109,7 +109,8 @@ impl Archive {
 
     /// Adds the intervals for which `is_within`, with their histograms.
     ///
-    /// The logs have their lines in the order of the intervals.
+    /// The logs have their lines in the order of the intervals. What comes after the last of these
+    /// is not read: a run that ended early may have an interval without its lines.
     fn replay(
         &self,
         is_within: &dyn Fn(&IntervalRecord) -> bool,
@@ -117,7 +118,8 @@ impl Archive {
     ) -> Result<(), ArchiveError> {
         let mut lines = self.response.lines().zip(self.service.lines());
         let mut lags = self.start_lag.lines();
-        for interval in &self.intervals {
+        let read = self.intervals.iter().rposition(is_within).map_or(0, |last| last + 1);
+        for interval in &self.intervals[..read] {
             let is_within = is_within(interval);
             let (mut clients, mut writers) = (GroupTally::new(), GroupTally::new());
             let kinds = interval.clients.iter().map(|one| (one, true));
@@ -529,5 +531,23 @@ mod tests {
         let error =
             trim_warmup(&root.path().join("run"), whole, &warmup_trims).unwrap_err().to_string();
         assert!(error.ends_with("is damaged: it ends before the intervals do"), "{error}");
+    }
+
+    /// Goal: a step that was recorded is counted again, whatever ended the run in the next one.
+    #[test]
+    fn an_interval_of_an_unfinished_step_needs_no_lines() {
+        let (root, whole) = archived(false, &[(50, 1, 9); 3]);
+        let run = root.path().join("run");
+        let path = run.join("intervals.jsonl");
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        let mut next: IntervalRecord =
+            serde_json::from_str(text.lines().next_back().unwrap()).unwrap();
+        next.step_index += 1;
+        text += &(serde_json::to_string(&next).unwrap() + "\n");
+        std::fs::write(&path, text).unwrap();
+        let warmup_trims = [(1, Nanos::SECOND)].into();
+        let trimmed = trim_warmup(&run, whole.clone(), &warmup_trims).unwrap();
+        assert!(trimmed.steps[0].duration_ns < whole.steps[0].duration_ns);
+        assert_eq!(crate::recount(&run, &whole).unwrap(), Vec::<String>::new());
     }
 }
