@@ -64,6 +64,9 @@ pub(crate) fn check(
 ) -> Result<Checked, PlanError> {
     let mut file = file;
     let mut errors = Errors::default();
+    if let Some(size) = &overrides.size {
+        errors.ok(file.resize(size));
+    }
     let written = file.clone();
     errors.ok(overrides.apply(&mut file));
     let resolver = Resolver { source, catalog, machine, application: None, preset: None };
@@ -151,6 +154,7 @@ impl Resolver<'_> {
         errors.result(Checked {
             experiment: checked,
             chosen: None,
+            sizes: file.sizes.iter().map(|(name, _)| name.get_ref().clone()).collect(),
             warnings,
             source: self.source.clone(),
             statements: self.application.map(|own| own.places.clone()).unwrap_or_default(),

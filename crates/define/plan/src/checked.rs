@@ -22,6 +22,8 @@ pub struct Checked {
     pub experiment: Experiment,
     /// The sizes chosen for this machine, in one line.
     pub chosen: Option<String>,
+    /// Names of the file's sizes.
+    pub sizes: Vec<String>,
     /// What will be left unknown, a line each.
     pub warnings: Vec<String>,
     pub(crate) source: Source,

@@ -13,6 +13,8 @@ use crate::syntax::Pairs;
 /// Values that replace the file's, parsed in the same way.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
+    /// Name of the size whose settings replace the file's, before those typed.
+    pub size: Option<String>,
     /// Settings and their texts.
     pub settings: Vec<(&'static Setting, String)>,
     /// Parameters of the application: `NAME=VALUE`.

@@ -2,7 +2,9 @@
 
 use model::{Allocator, Arrivals, Durability, Pacing, Placement};
 
-use Table::{Benchmark, Experiment, Factors, Finding, Load, Published, Step, Variant, Waiver};
+use Table::{
+    Benchmark, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
+};
 
 /// A table of experiment files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +12,7 @@ pub(crate) enum Table {
     Experiment,
     Benchmark,
     Factors,
+    Size,
     Variant,
     Step,
     Load,
@@ -20,7 +23,7 @@ pub(crate) enum Table {
 
 model::names!(Table, "a table":
     Experiment "[experiment]", Benchmark "[benchmark]", Factors "[factors]",
-    Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
+    Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
     Published "[[published]]", Finding "[[published.finding]]");
 
 /// The form of a setting's value.
@@ -82,6 +85,17 @@ impl Setting {
     /// Returns the name of its flag, without the hyphens before it.
     pub fn flag(&self) -> String {
         self.key.replace('_', "-")
+    }
+
+    /// Returns whether a table may have it: a size what flags set of a benchmark and its factors.
+    fn is_of(&self, table: Table) -> bool {
+        match table {
+            Size => {
+                let is_sized = |table: &Table| matches!(table, Benchmark | Factors);
+                self.value_name.is_some() && self.tables.iter().any(is_sized)
+            }
+            table => self.tables.contains(&table),
+        }
     }
 }
 
@@ -168,7 +182,7 @@ declare! {
 
 /// Returns the settings of a table.
 pub(crate) fn of_table(table: Table) -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().copied().filter(move |setting| setting.tables.contains(&table))
+    SETTINGS.iter().copied().filter(move |setting| setting.is_of(table))
 }
 
 /// Returns the settings common to all engines, which drivers translate.
@@ -190,7 +204,7 @@ pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
         Waiver => &[CODE, REASON],
         Published => &[SOURCE, SETUP],
         Finding => &[CLAIM, VARIANT, STEP],
-        Benchmark | Factors | Load => &[],
+        Benchmark | Factors | Size | Load => &[],
     }
 }
 
@@ -202,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_key_is_declared_once_per_table_and_every_flag_once() {
-        for table in [Experiment, Benchmark, Factors, Variant, Step, Load, Finding] {
+        for table in [Experiment, Benchmark, Factors, Size, Variant, Step, Load, Finding] {
             let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
         }

@@ -1,5 +1,6 @@
 //! Reads experiment files by the declarations of settings.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -7,7 +8,9 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
-use crate::settings::{Kind, LOAD, SETTINGS, STEP, Scope, Setting, Table, of_table, required};
+use crate::settings::{
+    Kind, LOAD, NAME, SETTINGS, STEP, Scope, Setting, Table, of_table, required,
+};
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_key, wrong_type};
 
 /// A whole experiment file; no `Debug`, for it has the passwords as written.
@@ -16,9 +19,41 @@ pub(crate) struct File {
     pub(crate) experiment: Section,
     pub(crate) benchmark: Section,
     pub(crate) factors: Section,
+    /// The sizes with their names, in the file's order.
+    pub(crate) sizes: Vec<(Spanned<String>, Section)>,
     pub(crate) variants: Vec<Section>,
     pub(crate) waivers: Vec<Section>,
     pub(crate) published: Vec<Section>,
+}
+
+impl File {
+    /// Replaces settings by those of a size, and adds its name to the experiment's.
+    ///
+    /// # Errors
+    /// When no size has that name.
+    pub(crate) fn resize(&mut self, name: &str) -> Result<(), PlanError> {
+        let Some((place, size)) = self.sizes.iter().find(|(known, _)| known.get_ref() == name)
+        else {
+            let names: Vec<&str> =
+                self.sizes.iter().map(|(name, _)| name.get_ref().as_str()).collect();
+            let remedy = match &names[..] {
+                [] => "the file has no [size.NAME]: leave --size out".to_owned(),
+                names => format!("sizes of the file: {}", names.join(", ")),
+            };
+            return Err(PlanError::new(format!("no size is named `{name}`")).remedy(remedy));
+        };
+        for setting in of_table(Table::Size) {
+            let Some(text) = size.get(setting) else { continue };
+            let section = match setting.tables.contains(&Table::Factors) {
+                true => &mut self.factors,
+                false => &mut self.benchmark,
+            };
+            section.values.insert(setting.key, text.clone());
+        }
+        let named = format!("{}-{name}", self.experiment.text(NAME));
+        self.experiment.values.insert(NAME.key, Spanned::new(place.span(), named));
+        Ok(())
+    }
 }
 
 /// A table of a file, or of the command line, whose values have an empty place.
@@ -92,7 +127,8 @@ impl Section {
 }
 
 /// Keys of a file.
-const KEYS: [&str; 6] = ["experiment", "benchmark", "factors", "variant", "waive", "published"];
+const KEYS: [&str; 7] =
+    ["experiment", "benchmark", "factors", "size", "variant", "waive", "published"];
 
 /// Reads an experiment file's text.
 ///
@@ -116,6 +152,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
             "experiment" => file.experiment = reader.section(Table::Experiment, node),
             "benchmark" => file.benchmark = reader.section(Table::Benchmark, node),
             "factors" => file.factors = reader.section(Table::Factors, node),
+            "size" => file.sizes = reader.sizes(node),
             "variant" => file.variants = reader.sections(Table::Variant, node),
             "waive" => file.waivers = reader.sections(Table::Waiver, node),
             "published" => file.published = reader.sections(Table::Published, node),
@@ -139,6 +176,21 @@ impl Reader<'_> {
     fn sections(&mut self, table: Table, node: &Node<'_>) -> Vec<Section> {
         let items = self.errors.or_default(list(self.source, node));
         items.iter().map(|item| self.section(table, item)).collect()
+    }
+
+    /// Reads a table of named sizes.
+    fn sizes(&mut self, node: &Node<'_>) -> Vec<(Spanned<String>, Section)> {
+        let Some(named) = node.get_ref().as_table() else {
+            self.errors.push(wrong_type(self.source, "tables such as [size.night]", node));
+            return Vec::new();
+        };
+        let size = |(name, node): (&Spanned<Cow<'_, str>>, &Node<'_>)| {
+            let name = Spanned::new(name.span(), name.get_ref().clone().into_owned());
+            (name, self.section(Table::Size, node))
+        };
+        let mut sizes: Vec<_> = named.iter().map(size).collect();
+        sizes.sort_by_key(|(name, _)| name.span().start);
+        sizes
     }
 
     /// Reads one table.

@@ -3,7 +3,7 @@
 use analysis::step_metrics;
 use lint::{RunContext, check_run};
 use model::metric::Readings;
-use model::{Manifest, RunRecord, StepRecord, metric};
+use model::{Manifest, OpKind, RunRecord, StepRecord, metric};
 
 use super::failed::failed;
 use super::kinds::kinds;
@@ -118,8 +118,18 @@ fn head(run: &RunRecord) -> Vec<Part> {
         run.started_at
     );
     let mut lines = vec![facts, run.end.phrase()];
+    lines.extend(ways(run));
     lines.extend(run.invalid.as_ref().map(|why| format!("INVALID, must not be used: {why}")));
     vec![Part::Heading(1, run.id.clone()), Part::Sentences(lines)]
+}
+
+/// Returns how the engine changes and reads parts of values; `None` where the run does neither.
+fn ways(run: &RunRecord) -> Option<String> {
+    let facts = &run.identity.as_ref()?.facts;
+    let kinds = [OpKind::PartialUpdate, OpKind::FieldRead, OpKind::Append].map(OpKind::name);
+    let ways = kinds.iter().filter_map(|kind| Some(format!("{kind} {}", facts.get(*kind)?)));
+    let ways: Vec<String> = ways.collect();
+    (!ways.is_empty()).then(|| format!("parts of values: {}", ways.join(", ")))
 }
 
 fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {

@@ -25,7 +25,8 @@ use crate::ui::Ui;
   assay plan experiments/quickstart.toml
   assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
   assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
-  assay plan experiments/quickstart.toml --budget 6h      best use of six hours", rates!()))]
+  assay plan experiments/quickstart.toml --budget 6h      best use of six hours
+  assay plan experiments/index-log-vs-lsm.toml --size 1k  a size of the file; without, each is priced", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
@@ -70,8 +71,9 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let checked =
-        args.experiment_args.check(&Program::of(environment), machine(environment), ui)?;
+    let (catalog, machine) = (Program::of(environment), machine(environment));
+    let checked = args.experiment_args.check(&catalog, machine, ui)?;
+    let sizes = if args.experiment_args.has_size() { Vec::new() } else { checked.sizes.clone() };
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
@@ -84,6 +86,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     };
     for line in lines {
         ui.print(line);
+    }
+    for size in &sizes {
+        let sized = args.experiment_args.of_size(Some(size), &catalog, machine)?;
+        let Plan { estimated_ns, estimated_disk_bytes, .. } =
+            expand(sized.experiment, DISK_FLOOR_BYTES, environment)?.plan;
+        ui.print(format_args!(
+            "--size {size}: about {estimated_ns} of machine time, up to {estimated_disk_bytes} of \
+             disk at a time"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

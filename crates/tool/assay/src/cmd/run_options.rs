@@ -44,6 +44,9 @@ pub(crate) struct ExperimentArgs {
     /// Option of the engines given here, by the engine's own name; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
+    /// Size of the file ([size.NAME]): its settings replace the file's
+    #[arg(long, value_name = "NAME")]
+    size: Option<String>,
     #[command(flatten, next_help_heading = OVERRIDES)]
     settings: SettingArgs,
     /// Parameter of the application, such as tables=8; repeat for more
@@ -103,7 +106,26 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 impl ExperimentArgs {
     /// Reads and checks the experiment; prints the sizes chosen, and what will be unknown.
     pub(crate) fn check(&self, catalog: &Program, machine: Machine, ui: &Ui) -> Result<Checked> {
+        let checked = self.of_size(self.size.as_ref(), catalog, machine)?;
+        checked.warnings.iter().for_each(|line| ui.status(format_args!("warning   {line}")));
+        checked.chosen.iter().for_each(|line| ui.status(line));
+        Ok(checked)
+    }
+
+    /// Returns whether a size is chosen.
+    pub(crate) const fn has_size(&self) -> bool {
+        self.size.is_some()
+    }
+
+    /// Reads and checks the experiment at a size of its file.
+    pub(crate) fn of_size(
+        &self,
+        size: Option<&String>,
+        catalog: &Program,
+        machine: Machine,
+    ) -> Result<Checked> {
         let overrides = Overrides {
+            size: size.cloned(),
             settings: self.settings.0.clone(),
             parameters: self.parameter.clone(),
             waivers: self.waive.clone(),
@@ -126,18 +148,17 @@ impl ExperimentArgs {
                     "--engine, --profile and --option go with steps, not with a file"
                 ));
             }
-            let checked = read_file(file, &overrides, catalog, machine)?;
-            checked.warnings.iter().for_each(|line| ui.status(format_args!("warning   {line}")));
-            return Ok(checked);
+            return read_file(file, &overrides, catalog, machine);
+        }
+        if size.is_some() {
+            return Err(miette!("--size goes with an experiment file, not with steps"));
         }
         let variants = QuickVariants {
             engines: self.engine.clone(),
             profile: self.profile.clone(),
             options: self.option.clone(),
         };
-        let checked = plan::quick(&self.inputs, &variants, &overrides, catalog, machine)?;
-        checked.chosen.iter().for_each(|line| ui.status(line));
-        Ok(checked)
+        Ok(plan::quick(&self.inputs, &variants, &overrides, catalog, machine)?)
     }
 }
 

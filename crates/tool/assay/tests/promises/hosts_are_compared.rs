@@ -49,15 +49,16 @@ fn hosts_stand_side_by_side() {
     let line = |start: &str| text.out.lines().find(|line| line.starts_with(start)).expect(start);
     assert!(line("host ").ends_with("cpus"), "{}", text.out);
     assert!(line("h2 ").ends_with(" 1"), "{}", text.out);
-    for words in ["A046 is not applied", "CoV of hosts", "max/mean", "Relative to the base"] {
-        assert!(text.out.contains(words), "{words}: {}", text.out);
+    for expected in ["A046 is not applied", "CoV of hosts", "max/mean", "Relative to the base"] {
+        assert!(text.out.contains(expected), "{expected}: {}", text.out);
     }
     let markdown = compare(&["--format", "markdown"]).out;
     assert!(markdown.contains("| readrandom |") || markdown.contains("|readrandom"), "{markdown}");
     let csv = compare(&["--format", "csv"]).out;
     // Two steps, two variants, two hosts, below a header.
     assert_eq!(csv.lines().count(), 9, "{csv}");
-    let json: serde_json::Value = serde_json::from_str(&compare(&["--format", "json"]).out).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&compare(&["--format", "json"]).out).unwrap();
     assert_eq!(json["across"]["cells"].as_array().map(Vec::len), Some(4), "{json}");
     assert_eq!(json["across"]["differences"][0]["fact"], "cpus");
 

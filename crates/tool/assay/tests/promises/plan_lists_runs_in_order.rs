@@ -259,6 +259,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("open-loop", include_str!("../../../../../experiments/open-loop.toml")),
     ("scalability", include_str!("../../../../../experiments/scalability.toml")),
     ("rocksdb-releases", include_str!("../../../../../experiments/rocksdb-releases.toml")),
+    ("index-log-sequences", include_str!("../../../../../experiments/index-log-sequences.toml")),
     ("key-value-separation", include_str!("../../../../../experiments/key-value-separation.toml")),
 ];
 
@@ -271,6 +272,52 @@ fn shipped_experiments_can_be_planned() {
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
         assert!(output.out.starts_with(&format!("{name}: ")), "{}", output.out);
     }
+}
+
+/// Goal: a size replaces what it names, typed settings replace the size's, and each is priced.
+#[test]
+fn sizes_of_a_file_are_priced_and_planned() {
+    let workspace = Workspace::new();
+    let text = "[experiment]\nname = \"sized\"\nquestion = \"Which?\"\n[benchmark]\n\
+                steps = [\"fillseq\", \"readrandom\"]\nrows = 500\nduration = \"50ms\"\n\
+                [size.night]\nrows = 8000\nduration = \"1h\"\nrepetitions = 2\n[size.small]\n\
+                value_bytes = 64\n[[variant]]\nname = \"only\"\nengine = \"memory\"\n";
+    workspace.write("sized.toml", text);
+    let plan = |more: &[&str]| workspace.assay(&[&["plan", "sized.toml"], more].concat());
+    let whole = plan(&[]).out;
+    assert!(whole.starts_with("sized: ") && whole.contains("rows      500 of "), "{whole}");
+    assert!(whole.contains("--size night: about 2h"), "{whole}");
+    assert!(whole.contains("--size small: about "), "{whole}");
+    let night = plan(&["--size", "night", "--duration", "1s"]).out;
+    assert!(night.starts_with("sized-night: ") && night.contains("rows      8000 of "), "{night}");
+    assert!(night.contains("2 runs") && !night.contains("--size"), "{night}");
+    let absent = plan(&["--size", "nigth"]);
+    assert!(
+        absent.code == 1 && absent.err.contains("sizes of the file: night, small"),
+        "{}",
+        absent.err
+    );
+    workspace.write("sized.toml", text.replace("value_bytes", "steps"));
+    let unknown = plan(&[]);
+    assert!(
+        unknown.err.contains("steps") && unknown.err.contains("[size.NAME]"),
+        "{}",
+        unknown.err
+    );
+    let typed = workspace.assay(&["plan", "readrandom", "--engine", "memory", "--size", "night"]);
+    assert!(typed.code == 1 && typed.err.contains("not with steps"), "{}", typed.err);
+}
+
+/// Goal: every size of the shipped file is a valid experiment.
+#[test]
+fn every_size_of_a_shipped_experiment_can_be_planned() {
+    let workspace = Workspace::new();
+    let text = include_str!("../../../../../experiments/index-log-vs-lsm.toml");
+    // Its library may be absent here.
+    workspace.write("mine.toml", text.replace("wiredtiger@system", "lmdb"));
+    let output = workspace.assay(&["plan", "mine.toml", "--memory", "1GiB"]);
+    assert_eq!((output.code, output.err.as_str()), (0, ""));
+    assert_eq!(output.out.matches("--size ").count(), 8, "{}", output.out);
 }
 
 #[test]

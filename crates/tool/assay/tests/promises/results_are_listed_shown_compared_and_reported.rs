@@ -257,3 +257,16 @@ fn closed_pipe_is_not_an_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.success(), "{:?}", output.status);
 }
+
+/// Goal: a figure of an operation on a part of a value comes with the way in which it was done.
+#[test]
+fn show_states_the_ways_of_operations_on_parts_of_values() {
+    let workspace = Workspace::new();
+    let run = ["run", "fillseq", "append", "fieldread", "--engine", "lmdb", "--rows", "200"];
+    let run = [&run[..], &["--duration", "50ms", "--warmup", "0s", "--repetitions", "1"]].concat();
+    let output = workspace.assay(&run);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let shown = workspace.assay(&["show", "quick-fillseq-append-fieldread", "lmdb.c1.r1"]);
+    let ways = "parts of values: field_read native, append read-modify-write";
+    assert!(shown.out.contains(ways), "{}{}", shown.out, shown.err);
+}
