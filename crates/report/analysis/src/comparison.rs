@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Durability, OpUnit, metric};
+use model::{Better, Durability, Metric, OpUnit, metric};
 use serde::Serialize;
-use stats::{Effect, Spread};
+use stats::{Effect, Interval, Spread, Verdict};
 
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
@@ -150,6 +150,77 @@ pub struct InvalidRun {
     pub reason: String,
 }
 
+/// One of [`TRADE_OFFS`](crate::TRADE_OFFS) at one level of clients, over all variants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeOff {
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// The metric.
+    pub metric: Metric,
+    /// One entry per variant, in the order of the comparison's; `None` where it is unknown.
+    pub means: Vec<Option<MeanOfRuns>>,
+    /// Every two variants that both have the metric, once.
+    pub pairs: Vec<Pair>,
+}
+
+/// A metric of one variant with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeanOfRuns {
+    /// Mean, median and range over the runs.
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// 95 % interval of the mean; `None` for one run, without spread, and where a run gave 0.
+    pub interval: Option<Interval>,
+}
+
+/// Two variants and the ratio of their means.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The variant above the line.
+    pub variant: String,
+    /// The variant below it.
+    pub base: String,
+    /// Ratio, interval and verdict, adjusted among the pairs of all trade-offs.
+    pub effect: Effect,
+}
+
+/// Place of a variant among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rank {
+    /// Better than some other variant, and none is better.
+    Best,
+    /// Worse than some other variant, and none is worse.
+    Worst,
+}
+
+impl TradeOff {
+    /// Returns a variant's place, as far as verdicts on its pairs decide it.
+    ///
+    /// Variants that no verdict separates have the same place: several may be best, or none.
+    ///
+    /// Source: our choice, of all pairs, so that chance in the best of many does not choose what
+    /// the others are compared with.
+    pub fn rank(&self, variant: &str) -> Option<Rank> {
+        let (mut is_better, mut is_worse) = (false, false);
+        for pair in self.pairs.iter().filter(|pair| !pair.effect.is_blocked) {
+            let is_above = match pair.effect.verdict {
+                Verdict::Above => true,
+                Verdict::Below => false,
+                Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => continue,
+            };
+            let is_good = is_above == (self.metric.better == Better::Higher);
+            is_better |= variant == if is_good { &pair.variant } else { &pair.base };
+            is_worse |= variant == if is_good { &pair.base } else { &pair.variant };
+        }
+        match (is_better, is_worse) {
+            (true, false) => Some(Rank::Best),
+            (false, true) => Some(Rank::Worst),
+            (true, true) | (false, false) => None,
+        }
+    }
+}
+
 /// The variants of one experiment, compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Comparison {
@@ -182,6 +253,11 @@ pub struct Comparison {
     /// Rendered by `render`, with likely reasons.
     #[serde(skip)]
     pub published: Vec<Held>,
+    /// What every variant pays for reads, writes, space and cache, by level of clients.
+    ///
+    /// Rendered by `render`, with the best and the worst.
+    #[serde(skip)]
+    pub trade_offs: Vec<TradeOff>,
     /// Prior noise by metric; without an entry only its cells count.
     pub noise: BTreeMap<String, Noise>,
     /// Runs that did not execute every step.

@@ -68,6 +68,10 @@ pub fn block_verdicts(comparison: &mut Comparison, found: &[LintFinding]) {
     for cell in comparison.runs.iter_mut().flat_map(|runs| &mut runs.cells) {
         block_cell(cell, &base, |name| of_runs.iter().any(|one| one.concerns(None, name)));
     }
+    for pair in comparison.trade_offs.iter_mut().flat_map(|one| &mut one.pairs) {
+        let is_blocked = |name: &String| of_runs.iter().any(|one| one.concerns(None, name));
+        pair.effect.is_blocked |= is_blocked(&pair.variant) || is_blocked(&pair.base);
+    }
     for held in comparison.published.iter_mut().flat_map(|one| &mut one.findings) {
         let published = &held.published;
         let is_blocked = [&published.variant, &published.base]
