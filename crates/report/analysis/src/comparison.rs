@@ -1,8 +1,9 @@
 //! Data types of a comparison.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Better, Durability, Metric, OpUnit, metric};
+use model::{Durability, Metric, OpUnit, metric};
 use serde::Serialize;
 use stats::{Effect, Interval, Spread, Verdict};
 
@@ -151,6 +152,8 @@ pub struct InvalidRun {
 }
 
 /// One of [`TRADE_OFFS`](crate::TRADE_OFFS) at one level of clients, over all variants.
+///
+/// Less is better.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TradeOff {
     /// Level of the clients factor.
@@ -173,13 +176,13 @@ pub struct MeanOfRuns {
     pub interval: Option<Interval>,
 }
 
-/// Two variants and the ratio of their means.
-#[derive(Debug, Clone, PartialEq)]
+/// Two variants, by their positions, and the ratio of their means.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
     /// The variant above the line.
-    pub variant: String,
+    pub variant: usize,
     /// The variant below it.
-    pub base: String,
+    pub base: usize,
     /// Ratio, interval and verdict, adjusted among the pairs of all trade-offs.
     pub effect: Effect,
 }
@@ -195,28 +198,46 @@ pub enum Rank {
 }
 
 impl TradeOff {
-    /// Returns a variant's place, as far as verdicts on its pairs decide it.
+    /// Returns the place of a variant, as far as verdicts on its pairs decide it.
     ///
-    /// Variants that no verdict separates have the same place: several may be best, or none.
+    /// Some other variant is above it, or below it, by a verdict, and none is on the other side:
+    /// by a verdict or, where a pair has no interval, by its mean. Variants that an interval does
+    /// not separate have the same place. Pairs whose verdicts are blocked do not count.
     ///
     /// Source: our choice, of all pairs, so that chance in the best of many does not choose what
     /// the others are compared with.
-    pub fn rank(&self, variant: &str) -> Option<Rank> {
-        let (mut is_better, mut is_worse) = (false, false);
-        for pair in self.pairs.iter().filter(|pair| !pair.effect.is_blocked) {
-            let is_above = match pair.effect.verdict {
-                Verdict::Above => true,
-                Verdict::Below => false,
-                Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => continue,
-            };
-            let is_good = is_above == (self.metric.better == Better::Higher);
-            is_better |= variant == if is_good { &pair.variant } else { &pair.base };
-            is_worse |= variant == if is_good { &pair.base } else { &pair.variant };
+    pub fn rank(&self, variant: usize) -> Option<Rank> {
+        let others = (0..self.means.len()).filter(|other| *other != variant);
+        let orders: Vec<_> = others.filter_map(|other| self.order(variant, other)).collect();
+        let is_none = |order| orders.iter().all(|(one, _)| *one != order);
+        if orders.contains(&(Ordering::Less, true)) && is_none(Ordering::Greater) {
+            Some(Rank::Best)
+        } else if orders.contains(&(Ordering::Greater, true)) && is_none(Ordering::Less) {
+            Some(Rank::Worst)
+        } else {
+            None
         }
-        match (is_better, is_worse) {
-            (true, false) => Some(Rank::Best),
-            (false, true) => Some(Rank::Worst),
-            (true, true) | (false, false) => None,
+    }
+
+    /// Returns the order of two variants, and whether an interval decides it.
+    ///
+    /// `None` where either is unknown, and where no verdict may be drawn.
+    fn order(&self, one: usize, other: usize) -> Option<(Ordering, bool)> {
+        let mean = |at: usize| Some(self.means.get(at)?.as_ref()?.spread.mean);
+        let by_mean = mean(one)?.total_cmp(&mean(other)?);
+        let is_pair = |pair: &&Pair| {
+            let both = [pair.variant, pair.base];
+            both == [one, other] || both == [other, one]
+        };
+        match self.pairs.iter().find(is_pair).map(|pair| &pair.effect) {
+            Some(effect) if effect.is_blocked => None,
+            Some(Effect { interval: Some(_), verdict, .. }) => match verdict {
+                Verdict::Above | Verdict::Below => Some((by_mean, true)),
+                Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => {
+                    Some((Ordering::Equal, true))
+                }
+            },
+            Some(_) | None => Some((by_mean, false)),
         }
     }
 }

@@ -12,6 +12,8 @@ use crate::samples::{Sample, VariantSamples, numbers};
 
 /// Metrics of whole runs that an engine can trade for each other, in the order of tables.
 ///
+/// Less is better of each.
+///
 /// Source: reads, updates and memory [Athanassoulis 2016]; the cache [Callaghan 2022-09-28].
 pub const TRADE_OFFS: [Metric; 6] = [
     metric::STORAGE_READS_PER_POINT_READ,
@@ -57,14 +59,13 @@ fn trade_off(
     let names: Vec<&str> =
         question.experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
     let assumed_cov = question.assumed_cov(samples);
-    let mut pairs = Vec::new();
-    for (index, base) in names.iter().enumerate() {
-        for variant in &names[index + 1..] {
-            let effect = question.versus(metric.name, of(base), of(variant), assumed_cov);
-            let [variant, base] = [variant, base].map(|name| (*name).to_owned());
-            pairs.extend(effect.map(|effect| Pair { variant, base, effect }));
-        }
-    }
+    let pair = |(base, variant): (usize, usize)| {
+        let values = [base, variant].map(|at| of(names[at]));
+        let effect = question.versus(metric.name, values[0], values[1], assumed_cov)?;
+        Some(Pair { variant, base, effect })
+    };
+    let all = (0..names.len()).flat_map(|base| (base + 1..names.len()).map(move |it| (base, it)));
+    let pairs = all.filter_map(pair).collect();
     TradeOff { clients, metric, means: names.iter().map(|name| mean(name)).collect(), pairs }
 }
 
@@ -100,7 +101,7 @@ mod tests {
         let found = found.unwrap().trade_offs.into_iter().find(|one| one.metric == written);
         let found = found.unwrap();
         assert_eq!(found.pairs.len(), names.len() * (names.len() - 1) / 2);
-        names.iter().map(|name| found.rank(name)).collect()
+        (0..names.len()).map(|variant| found.rank(variant)).collect()
     }
 
     #[test]
@@ -113,15 +114,45 @@ mod tests {
     }
 
     #[test]
+    fn less_is_better_of_every_trade_off() {
+        assert!(TRADE_OFFS.iter().all(|metric| metric.better == model::Better::Lower));
+    }
+
+    /// Goal: a variant is not best while another may be better that no interval is known of.
+    #[test]
+    fn lower_mean_without_an_interval_leaves_no_best() {
+        let runs: Vec<_> = [writing("a", 4.0), writing("b", 9.0)].concat();
+        let rest: Vec<_> = [(1, "lower", 2.0), (1, "higher", 20.0)]
+            .into_iter()
+            .flat_map(|(runs, name, amplification)| {
+                writing(name, amplification).into_iter().take(runs)
+            })
+            .collect();
+        let spec = experiment(&["a", "b", "lower", "higher"], 3);
+        let found = compare(&[runs, rest].concat(), &spec, "a", &NoiseHistory::default()).unwrap();
+        let mut written = found.trade_offs.into_iter().find(|one| !one.pairs.is_empty()).unwrap();
+        for pair in &mut written.pairs {
+            if pair.variant >= 2 || pair.base >= 2 {
+                pair.effect.interval = None;
+            }
+        }
+        assert_eq!([0, 1, 2, 3].map(|variant| written.rank(variant)), [None; 4]);
+        written.means[2] = None;
+        assert_eq!(written.rank(0), Some(Rank::Best), "the others are higher");
+        written.means[3] = None;
+        assert_eq!(written.rank(1), Some(Rank::Worst));
+    }
+
+    #[test]
     fn blocked_pairs_decide_nothing() {
         let runs: Vec<_> = [writing("a", 2.0), writing("b", 9.0)].concat();
         let spec = experiment(&["a", "b"], 3);
         let mut found = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap().trade_offs;
         found.retain(|one| !one.pairs.is_empty());
         let [only] = &mut found[..] else { panic!("one metric is known") };
-        assert_eq!(only.rank("a"), Some(Rank::Best));
+        assert_eq!(only.rank(0), Some(Rank::Best));
         only.pairs[0].effect.is_blocked = true;
-        assert_eq!((only.rank("a"), only.rank("b")), (None, None));
+        assert_eq!((only.rank(0), only.rank(1)), (None, None));
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn parse(text: &str) -> Option<Readings> {
     for part in list.split_terminator(')') {
         let (kind, numbers) = part.trim().split_once('(')?;
         let (count, rest) = numbers.split_once(',')?;
-        readings.add(metric::ENGINE_CACHE_ENTRIES, count.parse().ok()?);
+        readings.add(metric::ENGINE_CACHE_ENTRIES, count.parse::<u64>().ok()?);
         let (size, unit) = rest.split(',').next()?.split_once(' ')?;
         let bytes = human_bytes(size, unit)?;
         let name = KINDS.iter().find(|(_, kinds)| kinds.contains(&kind)).map_or(OTHER, |it| it.0);
