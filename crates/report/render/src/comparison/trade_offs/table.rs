@@ -106,19 +106,19 @@ fn table(sizes: &[Compared<'_>]) -> Table {
     table
 }
 
-/// Returns for each size what would fill its empty columns.
+/// Returns what would fill the empty columns, of each size where they differ.
 fn missing(sizes: &[Compared<'_>]) -> Vec<String> {
-    let labels = size_labels(sizes);
-    let of = |label: &str, text: &str| match sizes {
-        [_] => text.to_owned(),
-        _ => format!("{label}: {text}"),
-    };
-    let of_size = |(one, label): (&Compared<'_>, &String)| {
+    let text = |one: &Compared<'_>| {
         let empty = COLUMNS.iter().filter(|column| !is_known(one, column));
         let needs: Vec<&str> =
             empty.map(|column| column.needs).filter(|needs| !needs.is_empty()).collect();
-        let text = format!("Not measured: {}.", needs.join("; "));
-        (!needs.is_empty()).then(|| of(label, &text))
+        (!needs.is_empty()).then(|| format!("Not measured: {}.", needs.join("; ")))
     };
-    sizes.iter().zip(&labels).filter_map(of_size).collect()
+    let mut texts: Vec<Option<String>> = sizes.iter().map(text).collect();
+    if texts.iter().all(|text| *text == texts[0]) {
+        texts.truncate(1);
+        return texts.into_iter().flatten().collect();
+    }
+    let labelled = |(text, label): (Option<String>, String)| Some(format!("{label}: {}", text?));
+    texts.into_iter().zip(size_labels(sizes)).filter_map(labelled).collect()
 }
