@@ -14,7 +14,7 @@ const UNIFORM: &str = "uniform";
 /// Sets storage requests per row, of the steps that only read points and that only read ranges.
 ///
 /// Requests are those of the device, or of the server. What other processes read from the device
-/// and what the engine reads in the background count too: they are not told apart.
+/// and what the engine reads in the background count too: the counter does not separate them.
 ///
 /// Source: our choice: the RUM conjecture's read overhead [Athanassoulis 2016], in requests as
 /// those are what a device is short of; per row, so that ranges of any length compare.
@@ -106,7 +106,7 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// Returns the keys that a step looked up; `None` unless it only reads points and finds some.
+/// Returns the keys that a step requested; `None` unless it only reads points and finds some.
 ///
 /// Filters answer what is missing without storage: such a step is no measure of rows.
 fn keys(step: &StepRecord) -> Option<u64> {
@@ -119,7 +119,7 @@ fn range_rows(step: &StepRecord) -> Option<u64> {
     rows(step, |kind, counts| is_range(kind).then_some(counts.rows))
 }
 
-/// Returns the keys that operations of one kind looked up; `None` unless they read points.
+/// Returns the keys that operations of one kind requested; `None` unless they read points.
 fn keys_of(step: &StepRecord, kind: OpKind, counts: &OpCounts) -> Option<u64> {
     match kind {
         OpKind::Get | OpKind::FieldRead => Some(counts.done),
@@ -243,7 +243,7 @@ mod tests {
     fn cache_amplification_is_memory_per_byte_answered_from_it() {
         assert_eq!(cache(&[points(0.0)]), Some(0.8), "all rows");
         assert_eq!(cache(&[points(5_000.0)]), Some(1.6), "half of them");
-        // An engine whose index was evicted reads storage more often: it looks worse.
+        // An engine whose index was evicted reads storage more often: its figure is worse.
         assert_eq!(cache(&[points(7_500.0)]), Some(3.2));
         assert_eq!(cache(&[points(10_000.0)]), None, "perhaps none");
         assert_eq!(cache(&[points(23_000.0)]), None);

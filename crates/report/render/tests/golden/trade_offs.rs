@@ -64,7 +64,7 @@ fn sizes_are_rows_of_one_table_and_have_their_own_best() {
     let sizes = [&capped(400), &capped(1_024)];
     insta::assert_snapshot!(shown(&sizes, Format::Markdown, Style::default()));
     let twins = shown(&[&capped(400), &capped(400)], Format::Markdown, Style::default());
-    assert!(twins.contains("2:1 \u{b7} sizes-400/quickstart/2026"), "same sizes are told apart");
+    assert!(twins.contains("2:1 \u{b7} sizes-400/quickstart/2026"), "same sizes are distinguished");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn data_have_a_line_per_metric_and_agree_with_each_other() {
 }
 
 #[test]
-fn colour_marks_what_words_mark() {
+fn colour_marks_what_text_marks() {
     let fixture = capped(400);
     let coloured = Style { has_colour: true, ..Style::default() };
     let text = shown(&[&fixture], Format::Text, coloured);

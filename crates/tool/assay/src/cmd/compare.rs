@@ -41,8 +41,8 @@ pub(crate) struct Args {
     /// Print only this metric, in every step, with its verdicts
     #[arg(long, value_name = "NAME", conflicts_with_all = ["costs", "format"])]
     metric: Option<String>,
-    /// Print what each variant pays for reads, writes, space and cache; several experiments are sizes
-    /// of one question, compared each on its own
+    /// Print what each variant pays for reads, writes, space and cache; several experiments are
+    /// sizes of one question, compared each on its own
     #[arg(long, conflicts_with_all = ["base", "metric", "costs"])]
     rum: bool,
     /// Print the cost tables too

@@ -100,12 +100,18 @@ fn figures_are_those_of_each_experiment_alone() {
 
 #[test]
 fn missing_steps_are_named() {
-    let workspace = Workspace::with_pair("memory", &[]);
-    let output = workspace.assay(&["compare", "pair", "--rum"]);
+    let workspace = Workspace::new();
+    let loads = "steps = [\"fillseq\"]";
+    let steps = EXPERIMENT.lines().find(|line| line.starts_with("steps")).expect("steps");
+    let text = EXPERIMENT.replace(steps, loads).replace("NAME", "load").replace("VALUE", "100");
+    workspace.write("load.toml", text);
+    let run = workspace.assay(&["run", "load.toml"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let output = workspace.assay(&["compare", "load", "--rum"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     let text = output.out.replace('\n', " ");
-    for words in ["Not measured:", "(fwdrange)", "(overwrite)", "one (base)", "NA"] {
-        assert!(text.contains(words), "{words}: {text}");
+    for part in ["Not measured:", "(readrandom)", "(fwdrange)", "tree (base)", "NA"] {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 
@@ -126,6 +132,12 @@ fn another_base_and_unknown_experiments_are_rejected() {
         assert_eq!((found, out.as_str()), (code, ""), "{err}");
         err
     };
-    assert_snapshot!(rejected(&["compare", "small", "--rum", "--base", "log"], 2), @"");
-    assert_snapshot!(rejected(&["compare", "small", "medium", "--rum"], 1), @"");
+    assert_snapshot!(rejected(&["compare", "small", "--rum", "--base", "log"], 2), @"
+    error: the argument '--rum' cannot be used with '--base <VARIANT>'
+
+    Usage: assay compare --rum <EXPERIMENT|RUN>...
+
+    For more information, try '--help'.
+    ");
+    assert_snapshot!(rejected(&["compare", "small", "medium", "--rum"], 1), @"  × no results named `medium` in results; `assay list` shows what is there");
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::row::{COLUMNS, Row, rows};
-use crate::document::{csv, json};
+use crate::document::{csv, json, number};
 use crate::input::Compared;
 use crate::meta::Meta;
 use crate::trust::waived;
@@ -77,9 +77,8 @@ const CSV_COLUMNS: [&str; 17] = [
 fn fields(line: &Line<'_>) -> Vec<String> {
     let line = serde_json::to_value(line).expect("its numbers are finite");
     let field = |name| match &line[name] {
-        Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        value => number(value.as_f64()),
     };
     CSV_COLUMNS.map(field).into()
 }
