@@ -233,6 +233,8 @@ metrics! {
     ENGINE_CACHE_MISSES Count Counter Lower "block cache misses";
     ENGINE_CACHE_BYTES Bytes Gauge Neither "bytes held by the engine's cache";
     ENGINE_MEMTABLE_BYTES Bytes Gauge Neither "bytes held by memtables";
+    ENGINE_CACHE_ENTRIES Count Gauge Neither "entries of the engine's cache: blocks, documents, \
+        blob values";
     ENGINE_CACHE_DATA_BYTES Bytes Gauge Neither "bytes of the block cache that hold data blocks";
     ENGINE_CACHE_INDEX_BYTES Bytes Gauge Neither "bytes of the block cache that hold index blocks";
     ENGINE_CACHE_FILTER_BYTES Bytes Gauge Neither "bytes of the block cache that hold filter \
@@ -362,6 +364,10 @@ metrics! {
         storage per byte put";
     WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put";
     SPACE_AMPLIFICATION Ratio Derived Lower "bytes on storage per byte of live keys and values";
+    CACHE_AMPLIFICATION Ratio Derived Lower "memory held per byte of rows whose uniform point \
+        reads it answers without storage";
+    CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per entry of it, at the \
+        end";
     CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
     STALL_SHARE Share Derived Lower "share of the step in which the engine delayed or stopped \
         writers";
@@ -379,7 +385,12 @@ metrics! {
         per operation of the step";
     RSS_PEAK_BYTES Bytes Derived Lower "largest resident memory of the worker process";
     RSS_PER_CACHE Ratio Derived Lower "largest resident memory per byte of configured cache";
-    READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read";
+    READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read, \
+        over whole runs per point read";
+    STORAGE_READS_PER_POINT_READ Count Derived Lower "read requests to storage per row read, in \
+        steps that only read points";
+    STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \
+        steps that only read ranges";
     WRITER_BYTES_PER_S Bytes Derived Higher "rate the background writer reached";
 }
 

@@ -7,6 +7,8 @@ use statrs::function::gamma::digamma;
 use crate::detectable::cov_of;
 use crate::distribution::fisher;
 use crate::distribution::gamma::{trigamma, trigamma_inverse};
+use crate::distribution::student::half_width;
+use crate::effect::Interval;
 use crate::sample::mean;
 use model::float;
 
@@ -61,6 +63,18 @@ impl CellVariance {
     pub(crate) fn welch(self, other: Self) -> (f64, f64) {
         let [a, b] = [self, other].map(|one| one.variance / (one.df + 1.0));
         (a + b, (a + b).powi(2) / (a * a / self.df + b * b / other.df))
+    }
+
+    /// Returns the 95 % interval of the geometric mean of so many runs with this variance.
+    ///
+    /// `None` without runs or degrees of freedom.
+    ///
+    /// Source: [Student 1908] on logarithms; with a variance pooled over samples as in [Snedecor
+    /// Cochran 1989, section 6.7].
+    pub fn interval(self, mean: f64, runs: u32) -> Option<Interval> {
+        let error = (self.variance / f64::from(runs)).sqrt();
+        let factor = (half_width(0.95, self.df) * error).exp();
+        (runs > 0 && self.df > 0.0).then(|| Interval { low: mean / factor, high: mean * factor })
     }
 
     /// Returns whether the runs differ at all, beyond rounding.
@@ -222,6 +236,22 @@ mod tests {
 
     fn cells(of: &[(f64, f64)]) -> Vec<CellVariance> {
         of.iter().map(|&(variance, df)| CellVariance { variance, df }).collect()
+    }
+
+    #[test]
+    fn the_interval_of_a_mean_is_students_on_logarithms() {
+        // [Fisher Yates 1963, table III], P = 0.05: t is 4.303 at 2 and 2.571 at 5 degrees.
+        let sigma = 0.01_f64;
+        let own = CellVariance::of(&[(-sigma).exp(), 1.0, sigma.exp()]).unwrap();
+        let high = |cell: CellVariance| cell.interval(2.0, 3).unwrap().high / 2.0;
+        let known = |t: f64| (t * sigma / 3.0_f64.sqrt()).exp();
+        assert!((high(own) - known(4.303)).abs() < 1e-5, "{}", high(own));
+        let pooled = own.pooled(CellVariance { variance: sigma * sigma, df: 3.0 });
+        assert!((high(pooled) - known(2.571)).abs() < 1e-5, "{}", high(pooled));
+        let interval = own.interval(2.0, 3).unwrap();
+        assert!((interval.low * interval.high - 4.0).abs() < 1e-12, "the factor is the same");
+        assert_eq!(own.interval(2.0, 0), None);
+        assert_eq!(CellVariance { variance: 0.0, df: 0.0 }.interval(2.0, 1), None);
     }
 
     #[test]

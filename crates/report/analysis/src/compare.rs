@@ -17,6 +17,7 @@ use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::question::Question;
 use crate::samples::{Block, Key, Sample, VariantSamples, numbers, run_samples, step_samples};
+use crate::trade_offs::trade_offs;
 
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
@@ -39,6 +40,7 @@ pub fn compare(
 ) -> Result<Comparison, AnalysisError> {
     check(runs, experiment, base)?;
     let counted = step_samples(runs, &experiment.data, experiment.application.as_ref());
+    let whole_runs = run_samples(runs, &experiment.data, experiment.application.as_ref());
     let noise = noise::known(&counted, noise_history);
     let question = Question { experiment, base, noise: &noise };
     let step = |(key, samples): (&Key, &VariantSamples<'_>)| StepComparison {
@@ -71,9 +73,10 @@ pub fn compare(
         repetitions: experiment.repetitions,
         variants: variant_runs(runs, experiment),
         steps: counted.iter().map(step).collect(),
-        runs: run_samples(runs, &experiment.data).iter().map(whole).collect(),
+        runs: whole_runs.iter().map(whole).collect(),
         families: Families::default(),
         published: check_published(&question, &counted),
+        trade_offs: trade_offs(&question, &whole_runs),
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
         invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
         noise,

@@ -1,10 +1,11 @@
 //! Data types of a comparison.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Durability, OpUnit, metric};
+use model::{Durability, Metric, OpUnit, metric};
 use serde::Serialize;
-use stats::{Effect, Spread};
+use stats::{Effect, Interval, Spread, Verdict};
 
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
@@ -150,6 +151,97 @@ pub struct InvalidRun {
     pub reason: String,
 }
 
+/// One of [`TRADE_OFFS`](crate::TRADE_OFFS) at one level of clients, over all variants.
+///
+/// Less is better.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeOff {
+    /// Level of the clients factor.
+    pub clients: u32,
+    /// The metric.
+    pub metric: Metric,
+    /// One entry per variant, in the order of the comparison's; `None` where it is unknown.
+    pub means: Vec<Option<MeanOfRuns>>,
+    /// Every two variants that both have the metric, once.
+    pub pairs: Vec<Pair>,
+}
+
+/// A metric of one variant with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeanOfRuns {
+    /// Mean, median and range over the runs.
+    #[serde(flatten)]
+    pub spread: Spread,
+    /// 95 % interval of the mean; `None` for one run, without spread, and where a run gave 0.
+    pub interval: Option<Interval>,
+}
+
+/// Two variants, by their positions, and the ratio of their means.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// The variant above the line.
+    pub variant: usize,
+    /// The variant below it.
+    pub base: usize,
+    /// Ratio, interval and verdict, adjusted among the pairs of all trade-offs.
+    pub effect: Effect,
+}
+
+/// Place of a variant among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rank {
+    /// Better than some other variant, and none is better.
+    Best,
+    /// Worse than some other variant, and none is worse.
+    Worst,
+}
+
+impl TradeOff {
+    /// Returns the place of a variant, as far as verdicts on its pairs decide it.
+    ///
+    /// Some other variant is above it, or below it, by a verdict, and none is on the other side:
+    /// by a verdict or, where a pair has no interval, by its mean. Variants that an interval does
+    /// not separate have the same place. Pairs whose verdicts are blocked do not count.
+    ///
+    /// Source: our choice, of all pairs, so that chance in the best of many does not choose what
+    /// the others are compared with.
+    pub fn rank(&self, variant: usize) -> Option<Rank> {
+        let others = (0..self.means.len()).filter(|other| *other != variant);
+        let orders: Vec<_> = others.filter_map(|other| self.order(variant, other)).collect();
+        let is_none = |order| orders.iter().all(|(one, _)| *one != order);
+        if orders.contains(&(Ordering::Less, true)) && is_none(Ordering::Greater) {
+            Some(Rank::Best)
+        } else if orders.contains(&(Ordering::Greater, true)) && is_none(Ordering::Less) {
+            Some(Rank::Worst)
+        } else {
+            None
+        }
+    }
+
+    /// Returns the order of two variants, and whether an interval decides it.
+    ///
+    /// `None` where either is unknown, and where no verdict may be drawn.
+    fn order(&self, one: usize, other: usize) -> Option<(Ordering, bool)> {
+        let mean = |at: usize| Some(self.means.get(at)?.as_ref()?.spread.mean);
+        let by_mean = mean(one)?.total_cmp(&mean(other)?);
+        let is_pair = |pair: &&Pair| {
+            let both = [pair.variant, pair.base];
+            both == [one, other] || both == [other, one]
+        };
+        match self.pairs.iter().find(is_pair).map(|pair| &pair.effect) {
+            Some(effect) if effect.is_blocked => None,
+            Some(Effect { interval: Some(_), verdict, .. }) => match verdict {
+                Verdict::Above | Verdict::Below => Some((by_mean, true)),
+                Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => {
+                    Some((Ordering::Equal, true))
+                }
+            },
+            Some(_) | None => Some((by_mean, false)),
+        }
+    }
+}
+
 /// The variants of one experiment, compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Comparison {
@@ -182,6 +274,11 @@ pub struct Comparison {
     /// Rendered by `render`, with likely reasons.
     #[serde(skip)]
     pub published: Vec<Held>,
+    /// What every variant pays for reads, writes, space and cache, by level of clients.
+    ///
+    /// Rendered by `render`, with the best and the worst.
+    #[serde(skip)]
+    pub trade_offs: Vec<TradeOff>,
     /// Prior noise by metric; without an entry only its cells count.
     pub noise: BTreeMap<String, Noise>,
     /// Runs that did not execute every step.

@@ -4,7 +4,7 @@ use model::{Better, Experiment, count, metric};
 use stats::family::benjamini_hochberg;
 use stats::{Effect, Verdict};
 
-use crate::comparison::{CellComparison, Comparison, Families, Family};
+use crate::comparison::{CellComparison, Comparison, Families, Family, TradeOff};
 
 /// Adjusts the p-values of every family; those of the control are families of their own.
 ///
@@ -43,6 +43,15 @@ fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) ->
     let of_runs = cells.filter(|cell| is_in(&cell.variant)).flat_map(effects);
     secondary.extend(of_runs.filter(|(name, _)| has_direction(name)).map(|(_, effect)| effect));
     [adjust_family(primary, margin), adjust_family(secondary, margin)]
+}
+
+/// Adjusts the p-values of every pair: the pairs of all trade-offs are one family.
+///
+/// Source: [Benjamini Hochberg 1995]; one family is our choice: they are read as one table.
+pub(crate) fn adjust_pairs(trade_offs: &mut [TradeOff], margin: f64) {
+    let pairs = trade_offs.iter_mut().flat_map(|one| &mut one.pairs);
+    let effects = pairs.map(|pair| &mut pair.effect).filter(|effect| effect.p.is_some());
+    adjust_family(effects.collect(), margin);
 }
 
 /// Returns whether one variant is the control of the other: any significant difference is false.

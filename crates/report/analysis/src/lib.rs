@@ -29,6 +29,7 @@ mod question;
 pub mod rate_curve;
 mod samples;
 pub mod scaling;
+pub mod trade_offs;
 pub mod usl;
 pub mod warmup_trim;
 
@@ -37,8 +38,8 @@ mod testing;
 
 pub use compare::compare;
 pub use comparison::{
-    CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, Measured,
-    RunsComparison, StepComparison, VariantRuns, is_given,
+    CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,
+    Pair, Rank, RunsComparison, StepComparison, TradeOff, VariantRuns, is_given,
 };
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
@@ -54,5 +55,6 @@ pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
+pub use trade_offs::TRADE_OFFS;
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -6,7 +6,9 @@ use model::sql::Application;
 use model::{DataShape, Load, Readings, RunRecord};
 use stats::CellVariance;
 
-use crate::metrics::{run_metrics, step_metrics, with_memory, with_writers};
+use crate::metrics::{
+    run_metrics, step_metrics, with_cache_amplification, with_memory, with_writers,
+};
 
 /// A step at one level of the clients factor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +100,8 @@ pub(crate) fn step_samples<'a>(
             let within = profile.map(|one| one.long_run_variance / f64::from(one.seconds));
             sample.within.extend(within);
             let metrics = with_memory(step_metrics(step, data), &run.variant.settings);
+            let own = std::slice::from_ref(step);
+            let metrics = with_cache_amplification(metrics, own, data, application);
             sample.add(block(run), with_writers(metrics, step, application));
         }
     }
@@ -108,11 +112,13 @@ pub(crate) fn step_samples<'a>(
 pub(crate) fn run_samples<'a>(
     runs: &'a [RunRecord],
     data: &DataShape,
+    application: Option<&Application>,
 ) -> BTreeMap<u32, VariantSamples<'a>> {
     let mut all: BTreeMap<u32, VariantSamples<'a>> = BTreeMap::new();
     for run in in_blocks(runs).into_iter().filter(|run| run.end.is_complete()) {
         let samples = all.entry(run.cell.clients).or_default();
         let metrics = with_memory(run_metrics(run, data), &run.variant.settings);
+        let metrics = with_cache_amplification(metrics, &run.steps, data, application);
         samples.of_variant.entry(&run.cell.variant).or_default().add(block(run), metrics);
     }
     all

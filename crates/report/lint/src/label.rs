@@ -68,6 +68,11 @@ pub fn block_verdicts(comparison: &mut Comparison, found: &[LintFinding]) {
     for cell in comparison.runs.iter_mut().flat_map(|runs| &mut runs.cells) {
         block_cell(cell, &base, |name| of_runs.iter().any(|one| one.concerns(None, name)));
     }
+    for pair in comparison.trade_offs.iter_mut().flat_map(|one| &mut one.pairs) {
+        let names = [pair.variant, pair.base].map(|at| &comparison.variants[at].name);
+        let is_blocked = |name: &String| of_runs.iter().any(|one| one.concerns(None, name));
+        pair.effect.is_blocked |= names.into_iter().any(is_blocked);
+    }
     for held in comparison.published.iter_mut().flat_map(|one| &mut one.findings) {
         let published = &held.published;
         let is_blocked = [&published.variant, &published.base]

@@ -39,7 +39,9 @@ mod sentence;
 mod trust;
 mod validity;
 
-pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
+pub use comparison::{
+    CSV_COLUMNS, render_answer, render_comparison, render_metric, render_trade_offs,
+};
 pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};

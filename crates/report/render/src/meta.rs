@@ -1,6 +1,6 @@
 //! Captions: the facts of an experiment.
 
-use model::{Durability, Experiment, Host, Manifest, Waiver};
+use model::{Bytes, DataShape, Durability, Experiment, Host, Manifest, Waiver};
 use serde::Serialize;
 
 use crate::figure::count;
@@ -18,6 +18,10 @@ pub struct Meta {
     pub host: String,
     /// The rows in one line, with any cap on memory.
     pub data: String,
+    /// Number and size of the rows.
+    pub shape: DataShape,
+    /// The cap on memory.
+    pub memory_bytes: Option<Bytes>,
     /// The durability class and its guarantee, or the classes when they differ.
     pub durability: String,
     /// Rules that the author set aside.
@@ -36,6 +40,8 @@ impl Meta {
             question: experiment.question.clone(),
             host: host_line(&manifest.host),
             data: data_line(experiment),
+            shape: experiment.data,
+            memory_bytes: experiment.memory_bytes,
             durability: durability_line(experiment),
             waivers: experiment.waivers.clone(),
             pilot_repetitions: manifest.plan.pilot_repetitions,
@@ -90,8 +96,6 @@ fn durability_line(experiment: &Experiment) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::Bytes;
-
     use super::*;
 
     #[test]

@@ -58,6 +58,7 @@ impl Engine for IndexlogEngine {
     fn state(&self) -> Result<EngineState, EngineError> {
         let state = self.database.state();
         let caches = state.document_cache.bytes + state.block_cache.bytes;
+        let entries = state.document_cache.entries + state.block_cache.entries;
         let (hits, misses) =
             (state.document_hits + state.block_hits, state.document_misses + state.block_misses);
         let readings = [
@@ -77,6 +78,7 @@ impl Engine for IndexlogEngine {
             (metric::ENGINE_CACHE_HITS, hits),
             (metric::ENGINE_CACHE_MISSES, misses),
             (metric::ENGINE_CACHE_BYTES, caches),
+            (metric::ENGINE_CACHE_ENTRIES, entries),
             (metric::ENGINE_CACHE_DATA_BYTES, state.document_cache.bytes),
             (metric::ENGINE_CACHE_INDEX_BYTES, state.block_cache.bytes),
             (metric::ENGINE_MEMTABLE_BYTES, state.write_cache_bytes),

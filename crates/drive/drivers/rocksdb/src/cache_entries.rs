@@ -1,4 +1,4 @@
-//! Bytes in the block cache by kind of entry.
+//! Entries of the block cache, and their bytes by kind.
 //!
 //! The engine scans the whole cache for it, under each shard's lock in turn, at most every ten
 //! seconds (every three minutes with `fast-` in the property's name, from 7.8: too old for short
@@ -71,17 +71,19 @@ fn scan_s(text: &str) -> Option<f64> {
     text.split_once(" last_secs: ")?.1.split_whitespace().next()?.parse().ok()
 }
 
-/// Parses the bytes of each kind; `None` when the text has none.
+/// Parses the number of entries and the bytes of each kind; `None` when the text has none.
 ///
 /// Sizes are printed with three digits or more.
 fn parse(text: &str) -> Option<Readings> {
     const LIST: &str = "Block cache entry stats(count,size,portion): ";
     let list = text.lines().find_map(|line| line.strip_prefix(LIST))?;
-    let names = KINDS.iter().map(|(name, _)| *name).chain([OTHER]);
+    let names = KINDS.iter().map(|(name, _)| *name).chain([OTHER, metric::ENGINE_CACHE_ENTRIES]);
     let mut readings: Readings = names.map(|name| (name, 0.0)).collect();
     for part in list.split_terminator(')') {
         let (kind, numbers) = part.trim().split_once('(')?;
-        let (size, unit) = numbers.split(',').nth(1)?.split_once(' ')?;
+        let (count, rest) = numbers.split_once(',')?;
+        readings.add(metric::ENGINE_CACHE_ENTRIES, count.parse::<u64>().ok()?);
+        let (size, unit) = rest.split(',').next()?.split_once(' ')?;
         let bytes = human_bytes(size, unit)?;
         let name = KINDS.iter().find(|(_, kinds)| kinds.contains(&kind)).map_or(OTHER, |it| it.0);
         readings.add(name, bytes);
@@ -100,7 +102,7 @@ mod tests {
     #[test]
     fn entries_are_summed_by_kind_in_old_and_new_formats() {
         let old = parse(OLD).unwrap();
-        assert_eq!(old.len(), 5);
+        assert_eq!((old.len(), old[metric::ENGINE_CACHE_ENTRIES]), (6, 913.0));
         assert_eq!(old[metric::ENGINE_CACHE_DATA_BYTES], 953_436.0);
         assert_eq!(old[metric::ENGINE_CACHE_FILTER_BYTES], 25_078.0);
         let new = parse(NEW).unwrap();
@@ -125,7 +127,7 @@ mod tests {
         let opening = NEW.replace("collections: 2", "collections: 1");
         let mut early = CacheEntries::default();
         assert!(early.sample(|| Some(opening)).is_empty());
-        assert_eq!(early.sample(|| Some(NEW.to_owned())).len(), 5, "read again at once");
+        assert_eq!(early.sample(|| Some(NEW.to_owned())).len(), 6, "read again at once");
         assert!(entries.sample(|| None).has(OTHER), "the last reading is repeated");
     }
 }

@@ -1,6 +1,6 @@
 //! Storage: requests and bytes per operation, amplifications.
 
-use model::{DataShape, Metric, OpKind, Readings, StepRecord, float, metric};
+use model::{DataShape, Metric, Readings, StepRecord, float, metric};
 
 use super::operations::{operations, ratio, sum};
 use super::server::has_server;
@@ -87,38 +87,9 @@ pub(super) fn read_bytes(counters: &Readings) -> Option<f64> {
 }
 
 /// Returns the server's counter, or that of the worker where no server is.
-fn of_store(counters: &Readings, of_server: Metric, of_worker: Metric) -> Option<f64> {
+pub(super) fn of_store(counters: &Readings, of_server: Metric, of_worker: Metric) -> Option<f64> {
     let own = || counters.value(of_worker).filter(|_| !has_server(counters));
     counters.value(of_server).or_else(own)
-}
-
-/// Returns block or page lookups per point read or range read.
-///
-/// A read of several keys counts as that many. Only of steps that do nothing but read: in a B-tree
-/// writes do lookups too, and the engine's counter does not separate them.
-///
-/// Source: [RocksDB Tuning Guide, "Amplification factors"], there in reads of storage; here cache
-/// hits count as well, so that the cache's size is left out.
-pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
-    let keys = |kind: OpKind| match kind {
-        OpKind::Get | OpKind::Scan | OpKind::FieldRead => Some(1),
-        OpKind::MultiGet => Some(u64::from(step.step.batch_keys)),
-        OpKind::Put
-        | OpKind::Delete
-        | OpKind::Insert
-        | OpKind::Transaction
-        | OpKind::Define
-        | OpKind::PartialUpdate
-        | OpKind::Append
-        | OpKind::ScanSequence => None,
-    };
-    let mut reads = 0_u64;
-    for (kind, summary) in step.clients.iter().chain(&step.writers) {
-        let done = summary.counts.done;
-        let read = if done == 0 { 0 } else { done.saturating_mul(keys(*kind)?) };
-        reads = reads.saturating_add(read);
-    }
-    ratio(step.counters.value(metric::ENGINE_BLOCK_LOOKUPS), Some(float(reads)))
 }
 
 /// Share of what the rows compress to below which they are not on storage but in memory.
@@ -143,11 +114,11 @@ pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
+    use model::metric;
     use model::record::{SettleRecord, SettleSpan};
-    use model::{OpKind, metric};
 
     use crate::step_metrics;
-    use crate::testing::{DATA, load, put, readings, step, summary};
+    use crate::testing::{DATA, load, readings};
 
     #[test]
     fn write_amplification_counts_flush_compaction_and_blobs_once_and_the_log_apart() {
@@ -170,18 +141,6 @@ mod tests {
         let metrics = step_metrics(&load(&[(metric::ENGINE_PAGE_WRITE_BYTES, 50_000.0)]), &DATA);
         assert_eq!(metrics[metric::WRITE_AMPLIFICATION], 5.0);
         assert!(!metrics.has(metric::WRITE_AMPLIFICATION_WITH_WAL));
-    }
-
-    #[test]
-    fn read_amplification_counts_block_lookups() {
-        let mut step = step(0, "readrandom");
-        assert!(!step_metrics(&step, &DATA).has(metric::READ_AMPLIFICATION));
-        step.counters = readings(&[(metric::ENGINE_BLOCK_LOOKUPS, 30_000.0)]);
-        assert_eq!(step_metrics(&step, &DATA)[metric::READ_AMPLIFICATION], 3.0);
-        step.clients = [(OpKind::MultiGet, summary(1_000, 10_000))].into();
-        assert_eq!(step_metrics(&step, &DATA)[metric::READ_AMPLIFICATION], 3.0);
-        step.writers = [put(5)].into();
-        assert!(!step_metrics(&step, &DATA).has(metric::READ_AMPLIFICATION));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod cpu;
 mod io;
 mod open_loop;
 mod operations;
+mod reads;
 mod run;
 mod server;
 mod settle;
@@ -24,6 +25,7 @@ pub(crate) use open_loop::late_share;
 pub use operations::{
     bytes_put, interval_operations, per_op, primary_operations, requests, rows_put,
 };
+pub(crate) use reads::with_cache_amplification;
 pub use run::run_metrics;
 pub use server::{RATE_SUSTAINED, is_of_server, with_writers, writer_rate_target};
 pub use step::{rate_metrics, step_metrics, with_memory};

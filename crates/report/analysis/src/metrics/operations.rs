@@ -91,7 +91,7 @@ pub fn rows_put(step: &StepRecord) -> u64 {
 }
 
 /// Iterates over the counts of clients and background writers.
-fn counts(step: &StepRecord) -> impl Iterator<Item = (OpKind, &OpCounts)> {
+pub(super) fn counts(step: &StepRecord) -> impl Iterator<Item = (OpKind, &OpCounts)> {
     step.clients.iter().chain(&step.writers).map(|(kind, summary)| (*kind, &summary.counts))
 }
 

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use model::{DataShape, Readings, RunRecord, StepRecord, metric};
 
-use super::io;
 use super::operations::bytes_put;
 use super::server::is_of_server;
+use super::{io, reads};
 
 /// Returns the metrics of a whole run, from its steps' totals.
 ///
 /// Deferred work is paid in later steps, so an amplification of one step flatters engines that
 /// defer most. Here all bytes written in all steps are divided by all bytes put. Space
 /// amplification is that at the end of the last step, peak memory the largest of the steps'.
-/// Settles are part of the run.
+/// Settles are part of the run. What reads cost is of the steps that only read.
 ///
 /// Source: as [`crate::step_metrics`], over the run.
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
@@ -22,6 +22,8 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
     let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
     metrics.set(metric::SPACE_AMPLIFICATION, at_end);
+    reads::set(&run.steps, &mut metrics);
+    metrics.set(metric::READ_AMPLIFICATION, reads::lookups_per_point_read(&run.steps));
     // A client's memory is not its server's.
     let is_served = run.steps.iter().any(is_of_server);
     let own = run.steps.iter().filter(|_| !is_served);

@@ -3,7 +3,7 @@
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
 use super::operations::{bytes_put, ratio, set_failed, set_per_op};
-use super::{cpu, io, open_loop, server, settle, throughput, times};
+use super::{cpu, io, open_loop, reads, server, settle, throughput, times};
 
 /// Returns the derived metrics of one step.
 ///
@@ -22,7 +22,11 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     server::set(step, &mut metrics);
     io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
     metrics.set(metric::SPACE_AMPLIFICATION, io::space_amplification(step, data));
-    metrics.set(metric::READ_AMPLIFICATION, io::read_amplification(step));
+    metrics.set(metric::READ_AMPLIFICATION, reads::read_amplification(step));
+    reads::set(std::slice::from_ref(step), &mut metrics);
+    let [cached, entries] = [metric::ENGINE_CACHE_BYTES, metric::ENGINE_CACHE_ENTRIES]
+        .map(|gauge| step.gauges_end.value(gauge));
+    metrics.set(metric::CACHE_BYTES_PER_ENTRY, ratio(cached, entries));
     let counters = &step.counters;
     let lookups = counters.sum(&[metric::ENGINE_CACHE_HITS, metric::ENGINE_CACHE_MISSES]);
     let hits = counters.value(metric::ENGINE_CACHE_HITS);

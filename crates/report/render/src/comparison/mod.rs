@@ -17,6 +17,7 @@ mod search;
 mod section;
 mod sweep;
 mod tables;
+mod trade_offs;
 
 pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
@@ -26,3 +27,5 @@ pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::render_metric;
 pub(crate) use section::Section;
 pub(crate) use tables::{absolute, relative, runs_table};
+pub use trade_offs::render_trade_offs;
+pub(crate) use trade_offs::trade_offs;

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
 use super::{answer, explained, fold, how, memory, method, shape};
-use crate::comparison::problems;
+use crate::comparison::{problems, trade_offs};
 use crate::document::{self, Document, Part, visible};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
@@ -100,7 +100,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
 fn sections(
     input: &ReportInput<'_>,
     compared: &Compared<'_>,
-) -> [(&'static str, &'static str, Vec<Part>); 11] {
+) -> [(&'static str, &'static str, Vec<Part>); 12] {
     let pictures = gallery(&Subject::of(*input, compared));
     let figures = |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect();
     let published = below(published::TITLE, published::document(compared)).collect();
@@ -116,6 +116,7 @@ fn sections(
         ("explained", "Explained", explained::section(input, compared)),
         ("evidence", "More evidence", figures(pictures.more)),
         ("costs", "What it costs", figures(pictures.costs)),
+        ("trade-offs", "Reads, writes, space and cache", trade_offs(compared)),
         ("shape", "Shape of the trees", shape::section(input)),
         ("memory", "Memory", memory::section(input)),
         ("how", "How it was done", how),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::{CellComparison, Comparison, Measured, Noise, StepComparison, VariantRuns};
 use lint::{LintFinding, Place};
 use model::record::Severity;
-use model::{Durability, Host};
+use model::{DataShape, Durability, Host};
 use stats::{Effect, Interval, Method, Prior, SecondEstimate, Spread, Verdict, Why};
 
 use crate::input::Compared;
@@ -58,6 +58,8 @@ impl Sample {
             question: "Which?".to_owned(),
             host: String::new(),
             data: String::new(),
+            shape: DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 },
+            memory_bytes: None,
             durability: String::new(),
             waivers: Vec::new(),
             pilot_repetitions: None,

@@ -14,3 +14,4 @@ mod published;
 mod settle;
 mod steady;
 mod tables;
+mod trade_offs;

@@ -14,7 +14,7 @@ use crate::diagnostic::IntoReport as _;
 /// The factor whose levels are side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Factor {
-    /// The machine: experiments of several, different on purpose
+    // The machine: experiments of several, different on purpose.
     Hosts,
 }
 

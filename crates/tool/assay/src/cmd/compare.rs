@@ -9,7 +9,9 @@ use miette::{Report, Result, miette};
 use model::metric::{self, Kind, METRICS};
 use model::{Label, Metric};
 use plan::nearest;
-use render::{Compared, Format, Meta, Style, render_comparison, render_hosts, render_metric};
+use render::{
+    Compared, Format, Meta, Style, render_comparison, render_hosts, render_metric, render_trade_offs,
+};
 
 use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::analyze;
@@ -27,9 +29,10 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart                          against the experiment's own base case
   assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
   assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
+  assay compare docs-1k docs-4k --rum               reads, writes, space and cache, size by size
   assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
-  assay compare quickstart/20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
+  assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
 Exit code: 0 with results, 1 on an error, 3 if nothing was measured.")]
 pub(crate) struct Args {
@@ -42,11 +45,15 @@ pub(crate) struct Args {
     /// Print only this metric, in every step, with its verdicts
     #[arg(long, value_name = "NAME", conflicts_with_all = ["costs", "format"])]
     metric: Option<String>,
+    /// Print what each variant pays for reads, writes, space and cache; several experiments are
+    /// sizes of one question, compared each on its own
+    #[arg(long, conflicts_with_all = ["base", "metric", "costs"])]
+    rum: bool,
     /// Print the cost tables too
     #[arg(long)]
     costs: bool,
     /// Compare the hosts of the experiments, and how much each varies, instead of the variants
-    #[arg(long, value_name = "FACTOR", conflicts_with = "costs")]
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "rum"])]
     across: Option<Factor>,
     /// Output format: text, markdown, csv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
@@ -66,6 +73,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         ui.rendered(&render_hosts(&across, &experiments, args.format, ui.style()));
         return Ok(ExitCode::SUCCESS);
     }
+    if args.rum {
+        return trade_offs(args, &results, ui);
+    }
     let joined = JoinedResults::of(&results, &args.experiments, args.window)?;
     let (experiment, hosts) = (&joined.experiment, joined.hosts());
     let base = args.base.as_deref().unwrap_or(&experiment.base);
@@ -81,6 +91,28 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         None => render_comparison(&compared, args.format, style),
     });
     Ok(exit_code(compared.label()))
+}
+
+/// Prints the trade-offs of the experiments, each compared on its own.
+fn trade_offs(args: &Args, results: &Results, ui: &Ui) -> Result<ExitCode> {
+    let joined =
+        args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
+    let joined = joined.collect::<Result<Vec<_>>>()?;
+    let mut analyzed = Vec::new();
+    for JoinedResults { experiment, manifests, runs } in &joined {
+        let hosts: Vec<_> = manifests.iter().map(|manifest| &manifest.host).collect();
+        let one = analyze(experiment, &hosts, runs, &experiment.base, results)?;
+        analyzed.push((one, Meta::of(&manifests[0])));
+    }
+    let sizes = joined.iter().zip(&analyzed).map(|(joined, (one, meta))| {
+        let host = &joined.manifests[0].host;
+        Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
+    });
+    let sizes: Vec<Compared<'_>> = sizes.collect();
+    ui.rendered(&render_trade_offs(&sizes, args.format, ui.style()));
+    // The best label of all: one size with results is a result.
+    let label = sizes.iter().map(Compared::label).min();
+    Ok(label.map_or(ExitCode::SUCCESS, exit_code))
 }
 
 /// Returns the exit code of a comparison with that label.

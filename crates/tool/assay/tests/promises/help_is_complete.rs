@@ -284,6 +284,8 @@ fn compare_and_report_help_is_complete() {
     Options:
           --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
           --metric <NAME>    Print only this metric, in every step, with its verdicts
+          --rum              Print what each variant pays for reads, writes, space and cache; several
+                             experiments are sizes of one question, compared each on its own
           --costs            Print the cost tables too
           --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
           --whole            Measure whole steps, without trimming the warm-up
@@ -298,6 +300,7 @@ fn compare_and_report_help_is_complete() {
       assay compare quickstart                          against the experiment's own base case
       assay compare quickstart --base lmdb --costs      another base, with CPU, IO and space
       assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
+      assay compare docs-1k docs-4k --rum               reads, writes, space and cache, size by size
       assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
 

@@ -1,0 +1,8 @@
+//! Reads, writes, space and cache side by side: what `compare --rum` prints.
+
+mod data;
+mod row;
+mod table;
+
+pub use table::render_trade_offs;
+pub(crate) use table::trade_offs;
