@@ -8,7 +8,7 @@ use stats::Spread;
 use crate::comparison::{MeanOfRuns, Pair, TradeOff};
 use crate::family::adjust_pairs;
 use crate::question::Question;
-use crate::samples::{Sample, VariantSamples, numbers};
+use crate::samples::{Sample, VariantSamples, numbers, variance};
 
 /// Metrics of whole runs that an engine can trade for each other, in the order of tables.
 ///
@@ -23,6 +23,11 @@ pub const TRADE_OFFS: [Metric; 6] = [
     metric::SPACE_AMPLIFICATION,
     metric::CACHE_AMPLIFICATION,
 ];
+
+/// Fewest runs whose own variance makes the interval of their mean.
+///
+/// Our choice, as for Welch's test: fewer hardly know it, and the variants' is pooled.
+const OWN_VARIANCE_FROM: u32 = 5;
 
 /// Returns every trade-off at every level of clients, pairs adjusted.
 pub(crate) fn trade_offs(
@@ -47,12 +52,12 @@ fn trade_off(
 ) -> TradeOff {
     let none = Sample::default();
     let of = |name: &str| samples.of_variant.get(name).unwrap_or(&none).values(metric);
-    // Pooled, as that of pairs is: three runs alone hardly know their variance.
-    let variance = samples.variances().get(metric.name).copied();
+    let pooled = samples.variances().get(metric.name).copied();
     let mean = |name: &str| {
         let spread = Spread::of(&numbers(of(name)))?;
         let is_known = spread.n > 1 && spread.min > 0.0;
-        let variance = variance.filter(|_| is_known);
+        let own = variance(of(name)).filter(|_| spread.n >= OWN_VARIANCE_FROM);
+        let variance = own.or(pooled).filter(|_| is_known);
         let interval = variance.and_then(|variance| variance.interval(spread.mean, spread.n));
         Some(MeanOfRuns { spread, interval })
     };
@@ -81,13 +86,18 @@ mod tests {
 
     /// Three runs of a variant with about that write amplification.
     fn writing(variant: &str, amplification: f64) -> Vec<RunRecord> {
+        noisy(variant, amplification, &[1.0, 1.01, 0.99])
+    }
+
+    /// A run for each factor of a write amplification.
+    fn noisy(variant: &str, amplification: f64, factors: &[f64]) -> Vec<RunRecord> {
         let put = 10_000.0 * amplification;
-        let of = |(repetition, noise): (u32, f64)| {
+        let of = |(repetition, noise): (u32, &f64)| {
             let mut one = run(variant, repetition, 1_000);
             one.steps = vec![load(&[(metric::PROCESS_WRITE_BYTES, put * noise)])];
             one
         };
-        (1..).zip([1.0, 1.01, 0.99]).map(of).collect()
+        (1..).zip(factors).map(of).collect()
     }
 
     fn ranks(variants: &[(&str, f64)]) -> Vec<Option<Rank>> {
@@ -153,6 +163,20 @@ mod tests {
         assert_eq!(only.rank(0), Some(Rank::Best));
         only.pairs[0].effect.is_blocked = true;
         assert_eq!((only.rank(0), only.rank(1)), (None, None));
+    }
+
+    /// Goal: a noisy neighbour widens the interval of few runs, and not that of five.
+    #[test]
+    fn variance_is_pooled_below_five_runs() {
+        let width = |runs: usize| {
+            let (quiet, loud) = ([1.0, 1.01, 0.99, 1.01, 0.99], [1.0, 1.3, 0.7, 1.3, 0.7]);
+            let all = [noisy("a", 2.0, &quiet[..runs]), noisy("b", 9.0, &loud[..runs])].concat();
+            let spec = experiment(&["a", "b"], 3);
+            let found = compare(&all, &spec, "a", &NoiseHistory::default()).unwrap().trade_offs;
+            let of_a = found.iter().find_map(|one| one.means[0]).unwrap().interval.unwrap();
+            of_a.high / of_a.low
+        };
+        assert!(width(4) > 1.3 && width(5) < 1.05, "{} {}", width(4), width(5));
     }
 
     #[test]

@@ -60,9 +60,8 @@ pub(crate) fn with_cache_amplification(
 /// Source: [RocksDB Tuning Guide, "Amplification factors"], there in reads of storage; here cache
 /// hits count as well, so that the cache's size is left out.
 pub(super) fn read_amplification(step: &StepRecord) -> Option<f64> {
-    let reads = rows(step, |kind, counts| match kind {
-        OpKind::Scan => Some(counts.done),
-        kind => keys_of(step, kind, counts),
+    let reads = rows(step, |kind, counts| {
+        keys_of(step, kind, counts).or_else(|| (kind == OpKind::Scan).then_some(counts.done))
     });
     ratio(lookups(&step.counters), reads.map(float))
 }

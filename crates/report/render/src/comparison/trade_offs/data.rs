@@ -3,7 +3,6 @@
 use analysis::{MeanOfRuns, Rank};
 use model::{Label, Waiver};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::row::{COLUMNS, Row, rows};
 use crate::document::{csv, json, number};
@@ -76,9 +75,9 @@ const CSV_COLUMNS: [&str; 17] = [
 /// Returns the fields of a line in the order of the columns.
 fn fields(line: &Line<'_>) -> Vec<String> {
     let line = serde_json::to_value(line).expect("its numbers are finite");
-    let field = |name| match &line[name] {
-        Value::String(text) => text.clone(),
-        value => number(value.as_f64()),
+    let field = |name| {
+        let text = line[name].as_str().map(str::to_owned);
+        text.unwrap_or_else(|| number(line[name].as_f64()))
     };
     CSV_COLUMNS.map(field).into()
 }

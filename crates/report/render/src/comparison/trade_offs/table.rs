@@ -21,7 +21,7 @@ const MEANINGS: &str = "Of whole runs, settles included; less is better.   read:
 /// What marks and intervals are.
 const MARKS: &str = "best: better than some other variant with a figure in its size and level, and none \
     is better; worst likewise; by verdicts on all pairs, adjusted among them. Several may be best, and \
-    without a verdict none is.   [low, high]: 95 % interval of the mean, variance pooled over the variants; \
+    without a verdict none is.   [low, high]: 95 % interval of the mean, with the variance of its runs, or below five that of all variants; \
     [smallest..largest run] where there is none";
 
 /// Returns the table of these sizes in `format`: a row per size, level of clients and variant.
