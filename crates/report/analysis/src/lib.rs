@@ -14,6 +14,7 @@
 pub mod budget;
 pub mod compare;
 pub mod comparison;
+pub mod device;
 pub mod error;
 pub mod explain;
 pub mod family;
@@ -39,6 +40,7 @@ pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, Measured,
     RunsComparison, StepComparison, VariantRuns, is_given,
 };
+pub use device::{DeviceFigure, Saturation, device_figures, is_bogus, saturations};
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
 pub use join::join;

@@ -42,4 +42,5 @@ mod servers_start_below_a_closed_home;
 mod settles_have_spans_of_their_own;
 mod shipped_experiments_and_applications_are_valid;
 mod sql_errors_precede_the_load;
+mod storage_is_measured;
 mod unknown_names_and_types_are_rejected;
