@@ -172,7 +172,7 @@ pub struct DeviceTarget {
 }
 
 /// Rounds of random writes at one level of fullness.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyLevel {
     /// How full the device or file system was, as a share.
     pub full: f64,

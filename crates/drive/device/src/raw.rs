@@ -57,10 +57,10 @@ impl RawDevice {
         }
         let flags = OFlags::EXCL.union(OFlags::CLOEXEC).bits().cast_signed();
         let file = OpenOptions::new().read(true).write(is_writable).custom_flags(flags).open(&path);
-        let file = file.map_err(|error| match error.kind() {
+        let file = file.map_err(|error| match error.kind() == ErrorKind::ResourceBusy {
             // Also of a mount in another namespace.
-            ErrorKind::ResourceBusy => refuse("the kernel reports that it is in use".to_owned()),
-            _ => DeviceError::File(path.clone(), error),
+            true => refuse("the kernel reports that it is in use".to_owned()),
+            false => DeviceError::File(path.clone(), error),
         })?;
         let sectors = std::fs::read_to_string(sys_dir.join("size")).unwrap_or_default();
         let size = sectors.trim().parse::<u64>().unwrap_or(0).saturating_mul(512);

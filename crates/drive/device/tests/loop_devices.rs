@@ -4,8 +4,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use device::{Fio, Job, Place, RawDevice, TestFile, Work, directory, settings};
-use model::{Access, Bytes, IoTest};
+use device::{
+    Fio, Job, Place, RawDevice, TestFile, Work, WriteBudget, directory, settings, settle,
+};
+use model::{Access, Bytes, IoTest, SteadyLevel};
 
 /// Size of the image: XFS takes 300 MiB at least. It is sparse.
 const IMAGE: u64 = 512 << 20;
@@ -39,14 +41,14 @@ impl Loop {
     }
 
     fn path(&self) -> &str {
-        self.path.to_str().unwrap()
+        self.path.to_str().expect("losetup prints ASCII")
     }
 
     fn mount(&self, kind: &str) -> Result<Mounted, String> {
         let force = if kind == "ext4" { "-F" } else { "-f" };
         run(&format!("mkfs.{kind}"), &["-q", force, self.path()])?;
         let point = self.dir.path().join(kind);
-        fs::create_dir(&point).unwrap();
+        fs::create_dir(&point).map_err(|error| error.to_string())?;
         run("mount", &["-t", kind, self.path(), &point.to_string_lossy()])?;
         Ok(Mounted(point))
     }
@@ -68,6 +70,7 @@ impl Drop for Mounted {
 }
 
 /// Returns fio and a loop device, or prints why there is none.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn storage() -> Option<(Fio, Loop)> {
     let found = Fio::find().map_err(|error| error.to_string());
     match found.and_then(|fio| Ok((fio, Loop::attach()?))) {
@@ -95,6 +98,12 @@ fn a_raw_device_is_only_read_unless_it_may_be_destroyed() {
     let writable = RawDevice::open(&device.path, true).unwrap().limited(SIZE);
     writable.fill(&fio, writable.place(), &mut |_| true).unwrap();
     assert!(writable.reads_as_zeros().unwrap() < 0.01);
+    let mut level = SteadyLevel { round_s: 1, written_bytes: SIZE, ..SteadyLevel::default() };
+    let mut budget = WriteBudget { left: Bytes(8 << 20) };
+    let raw = (writable.place(), Access::Raw, Path::new("/"));
+    settle(&fio, raw, (&mut level, &mut budget), &mut |_| true).unwrap();
+    assert!(level.written_bytes > SIZE && level.written_bytes.0 <= SIZE.0 + (8 << 20), "{level:?}");
+    assert!(level.is_steady || level.ended == "the write limit is reached", "{level:?}");
     let sys_dir = directory(writable.name());
     assert!(settings(&sys_dir).iter().any(|(name, _)| name == "logical_block_size"));
     let sample = test(&fio, writable.place(), (Access::Raw, Path::new("/")), &sys_dir);
@@ -109,7 +118,7 @@ fn test(
     sys_dir: &Path,
 ) -> model::IoSample {
     let work = Work::Test(IoTest::RandRead4k, 1);
-    fio.run(&Job { place, access, work, jobs: 2, seed: 1 }, dir, Some(sys_dir)).unwrap()
+    fio.run(&Job { place, access, work, jobs: 2, seed: 1 }, dir, Some(sys_dir)).expect("fio runs")
 }
 
 /// Goal: on each file system a sparse file is found and a filled one is none; reads reach the

@@ -194,8 +194,12 @@ fn issued(test: IoTest, run: &IoSample) -> Option<(u64, u64)> {
     let all = run.issued.as_ref()?;
     Some(match test {
         IoTest::RandRw4k => (all.reads + all.writes, all.read_bytes + all.write_bytes),
-        _ if test.is_read_only() => (all.reads, all.read_bytes),
-        _ => (all.writes, all.write_bytes),
+        IoTest::RandRead512 | IoTest::RandRead4k | IoTest::RandRead16k => {
+            (all.reads, all.read_bytes)
+        }
+        IoTest::RandWrite4k | IoTest::Write128k | IoTest::Fdatasync4k => {
+            (all.writes, all.write_bytes)
+        }
     })
 }
 

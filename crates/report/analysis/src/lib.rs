@@ -29,6 +29,7 @@ mod question;
 pub mod rate_curve;
 mod samples;
 pub mod scaling;
+pub mod storage_use;
 pub mod usl;
 pub mod warmup_trim;
 
@@ -54,5 +55,6 @@ pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
+pub use storage_use::{StorageUse, is_profile_of, storage_uses};
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

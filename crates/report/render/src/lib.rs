@@ -40,7 +40,7 @@ mod trust;
 mod validity;
 
 pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
-pub use device::{render_device, render_device_page, render_devices};
+pub use device::{render_device, render_device_page, render_devices, render_storage_uses};
 pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};

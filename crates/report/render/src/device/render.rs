@@ -247,6 +247,18 @@ mod tests {
     use super::*;
     use crate::device::render_device_page;
 
+    fn level() -> SteadyLevel {
+        SteadyLevel {
+            full: 0.5,
+            size_bytes: Bytes::GIB,
+            writes_per_s: vec![9e4, 4e4, 3e4],
+            round_s: 60,
+            written_bytes: Bytes(5 << 30),
+            is_steady: false,
+            ended: "the write limit is reached".to_owned(),
+        }
+    }
+
     fn record(id: &str, per_s: f64, never_written: f64) -> DeviceRecord {
         let cell = |test: IoTest, jobs: u32| {
             let run = |of: f64| {
@@ -291,15 +303,6 @@ mod tests {
             never_written_by: "extents".to_owned(),
             queue: vec![("logical_block_size".to_owned(), "512".to_owned())],
         };
-        let level = SteadyLevel {
-            full: 0.5,
-            size_bytes: Bytes::GIB,
-            writes_per_s: vec![9e4, 4e4, 3e4],
-            round_s: 60,
-            written_bytes: Bytes(5 << 30),
-            is_steady: false,
-            ended: "the write limit is reached".to_owned(),
-        };
         DeviceRecord {
             schema: DEVICE_SCHEMA,
             id: id.to_owned(),
@@ -316,7 +319,7 @@ mod tests {
                 cell(IoTest::Fdatasync4k, 1),
                 refused,
             ],
-            steady: vec![level],
+            steady: vec![level()],
             is_complete: false,
         }
     }

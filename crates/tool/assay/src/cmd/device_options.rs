@@ -48,9 +48,16 @@ pub(crate) struct Measure {
     /// Leave the file sparse: results are bogus, and show by how much
     #[arg(long)]
     pub(crate) no_fill: bool,
+    #[command(flatten)]
+    pub(crate) steady: Steady,
+}
+
+/// Writes until the rate is steady.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Steady {
     /// Write at 50, 70 and 90 % full until the rate is steady, instead of the tests
     #[arg(long, requires = "write_limit")]
-    pub(crate) until_steady: bool,
+    until_steady: bool,
     /// Most bytes that --until-steady writes
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "until_steady")]
     pub(crate) write_limit: Option<Bytes>,
@@ -76,14 +83,16 @@ impl Measure {
                 again.display()
             ));
         }
-        let Some(limit) = self.write_limit else { return Ok(()) };
+        let Some(limit) = self.steady.write_limit.filter(|_| self.steady.until_steady) else {
+            return Ok(());
+        };
         if self.raw.is_some() && self.destroy.is_none() {
             return Err(miette!(
                 help = "repeat its name with --destroy, or give a directory with --path",
                 "--until-steady writes, and a raw device is only read"
             ));
         }
-        if self.yes || is_confirmed(storage, limit) {
+        if self.steady.yes || is_confirmed(storage, limit) {
             return Ok(());
         }
         Err(miette!(

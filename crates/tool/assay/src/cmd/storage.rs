@@ -90,7 +90,7 @@ pub(crate) fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<Devi
         is_complete: false,
     };
     warn_of_leftovers(args, ui);
-    if let Some(limit) = args.write_limit {
+    if let Some(limit) = args.steady.write_limit {
         until_steady(args, (&storage, results), (&mut record, limit), ui)?;
     } else {
         let cells = cells(args, &storage);
@@ -224,37 +224,50 @@ fn fill(storage: &Storage, access: Access, place: &Place, ui: &Ui) -> Result<()>
     filled.into_report()
 }
 
-/// Returns what is known of a target.
+/// Returns a target with the share that was never written.
 fn target(
     args: &Measure,
     storage: &Storage,
     access: Access,
     filesystem: Option<&String>,
 ) -> Result<DeviceTarget> {
-    let is_raw = access == Access::Raw;
-    let [of_file, of_raw] = &storage.sys_dirs;
-    let sys_dir = if is_raw { of_raw } else { of_file };
     let never_written = match (&storage.raw, &storage.file) {
-        (Some(raw), _) if is_raw => Ok((raw.reads_as_zeros().into_report()?, "read as zeros")),
+        (Some(raw), _) if access == Access::Raw => {
+            Ok((raw.reads_as_zeros().into_report()?, "places that read as zeros"))
+        }
         (_, Some(file)) => file.never_written().map(|share| (share, "extents of the file")),
         _ => unreachable!("an access that leads somewhere has a file or a device"),
     };
-    let path = if is_raw { &args.raw } else { &args.path };
-    let name = sys_dir.as_ref().and_then(|dir| dir.file_name());
     let (never_written, never_written_by) = match never_written {
         Ok((share, by)) => (Some(share), by.to_owned()),
         Err(error) => (None, error.to_string()),
     };
-    Ok(DeviceTarget {
+    let known = known_target(args, storage, access, filesystem);
+    Ok(DeviceTarget { never_written, never_written_by, ..known })
+}
+
+/// Returns what is known of a target before it is read.
+fn known_target(
+    args: &Measure,
+    storage: &Storage,
+    access: Access,
+    filesystem: Option<&String>,
+) -> DeviceTarget {
+    let is_raw = access == Access::Raw;
+    let [of_file, of_raw] = &storage.sys_dirs;
+    let sys_dir = if is_raw { of_raw } else { of_file };
+    let path = if is_raw { &args.raw } else { &args.path };
+    let name = sys_dir.as_ref().and_then(|dir| dir.file_name());
+    DeviceTarget {
         path: path.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
         is_raw,
         device: name.map(|name| name.to_string_lossy().into_owned()),
         filesystem: filesystem.filter(|_| !is_raw).cloned(),
         size_bytes: storage.of(access).map_or(Bytes(0), |(place, _, _)| place.size),
-        never_written,
-        never_written_by,
+        never_written: None,
+        never_written_by: String::new(),
         queue: sys_dir.as_deref().map(settings).unwrap_or_default(),
-    })
+    }
 }
 
 /// Runs all cells, repetition by repetition; every second one backwards, so that drift cancels.
@@ -314,16 +327,13 @@ fn until_steady(
     ui: &Ui,
 ) -> Result<()> {
     let mut budget = WriteBudget { left: limit };
+    let access = if storage.raw.is_some() { Access::Raw } else { Access::Direct };
+    record.targets.push(DeviceTarget {
+        never_written_by: "it is filled at each level".to_owned(),
+        ..known_target(args, storage, access, record.host.filesystem.as_ref())
+    });
     for full in LEVELS {
-        let mut level = SteadyLevel {
-            full,
-            size_bytes: Bytes(0),
-            writes_per_s: Vec::new(),
-            round_s: ROUND_S,
-            written_bytes: Bytes(0),
-            is_steady: false,
-            ended: String::new(),
-        };
+        let mut level = SteadyLevel { full, round_s: ROUND_S, ..SteadyLevel::default() };
         match one_level(args, storage, (&mut level, &mut budget), ui) {
             Ok(()) => {}
             Err(DeviceError::NoRoom(..)) => level.ended = "the disk floor".to_owned(),
