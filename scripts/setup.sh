@@ -2,7 +2,8 @@
 # Installs the missing packages for building and running Assay. Uses apt only when something is
 # missing; works without network when nothing is. `setup.sh test` adds cargo-deny, and the engines
 # and allocators that `make test` tries, where the distribution has them; `setup.sh models` adds what
-# verifies the models, and `setup.sh peers` what `make bench-peers` compares with.
+# verifies the models, `setup.sh device` what `assay device` measures with, and `setup.sh peers` what
+# `make bench-peers` compares with.
 set -euo pipefail
 
 log() { printf 'setup: %s\n' "$*"; }
@@ -70,11 +71,18 @@ if [ "${1-}" = test ]; then
     would_try libjemalloc.so.2 libjemalloc2
     would_try libtcmalloc_minimal.so.4 libtcmalloc-minimal4
     would_try libmimalloc.so.2 libmimalloc2.0
+    # Storage is measured with fio, in tests on loop devices with these file systems.
+    command -v fio >/dev/null || optional+=(fio)
+    command -v mkfs.xfs >/dev/null || optional+=(xfsprogs)
+    command -v mkfs.btrfs >/dev/null || optional+=(btrfs-progs)
     install_deny
 fi
 if [[ "${1-}" =~ ^(test|models)$ ]] && ! command -v spin >/dev/null; then
     log "missing: spin (it verifies the models, which is skipped without)"
     optional+=(spin)
+fi
+if [ "${1-}" = device ]; then
+    command -v fio >/dev/null || lacks "fio" "assay device measures storage with it" fio
 fi
 if [ "${1-}" = peers ]; then
     command -v db_bench >/dev/null ||

@@ -12,6 +12,7 @@ pub mod allocator;
 pub mod buckets;
 pub mod build;
 pub mod capability;
+pub mod device;
 pub mod experiment;
 mod failure;
 mod finding;
@@ -45,6 +46,10 @@ pub use allocator::{Allocator, Bin, MallocRecord};
 pub use buckets::Buckets;
 pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
+pub use device::{
+    Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, IoSample, IoTest, IoTotals,
+    IssuedRequests, SteadyLevel,
+};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
 pub use host::Host;
 pub use label::{Label, Waiver};

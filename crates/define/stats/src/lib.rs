@@ -22,6 +22,7 @@ pub mod planning;
 pub mod prior;
 pub mod proportion;
 pub mod rank;
+pub mod rounds;
 pub mod sample;
 pub mod series;
 pub mod testing;

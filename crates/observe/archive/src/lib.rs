@@ -14,6 +14,7 @@
 
 mod checksum;
 mod derived;
+mod device;
 mod error;
 mod experiment;
 mod log;

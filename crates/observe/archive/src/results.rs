@@ -39,6 +39,11 @@ impl Results {
         Self::at(path.ancestors().nth(2).unwrap_or(path))
     }
 
+    /// Returns the root directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Creates the directory of a new experiment.
     ///
     /// # Errors

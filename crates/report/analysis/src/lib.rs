@@ -14,6 +14,7 @@
 pub mod budget;
 pub mod compare;
 pub mod comparison;
+pub mod device;
 pub mod error;
 pub mod explain;
 pub mod family;
@@ -29,6 +30,7 @@ mod question;
 pub mod rate_curve;
 mod samples;
 pub mod scaling;
+pub mod storage_use;
 pub mod trade_offs;
 pub mod usl;
 pub mod warmup_trim;
@@ -41,6 +43,7 @@ pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,
     Pair, Rank, RunsComparison, StepComparison, TradeOff, VariantRuns, is_given,
 };
+pub use device::{DeviceFigure, Saturation, device_figures, is_bogus, saturations};
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
 pub use hosts::{AcrossHosts, CellAcross, GOOD_COV, HostRuns, OnHost, Setup, across_hosts};
@@ -55,6 +58,7 @@ pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
+pub use storage_use::{StorageUse, is_profile_of, storage_uses};
 pub use trade_offs::TRADE_OFFS;
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -13,6 +13,7 @@
 //! a section of the page, [`html`].
 
 pub mod comparison;
+pub mod device;
 mod document;
 pub mod explain;
 pub mod figure;
@@ -42,6 +43,7 @@ mod validity;
 pub use comparison::{
     CSV_COLUMNS, render_answer, render_comparison, render_metric, render_trade_offs,
 };
+pub use device::{render_device, render_device_page, render_devices, render_storage_uses};
 pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};

@@ -59,6 +59,8 @@ enum Verb {
     Verify(cmd::verify::Args),
     /// Measure checksums and compression of single blocks
     Micro(cmd::micro::Args),
+    /// Measure what storage does, with fio: throughput and response time by jobs and access
+    Device(Box<cmd::device::Args>),
     /// List workloads, or show the application of SQL servers
     Workload(cmd::workload::Args),
     /// List, get, add, build, prove, remove or show engine builds
@@ -105,6 +107,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Report(args) => cmd::report::run(&args, environment, ui),
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
         Verb::Micro(args) => cmd::micro::run(&args, environment, ui),
+        Verb::Device(args) => cmd::device::run(&args, environment, ui),
         Verb::Workload(args) => cmd::workload::run(&args, ui),
         Verb::Engine(args) => cmd::engine::run(&args, environment, ui),
         Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),

@@ -10,6 +10,7 @@
 mod axis;
 mod bars;
 mod cpu;
+mod device;
 mod gallery;
 mod history;
 mod mark;
@@ -25,6 +26,7 @@ mod subject;
 mod times;
 mod verdicts;
 
+pub(crate) use device::device_pictures;
 pub(crate) use gallery::gallery;
 pub(crate) use history::histories;
 pub(crate) use picture::{Picture, STYLE};

@@ -38,6 +38,13 @@ pub(crate) struct Panel<'a, C> {
     up: (f64, f64),
 }
 
+impl<'a, C> Panel<'a, C> {
+    /// Returns a panel that is of no variant.
+    pub(crate) fn lone(heading: String, curve: &'a C, (across, up): (f64, (f64, f64))) -> Self {
+        Self { heading, colour: super::palette::INK, curve: Some(curve), across, up }
+    }
+}
+
 /// Returns a panel per variant of one step; `curve` finds that of a variant.
 pub(crate) fn panels<'a, C>(
     subject: &Subject<'_>,

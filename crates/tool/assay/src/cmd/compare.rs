@@ -10,7 +10,8 @@ use model::metric::{self, Kind, METRICS};
 use model::{Label, Metric};
 use plan::nearest;
 use render::{
-    Compared, Format, Meta, Style, render_comparison, render_hosts, render_metric, render_trade_offs,
+    Compared, Format, Meta, Style, render_comparison, render_hosts, render_metric,
+    render_trade_offs,
 };
 
 use super::across::{Factor, Request, compare_hosts};

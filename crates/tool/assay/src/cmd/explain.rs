@@ -3,12 +3,14 @@
 use std::process::ExitCode;
 
 use analysis::explain::Question;
-use analysis::{Comparison, Explanation, StepComparison, explain};
+use analysis::{
+    Comparison, Explanation, StepComparison, StorageUse, explain, is_profile_of, storage_uses,
+};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
-use model::Experiment;
-use render::{Compared, Format, Meta, render_explanations};
+use model::{Experiment, Host, RunRecord};
+use render::{Compared, Format, Meta, render_explanations, render_storage_uses};
 
 use super::analyzed::analyze;
 use super::steady::Window;
@@ -86,7 +88,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             blocking: &blocking(step),
         })
     };
-    let explanations: Vec<Explanation> = steps.into_iter().filter_map(explained).collect();
+    let explanations: Vec<Explanation> = steps.iter().copied().filter_map(explained).collect();
     if explanations.is_empty() {
         let step = args.step.as_ref().map(|step| format!("step `{step}`"));
         return Err(miette!(
@@ -100,7 +102,32 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let meta = Meta::of(&manifest);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
     ui.rendered(&render_explanations(&compared, &explanations, args.format, ui.style()));
+    // JSON is one value.
+    if args.format != Format::Json {
+        print_storage_uses(args, &results, (&manifest.host, &runs, &steps), ui);
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints how much of the device's rates the variants use, where its profile is known.
+fn print_storage_uses(
+    args: &Args,
+    results: &Results,
+    (host, runs, steps): (&Host, &[RunRecord], &[&StepComparison]),
+    ui: &Ui,
+) {
+    let mut profiles = results.devices().0.into_iter();
+    let Some(profile) = profiles.rfind(|one| is_profile_of(one, host)) else { return };
+    let of_step = |step: &&StepComparison| {
+        let of = |variant: &String| storage_uses(&profile, runs, step, variant);
+        let uses: Vec<StorageUse> = [&args.a, &args.b].into_iter().flat_map(of).collect();
+        uses.into_iter().map(|of| (step.name.clone(), of)).collect::<Vec<_>>()
+    };
+    let uses: Vec<(String, StorageUse)> = steps.iter().flat_map(of_step).collect();
+    if !uses.is_empty() {
+        let text = render_storage_uses(&profile, &uses, args.format, ui.style());
+        ui.rendered(&format!("\n{text}"));
+    }
 }
 
 /// Returns the named experiment, or the newest with both variants.

@@ -17,6 +17,7 @@ const COMMANDS: &[&str] = &[
     "report",
     "verify",
     "micro",
+    "device",
     "workload",
     "engine",
     "completions",
@@ -51,6 +52,7 @@ fn commands_are_listed_in_workflow_order() {
       report       Write the HTML report of an experiment, or a Markdown post with pictures
       verify       Check stored files against their checksums, and records against their seconds
       micro        Measure checksums and compression of single blocks
+      device       Measure what storage does, with fio: throughput and response time by jobs and access
       workload     List workloads, or show the application of SQL servers
       engine       List, get, add, build, prove, remove or show engine builds
       completions  Print the completions of a shell

@@ -1,0 +1,239 @@
+//! Storage measurements: rates and response times of a device.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::names::names;
+use crate::units::Bytes;
+
+/// Schema of [`DeviceRecord`].
+pub const DEVICE_SCHEMA: u32 = 1;
+
+/// How the storage is accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// The block device itself, with `O_DIRECT`.
+    Raw,
+    /// A file opened with `O_DIRECT`.
+    Direct,
+    /// A file read and written through the page cache.
+    Buffered,
+}
+
+names!(Access, "an access": Raw "raw", Direct "direct", Buffered "buffered");
+
+/// A pattern of requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum IoTest {
+    /// Random reads of 512 bytes.
+    #[serde(rename = "randread-512")]
+    RandRead512,
+    /// Random reads of 4 KiB.
+    #[serde(rename = "randread-4k")]
+    RandRead4k,
+    /// Random reads of 16 KiB.
+    #[serde(rename = "randread-16k")]
+    RandRead16k,
+    /// Random writes of 4 KiB.
+    #[serde(rename = "randwrite-4k")]
+    RandWrite4k,
+    /// Sequential writes of 128 KiB, a region per job.
+    #[serde(rename = "write-128k")]
+    Write128k,
+    /// Random reads (70 %) and writes of 4 KiB.
+    #[serde(rename = "randrw-4k")]
+    RandRw4k,
+    /// Sequential writes of 4 KiB, each followed by `fdatasync`.
+    #[serde(rename = "fdatasync-4k")]
+    Fdatasync4k,
+}
+
+names!(IoTest, "a test":
+    RandRead512 "randread-512", RandRead4k "randread-4k", RandRead16k "randread-16k",
+    RandWrite4k "randwrite-4k", Write128k "write-128k", RandRw4k "randrw-4k",
+    Fdatasync4k "fdatasync-4k");
+
+impl IoTest {
+    /// Returns the size of a request, in bytes.
+    pub const fn block_bytes(self) -> u64 {
+        match self {
+            Self::RandRead512 => 512,
+            Self::RandRead4k | Self::RandWrite4k | Self::RandRw4k | Self::Fdatasync4k => 4 << 10,
+            Self::RandRead16k => 16 << 10,
+            Self::Write128k => 128 << 10,
+        }
+    }
+
+    /// Returns whether nothing is written.
+    pub const fn is_read_only(self) -> bool {
+        matches!(self, Self::RandRead512 | Self::RandRead4k | Self::RandRead16k)
+    }
+}
+
+/// Completed requests of one direction, with their response times as fio reports them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IoTotals {
+    /// Requests completed, >= 1.
+    pub requests: u64,
+    /// Bytes of these requests; 0 for syncs.
+    pub bytes: u64,
+    /// Requests per second.
+    pub per_s: f64,
+    /// Mean response time.
+    pub mean_ns: f64,
+    /// Median response time.
+    pub p50_ns: u64,
+    /// 99th percentile of the response time.
+    pub p99_ns: u64,
+}
+
+/// Growth of a block device's counters during one run of fio.
+///
+/// They count requests of all programs. Source: Linux, Documentation/block/stat.rst.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct IssuedRequests {
+    /// Reads completed.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Reads merged into another before they were issued.
+    pub read_merges: u64,
+    /// Time of all reads from the block layer's queue to completion, in milliseconds.
+    pub read_ms: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub write_bytes: u64,
+    /// Writes merged into another before they were issued.
+    pub write_merges: u64,
+    /// Time of all writes from the block layer's queue to completion, in milliseconds.
+    pub write_ms: u64,
+    /// Flushes completed; `None` before Linux 5.5.
+    pub flushes: Option<u64>,
+    /// Time of all flushes, in milliseconds.
+    pub flush_ms: Option<u64>,
+}
+
+/// One run of fio.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IoSample {
+    /// Reads, if any completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<IoTotals>,
+    /// Writes, if any completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write: Option<IoTotals>,
+    /// Syncs, if any completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sync: Option<IoTotals>,
+    /// What the block layer counted; `None` where the file system has no device of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issued: Option<IssuedRequests>,
+}
+
+/// One test at one access and number of jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceCell {
+    /// How the storage was accessed.
+    pub access: Access,
+    /// The requests.
+    pub test: IoTest,
+    /// Jobs at once, each with one request outstanding, >= 1.
+    pub jobs: u32,
+    /// The job file of the first repetition.
+    pub job_file: String,
+    /// One per repetition.
+    pub samples: Vec<IoSample>,
+    /// Why it could not be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+}
+
+/// What was read and written: a file or a device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceTarget {
+    /// Directory of the file, or the device: `/data`, `/dev/sdb`.
+    pub path: String,
+    /// Whether it is a block device and not a file.
+    pub is_raw: bool,
+    /// Name of the block device, if there is one: `vda`.
+    pub device: Option<String>,
+    /// Kind of the file system: `ext4`.
+    pub filesystem: Option<String>,
+    /// The range tested.
+    pub size_bytes: Bytes,
+    /// Share of the range that was never written, 0 to 1; `None` when unknown.
+    pub never_written: Option<f64>,
+    /// How that share was found, or why it is unknown.
+    pub never_written_by: String,
+    /// Settings of the device's queue by name, as the kernel writes them.
+    pub queue: Vec<(String, String)>,
+}
+
+/// Rounds of random writes at one level of fullness.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyLevel {
+    /// How full the device or file system was, as a share.
+    pub full: f64,
+    /// The range written.
+    pub size_bytes: Bytes,
+    /// Writes per second of each round.
+    pub writes_per_s: Vec<f64>,
+    /// Length of a round, in seconds.
+    pub round_s: u64,
+    /// Bytes written at this level, with the fill.
+    pub written_bytes: Bytes,
+    /// Whether the last rounds were steady.
+    pub is_steady: bool,
+    /// Why it ended.
+    pub ended: String,
+}
+
+/// A measured profile of storage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DeviceRecord {
+    /// [`DEVICE_SCHEMA`].
+    pub schema: u32,
+    /// Identifier: UTC stamp and four digits.
+    pub id: String,
+    /// When it was begun, UTC, RFC 3339.
+    pub created_at: String,
+    /// Version of Assay.
+    pub assay_version: String,
+    /// Version of fio.
+    pub fio_version: String,
+    /// The machine.
+    pub host: Host,
+    /// What was read and written.
+    pub targets: Vec<DeviceTarget>,
+    /// Length of one run of fio, in seconds.
+    pub run_s: u64,
+    /// Planned repetitions.
+    pub repetitions: u32,
+    /// The cells, by access, test and number of jobs.
+    pub cells: Vec<DeviceCell>,
+    /// Levels of the mode that writes until the rate is steady.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steady: Vec<SteadyLevel>,
+    /// Whether all planned runs were made.
+    pub is_complete: bool,
+}
+
+impl DeviceRecord {
+    /// Returns the target of an access.
+    pub fn target(&self, access: Access) -> Option<&DeviceTarget> {
+        self.targets.iter().find(|target| target.is_raw == (access == Access::Raw))
+    }
+
+    /// Returns whether both are profiles of the same storage on the same class of host.
+    ///
+    /// Response times depend on the range: one of another size is another profile.
+    pub fn is_same_storage(&self, other: &Self) -> bool {
+        let key = |target: &DeviceTarget| {
+            (target.is_raw, target.device.clone(), target.filesystem.clone(), target.size_bytes)
+        };
+        let keys = |record: &Self| record.targets.iter().map(key).collect::<Vec<_>>();
+        self.host.fingerprint == other.host.fingerprint && keys(self) == keys(other)
+    }
+}

@@ -1,0 +1,132 @@
+//! The JSON that fio reports, as samples.
+
+use model::{IoSample, IoTotals};
+use serde::Deserialize;
+
+use crate::error::DeviceError;
+
+/// The output of one run. Source: fio's manual, "JSON output"; fio 3.33.
+#[derive(Debug, Deserialize)]
+struct Output {
+    jobs: Vec<Group>,
+}
+
+/// All jobs, reported as one group.
+#[derive(Debug, Deserialize)]
+struct Group {
+    error: i32,
+    read: Side,
+    write: Side,
+    sync: Sync,
+}
+
+/// Requests of one direction.
+#[derive(Debug, Deserialize)]
+struct Side {
+    io_bytes: u64,
+    iops: f64,
+    total_ios: u64,
+    /// Time of the group in this direction, in milliseconds.
+    runtime: u64,
+    lat_ns: Times,
+}
+
+/// Syncs: they have no count of their own in every version.
+#[derive(Debug, Deserialize)]
+struct Sync {
+    lat_ns: Times,
+}
+
+#[derive(Debug, Deserialize)]
+struct Times {
+    mean: f64,
+    #[serde(rename = "N")]
+    count: u64,
+    percentile: Option<Percentiles>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Percentiles {
+    #[serde(rename = "50.000000")]
+    p50: u64,
+    #[serde(rename = "99.000000")]
+    p99: u64,
+}
+
+/// Returns the sample in the output of a run.
+///
+/// # Errors
+/// When it is no output of fio, or a job of it failed.
+pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
+    // Remarks may stand before the JSON.
+    let json = &text[text.find('{').unwrap_or(0)..];
+    let output: Output = serde_json::from_str(json)?;
+    let [group] = &output.jobs[..] else {
+        return Err(DeviceError::Fio(format!("{} groups of jobs, not one", output.jobs.len())));
+    };
+    if group.error != 0 {
+        let error = std::io::Error::from_raw_os_error(group.error);
+        return Err(DeviceError::Fio(format!("a job ended with: {error}")));
+    }
+    let side = |side: &Side| {
+        let totals = (side.total_ios, side.io_bytes, side.iops);
+        (side.total_ios > 0).then(|| side.lat_ns.totals(totals)).flatten()
+    };
+    let seconds = group.write.runtime as f64 / 1e3;
+    let syncs = group.sync.lat_ns.count;
+    let per_s = syncs as f64 / seconds;
+    let is_synced = syncs > 0 && seconds > 0.0;
+    Ok(IoSample {
+        read: side(&group.read),
+        write: side(&group.write),
+        sync: is_synced.then(|| group.sync.lat_ns.totals((syncs, 0, per_s))).flatten(),
+        issued: None,
+    })
+}
+
+impl Times {
+    /// Returns these times with their requests, bytes and rate.
+    fn totals(&self, (requests, bytes, per_s): (u64, u64, f64)) -> Option<IoTotals> {
+        let Percentiles { p50, p99 } = self.percentile.as_ref()?;
+        Some(IoTotals { requests, bytes, per_s, mean_ns: self.mean, p50_ns: *p50, p99_ns: *p99 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const READ: &str = include_str!("../tests/data/randread-4k.json");
+    const MIXED: &str = include_str!("../tests/data/randrw-4k.json");
+    const SYNC: &str = include_str!("../tests/data/fdatasync-4k.json");
+    const FAILED: &str = include_str!("../tests/data/failed.json");
+
+    #[test]
+    fn reads_have_rate_and_percentiles_and_nothing_was_written() {
+        let sample = parse(READ).unwrap();
+        let read = sample.read.unwrap();
+        assert_eq!((sample.write, sample.sync), (None, None));
+        assert_eq!(read.bytes, 4096 * read.requests);
+        assert!(read.p50_ns > 0 && read.p50_ns <= read.p99_ns, "{read:?}");
+        assert!(read.mean_ns > 0.0 && read.per_s > 100.0, "{read:?}");
+    }
+
+    #[test]
+    fn mixed_requests_are_apart_and_syncs_are_counted() {
+        let mixed = parse(MIXED).unwrap();
+        let share = mixed.read.unwrap().per_s / (mixed.write.unwrap().per_s);
+        assert!((1.8..3.0).contains(&share), "70 to 30: {share}");
+        let synced = parse(SYNC).unwrap();
+        let (write, sync) = (synced.write.unwrap(), synced.sync.unwrap());
+        assert!((sync.per_s / write.per_s - 1.0).abs() < 0.05, "{synced:?}");
+        assert!(sync.mean_ns > write.mean_ns, "{synced:?}");
+    }
+
+    #[test]
+    fn failed_jobs_and_other_texts_are_errors() {
+        let error = parse(FAILED).unwrap_err().to_string();
+        assert!(error.contains("a job ended with:"), "{error}");
+        assert!(parse("fio: no such file\n").is_err());
+        assert!(parse("{\"jobs\": []}").unwrap_err().to_string().contains("0 groups"));
+    }
+}

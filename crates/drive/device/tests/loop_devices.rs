@@ -1,0 +1,155 @@
+//! Raw devices and files on ext4, XFS and btrfs, on a loop device.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use device::{
+    Fio, Job, Place, RawDevice, TestFile, Work, WriteBudget, directory, settings, settle,
+};
+use model::{Access, Bytes, IoTest, SteadyLevel};
+
+/// Size of the image: XFS takes 300 MiB at least. It is sparse.
+const IMAGE: u64 = 512 << 20;
+
+const SIZE: Bytes = Bytes(16 << 20);
+
+/// Runs a program; its output, or why there is none.
+fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    }
+    Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()))
+}
+
+/// A loop device, detached when dropped.
+struct Loop {
+    path: PathBuf,
+    dir: tempfile::TempDir,
+}
+
+impl Loop {
+    fn attach() -> Result<Self, String> {
+        let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let image = dir.path().join("image");
+        let made = File::create(&image).and_then(|file| file.set_len(IMAGE));
+        made.map_err(|error| error.to_string())?;
+        let path = run("losetup", &["--find", "--show", &image.to_string_lossy()])?;
+        Ok(Self { path: path.into(), dir })
+    }
+
+    fn path(&self) -> &str {
+        self.path.to_str().expect("losetup prints ASCII")
+    }
+
+    fn mount(&self, kind: &str) -> Result<Mounted, String> {
+        let force = if kind == "ext4" { "-F" } else { "-f" };
+        run(&format!("mkfs.{kind}"), &["-q", force, self.path()])?;
+        let point = self.dir.path().join(kind);
+        fs::create_dir(&point).map_err(|error| error.to_string())?;
+        run("mount", &["-t", kind, self.path(), &point.to_string_lossy()])?;
+        Ok(Mounted(point))
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        drop(run("losetup", &["--detach", self.path()]));
+    }
+}
+
+/// A mounted file system, unmounted when dropped.
+struct Mounted(PathBuf);
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        drop(run("umount", &[&self.0.to_string_lossy()]));
+    }
+}
+
+/// Returns fio and a loop device, or prints why there is none.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn storage() -> Option<(Fio, Loop)> {
+    let found = Fio::find().map_err(|error| error.to_string());
+    match found.and_then(|fio| Ok((fio, Loop::attach()?))) {
+        Ok(found) => Some(found),
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
+    }
+}
+
+/// Goal: what was never written is found, and vanishes with the fill; only a writable device is
+/// written.
+/// Method: a device over a sparse image.
+#[test]
+fn a_raw_device_is_only_read_unless_it_may_be_destroyed() {
+    let Some((fio, device)) = storage() else { return };
+    let read_only = RawDevice::open(&device.path, false).unwrap().limited(SIZE);
+    assert!(read_only.reads_as_zeros().unwrap() > 0.99);
+    let refusal = read_only.fill(&fio, read_only.place(), &mut |_| true).unwrap_err();
+    assert!(refusal.to_string().contains("--destroy"), "{refusal}");
+    let second = RawDevice::open(&device.path, false).unwrap_err().to_string();
+    assert!(second.contains("in use"), "{second}");
+    drop(read_only);
+    let writable = RawDevice::open(&device.path, true).unwrap().limited(SIZE);
+    writable.fill(&fio, writable.place(), &mut |_| true).unwrap();
+    assert!(writable.reads_as_zeros().unwrap() < 0.01);
+    let mut level = SteadyLevel { round_s: 1, written_bytes: SIZE, ..SteadyLevel::default() };
+    let mut budget = WriteBudget { left: Bytes(8 << 20) };
+    let raw = (writable.place(), Access::Raw, Path::new("/"));
+    settle(&fio, raw, (&mut level, &mut budget), &mut |_| true).unwrap();
+    assert!(level.written_bytes > SIZE && level.written_bytes.0 <= SIZE.0 + (8 << 20), "{level:?}");
+    assert!(level.is_steady || level.ended == "the write limit is reached", "{level:?}");
+    let sys_dir = directory(writable.name());
+    assert!(settings(&sys_dir).iter().any(|(name, _)| name == "logical_block_size"));
+    let sample = test(&fio, writable.place(), (Access::Raw, Path::new("/")), &sys_dir);
+    assert_eq!(sample.issued.unwrap().reads, sample.read.unwrap().requests);
+}
+
+/// Runs random reads for a second.
+fn test(
+    fio: &Fio,
+    place: &Place,
+    (access, dir): (Access, &Path),
+    sys_dir: &Path,
+) -> model::IoSample {
+    let work = Work::Test(IoTest::RandRead4k, 1);
+    fio.run(&Job { place, access, work, jobs: 2, seed: 1 }, dir, Some(sys_dir)).expect("fio runs")
+}
+
+/// Goal: on each file system a sparse file is found and a filled one is none; reads reach the
+/// device with `O_DIRECT`; a mounted device is refused.
+#[test]
+fn sparse_files_are_found_on_every_file_system() {
+    for kind in ["ext4", "xfs", "btrfs"] {
+        let Some((fio, device)) = storage() else { return };
+        let mounted = match device.mount(kind) {
+            Ok(mounted) => mounted,
+            Err(reason) => {
+                println!("skipped: {reason}");
+                continue;
+            }
+        };
+        let refusal = RawDevice::open(&device.path, false).unwrap_err().to_string();
+        assert!(refusal.contains("it is mounted on"), "{refusal}");
+        let file = TestFile::create(&mounted.0, SIZE, Bytes(0)).unwrap();
+        let never = file.never_written().unwrap();
+        assert!(never > 0.99, "{kind}: {never}");
+        file.fill(&fio, &mut |_| true).unwrap();
+        let never = file.never_written().unwrap();
+        assert!(never < 1e-6, "{kind}: {never}");
+        let sys_dir = directory(device.path.file_name().unwrap().to_str().unwrap());
+        let sample = test(&fio, file.place(), (Access::Direct, file.dir()), &sys_dir);
+        let (read, issued) = (sample.read.unwrap(), sample.issued.unwrap());
+        // Metadata may be read too, and btrfs reads checksums from its cache.
+        assert!(issued.reads >= read.requests, "{kind}: {sample:?}");
+        assert!(issued.read_bytes >= read.bytes, "{kind}: {sample:?}");
+        let leaving = file.dir().to_owned();
+        drop(file);
+        assert!(!leaving.exists());
+    }
+}

@@ -1,0 +1,126 @@
+//! `assay device`: what storage does, measured with fio.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use archive::Results;
+use miette::{Result, miette};
+use model::DeviceRecord;
+use render::{Format, render_device, render_device_page, render_devices};
+
+use super::device_options::Measure;
+use super::storage;
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Arguments of `assay device`.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "Examples:
+  assay device --path /data                                a file on /data: O_DIRECT and buffered
+  assay device --path /data --raw /dev/sdb --page storage.html
+  assay device --path /data --test fdatasync-4k --jobs 1,4,16 --minutes 3
+  assay device --path /data --until-steady --write-limit 50GiB
+  assay device list
+  assay device show                                        the newest profile")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+    #[command(flatten)]
+    measure: Measure,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What else can be done with profiles.
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the stored profiles
+    List,
+    /// Show a stored profile, and how it differs from the one before
+    Show {
+        /// Identifier of the profile; the newest when absent
+        profile: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+/// Where the figures go.
+#[derive(Debug, clap::Args)]
+struct Output {
+    /// Output format: text, markdown, csv or json
+    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    format: Format,
+    /// File to write a page with pictures to
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+}
+
+/// Measures storage, or lists and shows profiles.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let results = Results::at(&environment.results);
+    match &args.action {
+        Some(Action::List) => {
+            ui.rendered(&render_devices(&stored(&results, ui), ui.style()));
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Action::Show { profile, output }) => {
+            let records = stored(&results, ui);
+            let is_wanted =
+                |record: &&DeviceRecord| profile.as_ref().is_none_or(|wanted| record.id == *wanted);
+            let Some(record) = records.iter().rev().find(is_wanted) else {
+                return Err(miette!(
+                    help = "`assay device list` shows them, `assay device --path DIR` measures",
+                    "no such profile in {}",
+                    environment.results.display()
+                ));
+            };
+            print(record, earlier(&records, record), output, ui)
+        }
+        None => {
+            args.measure.check()?;
+            results.check_writable().into_report()?;
+            let record = storage::measure(&args.measure, &results, ui)?;
+            let records = stored(&results, ui);
+            let code = print(&record, earlier(&records, &record), &args.output, ui)?;
+            Ok(if record.is_complete { code } else { ExitCode::FAILURE })
+        }
+    }
+}
+
+/// Returns the stored profiles; names the files that cannot be read.
+fn stored(results: &Results, ui: &Ui) -> Vec<DeviceRecord> {
+    let (records, damaged) = results.devices();
+    for error in damaged {
+        ui.status(error);
+    }
+    records
+}
+
+/// Returns the newest earlier profile of the same storage that is not bogus.
+fn earlier<'a>(records: &'a [DeviceRecord], record: &DeviceRecord) -> Option<&'a DeviceRecord> {
+    let is_earlier = |other: &&DeviceRecord| {
+        let is_bogus = other.targets.iter().any(analysis::is_bogus);
+        other.id < record.id && !is_bogus && other.is_same_storage(record)
+    };
+    records.iter().rev().find(is_earlier)
+}
+
+/// Prints a profile, and writes its page.
+fn print(
+    record: &DeviceRecord,
+    earlier: Option<&DeviceRecord>,
+    output: &Output,
+    ui: &Ui,
+) -> Result<ExitCode> {
+    ui.rendered(&render_device(record, earlier, output.format, ui.style()));
+    if let Some(path) = &output.page {
+        let page = render_device_page(record, earlier);
+        let written = std::fs::write(path, page);
+        written.map_err(|error| miette!("cannot write {}: {error}", path.display()))?;
+        ui.status(path.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}

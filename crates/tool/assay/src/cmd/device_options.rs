@@ -1,0 +1,125 @@
+//! What `assay device` measures, as typed.
+
+use std::io::{BufRead as _, IsTerminal as _, stdin};
+use std::path::{Path, PathBuf};
+
+use miette::{Result, miette};
+use model::units::parse_size;
+use model::{Access, Bytes, IoTest};
+
+/// Numbers of jobs. Source: [Callaghan 2022-11-18].
+const JOBS: [&str; 8] = ["1", "2", "4", "8", "16", "32", "48", "64"];
+
+/// What is measured.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Measure {
+    /// Directory in which a file is made, measured and removed
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<PathBuf>,
+    /// Unused block device; it is only read
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) raw: Option<PathBuf>,
+    /// The same device again: it is written too, and what is on it is lost
+    #[arg(long, value_name = "DEVICE", requires = "raw")]
+    pub(crate) destroy: Option<PathBuf>,
+    /// Time for all runs; filling the file and starting fio come on top
+    #[arg(long, default_value = "30", value_name = "N", value_parser = parse_minutes)]
+    pub(crate) minutes: f64,
+    /// Numbers of jobs, each with one request at a time
+    #[arg(long, value_delimiter = ',', default_values = JOBS, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) jobs: Vec<u32>,
+    /// Test to run; all but randread-512 when absent; may be repeated
+    #[arg(long = "test", value_name = "TEST")]
+    pub(crate) tests: Vec<IoTest>,
+    /// Access to measure: raw, direct or buffered; all when absent; may be repeated
+    #[arg(long = "access", value_name = "ACCESS")]
+    pub(crate) accesses: Vec<Access>,
+    /// Repetitions, interleaved; a confidence interval needs six
+    #[arg(long, default_value_t = 6, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub(crate) repetitions: u32,
+    /// Size of the file, or of the range of the device [default: 4GiB, or the whole device]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) size: Option<Bytes>,
+    /// Disk space that must stay free
+    #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size)]
+    pub(crate) disk_floor: Bytes,
+    /// Leave the file sparse: results are bogus, and show by how much
+    #[arg(long)]
+    pub(crate) no_fill: bool,
+    #[command(flatten)]
+    pub(crate) steady: Steady,
+}
+
+/// Writes until the rate is steady.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Steady {
+    /// Write at 50, 70 and 90 % full until the rate is steady, instead of the tests
+    #[arg(long, requires = "write_limit")]
+    until_steady: bool,
+    /// Most bytes that --until-steady writes
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "until_steady")]
+    pub(crate) write_limit: Option<Bytes>,
+    /// Write without a question on the terminal
+    #[arg(long, requires = "until_steady")]
+    yes: bool,
+}
+
+impl Measure {
+    /// Checks the arguments, and requests consent before many bytes are written.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Some(storage) = self.path.as_ref().or(self.raw.as_ref()) else {
+            return Err(miette!(
+                help = "give a directory on it with --path, or an unused device with --raw",
+                "no storage to measure"
+            ));
+        };
+        if let Some(again) = self.destroy.as_ref().filter(|again| Some(*again) != self.raw.as_ref())
+        {
+            return Err(miette!(
+                help = "repeat the name of --raw exactly, or leave --destroy out",
+                "--destroy names {}, which is not the device of --raw",
+                again.display()
+            ));
+        }
+        let Some(limit) = self.steady.write_limit.filter(|_| self.steady.until_steady) else {
+            return Ok(());
+        };
+        if self.raw.is_some() && self.destroy.is_none() {
+            return Err(miette!(
+                help = "repeat its name with --destroy, or give a directory with --path",
+                "--until-steady writes, and a raw device is only read"
+            ));
+        }
+        if self.steady.yes || is_confirmed(storage, limit) {
+            return Ok(());
+        }
+        Err(miette!(
+            help = "confirm on a terminal, or with --yes",
+            "up to {limit} would be written to {}, which wears the drive",
+            storage.display()
+        ))
+    }
+}
+
+/// Parses minutes, at most two days.
+fn parse_minutes(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(minutes) if minutes > 0.0 && minutes <= 2880.0 => Ok(minutes),
+        _ => Err(format!("`{text}` is no number of minutes above 0, up to 2880")),
+    }
+}
+
+/// Returns whether a user at a terminal agrees.
+fn is_confirmed(storage: &Path, limit: Bytes) -> bool {
+    if !stdin().is_terminal() {
+        return false;
+    }
+    crate::ui::write_status(&format!(
+        "This writes up to {limit} to {} and wears the drive. Go on? [y/N]",
+        storage.display()
+    ));
+    let mut line = String::new();
+    stdin().lock().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+}

@@ -1,0 +1,161 @@
+//! `assay device` measures a file with fio, removes it, and stores the profile.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// A small file in `storage`.
+const SMALL: [&str; 7] =
+    ["device", "--path", "storage", "--size", "16MiB", "--disk-floor", "16MiB"];
+
+/// Returns why fio cannot be run here, after printing it.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn is_skipped() -> bool {
+    let is_there = Command::new("fio").arg("--version").output().is_ok();
+    if !is_there {
+        println!("skipped: no fio (scripts/setup.sh device)");
+    }
+    !is_there
+}
+
+/// Measures two tests for a second each, of a small file in `storage`.
+fn measure(workspace: &Workspace, more: &[&str]) -> ProgramOutput {
+    let fixed = ["--jobs", "2", "--repetitions", "1", "--minutes", "0.06", "--access", "buffered"];
+    let tests = ["--test", "randread-4k", "--test", "fdatasync-4k"];
+    workspace.assay(&[&SMALL[..], &fixed, &tests, more].concat())
+}
+
+#[test]
+fn invalid_devices_and_amounts_are_rejected_before_anything_is_written() {
+    let workspace = Workspace::new();
+    workspace.write("plain", "");
+    for (arguments, expected) in [
+        (&["device"][..], "no storage to measure"),
+        (&["device", "--path", ".", "--test", "read"], "`read` is not a test"),
+        (&["device", "--path", ".", "--jobs", "0"], "0 is not in 1..=256"),
+        (&["device", "--path", ".", "--until-steady"], "--write-limit"),
+        (&["device", "--raw", "/dev/a", "--destroy", "/dev/b"], "not the device of --raw"),
+        (&["device", "--path", ".", "--until-steady", "--write-limit", "1GiB"], "wears the drive"),
+        (&["device", "show"], "no such profile"),
+    ] {
+        let output = workspace.assay(arguments);
+        assert_ne!(output.code, 0);
+        assert!(output.err.contains(expected), "{arguments:?}: {}", output.err);
+    }
+    if is_skipped() {
+        return;
+    }
+    for (arguments, expected) in [
+        (&["device", "--path", ".", "--minutes", "1"][..], "do not fit into 1 min"),
+        (&["device", "--path", ".", "--access", "raw"], "no test is left"),
+        (&["device", "--path", ".", "--size", "9000TiB"], "--disk-floor"),
+        (&["device", "--raw", "plain"], "no block device"),
+    ] {
+        let output = workspace.assay(arguments);
+        assert_ne!(output.code, 0);
+        assert!(output.err.contains(expected), "{arguments:?}: {}", output.err);
+    }
+    assert!(!workspace.path("results").exists());
+}
+
+/// Goal: a profile is stored, and compared with the one before; the file is removed.
+/// Method: runs of a second on a small file, twice.
+#[test]
+fn profiles_are_stored_and_compared() {
+    if is_skipped() {
+        return;
+    }
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("storage")).unwrap();
+    let first = measure(&workspace, &["--format", "csv"]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert_eq!(first.out.lines().count(), 3, "{}", first.out);
+    assert!(first.out.contains("\nbuffered,randread-4k,2,1,"), "{}", first.out);
+    let second = measure(&workspace, &["--page", "storage.html"]);
+    for text in ["fio-", "File, page cache", "fdatasync-4k", "ratios are throughputs", "ratio"] {
+        assert!(second.out.contains(text), "{text}: {}", second.out);
+    }
+    assert!(!second.out.contains("BOGUS"), "{}", second.out);
+    assert!(fs::read_to_string(workspace.path("storage.html")).unwrap().contains("rw=randread"));
+    assert!(fs::read_dir(workspace.path("storage")).unwrap().next().is_none());
+    let list = workspace.assay(&["device", "list"]);
+    assert_eq!(list.out.matches("storage").count(), 3, "heading and profiles: {}", list.out);
+}
+
+#[test]
+fn sparse_files_are_bogus() {
+    if is_skipped() {
+        return;
+    }
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("storage")).unwrap();
+    let sparse = measure(&workspace, &["--no-fill", "--test", "randread-16k"]);
+    assert_eq!(sparse.code, 0, "{}", sparse.err);
+    // Not every file system reports extents.
+    if sparse.out.contains("never written  unknown") {
+        println!("skipped: {}", sparse.out);
+    } else {
+        assert!(sparse.out.contains("storage was never written"), "{}", sparse.out);
+        assert!(sparse.out.contains("randread-4k BOGUS"), "{}", sparse.out);
+    }
+    let shown = workspace.assay(&["device", "show"]);
+    assert_eq!(shown.out, sparse.out);
+}
+
+/// Goal: Ctrl-C stores what was measured, removes the file and ends with an error.
+/// Method: a signal once the first repetition is stored, of thirty.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test watches a process in real time")]
+fn an_interrupt_stores_what_was_measured_and_removes_the_file() {
+    if is_skipped() {
+        return;
+    }
+    let workspace = Workspace::new();
+    fs::create_dir(workspace.path("storage")).unwrap();
+    let endless = ["--repetitions", "30", "--minutes", "0.5", "--jobs", "1"];
+    let tests = ["--test", "randread-4k", "--access", "buffered"];
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("assay"))
+        .current_dir(workspace.path("."))
+        .args([&SMALL[..], &endless, &tests].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let has_profile = || workspace.path("results/.devices").is_dir();
+    while !has_profile() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("Incomplete: it was interrupted"), "{text}");
+    assert!(text.contains("randread-4k"), "{text}");
+    assert!(fs::read_dir(workspace.path("storage")).unwrap().next().is_none());
+    assert!(workspace.assay(&["device", "list"]).out.contains("(incomplete)"));
+}
+
+#[test]
+fn levels_whose_fill_exceeds_the_write_limit_are_left_out() {
+    if is_skipped() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let output = workspace.assay(&[
+        "device",
+        "--path",
+        ".",
+        "--until-steady",
+        "--write-limit",
+        "1MiB",
+        "--yes",
+    ]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let left_out = ["the write limit leaves", "it is fuller already"];
+    let levels: usize = left_out.iter().map(|text| output.out.matches(text).count()).sum();
+    assert_eq!(levels, 3, "{}", output.out);
+}
