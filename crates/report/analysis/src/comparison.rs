@@ -202,11 +202,23 @@ impl TradeOff {
     ///
     /// Some other variant is above it, or below it, by a verdict, and none is on the other side:
     /// by a verdict or, where a pair has no interval, by its mean. Variants that an interval does
-    /// not separate have the same place. Pairs whose verdicts are blocked do not count.
+    /// not separate have the same place, and every variant with a better mean is best too, every
+    /// one with a worse mean worst. Pairs whose verdicts are blocked do not count.
     ///
     /// Source: our choice, of all pairs, so that chance in the best of many does not choose what
     /// the others are compared with.
     pub fn rank(&self, variant: usize) -> Option<Rank> {
+        let rank = self.rank_by_verdicts(variant)?;
+        let mean = |at: usize| Some(self.means[at].as_ref()?.spread.mean);
+        let is_beyond = |other: &usize| match rank {
+            Rank::Best => mean(*other) < mean(variant) && mean(*other).is_some(),
+            Rank::Worst => mean(*other) > mean(variant),
+        };
+        let mut beyond = (0..self.means.len()).filter(is_beyond);
+        beyond.all(|other| self.rank_by_verdicts(other) == Some(rank)).then_some(rank)
+    }
+
+    fn rank_by_verdicts(&self, variant: usize) -> Option<Rank> {
         let others = (0..self.means.len()).filter(|other| *other != variant);
         let orders: Vec<_> = others.filter_map(|other| self.order(variant, other)).collect();
         let is_none = |order| orders.iter().all(|(one, _)| *one != order);

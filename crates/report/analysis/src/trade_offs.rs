@@ -77,6 +77,7 @@ fn trade_off(
 #[cfg(test)]
 mod tests {
     use model::RunRecord;
+    use stats::Verdict;
 
     use super::*;
     use crate::compare;
@@ -151,6 +152,22 @@ mod tests {
         assert_eq!(written.rank(0), Some(Rank::Best), "the others are higher");
         written.means[3] = None;
         assert_eq!(written.rank(1), Some(Rank::Worst));
+    }
+
+    /// Goal: a mark is never on the inner side of a variant that has none.
+    #[test]
+    fn variant_beyond_without_a_place_leaves_no_mark() {
+        let runs: Vec<_> = [writing("a", 2.0), writing("b", 4.0), writing("c", 9.0)].concat();
+        let spec = experiment(&["a", "b", "c"], 3);
+        let found = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap().trade_offs;
+        let mut written = found.into_iter().find(|one| !one.pairs.is_empty()).unwrap();
+        for pair in &mut written.pairs {
+            if pair.variant == 2 || pair.base == 2 {
+                pair.effect.verdict = Verdict::Inconclusive;
+            }
+        }
+        // Only a and b are separated, and c, the highest, is not known to be worse than a.
+        assert_eq!([0, 1, 2].map(|variant| written.rank(variant)), [Some(Rank::Best), None, None]);
     }
 
     #[test]
