@@ -9,6 +9,7 @@ use super::crashes::{CLASSES, size};
 use super::history::{Step, steps, try_content};
 use super::recording::{Recording, choices, open};
 use super::simulated_files::{Fault, SimulatedFiles};
+use crate::jobs::Levels;
 use crate::{Durability, Error};
 
 /// Histories, and faults of each: of a test, and of a campaign.
@@ -71,4 +72,28 @@ fn a_failed_sync_of_the_log_is_never_followed_by_an_acknowledged_write() {
     assert!(matches!(database.put(b"c", b"3"), Err(Error::Failed(_))));
     assert!(matches!(database.write(&[]), Ok(2)), "nothing to write is no write");
     assert!(matches!(database.close(), Err(Error::Failed(_))));
+}
+
+/// Goal: no edit follows one of which it is unknown whether the disk has it.
+/// Method: fail each call of a compaction, then compact as another thread would.
+#[test]
+fn no_edit_follows_one_that_failed() {
+    let mut failed_commits = 0;
+    for after in 0..40 {
+        let files = SimulatedFiles::default();
+        let database = open(&files, Durability::None).unwrap();
+        for value in [b"1", b"2"] {
+            database.put(b"a", value).unwrap();
+            database.flush().unwrap();
+        }
+        files.fail(Fault { after, is_lasting: false });
+        let first = database.shared.compact_index(Levels::All);
+        files.mend();
+        if first.is_err() && database.shared.check().is_err() {
+            failed_commits += 1;
+            let second = database.shared.compact_index(Levels::All);
+            assert!(matches!(second, Err(Error::Failed(_))), "{after}: {second:?}");
+        }
+    }
+    assert_eq!(failed_commits, 3, "names, edit and its sync");
 }

@@ -7,6 +7,7 @@ use super::crashes::size;
 use super::history::{steps, try_content};
 use super::recording::{Recording, choices, open};
 use super::simulated_files::{Image, SimulatedFiles};
+use crate::codec::frame;
 use crate::{Durability, Error};
 
 /// Goal: what is read after a flip is right, or an error that names a file.
@@ -42,4 +43,30 @@ fn a_flipped_bit_is_never_a_wrong_answer() {
     }
     println!("{reported} flips reported, {torn} torn ends, {unused} in bytes that are not in use");
     assert!(reported > 50 && torn > 0, "{reported} reported, {torn} torn");
+}
+
+/// Goal: an edit that is not the last cannot be torn, so its damage is not ignored.
+#[test]
+fn a_damaged_edit_before_the_last_is_reported_and_nothing_is_removed() {
+    let files = SimulatedFiles::default();
+    let database = open(&files, Durability::None).unwrap();
+    for number in 0..3 {
+        database.put(&[number], b"v").unwrap();
+        database.flush().unwrap();
+    }
+    let image = Image::after(&files.calls());
+    let content = image.clone().content_mut("manifest").clone();
+    let mut last = 0;
+    while let Some((_, after)) = frame(&content[last..]).filter(|(_, after)| !after.is_empty()) {
+        last = content.len() - after.len();
+    }
+    assert!(last > 100);
+    for at in 0..last {
+        let mut image = image.clone();
+        image.content_mut("manifest")[at] ^= 0x10;
+        let files = SimulatedFiles::of(image);
+        let error = open(&files, Durability::None).err().expect("it is damaged");
+        assert!(error.to_string().starts_with("manifest is damaged"), "{at}: {error}");
+        assert_eq!(files.count(), 0, "no file is changed");
+    }
 }

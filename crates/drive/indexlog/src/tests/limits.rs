@@ -49,7 +49,8 @@ fn empty_and_long_keys_are_found_everywhere() {
 
 #[test]
 fn values_of_64_mib_are_read_back() {
-    let value: Vec<u8> = (0..64_u32 << 20).map(|at| (at.wrapping_mul(at) >> 9) as u8).collect();
+    let numbers = (0..16_u32 << 20).map(|at| at.wrapping_mul(2_654_435_769));
+    let value: Vec<u8> = numbers.flat_map(u32::to_le_bytes).collect();
     for compression in [Compression::None, Compression::Lz4] {
         let options = Options { compression, ..small(Durability::Os) };
         let dir = tempfile::tempdir().unwrap();
@@ -107,7 +108,8 @@ fn a_batch_that_is_too_long_is_refused_and_harms_nothing() {
 /// Method: overwrite, flush, compact and collect within the rows of a scan.
 #[test]
 fn a_scan_outlives_flushes_compactions_and_collections() {
-    let options = Options { document_cache_bytes: 0, block_cache_bytes: 0, ..small(Durability::Os) };
+    let options =
+        Options { document_cache_bytes: 0, block_cache_bytes: 0, ..small(Durability::Os) };
     let files = SimulatedFiles::default();
     let database = Database::open_files(Box::new(files), options, false).unwrap();
     for number in 0..200_u8 {
@@ -115,7 +117,7 @@ fn a_scan_outlives_flushes_compactions_and_collections() {
     }
     let mut found = 0;
     let change = |number: u8| {
-        if number % 20 == 0 {
+        if number.is_multiple_of(20) {
             for other in 0..200 {
                 database.put(&[other], &[other ^ 0xff; 100]).unwrap();
             }

@@ -64,15 +64,20 @@ impl Image {
         }
     }
 
+    /// Returns the content of a file, to be changed.
+    pub(super) fn content_mut(&mut self, name: &str) -> &mut Vec<u8> {
+        self.contents.get_mut(&self.names[name]).expect("every name has a content")
+    }
+
     /// Flips a bit of a file; returns the file's name. `choose(n)` returns a number up to n.
     pub(super) fn flip(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> String {
         loop {
             let names = self.names.len();
-            let (name, inode) = self.names.iter().nth(choose(names - 1)).expect("below the number");
-            let content = self.contents.get_mut(inode).expect("every name has a content");
+            let name = self.names.keys().nth(choose(names - 1)).expect("below the number").clone();
+            let content = self.content_mut(&name);
             if let Some(last) = content.len().checked_sub(1) {
                 content[choose(last)] ^= 1 << choose(7);
-                return name.clone();
+                return name;
             }
         }
     }
@@ -123,7 +128,8 @@ fn durable_calls(calls: &[Call], inode: Inode) -> Vec<&Call> {
                 synced = durable.len();
             }
             Call::FailedSync(of) if *of == inode => durable.truncate(synced),
-            _ => {}
+            Call::Write(..) | Call::Sync(_) | Call::FailedSync(_) => {}
+            Call::Create(..) | Call::Rename(..) | Call::Remove(_) | Call::SyncNames => {}
         }
     }
     durable
