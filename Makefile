@@ -10,13 +10,14 @@ run: setup
 # Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
 # mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
 # are skipped; other engines and allocators are installed where the distribution has them. Most tests
-# wait for programs they have started: two a CPU run at once. The last lines try the client threads in
-# many orders (with the program's features of dependencies, which are compiled already), fuzz for
-# seconds where cargo-fuzz is installed, and verify the models.
+# wait for programs they have started: two a CPU run at once. The last lines try the threads of clients
+# and of indexlog in many orders (with the program's features of dependencies, which are compiled
+# already), fuzz for seconds where cargo-fuzz is installed, and verify the models.
 test:
 	@./scripts/setup.sh test
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
-	cargo test --package load --package assay --features load/model-check --lib model_check
+	cargo test --package load --package indexlog --package assay \
+		--features load/model-check,indexlog/model-check --lib model_check
 	./scripts/fuzz.sh
 	./scripts/models.sh
 

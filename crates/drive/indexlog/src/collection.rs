@@ -13,7 +13,8 @@ use crate::index::Merge;
 use crate::jobs::delete_key;
 use crate::log::Segment;
 use crate::manifest::{Edit, Garbage, Purge};
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
+use crate::sync::lock;
 use crate::version::{OpenFiles, Version};
 
 impl Shared {

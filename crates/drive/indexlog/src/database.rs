@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use crate::counters::Counters;
 use crate::document::Document;
@@ -11,8 +10,9 @@ use crate::files::{Directory, Files, RealFiles};
 use crate::jobs::Levels;
 use crate::options::Options;
 use crate::recovery;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
 use crate::state::State;
+use crate::sync::{JoinHandle, lock};
 use crate::threads;
 use crate::wal::Write;
 
@@ -40,24 +40,26 @@ impl Database {
     /// Opens the database of a directory, or creates it; one process at a time.
     ///
     /// # Errors
-    /// When a file cannot be read or written, or is damaged.
+    /// When an option has no sense, the directory is open elsewhere, or a file cannot be read or
+    /// written, or is damaged.
     pub fn open(directory: &Path, options: Options) -> Result<Self> {
-        let files = Box::new(RealFiles(directory.to_path_buf()));
-        let shared = Arc::new(Self::recover(files, options, true)?);
-        let threads = threads::start(&shared)?;
-        Ok(Self { shared, threads })
+        Self::open_files(Box::new(RealFiles::open(directory)?), options, true)
     }
 
-    /// Opens a database whose jobs run in the calls that need them.
-    #[cfg(test)]
-    pub(crate) fn open_without_threads(files: Box<dyn Files>, options: Options) -> Result<Self> {
-        let shared = Arc::new(Self::recover(files, options, false)?);
-        Ok(Self { shared, threads: Vec::new() })
-    }
-
-    fn recover(files: Box<dyn Files>, options: Options, has_threads: bool) -> Result<Shared> {
+    /// Opens a database; without threads, jobs run in the calls that need them.
+    pub(crate) fn open_files(
+        files: Box<dyn Files>,
+        options: Options,
+        has_threads: bool,
+    ) -> Result<Self> {
+        options.check()?;
         let directory = Arc::new(Directory { files, counters: Counters::default() });
-        recovery::open(options, directory, has_threads)
+        let shared = Arc::new(recovery::open(options, directory, has_threads)?);
+        let mut database = Self { shared, threads: Vec::new() };
+        if has_threads {
+            threads::start(&database.shared, &mut database.threads)?;
+        }
+        Ok(database)
     }
 
     /// Writes a batch with consecutive sequence numbers, readable as a whole; returns the last one.
@@ -66,7 +68,7 @@ impl Database {
     /// once this returns.
     ///
     /// # Errors
-    /// When a key or value is too long, or this or an earlier write has failed.
+    /// When the batch is too long, or this or an earlier write has failed.
     pub fn write(&self, batch: &[Write<'_>]) -> Result<u64> {
         self.shared.write(batch)
     }
@@ -136,34 +138,37 @@ impl Database {
     /// Writes what is in the write cache to log and index, durably.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// When a file cannot be written; no write is possible then.
     pub fn flush(&self) -> Result<()> {
-        self.shared.check()?;
-        // The second waits for the flush that the first began.
-        for _ in 0..2 {
-            drop(self.shared.rotate(lock(&self.shared.writer))?);
-        }
-        self.shared.flush_immutable().map(drop)
+        self.shared.run(|shared| {
+            // The second waits for the flush that the first began.
+            for _ in 0..2 {
+                drop(shared.rotate(lock(&shared.writer))?);
+            }
+            shared.flush_immutable().map(drop)
+        })
     }
 
     /// Compacts the index into its last level and collects every segment with enough garbage.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// When a file cannot be read or written; no write is possible then.
     pub fn compact_all(&self) -> Result<()> {
         self.flush()?;
-        while self.shared.compact_index(Levels::All)? {}
-        self.shared.seal_growing()?;
-        while self.shared.collect()? {}
-        Ok(())
+        self.shared.run(|shared| {
+            while shared.compact_index(Levels::All)? {}
+            shared.seal_growing()?;
+            while shared.collect()? {}
+            Ok(())
+        })
     }
 
     /// Compacts level 0 of the index, if it has tables.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// When a file cannot be read or written; no write is possible then.
     pub fn compact_level0(&self) -> Result<()> {
-        self.shared.compact_index(Levels::Newest).map(drop)
+        self.shared.run(|shared| shared.compact_index(Levels::Newest)).map(drop)
     }
 
     /// Waits until no background thread has anything to do.

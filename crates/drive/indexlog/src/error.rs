@@ -1,9 +1,10 @@
 //! Errors of the engine.
 
 use std::io;
+use std::path::PathBuf;
 
-/// Longest key or value, in bytes: lengths are stored in 32 bits, and one bit is a flag.
-pub const LENGTH_MAX: usize = (1 << 30) - 1;
+/// Most bytes of a batch, 8 more for each write: lengths are stored in 32 bits, one a flag.
+pub const LENGTH_MAX: usize = (1 << 29) - 1;
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -27,9 +28,20 @@ pub enum Error {
     /// An earlier write or a background thread failed; reads still work, and a new open may.
     #[error("no write is possible since one failed: {0}")]
     Failed(String),
-    /// A key or value is longer than [`LENGTH_MAX`].
-    #[error("{0} bytes are more than a key or a value may have ({LENGTH_MAX})")]
+    /// A batch has more bytes than [`LENGTH_MAX`].
+    #[error("{0} bytes are more than a batch may have ({LENGTH_MAX}): write less at a time")]
     TooLong(usize),
+    /// An option has a value with which the engine cannot work.
+    #[error("option {name}: {remedy}")]
+    Option {
+        /// Its name.
+        name: &'static str,
+        /// What to write instead.
+        remedy: &'static str,
+    },
+    /// The directory belongs to an open database, of this process or another.
+    #[error("{0} is open elsewhere: close it there, or name another directory")]
+    InUse(PathBuf),
 }
 
 impl Error {

@@ -2,15 +2,16 @@
 //!
 //! A trait, so that tests can end the history of writes at any place.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use crate::counters::Counters;
 use crate::error::{Error, Result};
+use crate::sync::{AtomicBool, Mutex, lock};
 
 /// A directory.
 pub(crate) trait Files: Send + Sync {
@@ -40,37 +41,57 @@ pub(crate) trait Handle: Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A directory of the operating system.
-pub(crate) struct RealFiles(pub(crate) PathBuf);
+/// Name of the file whose lock the open database has.
+const LOCK: &str = "lock";
+
+/// A directory of the operating system, locked against other processes.
+pub(crate) struct RealFiles {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl RealFiles {
+    /// Locks a directory; the lock ends with the process at the latest.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let path = path.to_path_buf();
+        let options = File::options().write(true).create(true).truncate(false).clone();
+        let lock = options.open(path.join(LOCK)).map_err(Error::io(LOCK))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(Error::InUse(path)),
+            Err(TryLockError::Error(error)) => Err(Error::io(LOCK)(error)),
+        }
+    }
+}
 
 impl Files for RealFiles {
     fn create(&self, name: &str) -> io::Result<Box<dyn Handle>> {
-        let path = self.0.join(name);
+        let path = self.path.join(name);
         let file = File::options().read(true).write(true).create(true).truncate(true).open(path)?;
         Ok(Box::new(file))
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Handle>> {
-        Ok(Box::new(File::open(self.0.join(name))?))
+        Ok(Box::new(File::open(self.path.join(name))?))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        fs::rename(self.0.join(from), self.0.join(to))
+        fs::rename(self.path.join(from), self.path.join(to))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        fs::remove_file(self.0.join(name))
+        fs::remove_file(self.path.join(name))
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
         let name = |entry: io::Result<fs::DirEntry>| {
             entry.map(|entry| entry.file_name().to_string_lossy().into_owned())
         };
-        fs::read_dir(&self.0)?.map(name).collect()
+        fs::read_dir(&self.path)?.map(name).collect()
     }
 
     fn sync(&self) -> io::Result<()> {
-        File::open(&self.0)?.sync_all()
+        File::open(&self.path)?.sync_all()
     }
 }
 
@@ -123,6 +144,7 @@ impl Directory {
             handle,
             directory: Arc::clone(self),
             is_obsolete: AtomicBool::new(false),
+            has_failed_sync: Mutex::new(false),
         }
     }
 }
@@ -133,6 +155,8 @@ pub(crate) struct StoredFile {
     handle: Box<dyn Handle>,
     pub(crate) directory: Arc<Directory>,
     is_obsolete: AtomicBool,
+    /// A later sync can succeed although what the failed one had to write is lost.
+    has_failed_sync: Mutex<bool>,
 }
 
 impl StoredFile {
@@ -155,10 +179,16 @@ impl StoredFile {
         self.read_at(0, bytes)
     }
 
-    /// Makes the content durable.
+    /// Makes the content durable; never succeeds once it has failed.
+    ///
+    /// Source: [Rebello 2020].
     pub(crate) fn sync(&self) -> Result<()> {
+        let mut has_failed = lock(&self.has_failed_sync);
+        if *has_failed {
+            return Err(Error::io(&self.name)(io::Error::other("an earlier sync of it failed")));
+        }
         self.directory.counters.fsyncs.add(1);
-        self.handle.sync().map_err(Error::io(&self.name))
+        self.handle.sync().map_err(Error::io(&self.name)).inspect_err(|_| *has_failed = true)
     }
 
     /// Has the file removed when its last reader drops it.

@@ -7,7 +7,8 @@ use crate::index::{CompactionJob, Item, Merge, Table, TableWriter, Tuple};
 use crate::log::SegmentWriter;
 use crate::manifest::{Edit, SegmentRecord, TreeEdit};
 use crate::reading::tuple;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
+use crate::sync::lock;
 use crate::version::{OpenFiles, Version};
 use crate::write_cache::WriteCache;
 

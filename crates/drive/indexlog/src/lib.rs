@@ -29,6 +29,7 @@ mod reading;
 mod recovery;
 mod shared;
 mod state;
+mod sync;
 mod threads;
 mod version;
 mod wal;

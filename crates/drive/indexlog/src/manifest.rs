@@ -18,6 +18,8 @@ pub(crate) const MANIFEST: &str = "manifest";
 const NEW: &str = "manifest.new";
 /// Size at which the manifest is written anew.
 const BYTES_MAX: u64 = 4 << 20;
+/// Ends of the names of all other files.
+const FILES: [&str; 3] = [".table", ".segment", ".wal"];
 
 /// A table of the index or of the delete list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,17 +138,25 @@ impl Edit {
 /// The open manifest.
 pub(crate) struct Manifest {
     file: StoredFile,
+    /// Bytes of the edit with which it began.
+    first_bytes: u64,
     bytes: u64,
 }
 
 impl Manifest {
     /// Returns the edits of the manifest in order; none for a new directory.
     ///
-    /// A torn edit at the end never took effect.
+    /// A torn edit at the end never took effect. Each edit was synced before the next was written,
+    /// so one that is followed by another is damaged.
     pub(crate) fn read(directory: &Arc<Directory>) -> Result<Vec<Edit>> {
         let names = directory.files.list().map_err(Error::io("the data directory"))?;
         if !names.iter().any(|name| name == MANIFEST) {
-            return Ok(Vec::new());
+            // Every other file is younger.
+            let is_ours = |name: &String| FILES.iter().any(|end| name.ends_with(end));
+            return match names.iter().any(is_ours) {
+                true => Err(Error::damaged(MANIFEST, "it is missing: other files are there")),
+                false => Ok(Vec::new()),
+            };
         }
         let content = directory.open(MANIFEST.to_owned())?.read()?;
         let (mut edits, mut rest) = (Vec::new(), &content[..]);
@@ -154,6 +164,9 @@ impl Manifest {
             let edit = serde_json::from_slice(edit);
             edits.push(edit.map_err(|_no_edit| Error::damaged(MANIFEST, "an edit is none"))?);
             rest = after;
+        }
+        if edits.is_empty() || (1..rest.len()).any(|at| frame(&rest[at..]).is_some()) {
+            return Err(Error::damaged(MANIFEST, "the checksum of an edit does not hold"));
         }
         Ok(edits)
     }
@@ -167,7 +180,8 @@ impl Manifest {
         file.sync()?;
         directory.files.rename(NEW, MANIFEST).map_err(Error::io(NEW))?;
         directory.sync()?;
-        Ok(Self { file, bytes: content.len() as u64 })
+        let bytes = content.len() as u64;
+        Ok(Self { file, first_bytes: bytes, bytes })
     }
 
     /// Appends an edit, durably; files it names were synced before.
@@ -181,9 +195,9 @@ impl Manifest {
         Ok(())
     }
 
-    /// Returns whether the manifest should be written anew.
+    /// Returns whether the manifest should be written anew: most of it is edits.
     pub(crate) const fn is_long(&self) -> bool {
-        self.bytes > BYTES_MAX
+        self.bytes > BYTES_MAX + 2 * self.first_bytes
     }
 }
 

@@ -1,5 +1,7 @@
 //! Options of a database.
 
+use crate::error::{Error, Result};
+
 /// What a returned write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
@@ -45,6 +47,36 @@ pub struct Options {
     pub level1_bytes: u64,
     /// Bits of a table's Bloom filter for each key.
     pub bloom_bits: u32,
+}
+
+impl Options {
+    /// Checks that the engine can work with the options.
+    ///
+    /// # Errors
+    /// [`Error::Option`] with the first that has no sense.
+    pub fn check(&self) -> Result<()> {
+        const SIZE: &str = "write 1 byte or more";
+        let tables = 1..=1 << 30;
+        let rules = [
+            ("write_cache_bytes", self.write_cache_bytes > 0, SIZE),
+            ("segment_bytes", self.segment_bytes > 0, SIZE),
+            // Without a target every level would be compacted into a deeper one, without end.
+            ("level1_bytes", self.level1_bytes > 0, SIZE),
+            // A table is built in memory.
+            ("table_bytes", tables.contains(&self.table_bytes), "write 1 byte to 1 GiB"),
+            ("level0_tables", self.level0_tables > 0, "write 1 or more"),
+            ("bloom_bits", (1..=64).contains(&self.bloom_bits), "write 1 to 64"),
+            (
+                "garbage_ratio",
+                (0.01..=0.99).contains(&self.garbage_ratio),
+                "write a share from 0.01 to 0.99",
+            ),
+        ];
+        match rules.into_iter().find(|(_, holds, _)| !holds) {
+            Some((name, _, remedy)) => Err(Error::Option { name, remedy }),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Default for Options {

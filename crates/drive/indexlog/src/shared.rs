@@ -1,7 +1,8 @@
 //! What clients and background threads of a database share.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::fmt::Display;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
 use crate::caches::Caches;
 use crate::error::{Error, Result};
@@ -9,6 +10,7 @@ use crate::files::Directory;
 use crate::log::SegmentWriter;
 use crate::manifest::{Edit, Manifest};
 use crate::options::Options;
+use crate::sync::{AtomicBool, AtomicU64, Condvar, Mutex, RwLock, lock};
 use crate::version::{OpenFiles, Version};
 use crate::wal::Wal;
 use crate::write_cache::WriteCache;
@@ -42,8 +44,8 @@ pub(crate) struct Work {
 
 /// The shared part of a database.
 ///
-/// Locks are taken in this order: `compaction`, `collection`, `segment`, `writer`, `manifest`,
-/// `view`, `work`; `synced` before `writer`.
+/// Locks are taken in this order: `compaction`, `collection`, `segment`, `synced`, `writer`,
+/// `manifest`, `work`, `view`, `failure`. Files have locks of their own, below all of these.
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) directory: Arc<Directory>,
@@ -138,6 +140,19 @@ impl Shared {
         is_flush: bool,
     ) -> Result<()> {
         let mut manifest = lock(&self.manifest);
+        // After a failure the open file may not be the manifest that the next open reads.
+        self.check()?;
+        self.commit_to(&mut manifest, edit, open, is_flush)
+            .inspect_err(|error| self.refuse_writes(error))
+    }
+
+    fn commit_to(
+        &self,
+        manifest: &mut Manifest,
+        edit: impl FnOnce(&Version) -> Edit,
+        open: OpenFiles,
+        is_flush: bool,
+    ) -> Result<()> {
         let version = Arc::clone(&self.view().version);
         let mut edit = edit(&version);
         edit.next_file = self.next_file.load(Ordering::Relaxed);
@@ -155,16 +170,22 @@ impl Shared {
         Ok(())
     }
 
-    /// Refuses further writes: what is on the disk may lack a part of one.
-    pub(crate) fn fail(&self, error: &Error) {
-        self.fail_writing(error);
+    /// Does what must not fail: afterwards no write is possible. The caller holds no lock.
+    pub(crate) fn run<T>(&self, action: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+        self.check()?;
+        action(self).inspect_err(|error| self.fail(error))
+    }
+
+    /// Refuses further writes, also those that wait. The caller holds no lock.
+    pub(crate) fn fail(&self, error: &dyn Display) {
+        self.refuse_writes(error);
         // A writer may wait for a flush that will not come.
         drop(lock(&self.writer));
         self.room.notify_all();
     }
 
-    /// As [`Shared::fail`], while the writer's lock is held.
-    pub(crate) fn fail_writing(&self, error: &Error) {
+    /// Refuses writes that have not begun: what is on the disk may lack a part of one.
+    pub(crate) fn refuse_writes(&self, error: &dyn Display) {
         let mut failure = lock(&self.failure);
         if failure.is_empty() {
             *failure = error.to_string();
@@ -185,9 +206,4 @@ impl Shared {
         lock(&self.work).generation += 1;
         self.changed.notify_all();
     }
-}
-
-/// Locks a mutex; after a panic of another thread its content is still whole.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,12 @@
 //! The background threads: one flushes, one compacts the index, one collects garbage.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
-use std::thread::{Builder, JoinHandle};
 
 use crate::error::{Error, Result};
 use crate::jobs::Levels;
-use crate::shared::{Shared, lock};
+use crate::shared::Shared;
+use crate::sync::{Builder, JoinHandle, lock};
 
 /// A job: whether it found something to do.
 type Job = fn(&Shared) -> Result<bool>;
@@ -17,14 +18,14 @@ const JOBS: [(&str, Job); 3] = [
     ("indexlog-collect", |shared| shared.collect()),
 ];
 
-/// Starts the threads.
-pub(crate) fn start(shared: &Arc<Shared>) -> Result<Vec<JoinHandle<()>>> {
-    let start = |(name, job): (&str, Job)| {
+/// Starts the threads and adds them to `threads`.
+pub(crate) fn start(shared: &Arc<Shared>, threads: &mut Vec<JoinHandle<()>>) -> Result<()> {
+    for (name, job) in JOBS {
         let shared = Arc::clone(shared);
         let thread = Builder::new().name(name.to_owned()).spawn(move || shared.repeat(job));
-        thread.map_err(Error::io(name))
-    };
-    JOBS.into_iter().map(start).collect()
+        threads.push(thread.map_err(Error::io(name))?);
+    }
+    Ok(())
 }
 
 impl Shared {
@@ -42,20 +43,17 @@ impl Shared {
             known = Some(work.generation);
             work.busy += 1;
             drop(work);
-            self.repeat_once_woken(job);
+            if catch_unwind(AssertUnwindSafe(|| self.repeat_once_woken(job))).is_err() {
+                // Writers would wait for this thread.
+                self.fail(&"a background thread panicked");
+            }
             lock(&self.work).busy -= 1;
             self.changed.notify_all();
         }
     }
 
     fn repeat_once_woken(&self, job: Job) {
-        while !lock(&self.work).is_stopping && self.check().is_ok() {
-            match job(self) {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => return self.fail(&error),
-            }
-        }
+        while !lock(&self.work).is_stopping && matches!(self.run(job), Ok(true)) {}
     }
 
     /// Returns whether no job has anything to do.
@@ -72,7 +70,6 @@ impl Shared {
         let mut work = lock(&self.work);
         loop {
             self.check()?;
-            // No lock of the view is held while one waits for `work`.
             if work.busy == 0 && !self.has_work() {
                 return Ok(());
             }

@@ -76,8 +76,7 @@ pub(crate) fn replay(directory: &Arc<Directory>, flushed: u64, cache: &WriteCach
         while let Some((batch, after)) = frame(rest) {
             let documents =
                 documents(batch).ok_or_else(|| Error::damaged(&name, "a batch is none"))?;
-            let Some(first) = documents.first() else { break };
-            if first.seqno > last + 1 {
+            if documents.first().is_some_and(|first| first.seqno > last + 1) {
                 return Ok(last);
             }
             let new = last + 1;

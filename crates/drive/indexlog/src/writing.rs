@@ -1,28 +1,38 @@
 //! Writes of clients: log, then write cache.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use crate::document::Document;
 use crate::error::{Error, LENGTH_MAX, Result};
 use crate::options::Durability;
-use crate::shared::{Shared, View, Writer, lock};
+use crate::shared::{Shared, View, Writer};
+use crate::sync::{MutexGuard, lock};
 use crate::wal::{Wal, Write};
 use crate::write_cache::WriteCache;
 
 impl Shared {
     /// Writes a batch with consecutive sequence numbers, readable as a whole; returns the last one.
     pub(crate) fn write(&self, batch: &[Write<'_>]) -> Result<u64> {
-        self.check()?;
-        let lengths = batch.iter().flat_map(|it| [it.key.len(), it.value.map_or(0, <[u8]>::len)]);
-        if let Some(bytes) = lengths.filter(|bytes| *bytes > LENGTH_MAX / 2).max() {
+        let stored = batch.iter().map(|it| 8 + it.key.len() + it.value.map_or(0, <[u8]>::len));
+        let bytes = stored.sum();
+        if bytes > LENGTH_MAX {
             return Err(Error::TooLong(bytes));
         }
+        if batch.is_empty() {
+            return Ok(self.visible.load(Ordering::Acquire));
+        }
+        self.run(|shared| shared.append(batch))
+    }
+
+    fn append(&self, batch: &[Write<'_>]) -> Result<u64> {
         let mut writer = self.make_room(lock(&self.writer))?;
+        // The write before may have failed while this one waited for the lock.
+        self.check()?;
         let first = writer.next_seqno;
         if let Some(wal) = &mut writer.wal {
             // A part of the batch may be on the disk, and what follows it would not be found.
-            let bytes = wal.append(first, batch).inspect_err(|error| self.fail_writing(error))?;
+            let bytes = wal.append(first, batch).inspect_err(|error| self.refuse_writes(error))?;
             self.directory.counters.wal_bytes.add(bytes);
         }
         writer.next_seqno += batch.len() as u64;
@@ -53,8 +63,7 @@ impl Shared {
             (writer.wal.as_ref().map(|wal| Arc::clone(&wal.file)), writer.next_seqno - 1)
         };
         if let Some(file) = file {
-            // After a failed sync it is unknown what is on the disk.
-            file.sync().inspect_err(|error| self.fail(error))?;
+            file.sync()?;
         }
         *synced = last;
         Ok(())
@@ -94,7 +103,7 @@ impl Shared {
         if let Some(old) =
             writer.wal.as_ref().filter(|_| self.options.durability == Durability::Sync)
         {
-            old.file.sync().inspect_err(|error| self.fail_writing(error))?;
+            old.file.sync()?;
         }
         self.begin_wal(&mut writer)?;
         self.wake();

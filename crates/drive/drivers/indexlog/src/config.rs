@@ -5,6 +5,8 @@ use engine::{EngineError, OpenSpec, Setting};
 use indexlog::{Compression, Durability};
 use model::{Capabilities, Options};
 
+use crate::session::failed;
+
 /// Reads an option's value into a field.
 type Read = fn(&mut indexlog::Options, &str, &str) -> Result<(), EngineError>;
 /// Writes a field as text.
@@ -24,6 +26,20 @@ macro_rules! size {
     };
 }
 
+/// Declares a number under the name of its field.
+macro_rules! number {
+    ($field:ident) => {
+        (
+            stringify!($field),
+            |options, name, value| {
+                options.$field = number(name, value)?;
+                Ok(())
+            },
+            |options| options.$field.to_string(),
+        )
+    };
+}
+
 /// Every option, under the name of its field.
 const OPTIONS: [(&str, Read, Show); 10] = [
     size!(write_cache_bytes),
@@ -33,23 +49,9 @@ const OPTIONS: [(&str, Read, Show); 10] = [
     size!(table_bytes),
     size!(level1_bytes),
     ("compression", read_compression, |options| show_compression(options.compression).to_owned()),
-    ("garbage_ratio", read_ratio, |options| options.garbage_ratio.to_string()),
-    (
-        "level0_tables",
-        |options, name, value| {
-            options.level0_tables = number(name, value)?;
-            at_least_one(name, options.level0_tables > 0)
-        },
-        |options| options.level0_tables.to_string(),
-    ),
-    (
-        "bloom_bits",
-        |options, name, value| {
-            options.bloom_bits = number(name, value)?;
-            at_least_one(name, options.bloom_bits > 0)
-        },
-        |options| options.bloom_bits.to_string(),
-    ),
+    number!(garbage_ratio),
+    number!(level0_tables),
+    number!(bloom_bits),
 ];
 
 /// Returns the engine's options of `spec`: the cache goes half to documents, half to blocks.
@@ -79,6 +81,7 @@ pub(crate) fn resolve(
             read(&mut options, name, value)?;
         }
     }
+    options.check().map_err(failed)?;
     Ok(options)
 }
 
@@ -91,10 +94,6 @@ pub(crate) fn describe(options: &indexlog::Options) -> Options {
 
 fn fits<T: TryFrom<u64>>(name: &str, bytes: u64) -> Result<T, EngineError> {
     T::try_from(bytes).map_err(|_too_large| refused(name, "larger than the address space"))
-}
-
-fn at_least_one(name: &str, is_one: bool) -> Result<(), EngineError> {
-    if is_one { Ok(()) } else { Err(refused(name, "write 1 or more")) }
 }
 
 fn compression(name: &str) -> Result<Compression, String> {
@@ -118,15 +117,6 @@ fn read_compression(
     value: &str,
 ) -> Result<(), EngineError> {
     options.compression = compression(value).map_err(|reason| refused(name, reason))?;
-    Ok(())
-}
-
-fn read_ratio(options: &mut indexlog::Options, name: &str, value: &str) -> Result<(), EngineError> {
-    let ratio: f64 = number(name, value)?;
-    if !(0.01..=0.99).contains(&ratio) {
-        return Err(refused(name, "write a share from 0.01 to 0.99"));
-    }
-    options.garbage_ratio = ratio;
     Ok(())
 }
 
@@ -178,6 +168,7 @@ mod tests {
             ("garbage_ratio", "1"),
             ("compression", "zstd"),
             ("level0_tables", "0"),
+            ("level1_bytes", "0"),
             ("cache", "1"),
         ] {
             let error = resolved(settings.clone(), &[(name, value)]).unwrap_err();

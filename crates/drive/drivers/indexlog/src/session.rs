@@ -1,6 +1,7 @@
 //! One client's session.
 
 use engine::parts::{self, part};
+use engine::settings_check::refused;
 use engine::{EngineError, Rows, Session};
 use indexlog::{Database, Error};
 use model::{Direction, Op, Outcome};
@@ -14,7 +15,10 @@ pub(crate) fn failed(error: Error) -> EngineError {
     let text = format!("indexlog: {error}");
     match error {
         Error::TooLong(_) => EngineError::Unsupported(text),
-        Error::Io { .. } | Error::Damaged { .. } | Error::Failed(_) => EngineError::Fatal(text),
+        Error::Option { name, remedy } => refused(name, remedy),
+        Error::Io { .. } | Error::Damaged { .. } | Error::Failed(_) | Error::InUse(_) => {
+            EngineError::Fatal(text)
+        }
     }
 }
 

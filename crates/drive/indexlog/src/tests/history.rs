@@ -65,22 +65,23 @@ pub(super) fn apply(model: &mut Model, first: u64, batch: &[Change]) {
 
 /// Returns what a scan of everything finds, with the numbers that the change feed has.
 pub(super) fn content(database: &Database) -> Model {
+    try_content(database).unwrap()
+}
+
+/// As [`content`], of files that cannot be read as well.
+pub(super) fn try_content(database: &Database) -> crate::Result<Model> {
     let mut rows = BTreeMap::new();
-    database
-        .scan(&[], true, usize::MAX, |key, value| {
-            assert!(rows.insert(key.to_vec(), value.to_vec()).is_none(), "{key:?} twice");
-        })
-        .unwrap();
+    database.scan(&[], true, usize::MAX, |key, value| {
+        assert!(rows.insert(key.to_vec(), value.to_vec()).is_none(), "{key:?} twice");
+    })?;
     let mut numbers = BTreeMap::new();
     let mut before = 0;
-    database
-        .scan_sequence(0, usize::MAX, |seqno, key, value| {
-            assert!(seqno > before, "{seqno} after {before}");
-            before = seqno;
-            let is_once = numbers.insert(key.to_vec(), (seqno, value.to_vec())).is_none();
-            assert!(is_once, "the change feed has {key:?} twice");
-        })
-        .unwrap();
+    database.scan_sequence(0, usize::MAX, |seqno, key, value| {
+        assert!(seqno > before, "{seqno} after {before}");
+        before = seqno;
+        let is_once = numbers.insert(key.to_vec(), (seqno, value.to_vec())).is_none();
+        assert!(is_once, "the change feed has {key:?} twice");
+    })?;
     assert_eq!(numbers.len(), rows.len(), "the change feed has every document and no other");
     let with_number = |(key, value): (Vec<u8>, Vec<u8>)| {
         let (seqno, newest) =
@@ -88,5 +89,5 @@ pub(super) fn content(database: &Database) -> Model {
         assert_eq!(newest, value, "the change feed ends with the newest version of {key:?}");
         (key, (seqno, value))
     };
-    rows.into_iter().map(with_number).collect()
+    Ok(rows.into_iter().map(with_number).collect())
 }

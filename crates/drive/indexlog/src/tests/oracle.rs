@@ -9,7 +9,7 @@ use crate::jobs::Levels;
 use crate::{Compression, Database, Durability, Options};
 
 fn open(files: &SimulatedFiles, options: &Options) -> Database {
-    Database::open_without_threads(Box::new(files.clone()), options.clone()).unwrap()
+    Database::open_files(Box::new(files.clone()), options.clone(), false).unwrap()
 }
 
 fn run(steps: &[Step], options: &Options) {

@@ -1,16 +1,19 @@
-//! A file system whose history can be ended at any call: writes, syncs, renames and removals are
-//! recorded.
+//! A file system whose history can be ended, or fail, at any call: writes, syncs, renames and
+//! removals are recorded.
 //!
 //! A crash of the process keeps every call before it. A crash of the machine keeps of each file
 //! what was synced and any prefix of what was written after, the last write of it torn; and of the
 //! names what was synced and any prefix of what was changed after.
+//!
+//! A write that fails is done in half. A sync that fails drops what it had to write, as Linux does
+//! with pages it cannot write: a later sync succeeds without them. Source: [Rebello 2020].
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::files::{Files, Handle};
-use crate::shared::lock;
+use crate::sync::{Mutex, lock};
 
 /// A file's identity: names can change.
 type Inode = usize;
@@ -21,6 +24,7 @@ pub(super) enum Call {
     Create(String, Inode),
     Write(Inode, u64, Vec<u8>),
     Sync(Inode),
+    FailedSync(Inode),
     Rename(String, String),
     Remove(String),
     SyncNames,
@@ -56,7 +60,25 @@ impl Image {
                 }
             }
             Call::Remove(name) => drop(self.names.remove(name)),
-            Call::Sync(_) | Call::SyncNames => {}
+            Call::Sync(_) | Call::FailedSync(_) | Call::SyncNames => {}
+        }
+    }
+
+    /// Returns the content of a file, to be changed.
+    pub(super) fn content_mut(&mut self, name: &str) -> &mut Vec<u8> {
+        self.contents.get_mut(&self.names[name]).expect("every name has a content")
+    }
+
+    /// Flips a bit of a file; returns the file's name. `choose(n)` returns a number up to n.
+    pub(super) fn flip(&mut self, choose: &mut dyn FnMut(usize) -> usize) -> String {
+        loop {
+            let names = self.names.len();
+            let name = self.names.keys().nth(choose(names - 1)).expect("below the number").clone();
+            let content = self.content_mut(&name);
+            if let Some(last) = content.len().checked_sub(1) {
+                content[choose(last)] ^= 1 << choose(7);
+                return name;
+            }
         }
     }
 
@@ -82,11 +104,7 @@ impl Image {
         let inodes: Vec<Inode> = image.names.values().copied().collect();
         for inode in inodes {
             image.contents.insert(inode, Vec::new());
-            let of_file = |call: &&Call| match call {
-                Call::Write(of, ..) | Call::Sync(of) => *of == inode,
-                Call::Create(..) | Call::Rename(..) | Call::Remove(_) | Call::SyncNames => false,
-            };
-            let own: Vec<&Call> = calls.iter().filter(of_file).collect();
+            let own = durable_calls(calls, inode);
             let synced = own.iter().rposition(|call| matches!(call, Call::Sync(_))).unwrap_or(0);
             let survived = synced + choose(own.len() - synced);
             own[..survived].iter().for_each(|call| image.apply(call));
@@ -99,6 +117,33 @@ impl Image {
     }
 }
 
+/// Returns the calls on a file without the writes that a failed sync has dropped.
+fn durable_calls(calls: &[Call], inode: Inode) -> Vec<&Call> {
+    let (mut durable, mut synced) = (Vec::new(), 0);
+    for call in calls {
+        match call {
+            Call::Write(of, ..) if *of == inode => durable.push(call),
+            Call::Sync(of) if *of == inode => {
+                durable.push(call);
+                synced = durable.len();
+            }
+            Call::FailedSync(of) if *of == inode => durable.truncate(synced),
+            Call::Write(..) | Call::Sync(_) | Call::FailedSync(_) => {}
+            Call::Create(..) | Call::Rename(..) | Call::Remove(_) | Call::SyncNames => {}
+        }
+    }
+    durable
+}
+
+/// A call that fails.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fault {
+    /// Calls that succeed before it.
+    pub(super) after: usize,
+    /// Whether all calls after it fail too.
+    pub(super) is_lasting: bool,
+}
+
 /// A file system in memory that records its calls.
 #[derive(Clone, Default)]
 pub(super) struct SimulatedFiles(Arc<Mutex<Recorded>>);
@@ -108,9 +153,24 @@ struct Recorded {
     image: Image,
     calls: Vec<Call>,
     next: Inode,
+    fault: Option<Fault>,
+    /// Calls that could have failed.
+    fallible: usize,
 }
 
 impl Recorded {
+    /// Counts a call; an error when it is to fail.
+    fn permit(&mut self) -> io::Result<()> {
+        self.fallible += 1;
+        let Some(fault) = &mut self.fault else { return Ok(()) };
+        if let Some(after) = fault.after.checked_sub(1) {
+            fault.after = after;
+            return Ok(());
+        }
+        self.fault = self.fault.filter(|fault| fault.is_lasting);
+        Err(io::ErrorKind::StorageFull.into())
+    }
+
     fn call(&mut self, call: Call) {
         self.image.apply(&call);
         self.calls.push(call);
@@ -121,7 +181,22 @@ impl SimulatedFiles {
     /// Returns a file system that begins with an image.
     pub(super) fn of(image: Image) -> Self {
         let next = image.contents.keys().max().map_or(0, |most| most + 1);
-        Self(Arc::new(Mutex::new(Recorded { image, calls: Vec::new(), next })))
+        Self(Arc::new(Mutex::new(Recorded { image, next, ..Recorded::default() })))
+    }
+
+    /// Makes a later call fail.
+    pub(super) fn fail(&self, fault: Fault) {
+        lock(&self.0).fault = Some(fault);
+    }
+
+    /// Lets every call succeed again.
+    pub(super) fn mend(&self) {
+        lock(&self.0).fault = None;
+    }
+
+    /// Returns how many calls could have failed so far.
+    pub(super) fn fallible(&self) -> usize {
+        lock(&self.0).fallible
     }
 
     /// Returns the calls so far.
@@ -146,6 +221,7 @@ fn absent(name: &str) -> io::Error {
 impl Files for SimulatedFiles {
     fn create(&self, name: &str) -> io::Result<Box<dyn Handle>> {
         let mut recorded = lock(&self.0);
+        recorded.permit()?;
         let inode = recorded.next;
         recorded.next += 1;
         recorded.call(Call::Create(name.to_owned(), inode));
@@ -154,17 +230,23 @@ impl Files for SimulatedFiles {
     }
 
     fn open(&self, name: &str) -> io::Result<Box<dyn Handle>> {
-        let inode = lock(&self.0).image.names.get(name).copied().ok_or_else(|| absent(name))?;
+        let mut recorded = lock(&self.0);
+        recorded.permit()?;
+        let inode = recorded.image.names.get(name).copied().ok_or_else(|| absent(name))?;
+        drop(recorded);
         Ok(self.handle(inode))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        lock(&self.0).call(Call::Rename(from.to_owned(), to.to_owned()));
+        let mut recorded = lock(&self.0);
+        recorded.permit()?;
+        recorded.call(Call::Rename(from.to_owned(), to.to_owned()));
         Ok(())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
         let mut recorded = lock(&self.0);
+        recorded.permit()?;
         if !recorded.image.names.contains_key(name) {
             return Err(absent(name));
         }
@@ -177,7 +259,9 @@ impl Files for SimulatedFiles {
     }
 
     fn sync(&self) -> io::Result<()> {
-        lock(&self.0).call(Call::SyncNames);
+        let mut recorded = lock(&self.0);
+        recorded.permit()?;
+        recorded.call(Call::SyncNames);
         Ok(())
     }
 }
@@ -188,16 +272,24 @@ struct SimulatedFile {
 }
 
 impl SimulatedFile {
-    fn with_content<T>(&self, read: impl FnOnce(&[u8]) -> T) -> T {
-        let recorded = lock(&self.files.0);
+    /// Reads the content; a removed file has none, although Linux would have it until its close.
+    fn with_content<T>(&self, read: impl FnOnce(&[u8]) -> io::Result<T>) -> io::Result<T> {
+        let mut recorded = lock(&self.files.0);
+        recorded.permit()?;
+        if !recorded.image.names.values().any(|inode| *inode == self.inode) {
+            return Err(absent("the file was removed"));
+        }
         read(recorded.image.contents.get(&self.inode).map_or(&[], |content| content))
     }
 }
 
 impl Handle for SimulatedFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        lock(&self.files.0).call(Call::Write(self.inode, offset, bytes.to_vec()));
-        Ok(())
+        let mut recorded = lock(&self.files.0);
+        let permitted = recorded.permit();
+        let written = if permitted.is_ok() { bytes } else { &bytes[..bytes.len() / 2] };
+        recorded.call(Call::Write(self.inode, offset, written.to_vec()));
+        permitted
     }
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
@@ -210,11 +302,14 @@ impl Handle for SimulatedFile {
     }
 
     fn len(&self) -> io::Result<u64> {
-        Ok(self.with_content(|content| content.len() as u64))
+        self.with_content(|content| Ok(content.len() as u64))
     }
 
     fn sync(&self) -> io::Result<()> {
-        lock(&self.files.0).call(Call::Sync(self.inode));
-        Ok(())
+        let mut recorded = lock(&self.files.0);
+        let permitted = recorded.permit();
+        let call = if permitted.is_ok() { Call::Sync } else { Call::FailedSync };
+        recorded.call(call(self.inode));
+        permitted
     }
 }

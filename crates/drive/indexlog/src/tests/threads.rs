@@ -11,6 +11,42 @@ fn value(key: u32, round: u32) -> Vec<u8> {
     [key.to_be_bytes(), round.to_be_bytes()].concat().repeat(12)
 }
 
+/// Goal: numbers are consecutive over all clients, and each client's ascend.
+#[test]
+fn many_writers_get_every_number_once_in_their_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options { write_cache_bytes: 16 << 10, ..small(Durability::Sync) };
+    let database = Database::open(dir.path(), options).unwrap();
+    let numbers: Vec<Vec<u64>> = std::thread::scope(|scope| {
+        let write = |client: u32| {
+            let database = &database;
+            let put = move |round: u32| {
+                let key = [client.to_be_bytes(), round.to_be_bytes()].concat();
+                database.put(&key, &value(client, round)).unwrap()
+            };
+            scope.spawn(move || (0..100).map(put).collect())
+        };
+        let clients: Vec<_> = (0..4).map(write).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    assert!(numbers.iter().all(|numbers| numbers.is_sorted()));
+    let mut all = numbers.concat();
+    all.sort_unstable();
+    assert_eq!(all, (1..=400).collect::<Vec<_>>());
+}
+
+/// Goal: a second open of a directory is refused until the first is over.
+#[test]
+fn a_directory_is_open_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || Database::open(dir.path(), small(Durability::Os));
+    let first = open().unwrap();
+    let error = open().err().expect("it is open");
+    assert!(error.to_string().contains("open elsewhere"), "{error}");
+    drop(first);
+    open().unwrap().close().unwrap();
+}
+
 /// Goal: reads find a version that was written, whatever the background threads move meanwhile.
 #[test]
 fn readers_writers_and_background_threads_agree() {
