@@ -66,6 +66,7 @@ if [ "${1-}" = test ]; then
     would_try libleveldb.so.1d libleveldb1d
     would_try libwiredtiger.so.0 libwiredtiger0
     [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
+    command -v iostat >/dev/null || optional+=(sysstat)
     would_try liblmdb.so.0 liblmdb0
     would_try libsqlite3.so.0 libsqlite3-0
     would_try libjemalloc.so.2 libjemalloc2

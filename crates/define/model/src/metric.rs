@@ -28,6 +28,10 @@ pub enum Unit {
     Ratio,
     /// Operations per second.
     OpsPerSecond,
+    /// Megahertz.
+    Megahertz,
+    /// Degrees Celsius.
+    Celsius,
 }
 
 /// How a metric's value behaves over time.
@@ -185,6 +189,24 @@ metrics! {
     DEVICE_WRITE_BYTES Bytes Counter Lower "bytes written to the device";
     DEVICE_FLUSHES Count Counter Lower "flush requests completed by the device";
     DEVICE_BUSY_US Micros Counter Neither "time the device had work in hand";
+    DEVICE_READ_MERGES Count Counter Neither "read requests merged with a queued one";
+    DEVICE_WRITE_MERGES Count Counter Neither "write requests merged with a queued one";
+    DEVICE_READ_US Micros Counter Lower "time that the device's read requests took together, in the \
+        queue and in the device";
+    DEVICE_WRITE_US Micros Counter Lower "time that the device's write requests took together, in \
+        the queue and in the device";
+    DEVICE_FLUSH_US Micros Counter Lower "time that the device's flush requests took together";
+    DEVICE_QUEUE_US Micros Counter Lower "time that all requests of the device took together";
+    DEVICE_IN_FLIGHT Count Gauge Neither "requests that the device has and has not completed";
+    DEVICE_DISCARDS Count Counter Neither "discard requests completed by the device";
+    DEVICE_DISCARD_MERGES Count Counter Neither "discard requests merged with a queued one";
+    DEVICE_DISCARD_BYTES Bytes Counter Neither "bytes discarded on the device";
+    DEVICE_DISCARD_US Micros Counter Lower "time that the device's discard requests took together";
+    DEVICE_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature that the device reports";
+    HOST_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature of the host's other sensors";
+    HOST_CPU_CLOCK_MHZ Megahertz Gauge Higher "clock of the host's fastest CPU at the moment";
+    HOST_CPU_THROTTLES Count Counter Lower "times a CPU core or package of the host lowered its \
+        clock for heat; read at the ends of a step";
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
         worker: the length of the interval, unless one of them stood still";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
@@ -333,6 +355,22 @@ metrics! {
     DEVICE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB read from the device per operation";
     DEVICE_WRITES_PER_OP Count Derived Lower "device write requests per operation";
     DEVICE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB written to the device per operation";
+    DEVICE_READ_AWAIT_US Micros Derived Neither "time per device read request, in the queue and in \
+        the device: r_await of iostat";
+    DEVICE_WRITE_AWAIT_US Micros Derived Neither "time per device write request, in the queue and in \
+        the device: w_await of iostat";
+    DEVICE_FLUSH_AWAIT_US Micros Derived Neither "time per device flush request: f_await of iostat";
+    DEVICE_READ_SIZE_KIB Kibibytes Derived Neither "KiB per device read request: rareq-sz of iostat";
+    DEVICE_WRITE_SIZE_KIB Kibibytes Derived Neither "KiB per device write request: wareq-sz of \
+        iostat";
+    DEVICE_READ_MERGED_SHARE Share Derived Neither "share of the read requests that were merged \
+        before the device got them: %rrqm of iostat";
+    DEVICE_WRITE_MERGED_SHARE Share Derived Neither "share of the write requests that were merged \
+        before the device got them: %wrqm of iostat";
+    DEVICE_QUEUE_LENGTH Count Derived Neither "requests in the queue and in the device on average: \
+        aqu-sz of iostat";
+    DEVICE_BUSY_SHARE Share Derived Neither "share of the time in which the device had a request: \
+        %util of iostat";
     FSYNCS_PER_OP Count Derived Lower "syncs per operation";
     WAL_BYTES_PER_OP Bytes Derived Lower "bytes written to the write-ahead log per operation";
     WAL_PAGE_IMAGES_PER_OP Count Derived Lower "full images of pages written to the write-ahead log \

@@ -14,6 +14,8 @@ pub(crate) struct Account {
     pub(crate) gauges_last: Readings,
     /// Operations of each whole second, and whether it is invalid.
     seconds_done: Vec<(f64, bool)>,
+    /// The clock of the host's fastest CPU at each reading.
+    pub(crate) clocks_mhz: Vec<f64>,
 }
 
 impl Account {
@@ -28,6 +30,7 @@ impl Account {
     pub(crate) fn step(&mut self, now: &Readings) -> Readings {
         let readings = growth(&self.last, now).into_iter().chain(gauges(now)).collect();
         self.note_gauges(now);
+        self.clocks_mhz.extend(now.value(metric::HOST_CPU_CLOCK_MHZ));
         self.last.clone_from(now);
         readings
     }

@@ -1,9 +1,12 @@
 //! The samplers of a run.
 
+use std::path::Path;
+
 use model::Readings;
 
 use crate::block_device::BlockDevice;
 use crate::source::cgroup::{CgroupSampler, Throttling};
+use crate::source::heat::HeatSampler;
 use crate::source::others::OthersSampler;
 use crate::source::server::ServerSampler;
 use crate::source::suspension::SuspensionSampler;
@@ -30,8 +33,11 @@ pub fn for_run(targets: RunTargets<'_>) -> Vec<Sampler> {
         Box::new(move |is_boundary| disk_free::sample(&disk, is_boundary)),
         Box::new(move |_| cgroup.sample()),
     ];
+    let device = BlockDevice::under(&dir).ok().filter(|_| foreign == Foreign::Nowhere);
+    let mut heat = HeatSampler::new(Path::new("/sys"), device.as_ref());
+    samplers.push(Box::new(move |is_boundary| heat.sample(is_boundary)));
     if foreign == Foreign::Nowhere {
-        if let Ok(device) = BlockDevice::under(&dir) {
+        if let Some(device) = device {
             samplers.push(Box::new(move |_| device::sample(&device)));
         }
         samplers.push(Box::new(move |_| data_dir::sample(&dir, is_log.as_ref())));

@@ -145,6 +145,8 @@ pub const fn unit_name(unit: Unit) -> &'static str {
         Unit::Share => "share",
         Unit::Ratio => "ratio",
         Unit::OpsPerSecond => "per_s",
+        Unit::Megahertz => "mhz",
+        Unit::Celsius => "celsius",
     }
 }
 
@@ -165,6 +167,8 @@ fn scale_of(unit: Unit, value: f64) -> (f64, &'static str) {
         Unit::Seconds => pick(SPAN, 1e9),
         Unit::Share => (100.0, " %"),
         Unit::Ratio => (1.0, ""),
+        Unit::Megahertz => (1.0, " MHz"),
+        Unit::Celsius => (1.0, " \u{b0}C"),
     }
 }
 

@@ -69,6 +69,8 @@ const fn unit(unit: Unit) -> &'static str {
         Unit::Share => "share",
         Unit::Ratio => "ratio",
         Unit::OpsPerSecond => "1/s",
+        Unit::Megahertz => "MHz",
+        Unit::Celsius => "degrees Celsius",
     }
 }
 

@@ -12,7 +12,7 @@ use super::attribution::{Pauses, attribute};
 use super::conservation::check_interval;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
-use super::warning::{busy_host, busy_threads, paused, warnings};
+use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};
 use crate::account::{Account, growth};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
@@ -287,6 +287,7 @@ impl<'a> StepAccumulator<'a> {
         record.findings.extend(counted_anyway.as_ref().map(busy_host));
         record.findings.extend(findings_of_worker);
         record.findings.extend(paused(&self.pauses));
+        record.findings.extend(slow_clock(&account.clocks_mhz));
         record.findings.extend(busy_threads(&record, part, &self.setting));
         Ok(record)
     }

@@ -7,7 +7,7 @@ use model::units::thousands;
 use model::validity::{
     InvalidCause, InvalidIntervals, LoadStatus, Outcome, Purpose, RUN_QUEUE_SHARE, SearchRecord,
 };
-use model::{Nanos, Placement, StepRecord, metric, rule_code};
+use model::{Nanos, Placement, StepRecord, metric, percent, rule_code};
 
 use super::attribution::Pauses;
 use super::span::Part;
@@ -139,6 +139,34 @@ pub(super) fn paused(pauses: &Pauses) -> Option<Finding> {
     let remedy = "let nothing stop Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), \
                   and repeat; the step's sums hold, over their own span";
     pauses.describe().map(|evidence| warning(rule_code::A059, evidence, remedy))
+}
+
+/// Share of its median below which a step's clock has fallen.
+///
+/// Our choice: above the steps of 100 MHz and the noise of one reading, below any throttling.
+const CLOCK_SHARE: f64 = 0.95;
+/// Share of a step's readings from which on a fallen clock is reported.
+///
+/// Our choice: the reading after the clients have stopped may be slow.
+const SLOW_READINGS: f64 = 0.1;
+
+/// Returns the warning about a clock that fell within a step.
+///
+/// A step that is slow in more than half of its seconds has a slow median: of these the kernel's
+/// counts of throttling are the evidence.
+pub(super) fn slow_clock(clocks_mhz: &[f64]) -> Option<Finding> {
+    let median = stats::median(clocks_mhz)?;
+    let slow = clocks_mhz.iter().filter(|clock| **clock < CLOCK_SHARE * median);
+    let slow: Vec<f64> = slow.copied().collect();
+    let share = slow.len() as f64 / clocks_mhz.len() as f64;
+    let lowest = slow.into_iter().reduce(f64::min).filter(|_| share > SLOW_READINGS)?;
+    let evidence = format!(
+        "the fastest CPU's clock fell to {lowest:.0} MHz, from a median of {median:.0} MHz, in \
+         {} of the readings",
+        percent(share)
+    );
+    let remedy = "fix the clock and cool the machine: governor `performance`, boost off";
+    Some(warning(rule_code::A018, evidence, remedy))
 }
 
 /// Returns the warning about a search without a reproducible result.
@@ -384,5 +412,22 @@ mod tests {
             ..Step::new("readrandom", StopRule::Duration(Nanos::from_secs(10)))
         };
         StepRecord { duration_ns: Nanos::from_secs(10), ..StepRecord::new(0, step) }
+    }
+
+    /// Goal: a clock that falls for part of a step is reported with its figures; a steady one, one
+    /// slow reading of many, and an unknown one are silent.
+    #[test]
+    fn a_clock_that_falls_is_reported() {
+        let steps = |slow: usize| {
+            let mut clocks = vec![3_600.0; 20 - slow];
+            clocks.extend(vec![2_400.0; slow]);
+            slow_clock(&clocks).map(|finding| finding.evidence)
+        };
+        assert_eq!(steps(0), None);
+        assert_eq!(steps(2), None);
+        let evidence = "the fastest CPU's clock fell to 2400 MHz, from a median of 3600 MHz, in \
+                        25 % of the readings";
+        assert_eq!(steps(5).as_deref(), Some(evidence));
+        assert_eq!(slow_clock(&[]), None);
     }
 }

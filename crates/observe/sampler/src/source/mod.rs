@@ -7,6 +7,7 @@ pub(crate) mod cgroup;
 pub(crate) mod data_dir;
 pub(crate) mod device;
 pub(crate) mod disk_free;
+pub(crate) mod heat;
 pub(crate) mod host;
 pub(crate) mod others;
 pub(crate) mod process;

@@ -17,6 +17,49 @@ pub(super) const PER_OP: [(Metric, Metric, f64); 8] = [
     (metric::BINLOG_BYTES_PER_OP, metric::ENGINE_BINLOG_WRITE_BYTES, 1.0),
 ];
 
+/// Sets times, sizes and merges of the device's requests, its queue and its busy share.
+///
+/// Absent where the device had no request of that kind. The busy share of a device that serves
+/// several requests at once does not show how much more it could do.
+///
+/// Source: [iostat(1)], `r_await`, `w_await`, `f_await`, `rareq-sz`, `wareq-sz`, `%rrqm`, `%wrqm`,
+/// `aqu-sz` and `%util`; ours are over the whole step instead of means of its seconds.
+pub(super) fn set_requests(step: &StepRecord, metrics: &mut Readings) {
+    let count = |metric| step.counters.value(metric).filter(|requests| *requests > 0.0);
+    for (metric, total, requests, scale) in PER_REQUEST {
+        let total = step.counters.value(total).map(|total| total / scale);
+        metrics.set(metric, ratio(total, count(requests)));
+    }
+    for (metric, merges, requests) in MERGED {
+        let merged = step.counters.value(merges);
+        metrics.set(metric, ratio(merged, sum(&[merged, count(requests)])));
+    }
+    let has_requests =
+        [metric::DEVICE_READS, metric::DEVICE_WRITES].map(count).iter().any(Option::is_some);
+    let sampled_us = Some(step.sampled_ns().as_micros_f64()).filter(|_| has_requests);
+    for (metric, total) in [
+        (metric::DEVICE_QUEUE_LENGTH, metric::DEVICE_QUEUE_US),
+        (metric::DEVICE_BUSY_SHARE, metric::DEVICE_BUSY_US),
+    ] {
+        metrics.set(metric, ratio(step.counters.value(total), sampled_us));
+    }
+}
+
+/// Figures per request of the device: metric, total, requests, divisor of the total.
+const PER_REQUEST: [(Metric, Metric, Metric, f64); 5] = [
+    (metric::DEVICE_READ_AWAIT_US, metric::DEVICE_READ_US, metric::DEVICE_READS, 1.0),
+    (metric::DEVICE_WRITE_AWAIT_US, metric::DEVICE_WRITE_US, metric::DEVICE_WRITES, 1.0),
+    (metric::DEVICE_FLUSH_AWAIT_US, metric::DEVICE_FLUSH_US, metric::DEVICE_FLUSHES, 1.0),
+    (metric::DEVICE_READ_SIZE_KIB, metric::DEVICE_READ_BYTES, metric::DEVICE_READS, 1024.0),
+    (metric::DEVICE_WRITE_SIZE_KIB, metric::DEVICE_WRITE_BYTES, metric::DEVICE_WRITES, 1024.0),
+];
+
+/// Shares of merged requests: metric, merges, requests.
+const MERGED: [(Metric, Metric, Metric); 2] = [
+    (metric::DEVICE_READ_MERGED_SHARE, metric::DEVICE_READ_MERGES, metric::DEVICE_READS),
+    (metric::DEVICE_WRITE_MERGED_SHARE, metric::DEVICE_WRITE_MERGES, metric::DEVICE_WRITES),
+];
+
 /// Sets the write amplifications from counters over a span in which `put` bytes were put.
 ///
 /// - plain: (flush + compaction [+ blob files] or B-tree pages) / put. Flush and compaction are
@@ -197,6 +240,47 @@ mod tests {
         assert!(!step_metrics(&only_twice, &DATA).has(metric::WRITE_BACK_KIB_PER_OP));
         let postgres = load(&[(metric::ENGINE_WAL_PAGE_IMAGES, 150.0)]);
         assert_eq!(step_metrics(&postgres, &DATA)[metric::WAL_PAGE_IMAGES_PER_OP], 1.5);
+    }
+
+    /// Goal: the device's figures are iostat's, over the step, and absent without a request.
+    #[test]
+    fn requests_have_the_times_sizes_and_queue_of_iostat() {
+        let mut step = load(&[
+            (metric::DEVICE_READS, 400.0),
+            (metric::DEVICE_READ_MERGES, 100.0),
+            (metric::DEVICE_READ_BYTES, 400.0 * 8_192.0),
+            (metric::DEVICE_READ_US, 100_000.0),
+            (metric::DEVICE_WRITES, 0.0),
+            (metric::DEVICE_WRITE_MERGES, 0.0),
+            (metric::DEVICE_WRITE_BYTES, 0.0),
+            (metric::DEVICE_WRITE_US, 0.0),
+            (metric::DEVICE_FLUSHES, 10.0),
+            (metric::DEVICE_FLUSH_US, 30_000.0),
+            (metric::DEVICE_QUEUE_US, 4_000_000.0),
+            (metric::DEVICE_BUSY_US, 500_000.0),
+        ]);
+        step.counters.set(metric::HOST_SAMPLED_US, Some(2_000_000.0));
+        let metrics = step_metrics(&step, &DATA);
+        for (metric, value) in [
+            (metric::DEVICE_READ_AWAIT_US, 250.0),
+            (metric::DEVICE_READ_SIZE_KIB, 8.0),
+            (metric::DEVICE_READ_MERGED_SHARE, 0.2),
+            (metric::DEVICE_FLUSH_AWAIT_US, 3_000.0),
+            (metric::DEVICE_QUEUE_LENGTH, 2.0),
+            (metric::DEVICE_BUSY_SHARE, 0.25),
+        ] {
+            assert_eq!(metrics.value(metric), Some(value), "{metric}");
+        }
+        for absent in [
+            metric::DEVICE_WRITE_AWAIT_US,
+            metric::DEVICE_WRITE_SIZE_KIB,
+            metric::DEVICE_WRITE_MERGED_SHARE,
+        ] {
+            assert!(!metrics.has(absent), "{absent}");
+        }
+        step.counters.set(metric::DEVICE_READS, Some(0.0));
+        let idle = step_metrics(&step, &DATA);
+        assert!(!idle.has(metric::DEVICE_QUEUE_LENGTH) && !idle.has(metric::DEVICE_BUSY_SHARE));
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     cpu::set_busy(step, &mut metrics);
     set_per_op(step, &io::PER_OP, &mut metrics);
     io::set_write_back(step, &mut metrics);
+    io::set_requests(step, &mut metrics);
     server::set(step, &mut metrics);
     io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
     metrics.set(metric::SPACE_AMPLIFICATION, io::space_amplification(step, data));

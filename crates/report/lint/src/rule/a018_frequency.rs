@@ -6,11 +6,14 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A018,
     name: "CPU frequency",
-    trigger: "the CPU frequency governor is known and not `performance`, or turbo boost is on",
+    trigger: "the CPU frequency governor is known and not `performance`, or turbo boost is on; or the \
+              fastest CPU's clock fell below 95 % of a step's median in a tenth of its readings",
     why: "The clock then follows load and heat: a run later, or next to more threads, is slower.",
     remedy: "set the governor to `performance` and switch boost off: echo 0 > \
              /sys/devices/system/cpu/cpufreq/boost",
-    source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance)",
+    source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance); 95 % and a tenth are our \
+             choice",
+    is_recorded: true,
     plan: Some(plan),
     ..Rule::EMPTY
 };
@@ -27,10 +30,10 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 #[cfg(test)]
 mod tests {
     use model::Host;
-    use model::record::Severity;
+    use model::record::{Finding, Severity};
 
     use super::*;
-    use crate::testing::{experiment, host, on_hosts, runs};
+    use crate::testing::{experiment, host, on_hosts, runs, when};
 
     #[test]
     fn a_clock_that_moves_is_reported() {
@@ -42,5 +45,19 @@ mod tests {
         assert_eq!(with("performance", None), []);
         let evidence = "the frequency governor is `powersave`, turbo boost is on";
         assert_eq!(with("powersave", Some(true)), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn a_recorded_fall_of_the_clock_is_reported() {
+        let evidence = "the fastest CPU's clock fell to 2400 MHz".to_owned();
+        let finding = Finding {
+            code: "A018".to_owned(),
+            severity: Severity::Warning,
+            evidence: evidence.clone(),
+            remedy: "fix the clock".to_owned(),
+        };
+        let found = when(&RULE, |step| step.findings.push(finding.clone()));
+        let expected = format!("readrandom of b: {evidence} (3 runs)");
+        assert_eq!(found, [(Severity::Warning, expected)]);
     }
 }

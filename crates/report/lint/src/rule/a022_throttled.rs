@@ -1,4 +1,4 @@
-//! A022: throttling by a CPU cap.
+//! A022: throttling by a CPU cap or by heat.
 
 use model::record::Severity;
 use model::{StepRecord, metric, percent};
@@ -12,11 +12,11 @@ pub(crate) static RULE: Rule = Rule {
     name: "throttling",
     severity: Severity::Blocking,
     trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
-              for less)",
-    why: "What is measured is the cap: the engine waited for CPU.",
+              for less), or the counters of thermal throttling rose within a step (a warning)",
+    why: "What is measured is the cap: the engine waited for CPU, or had a slower one.",
     remedy: "raise the CPU cap of the control group assay runs in",
     source: "our choice: 0.5 %, as for invalid intervals",
-    measured: &[throttled],
+    measured: &[throttled, heated],
     ..Rule::EMPTY
 };
 
@@ -28,6 +28,13 @@ fn throttled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let share = us / sampled_us(step)?;
     let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
     Some(Observation::new(evidence).blocking_if(share > SHARE).ranked("", share))
+}
+
+fn heated(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    step.counters.value(metric::HOST_CPU_THROTTLES).filter(|events| *events > 0.0)?;
+    let observation = Observation::new("a CPU lowered its clock for heat");
+    let remedy = "cool the machine, or switch boost off and repeat";
+    Some(observation.severity(Severity::Warning).ranked("heat", 0.0).remedy(remedy))
 }
 
 #[cfg(test)]
@@ -45,5 +52,14 @@ mod tests {
         assert_eq!(with(1e5)[0].0, Severity::Warning);
         let evidence = "readrandom of b: a CPU cap took the CPU away for 10 % of the time (3 runs)";
         assert_eq!(with(6e6), [(Severity::Blocking, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn a_step_that_throttled_for_heat_is_named() {
+        let with =
+            |n| when(&RULE, |step| set(&mut step.counters, &[(metric::HOST_CPU_THROTTLES, n)]));
+        assert_eq!(with(0.0), []);
+        let evidence = "readrandom of b: a CPU lowered its clock for heat (3 runs)";
+        assert_eq!(with(4.0), [(Severity::Warning, evidence.to_owned())]);
     }
 }

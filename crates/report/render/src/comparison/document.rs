@@ -3,7 +3,7 @@
 use model::metric;
 
 use super::section::Section;
-use super::tables::{absolute, costs, relative, runs_table};
+use super::tables::{absolute, costs, relative, requests, runs_table};
 use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, search, sweep,
 };
@@ -77,11 +77,24 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
             ..Section::default()
         };
         document.add(costs.parts());
+        document.add(request_tables(compared).into_iter().flat_map(Section::parts));
         document.add(bucket_tables(compared).into_iter().flat_map(Section::parts));
     }
     document.append(published::document(compared));
     document.append(problems(compared, format == Format::Text));
     document
+}
+
+/// Returns the requests of the device in each step; `None` where it had none.
+pub(crate) fn request_tables(compared: &Compared<'_>) -> Option<Section> {
+    let steps = measured_steps(compared.comparison);
+    let tables: Vec<_> = steps.iter().filter_map(|step| requests(compared, step)).collect();
+    (!tables.is_empty()).then(|| Section {
+        title: "Requests of the device: means over the step, as `iostat -x` defines them"
+            .to_owned(),
+        tables,
+        ..Section::default()
+    })
 }
 
 /// Returns the sections of open loops, searches, sweeps and background writers.

@@ -21,11 +21,11 @@ mod trade_offs;
 
 pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
-pub(crate) use document::{document, notes, problems, sections};
+pub(crate) use document::{document, notes, problems, request_tables, sections};
 pub use document::{render_answer, render_comparison};
 pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::render_metric;
 pub(crate) use section::Section;
-pub(crate) use tables::{absolute, relative, runs_table};
+pub(crate) use tables::{REQUESTS, absolute, relative, runs_table};
 pub use trade_offs::render_trade_offs;
 pub(crate) use trade_offs::trade_offs;

@@ -53,6 +53,19 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("rss_per_cache", "rss/cache"),
 ];
 
+/// Requests of the device: metric and heading, as iostat has them.
+pub(crate) const REQUESTS: &[(&str, &str)] = &[
+    ("device_read_await_us", "r_await"),
+    ("device_write_await_us", "w_await"),
+    ("device_flush_await_us", "f_await"),
+    ("device_read_size_kib", "rareq-sz"),
+    ("device_write_size_kib", "wareq-sz"),
+    ("device_read_merged_share", "rrqm"),
+    ("device_write_merged_share", "wrqm"),
+    ("device_queue_length", "aqu-sz"),
+    ("device_busy_share", "util"),
+];
+
 /// Costs of worker and device, left out where a server has counters of its own.
 const REPLACED_BY_SERVER: &[&str] = &[
     "background_cpu_us_per_op",
@@ -131,8 +144,23 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
         "device_write_kib_per_op" => has("server_write_kib_per_op"),
         name => REPLACED_BY_SERVER.contains(&name),
     };
-    let is_shown = |name: &str| has(name) && !(is_all_served && is_replaced(name));
-    let known: Vec<&(&str, &str)> = COSTS.iter().filter(|(name, _)| is_shown(name)).collect();
+    table_of(compared, step, COSTS, |name| !(is_all_served && is_replaced(name)))
+}
+
+/// Returns the means of the device's requests in `step`; `None` where it had none.
+pub(crate) fn requests(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
+    table_of(compared, step, REQUESTS, |_| true)
+}
+
+/// Returns the means of those of `metrics` that are known and shown: a row per variant.
+fn table_of(
+    compared: &Compared<'_>,
+    step: &StepComparison,
+    metrics: &[(&str, &str)],
+    is_shown: impl Fn(&str) -> bool,
+) -> Option<Table> {
+    let has = |name: &str| step.cells.iter().any(|cell| cell.metric(name).is_some());
+    let known: Vec<_> = metrics.iter().filter(|(name, _)| has(name) && is_shown(name)).collect();
     let mut table = of_variants(compared.comparison, step_heading(compared.comparison, step));
     for (name, heading) in &known {
         table.figures(*heading, step.cells.iter().map(|cell| cost_cell(compared, name, cell)));

@@ -7,7 +7,7 @@ use model::{Metric, metric};
 use stats::Effect;
 
 use super::options;
-use crate::comparison::{Section, absolute, bucket_tables, relative};
+use crate::comparison::{Section, absolute, bucket_tables, relative, request_tables};
 use crate::document::{Cell, Part, Table, Tone};
 use crate::figure;
 use crate::input::{Compared, ReportInput};
@@ -28,6 +28,10 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
     if let Some(mut buckets) = bucket_tables(compared) {
         let title = std::mem::take(&mut buckets.title);
         fold(title, Section::parts(buckets).collect());
+    }
+    if let Some(mut requests) = request_tables(compared) {
+        let title = std::mem::take(&mut requests.title);
+        fold(title, Section::parts(requests).collect());
     }
     parts.extend(input.runs.iter().flat_map(probe_tables));
     for step in &comparison.steps {

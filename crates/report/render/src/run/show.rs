@@ -11,6 +11,7 @@ use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
 use super::search::searched;
 use super::time_profile::time_profiles;
+use crate::comparison::REQUESTS;
 use crate::document::{Document, Part, Table, known};
 use crate::figure::figure;
 use crate::format::{Format, Style};
@@ -80,7 +81,10 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
         document.add([Part::Table(lines(manifest, run, &measured)), Part::Text(scope)]);
     }
     let of_steps: Vec<Readings> = run.steps.iter().map(|step| step_metrics(step, data)).collect();
-    document.add([Part::Table(times_and_costs(run, &of_steps))]);
+    document.add([Part::Table(table_of(run, &of_steps, SHOWN))]);
+    if of_steps.iter().any(|metrics| REQUESTS.iter().any(|(name, _)| metrics.contains_key(*name))) {
+        document.add([Part::Table(table_of(run, &of_steps, REQUESTS))]);
+    }
     document.add(with_settle(&measured).map(Part::Text));
     let has_closed = measured.iter().any(|step| step.arrivals.is_none());
     document.add(has_closed.then(|| Part::Text(CLOSED.to_owned())));
@@ -141,9 +145,9 @@ fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {
     table
 }
 
-fn times_and_costs(run: &RunRecord, of_steps: &[Readings]) -> Table {
+fn table_of(run: &RunRecord, of_steps: &[Readings], metrics: &[(&str, &str)]) -> Table {
     let mut table = Table::named("step", run.steps.iter().map(|step| step.step.name.as_str()));
-    for (name, heading) in SHOWN {
+    for (name, heading) in metrics {
         if of_steps.iter().any(|metrics| metrics.contains_key(*name)) {
             table.figures(*heading, of_steps.iter().map(|metrics| value(metrics, name)));
         }
