@@ -13,6 +13,7 @@
 //! a section of the page, [`html`].
 
 pub mod comparison;
+pub mod doctor;
 mod document;
 pub mod explain;
 pub mod figure;
@@ -39,6 +40,7 @@ mod trust;
 mod validity;
 
 pub use comparison::{CSV_COLUMNS, render_answer, render_comparison, render_metric};
+pub use doctor::{doctor_script, render_doctor};
 pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};

@@ -6,6 +6,7 @@ mod build;
 mod cached_build;
 pub(crate) mod compare;
 pub(crate) mod completions;
+pub(crate) mod doctor;
 pub(crate) mod engine;
 pub(crate) mod explain;
 pub(crate) mod history;
