@@ -1,8 +1,17 @@
 //! The machine of a run, as recorded.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use crate::doctor::HostCheck;
 use crate::units::Bytes;
+
+/// Kernel clock sources that are read without a system call.
+///
+/// Source: Linux, Documentation/admin-guide/kernel-parameters.txt, `clocksource=`, and vdso(7).
+pub const CHEAP_CLOCK_SOURCES: &[&str] =
+    &["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
 
 /// Facts of the machine; `None` when unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -43,4 +52,22 @@ pub struct Host {
     pub cgroup_version: Option<u8>,
     /// Fingerprint of CPU, memory, device and kernel class; identifies a history.
     pub fingerprint: String,
+    /// What quick checks of `assay doctor` read; empty in older manifests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doctor: Vec<HostCheck>,
+}
+
+impl Host {
+    /// Returns the known settings that may change between experiments on one machine, by name.
+    pub fn settings(&self) -> BTreeMap<&str, &str> {
+        let known = [
+            ("kernel", Some(self.kernel.as_str())),
+            ("governor", self.governor.as_deref()),
+            ("huge_pages", self.huge_pages.as_deref()),
+        ];
+        let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let checks =
+            self.doctor.iter().filter_map(|one| Some((&*one.check, one.value.as_deref()?)));
+        known.chain(checks).collect()
+    }
 }

@@ -13,6 +13,7 @@ pub mod buckets;
 pub mod build;
 pub mod capability;
 pub mod device;
+pub mod doctor;
 pub mod experiment;
 mod failure;
 mod finding;
@@ -50,6 +51,7 @@ pub use device::{
     Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, IoSample, IoTest, IoTotals,
     IssuedRequests, SteadyLevel,
 };
+pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
 pub use host::Host;
 pub use label::{Label, Waiver};

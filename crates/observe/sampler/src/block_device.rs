@@ -15,11 +15,11 @@ const MAX_DEPTH: u32 = 8;
 /// Of a partition it is the disk: other partitions' traffic competes for the same device. A
 /// stacked volume stands for itself: its counters hold every request, on however many disks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct BlockDevice {
+pub struct BlockDevice {
     /// Name: `nvme0n1`, `dm-0`.
-    pub(crate) name: String,
+    pub name: String,
     /// Its directory in `/sys`.
-    pub(crate) sys_dir: PathBuf,
+    pub sys_dir: PathBuf,
 }
 
 impl BlockDevice {
@@ -32,7 +32,7 @@ impl BlockDevice {
             .dev();
         // Major number 0 is for file systems that are not one device's.
         if rustix::fs::major(number) != 0 {
-            return whole_disk(sys, number);
+            return whole_disk(sys, &number_text(number));
         }
         let mounts = mounts();
         let mount =
@@ -55,6 +55,14 @@ impl BlockDevice {
         if count > 1 {
             return Err(format!("the data lies on {kind} over {count} devices"));
         }
+        whole_disk(sys, &number_text(number))
+    }
+
+    /// Returns the device of a mount under this `/sys`, by the mount's number.
+    ///
+    /// # Errors
+    /// When the file system is not one device's, or the device is not there.
+    pub fn numbered(sys: &Path, number: &str) -> Result<Self, String> {
         whole_disk(sys, number)
     }
 
@@ -64,13 +72,13 @@ impl BlockDevice {
     }
 
     /// Returns the model or kind: `Samsung SSD 990`, `virtio`, `device mapper over virtio`.
-    pub(crate) fn model(&self) -> Option<String> {
+    pub fn model(&self) -> Option<String> {
         model_of(&self.sys_dir, MAX_DEPTH)
     }
 }
 
 /// Returns the path without links, or that of its nearest ancestor that exists.
-pub(crate) fn nearest_existing(path: &Path) -> PathBuf {
+pub fn nearest_existing(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_unusable| path.to_owned());
     let found = absolute.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
     found.unwrap_or(absolute)
@@ -91,8 +99,8 @@ fn number_text(number: u64) -> String {
 }
 
 /// Returns the disk of a device number: itself, or the disk the partition is on.
-fn whole_disk(sys: &Path, number: u64) -> Result<BlockDevice, String> {
-    let node = sys.join("dev/block").join(number_text(number));
+fn whole_disk(sys: &Path, number: &str) -> Result<BlockDevice, String> {
+    let node = sys.join("dev/block").join(number);
     let sys_dir =
         node.canonicalize().map_err(|error| format!("cannot read {}: {error}", node.display()))?;
     let sys_dir = disk_of(&sys_dir);
@@ -189,7 +197,7 @@ mod tests {
     #[test]
     fn a_partition_stands_for_its_disk_and_a_volume_for_itself() {
         let sys = made_up_sys();
-        let disk = |major, minor| whole_disk(sys.path(), rustix::fs::makedev(major, minor));
+        let disk = |major: u32, minor: u32| whole_disk(sys.path(), &format!("{major}:{minor}"));
         let partition = disk(8, 1).unwrap();
         assert_eq!(partition, disk(8, 0).unwrap());
         assert_eq!(partition.name, "sda");
@@ -205,10 +213,12 @@ mod tests {
         let sys = made_up_sys();
         for (kind, source) in [("tmpfs", "tmpfs"), ("overlay", "overlay"), ("nfs4", "host:/x")] {
             let mount = Mount {
+                number: "0:22".to_owned(),
                 root: "/".into(),
                 point: "/".into(),
                 kind: kind.to_owned(),
                 source: source.to_owned(),
+                mount_options: Vec::new(),
                 options: Vec::new(),
             };
             let reason = BlockDevice::of_mount(sys.path(), &mount).unwrap_err();

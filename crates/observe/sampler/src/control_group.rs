@@ -110,6 +110,8 @@ mod tests {
 
     fn mount(kind: &str, point: &str, root: &str, options: &[&str]) -> Mount {
         Mount {
+            number: "0:30".to_owned(),
+            mount_options: Vec::new(),
             root: root.into(),
             point: point.into(),
             kind: kind.to_owned(),

@@ -46,6 +46,7 @@ pub fn host_facts(data_dir: &Path) -> Host {
             .and_then(|text| chosen(&text)),
         cgroup_version: CgroupDir::of_process(std::process::id()).map(|group| group.version()),
         fingerprint: String::new(),
+        doctor: Vec::new(),
     };
     host.fingerprint = fingerprint(&host);
     host

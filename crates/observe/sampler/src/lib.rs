@@ -23,10 +23,12 @@ mod source;
 mod targets;
 mod thread_limits;
 
+pub use block_device::{BlockDevice, nearest_existing};
 pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
 pub use error::CapError;
 pub use host_facts::host_facts;
+pub use mount::{Mount, holding, parse_mounts};
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
 pub use source::host::{dirty_bytes, sample as host_readings};

@@ -4,26 +4,30 @@ use std::path::{Path, PathBuf};
 
 /// One mounted file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mount {
+pub struct Mount {
+    /// Number of its device: `8:1`; major 0 where it is not one device's.
+    pub number: String,
     /// The directory inside the file system that is mounted.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// Where it is mounted.
-    pub(crate) point: PathBuf,
+    pub point: PathBuf,
     /// Kind of file system: `ext4`, `cgroup2`.
-    pub(crate) kind: String,
+    pub kind: String,
     /// The mounted source: `/dev/sda1`, `tmpfs`.
-    pub(crate) source: String,
+    pub source: String,
+    /// Options of this mount: `rw`, `noatime`.
+    pub mount_options: Vec<String>,
     /// Options of the file system, as of which controllers a `cgroup` mount has.
-    pub(crate) options: Vec<String>,
+    pub options: Vec<String>,
 }
 
 /// Returns the mounts of this process; none when the kernel does not report them.
 pub(crate) fn mounts() -> Vec<Mount> {
-    parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+    parse_mounts(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
 }
 
 /// Returns the mount a path lies on; `path` is absolute and without links.
-pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let holds = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     // Of two at the same place, the later one hides the earlier: max_by_key takes the last.
     holds.max_by_key(|mount| mount.point.components().count())
@@ -32,7 +36,7 @@ pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount>
 /// Returns the mounts in the text of `mountinfo`.
 ///
 /// Source: Linux, Documentation/filesystems/proc.rst, section 3.5.
-fn parse(text: &str) -> Vec<Mount> {
+pub fn parse_mounts(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
 
@@ -41,12 +45,15 @@ fn parse_line(line: &str) -> Option<Mount> {
     let (place, system) = line.split_once(" - ")?;
     let place: Vec<&str> = place.split(' ').collect();
     let mut system = system.split(' ');
+    let list = |text: &str| text.split(',').map(str::to_owned).collect();
     Some(Mount {
+        number: (*place.get(2)?).to_owned(),
         root: unescape(place.get(3)?).into(),
         point: unescape(place.get(4)?).into(),
         kind: system.next()?.to_owned(),
         source: unescape(system.next()?),
-        options: system.next().unwrap_or_default().split(',').map(str::to_owned).collect(),
+        mount_options: list(place.get(5)?),
+        options: list(system.next().unwrap_or_default()),
     })
 }
 
@@ -71,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_deepest_and_latest_mount_holds_a_path() {
-        let mounts = parse(TEXT);
+        let mounts = parse_mounts(TEXT);
         assert_eq!(mounts.len(), 6);
         let source = |path: &str| holding(&mounts, Path::new(path)).unwrap().source.clone();
         assert_eq!(source("/home/x"), "/dev/vda");
@@ -82,8 +89,9 @@ mod tests {
 
     #[test]
     fn optional_fields_and_options_are_distinguished() {
-        let mounts = parse(TEXT);
+        let mounts = parse_mounts(TEXT);
         assert_eq!(mounts[1].kind, "ext4");
+        assert_eq!((&*mounts[1].number, &*mounts[1].mount_options[1]), ("254:0", "relatime"));
         assert_eq!(mounts[2].options, ["rw", "memory"]);
         assert_eq!(mounts[3].root, Path::new("/sub"));
     }

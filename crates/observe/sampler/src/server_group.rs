@@ -242,6 +242,8 @@ mod tests {
             fs::write(own.join(name), "cpu io memory\n").unwrap();
         }
         let mount = Mount {
+            number: "0:30".to_owned(),
+            mount_options: Vec::new(),
             root: "/".into(),
             point: root.path().into(),
             kind: "cgroup2".to_owned(),

@@ -14,6 +14,7 @@
 
 pub mod comparison;
 pub mod device;
+pub mod doctor;
 mod document;
 pub mod explain;
 pub mod figure;
@@ -44,6 +45,7 @@ pub use comparison::{
     CSV_COLUMNS, render_answer, render_comparison, render_metric, render_trade_offs,
 };
 pub use device::{render_device, render_device_page, render_devices, render_storage_uses};
+pub use doctor::{doctor_script, render_doctor};
 pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};

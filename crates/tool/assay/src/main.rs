@@ -37,6 +37,8 @@ struct Cli {
 /// The commands, in order of a typical workflow.
 #[derive(Debug, Subcommand)]
 enum Verb {
+    /// Find what on this machine can spoil a benchmark, with remedies; change nothing
+    Doctor(cmd::doctor::Args),
     /// Show the runs of an experiment in their order, with machine time and disk; run nothing
     Plan(Box<cmd::plan::Args>),
     /// Run an experiment file, or steps against given engines
@@ -83,19 +85,20 @@ fn main() -> ExitCode {
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
-    let is_lint = matches!(cli.verb, Verb::Lint(_));
+    let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_));
     let outcome = execute(cli.verb, &environment, &ui);
     cmd::verify::warn_of_changes(&ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));
     outcome.unwrap_or_else(|report| {
         ui.error(&report);
-        if is_lint { ExitCode::from(cmd::lint::EXIT_ERROR) } else { ExitCode::FAILURE }
+        if is_check { ExitCode::from(cmd::lint::EXIT_ERROR) } else { ExitCode::FAILURE }
     })
 }
 
 /// Executes a command.
 fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<ExitCode> {
     match verb {
+        Verb::Doctor(args) => cmd::doctor::run(&args, environment, ui),
         Verb::Plan(args) => cmd::plan::run(&args, environment, ui),
         Verb::Run(args) => cmd::run::run(&args, environment, ui),
         Verb::List(args) => cmd::list::run(&args, environment, ui),

@@ -24,6 +24,7 @@ fn reference_pages_are_current() {
     let mut pages = Pages::new();
     metrics(&mut pages);
     rules(&mut pages);
+    checks(&mut pages);
     steps(&mut pages);
     commands(&mut pages);
     index(&mut pages);
@@ -102,6 +103,22 @@ fn rules(pages: &mut Pages) {
     }
     pages.insert("rules.md".to_owned(), list);
     pages.extend(details);
+}
+
+/// Adds a list of the doctor's checks.
+fn checks(pages: &mut Pages) {
+    let mut text = format!(
+        "# Checks of the doctor\n\n{NOTE}\n| check | of | severity | in manifests | why | source |\n\
+         |---|---|---|---|---|---|\n"
+    );
+    for one in doctor::checks() {
+        let manifests = if one.is_in_snapshot { "yes" } else { "no" };
+        let (name, subject, severity) = (one.name, one.subject, one.severity);
+        let (why, source) = (one.why, one.source);
+        writeln!(text, "| {name} | {subject} | {severity} | {manifests} | {why} | {source} |")
+            .unwrap();
+    }
+    pages.insert("checks.md".to_owned(), text);
 }
 
 /// Adds the steps for keys and values, and those of each application.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, metric};
+use serde::Serialize;
 use stats::mean_of_runs;
 
 use super::problem::HistoryError;
@@ -51,6 +52,23 @@ pub struct Gathered {
     pub other_questions: usize,
     /// Histories left out because they have too few points.
     pub too_short: usize,
+    /// Settings of the host that changed between two experiments, oldest first.
+    pub host_changes: Vec<HostChange>,
+}
+
+/// A setting of the host that changed from one experiment to a later one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HostChange {
+    /// Name of the setting, as of a check of the doctor.
+    pub setting: String,
+    /// When the last experiment with the value before was begun.
+    pub from: String,
+    /// When the first with the value after was begun.
+    pub to: String,
+    /// Value before.
+    pub before: String,
+    /// Value after.
+    pub after: String,
 }
 
 /// Identity of a history: experiment, variant, level and step.
@@ -91,6 +109,7 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
     let host = query.host_of(&wanted).ok_or_else(|| query.nothing(past))?;
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
         wanted.into_iter().partition(|one| one.manifest.host.fingerprint == host);
+    let host_changes = host_changes(&here);
     let are_builds_apart = here.len() > 1 && here.iter().any(|one| query.builds(one) > 1);
     let mut points: BTreeMap<(Key, String), Vec<Point>> = BTreeMap::new();
     for one in &here {
@@ -116,7 +135,29 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
         histories.retain(|one| one.known() >= MIN_VALUES);
     }
     let (other_hosts, too_short) = (elsewhere.len(), all - histories.len());
-    Ok(Gathered { histories, host, other_hosts, other_questions, too_short })
+    Ok(Gathered { histories, host, other_hosts, other_questions, too_short, host_changes })
+}
+
+/// Returns the settings that changed; a value that is unknown in between ends no comparison.
+fn host_changes(past: &[&Past]) -> Vec<HostChange> {
+    let mut last: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
+    let mut changes = Vec::new();
+    for Past { manifest, .. } in past {
+        for (setting, after) in manifest.host.settings() {
+            let known = last.insert(setting, (after, &manifest.created_at));
+            let Some((before, from)) = known.filter(|(before, _)| *before != after) else {
+                continue;
+            };
+            changes.push(HostChange {
+                setting: setting.to_owned(),
+                from: from.to_owned(),
+                to: manifest.created_at.clone(),
+                before: before.to_owned(),
+                after: after.to_owned(),
+            });
+        }
+    }
+    changes
 }
 
 impl HistoryQuery {
@@ -348,6 +389,23 @@ mod tests {
         assert_eq!(found.histories[0].known(), 4);
         let elsewhere = HistoryQuery { host: Some("else".to_owned()), ..query("x") };
         assert_eq!(gather(&all, &elsewhere).unwrap().other_hosts, 5);
+    }
+
+    #[test]
+    fn settings_of_the_host_that_changed_are_named_with_their_points() {
+        let mut all: Vec<Past> = (1..=5).map(|day| past(day, &[("own", "x", 100)])).collect();
+        let governors = [Some("performance"), Some("performance"), None, Some("powersave"), None];
+        for (one, governor) in all.iter_mut().zip(governors) {
+            one.manifest.host.governor = governor.map(str::to_owned);
+        }
+        let change = HostChange {
+            setting: "governor".to_owned(),
+            from: "2026-11-02T00:00:00Z".to_owned(),
+            to: "2026-11-04T00:00:00Z".to_owned(),
+            before: "performance".to_owned(),
+            after: "powersave".to_owned(),
+        };
+        assert_eq!(gather(&all, &query("x")).unwrap().host_changes, [change]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod series;
 mod study;
 
 pub use direction::Directions;
-pub use gather::{Gathered, HistoryQuery, Past, gather};
+pub use gather::{Gathered, HistoryQuery, HostChange, Past, gather};
 pub use problem::HistoryError;
 pub use read::{read_csv, read_json};
 pub use series::{History, Trend};

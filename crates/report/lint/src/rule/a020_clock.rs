@@ -1,5 +1,6 @@
 //! A020: a clock that drifts, or is slow to read.
 
+use model::host::CHEAP_CLOCK_SOURCES;
 use model::record::{ClockRecord, Severity};
 
 use super::{Observation, Rule, code};
@@ -20,17 +21,12 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::EMPTY
 };
 
-/// Clock sources that are read without a system call.
-///
-/// Source: Linux, Documentation/admin-guide/kernel-parameters.txt, `clocksource=`, and vdso(7).
-const CHEAP: &[&str] =
-    &["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
 /// Drift from which a rate is wrong, parts per million. Our choice.
 const DRIFT_PPM: f64 = 1_000.0;
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let source = context.host.and_then(|host| host.clocksource.as_deref());
-    let slow = source.filter(|name| !CHEAP.contains(name));
+    let slow = source.filter(|name| !CHEAP_CLOCK_SOURCES.contains(name));
     slow.map(|name| Observation::new(format!("the kernel's clock source is `{name}`")))
         .into_iter()
         .collect()

@@ -1,18 +1,21 @@
 //! A046: runs of different machines.
 
+use std::collections::BTreeSet;
+
 use model::Host;
 use model::record::Severity;
 
 use super::{Observation, Rule, code};
 use crate::context::ComparisonContext;
-use crate::difference::{Config, differences};
+use crate::difference::{Config, Difference, differences};
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A046,
     name: "hosts differ",
     severity: Severity::Blocking,
     trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; \
-              a warning where only kernel release, governor or huge pages differ",
+              a warning where only the kernel release or values of the doctor's checks differ: governor, \
+              boost, clock source, mount options and more",
     why: "The difference between two machines is larger than that between most engines.",
     remedy: "run all variants in one experiment on one machine",
     source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
@@ -23,12 +26,16 @@ pub(crate) static RULE: Rule = Rule {
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let configs: Vec<Config<'_>> = context.hosts.iter().map(|host| config(host)).collect();
     let class = differences(&["fingerprint"], &configs);
-    let settings = differences(&["kernel", "governor", "huge pages"], &configs);
+    let known = context.hosts.iter().flat_map(|host| host.settings().into_keys());
+    let names: Vec<&str> = known.collect::<BTreeSet<&str>>().into_iter().collect();
+    // Without names all would be compared, unset ones too.
+    let settings = if names.is_empty() { Vec::new() } else { differences(&names, &configs) };
     let observation = match (&class[..], &settings[..]) {
         ([one, ..], _) => Observation::new(format!("runs of different machines: {}", one.sorted())),
-        ([], [one, ..]) => {
-            let (name, values) = (one.name, one.sorted());
-            let evidence = format!("the machine's {name} changed between runs: {values}");
+        ([], [_, ..]) => {
+            let changed = |one: &Difference<'_>| format!("{}: {}", one.name, one.sorted());
+            let changed: Vec<String> = settings.iter().map(changed).collect();
+            let evidence = format!("the machine changed between runs: {}", changed.join("; "));
             Observation::new(evidence).severity(Severity::Warning).ranked("minor", 0.0)
         }
         ([], []) => return Vec::new(),
@@ -37,19 +44,14 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 }
 
 fn config(host: &Host) -> Config<'_> {
-    let values = [
-        ("fingerprint", Some(host.fingerprint.as_str())),
-        ("kernel", Some(host.kernel.as_str())),
-        ("governor", host.governor.as_deref()),
-        ("huge pages", host.huge_pages.as_deref()),
-    ];
-    let values = values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    let mut values = host.settings();
+    values.insert("fingerprint", &host.fingerprint);
     Config { owner: "", values }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::Host;
+    use model::{CheckState, Host, HostCheck};
 
     use super::*;
     use crate::testing::{experiment, host, on_hosts, runs};
@@ -64,5 +66,28 @@ mod tests {
         assert_eq!(with(other), [(Severity::Blocking, evidence.to_owned())]);
         let newer = Host { kernel: "Linux 6.18.9".to_owned(), ..host() };
         assert_eq!(with(newer)[0].0, Severity::Warning);
+    }
+
+    #[test]
+    fn values_of_the_doctor_that_changed_are_named() {
+        let with = |governor: &str, boost: Option<&str>| {
+            let check = |name: &str, value: Option<&str>| HostCheck {
+                check: name.to_owned(),
+                state: CheckState::Fine,
+                value: value.map(str::to_owned),
+            };
+            let doctor = vec![check("governor", Some(governor)), check("boost", boost)];
+            Host { doctor, ..host() }
+        };
+        let found = |one: Host, other: Host| {
+            on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&one, &other])
+        };
+        let one = || with("performance", Some("off"));
+        assert_eq!(found(one(), with("performance", None)), []);
+        assert_eq!(found(one(), host()), []);
+        let evidence = "the machine changed between runs: boost: off, on; \
+                        governor: performance, powersave";
+        let all = found(one(), with("powersave", Some("on")));
+        assert_eq!(all, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,6 +1,6 @@
 //! Histories as JSON, for programs.
 
-use analysis::history::{ClassifiedChange, Event, Gathered, Studied, Study};
+use analysis::history::{ClassifiedChange, Event, Gathered, HostChange, Studied, Study};
 use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
@@ -16,6 +16,8 @@ struct Document<'a> {
     min_effect: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_changes: Option<&'a [HostChange]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     experiments_on_other_hosts: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +73,7 @@ pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
         regressions: study.regressions(),
         min_effect: study.min_effect,
         host: gathered.map(|gathered| gathered.host.as_str()),
+        host_changes: gathered.map(|gathered| gathered.host_changes.as_slice()),
         experiments_on_other_hosts: gathered.map(|gathered| gathered.other_hosts),
         points_of_other_questions: gathered.map(|gathered| gathered.other_questions),
         histories_too_short: gathered.map(|gathered| gathered.too_short),

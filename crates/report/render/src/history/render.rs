@@ -74,6 +74,10 @@ fn history(one: &Studied, width: usize) -> [Part; 2] {
 /// Returns what the archive left out.
 fn left_out(gathered: &Gathered) -> Vec<String> {
     let mut lines = vec![format!("Host: {}", gathered.host)];
+    lines.extend(gathered.host_changes.iter().map(|one| {
+        let (setting, from, to) = (&one.setting, &one.from, &one.to);
+        format!("{setting} changed between {from} and {to}: {} -> {}", one.before, one.after)
+    }));
     if gathered.other_hosts > 0 {
         let others = many(gathered.other_hosts, "experiment");
         lines.push(format!("{others} on other hosts left out: choose with --host"));

@@ -9,6 +9,7 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod device;
 mod device_options;
+pub(crate) mod doctor;
 pub(crate) mod engine;
 pub(crate) mod explain;
 pub(crate) mod history;

@@ -201,12 +201,18 @@ fn begin(
         created_at: runner::now_utc(),
         assay_version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),
-        host: sampler::host_facts(bench.data.path()),
+        host: host(bench.data.path()),
         builds: identities,
         plan,
     };
     let dir = results.create(&manifest).into_report()?;
     Ok((dir, manifest))
+}
+
+/// Returns the facts of this machine with the snapshot of the doctor, which takes milliseconds.
+fn host(data: &Path) -> model::Host {
+    let doctor = doctor::snapshot(&doctor::Source::this_machine(data));
+    model::Host { doctor, ..sampler::host_facts(data) }
 }
 
 /// Returns the report of a rejected setting, at its place in the file.

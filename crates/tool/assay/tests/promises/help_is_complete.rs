@@ -6,6 +6,7 @@ use crate::workspace::Workspace;
 
 /// Every command that is not hidden.
 const COMMANDS: &[&str] = &[
+    "doctor",
     "plan",
     "run",
     "list",
@@ -39,6 +40,7 @@ fn commands_are_listed_in_workflow_order() {
     Usage: assay [OPTIONS] <COMMAND>
 
     Commands:
+      doctor       Find what on this machine can spoil a benchmark, with remedies; change nothing
       plan         Show the runs of an experiment in their order, with machine time and disk; run
                    nothing
       run          Run an experiment file, or steps against given engines

@@ -13,6 +13,7 @@ mod bogus_plans_are_rejected;
 mod changed_files_are_reported;
 mod children_get_no_passwords;
 mod commands_in_documents_are_accepted;
+mod doctor_examines_this_machine;
 mod engine_builds_are_cached;
 mod engine_errors_are_quoted;
 mod engines_are_built_with_any_flags;

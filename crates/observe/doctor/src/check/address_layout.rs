@@ -1,0 +1,29 @@
+//! Random layout of the address space.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "address_layout",
+    subject: "entropy of the address layout",
+    severity: Severity::Note,
+    why: "Without it all runs share one layout, which may be a lucky one: repetitions cannot show that.",
+    source: "[Mytkowicz 2009]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    match source.read("/proc/sys/kernel/randomize_va_space").as_deref() {
+        None => Outcome::unknown("the kernel does not report it"),
+        Some("0") => Outcome::finding("0", "every process has the same address layout").sysctl(
+            "kernel.randomize_va_space",
+            "2",
+            "0",
+        ),
+        Some(value) => Outcome::fine(value),
+    }
+}

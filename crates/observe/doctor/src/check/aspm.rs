@@ -1,0 +1,39 @@
+//! Power saving of PCIe links.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+use crate::source::chosen;
+
+pub(crate) static CHECK: Check = Check {
+    name: "aspm",
+    subject: "PCIe ASPM",
+    severity: Severity::Warning,
+    why: "A link that sleeps adds its exit latency to requests, and on some boards causes PCIe errors.",
+    source: "[Callaghan 2022-10-24]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let is_off = source
+        .read("/proc/cmdline")
+        .is_some_and(|line| line.split_ascii_whitespace().any(|it| it == "pcie_aspm=off"));
+    if is_off {
+        return Outcome::fine("off");
+    }
+    let path = "/sys/module/pcie_aspm/parameters/policy";
+    let text = source.read(path).unwrap_or_default();
+    match chosen(&text) {
+        None => Outcome::absent("the kernel does not manage the power of PCIe links"),
+        Some("performance") => Outcome::fine("performance"),
+        Some(policy) => {
+            let found = Outcome::finding(policy, format!("the policy for PCIe links is {policy}"))
+                .write(path, "performance", policy);
+            // The firmware's choice may be any.
+            if policy == "default" { found.severity(Severity::Note) } else { found }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Logical, physical and optimal sizes of requests.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "block_sizes",
+    subject: "sizes of requests",
+    severity: Severity::Note,
+    why: "A write smaller than a physical block makes the drive read the block first.",
+    source: "[Callaghan 2022-11-18]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let size = |name: &str| source.queue(name).ok().and_then(|(text, _)| text.parse::<u64>().ok());
+    let (Some(logical), Some(physical)) = (size("logical_block_size"), size("physical_block_size"))
+    else {
+        return Outcome::absent(
+            source.disk().err().unwrap_or_else(|| "no sizes are reported".to_owned()),
+        );
+    };
+    let (least, best) = (size("minimum_io_size"), size("optimal_io_size"));
+    let known = |size: Option<u64>| size.map_or_else(|| "NA".to_owned(), |size| size.to_string());
+    let value = format!(
+        "logical {logical}, physical {physical}, minimum {}, optimal {}",
+        known(least),
+        known(best)
+    );
+    if logical >= physical {
+        return Outcome::fine(value);
+    }
+    let evidence = format!("requests of {logical} bytes are possible on blocks of {physical}");
+    Outcome::finding(value, evidence).mend(
+        "# write in multiples of the physical block; NVMe: nvme format --lbaf=N erases the drive",
+    )
+}

@@ -1,0 +1,34 @@
+//! The measured cost of a context switch.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "context_switch",
+    subject: "cost of a context switch",
+    severity: Severity::Note,
+    why: "Servers switch threads for each request: this bounds requests per second of one CPU.",
+    source: "[McVoy Staelin 1996]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Cost from which it is slow, ns: with its pipe it takes 1 to 4 us. Our choice.
+const SLOW_NS: f64 = 10_000.0;
+
+fn run(source: &Source) -> Outcome {
+    let Some(ns) = source.context_switch_ns() else {
+        return Outcome::unknown("two threads cannot be bound to one CPU here");
+    };
+    let value = format!("{ns:.0} ns");
+    if ns <= SLOW_NS {
+        return Outcome::fine(value);
+    }
+    let evidence = format!("a switch between two threads with its pipe takes {ns:.0} ns");
+    Outcome::finding(value, evidence).mend(
+        "# stop other processes, see the checks mitigations and steal; in a guest, change its type",
+    )
+}

@@ -1,0 +1,35 @@
+//! Tasks that wait for a CPU.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "cpu_pressure",
+    subject: "CPU pressure",
+    severity: Severity::Warning,
+    why: "On a machine that is busy already, a benchmark measures what is left.",
+    source: "[Linux psi]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Share of the last minute from which it is reported, per cent. Our choice.
+const MUCH_PERCENT: f64 = 5.0;
+
+fn run(source: &Source) -> Outcome {
+    let share = source.read("/proc/pressure/cpu").and_then(|text| {
+        let (_, rest) = text.lines().next()?.split_once("avg60=")?;
+        rest.split_ascii_whitespace().next()?.parse::<f64>().ok()
+    });
+    match share {
+        None => Outcome::unknown("the kernel reports no pressure (boot with psi=1)"),
+        Some(share) if share <= MUCH_PERCENT => Outcome::fine(format!("{share} %")),
+        Some(share) => {
+            let evidence = format!("in {share} % of the last minute a task waited for a CPU");
+            Outcome::finding(format!("{share} %"), evidence).mend("# stop what uses the CPUs: top")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! A cron daemon with daily jobs.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "cron",
+    subject: "daily jobs of cron",
+    severity: Severity::Note,
+    why: "Jobs start in the middle of a night's runs.",
+    source: "[systemd.timer 5]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let is_cron = |name: &String| {
+        name.parse::<u32>().is_ok()
+            && source
+                .read(format!("/proc/{name}/comm"))
+                .is_some_and(|comm| ["cron", "crond"].contains(&comm.as_str()))
+    };
+    let processes = source.names("/proc");
+    if processes.is_empty() {
+        return Outcome::unknown("the processes cannot be read");
+    }
+    let is_job = |name: &String| !name.starts_with('.');
+    let jobs: Vec<String> = source.names("/etc/cron.daily").into_iter().filter(is_job).collect();
+    if jobs.is_empty() || !processes.iter().any(is_cron) {
+        return Outcome::fine("none");
+    }
+    let evidence = format!("cron runs, with daily jobs: {}", jobs.join(", "));
+    Outcome::finding(format!("{} jobs", jobs.len()), evidence)
+        .mend("systemctl stop cron")
+        .undo("systemctl start cron")
+}

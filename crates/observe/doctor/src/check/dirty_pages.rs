@@ -1,0 +1,48 @@
+//! Limits of pages not yet written.
+
+use model::Bytes;
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "dirty_pages",
+    subject: "vm.dirty_* limits",
+    severity: Severity::Note,
+    why: "What the kernel may hold back is written later, in a burst, perhaps in the next step.",
+    source: "[Linux sysctl-vm]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Limit from which a burst is longer than seconds on an SSD. Our choice.
+const LARGE: Bytes = Bytes(4 * Bytes::GIB.0);
+
+fn run(source: &Source) -> Outcome {
+    let vm = |name: &str| source.number(format!("/proc/sys/vm/{name}"));
+    let memory = source.read("/proc/meminfo").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.to_owned();
+        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    });
+    let (Some(ratio), Some(memory)) = (vm("dirty_ratio"), memory) else {
+        return Outcome::unknown("the kernel does not report them");
+    };
+    let set = vm("dirty_bytes").filter(|bytes| *bytes > 0);
+    let limit = Bytes(set.unwrap_or(memory * 1024 / 100 * ratio));
+    let value = set.map_or_else(|| format!("{ratio} %"), |bytes| Bytes(bytes).to_string());
+    if limit <= LARGE {
+        return Outcome::fine(value);
+    }
+    let (background, most) = (LARGE.0 / 4, LARGE.0);
+    let found = Outcome::finding(value, format!("{limit} may wait in memory to be written"))
+        .mend(format!("sysctl -w vm.dirty_background_bytes={background} vm.dirty_bytes={most}"));
+    let old = vm("dirty_background_ratio").unwrap_or(10);
+    match set {
+        Some(bytes) => found.undo(format!("sysctl -w vm.dirty_bytes={bytes}")),
+        None => {
+            found.undo(format!("sysctl -w vm.dirty_background_ratio={old} vm.dirty_ratio={ratio}"))
+        }
+    }
+}

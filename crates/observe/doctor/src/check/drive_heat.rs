@@ -1,0 +1,34 @@
+//! Time the drive was too hot.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::health::Health;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "drive_heat",
+    subject: "heat of the drive",
+    severity: Severity::Warning,
+    why: "Above its warning temperature a drive slows itself down.",
+    source: "[NVM Express 1.4]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let health = match Health::of(source) {
+        Ok(health) => health,
+        Err(reason) => return Outcome::unknown(reason),
+    };
+    match health.hot_minutes {
+        None => Outcome::unknown("the drive does not report it"),
+        Some(0) => Outcome::fine("never"),
+        Some(minutes) => {
+            let evidence = format!("{minutes} minutes above its warning temperature so far");
+            Outcome::finding(format!("{minutes} minutes"), evidence)
+                .mend("# put a heat sink on the drive, or cool the machine")
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Fans that stand still.
+
+use model::record::Severity;
+
+use super::Check;
+use super::temperature::sensors;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "fans",
+    subject: "fans",
+    severity: Severity::Note,
+    why: "A fan that stands still while it should turn lets the machine heat up and slow down.",
+    source: "[Linux hwmon]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let fans = sensors(source, "fan");
+    let speed = |(dir, fan): &(String, String)| source.number(format!("{dir}/{fan}_input"));
+    let speeds: Vec<u64> = fans.iter().filter_map(speed).collect();
+    let stopped = speeds.iter().filter(|rpm| **rpm == 0).count();
+    match speeds.iter().max() {
+        None => Outcome::unknown("no fan is reported"),
+        Some(rpm) if stopped == 0 => {
+            Outcome::fine(format!("{} turn, up to {rpm} rpm", speeds.len()))
+        }
+        Some(_) => {
+            let evidence = format!("{stopped} of {} fans do not turn", speeds.len());
+            Outcome::finding(evidence.clone(), evidence)
+                .mend("# check the fans, and their mode in the BIOS")
+        }
+    }
+}

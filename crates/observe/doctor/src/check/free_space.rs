@@ -1,0 +1,36 @@
+//! How full the file system is.
+
+use model::record::Severity;
+use model::{Bytes, percent};
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::outcome::quoted;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "free_space",
+    subject: "free space",
+    severity: Severity::Warning,
+    why: "A full SSD has few free blocks to write to: it slows down, and its writes vary more.",
+    source: "[Callaghan 2022-11-18]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Share in use from which it is full. Our choice.
+const FULL: f64 = 0.8;
+
+fn run(source: &Source) -> Outcome {
+    let Some(space) = source.space().filter(|space| space.total > 0) else {
+        return Outcome::unknown("the size of the file system cannot be read");
+    };
+    let used = 1.0 - model::float(space.free) / model::float(space.total);
+    let value = format!("{} used of {}", percent(used), Bytes(space.total));
+    if used <= FULL {
+        return Outcome::fine(value);
+    }
+    let point = source.mount().map(|mount| mount.point.display().to_string()).unwrap_or_default();
+    Outcome::finding(value.clone(), value)
+        .mend(format!("# remove what is not needed, then: fstrim {}", quoted(&point)))
+}

@@ -1,0 +1,43 @@
+//! The CPU frequency governor.
+
+use std::collections::BTreeSet;
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::outcome::quoted;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "governor",
+    subject: "CPU frequency governor",
+    severity: Severity::Warning,
+    why: "Other governors follow the load: a run next to more threads, or after a pause, has another clock.",
+    source: "[Linux cpufreq]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Keeps the clock at its highest.
+const WANTED: &str = "performance";
+
+fn run(source: &Source) -> Outcome {
+    let path = |cpu: &String| format!("{cpu}/cpufreq/scaling_governor");
+    let governors: BTreeSet<String> =
+        source.cpus().iter().filter_map(|cpu| source.read(path(cpu))).collect();
+    let value = governors.iter().cloned().collect::<Vec<_>>().join(", ");
+    match governors.first() {
+        None => Outcome::unknown("the kernel has no CPU frequency driver, as in most guests"),
+        Some(_) if value == WANTED => Outcome::fine(value),
+        Some(first) => {
+            let evidence = format!("the CPU frequency governor is {value}");
+            Outcome::finding(value, evidence).mend(command(WANTED)).undo(command(first))
+        }
+    }
+}
+
+fn command(governor: &str) -> String {
+    let governor = quoted(governor);
+    format!("echo {governor} | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
+}

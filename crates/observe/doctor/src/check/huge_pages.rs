@@ -1,0 +1,31 @@
+//! Transparent huge pages.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+use crate::source::chosen;
+
+pub(crate) static CHECK: Check = Check {
+    name: "huge_pages",
+    subject: "transparent huge pages",
+    severity: Severity::Warning,
+    why: "With always, memory grows by what was never used, and the kernel compacts memory during runs.",
+    source: "[Linux transhuge]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let text = source.read(path).unwrap_or_default();
+    match chosen(&text) {
+        None => Outcome::absent("the kernel has none"),
+        Some("always") => {
+            Outcome::finding("always", "every large allocation may become huge pages")
+                .write(path, "madvise", "always")
+        }
+        Some(value) => Outcome::fine(value),
+    }
+}

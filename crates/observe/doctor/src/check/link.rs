@@ -1,0 +1,43 @@
+//! Speed and width of the drive's PCIe link.
+
+use std::path::Path;
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "link",
+    subject: "PCIe link of the drive",
+    severity: Severity::Warning,
+    why: "A drive in a narrow or slow slot is limited by its link.",
+    source: "[Linux sysfs-pci]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let disk = match source.disk() {
+        Ok(disk) => disk,
+        Err(reason) => return Outcome::absent(reason),
+    };
+    let read = |dir: &Path, name: &str| {
+        std::fs::read_to_string(dir.join(name)).ok().map(|text| text.trim().to_owned())
+    };
+    let link = disk.sys_dir.ancestors().find_map(|dir| {
+        let now = |what: &str| read(dir, &format!("current_link_{what}"));
+        let most = |what: &str| read(dir, &format!("max_link_{what}"));
+        Some(((now("speed")?, now("width")?), (most("speed")?, most("width")?)))
+    });
+    let Some((now, most)) = link else {
+        return Outcome::absent(format!("{} is on no PCIe link of its own", disk.name));
+    };
+    let text = |(speed, width): &(String, String)| format!("{speed} x{width}");
+    if now == most {
+        return Outcome::fine(text(&now));
+    }
+    let evidence = format!("the link runs at {}, the drive can {}", text(&now), text(&most));
+    Outcome::finding(text(&now), evidence).mend("# put the drive into another slot; check the BIOS")
+}

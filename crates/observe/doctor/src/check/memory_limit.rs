@@ -1,0 +1,63 @@
+//! Memory caps of the control group.
+
+use std::path::Path;
+
+use model::Bytes;
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "memory_limit",
+    subject: "memory cap",
+    severity: Severity::Note,
+    why: "A cap counts the page cache too: a container that gives less memory than the machine has \
+          changes what is cached.",
+    source: "[Linux cgroup-v2]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let cap = |dir: &String| {
+        let text = source.read(format!("{dir}/memory.max"));
+        let text = text.or_else(|| source.read(format!("{dir}/memory.limit_in_bytes")))?;
+        // Version 1 reports a limit of nearly 2^63 for none.
+        text.parse::<u64>().ok().filter(|bytes| *bytes < 1 << 60)
+    };
+    let groups = groups(source, "memory");
+    match groups.iter().filter_map(cap).min() {
+        _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
+        None => Outcome::fine("none"),
+        Some(bytes) => {
+            let size = Bytes(bytes).to_string();
+            let evidence = format!("the control group of this process may use {size}");
+            Outcome::finding(size, evidence).mend(
+                "# run outside of the container; assay sets caps by itself where a plan has one",
+            )
+        }
+    }
+}
+
+/// Returns the control groups of this process in version 2, or of a controller in version 1.
+pub(super) fn groups(source: &Source, controller: &str) -> Vec<String> {
+    let text = source.read("/proc/self/cgroup").unwrap_or_default();
+    let of = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next()?, fields.next()?);
+        let root = match controllers {
+            "" => "/sys/fs/cgroup".to_owned(),
+            own if own.split(',').any(|one| one == controller) => {
+                format!("/sys/fs/cgroup/{controller}")
+            }
+            _ => return None,
+        };
+        let parents =
+            Path::new(path).ancestors().map(move |path| format!("{root}{}", path.display()));
+        Some(parents.collect::<Vec<_>>())
+    };
+    let groups = text.lines().filter_map(of).flatten();
+    groups.map(|dir| dir.trim_end_matches('/').to_owned()).collect()
+}

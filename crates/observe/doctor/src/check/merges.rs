@@ -1,0 +1,27 @@
+//! Whether adjacent requests are merged.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "merges",
+    subject: "merging of requests",
+    severity: Severity::Note,
+    why: "Without merges sequential work makes many more requests than on other machines.",
+    source: "[Linux sysfs-block]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    match source.queue("nomerges") {
+        Err(reason) => Outcome::absent(reason),
+        Ok((text, _)) if text == "0" => Outcome::fine("on"),
+        Ok((text, path)) => {
+            Outcome::finding("off", format!("nomerges is {text}")).write(&path, "0", &text)
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Mitigations of CPU vulnerabilities.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "mitigations",
+    subject: "mitigations of CPU vulnerabilities",
+    severity: Severity::Note,
+    why: "They make system calls and context switches slower: results with and without do not compare, \
+          and servers in use have them on.",
+    source: "[Linux hw-vuln]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Parameters that switch mitigations off. Source: [Linux kernel-parameters].
+const OFF: &[&str] = &["mitigations=off", "nopti", "pti=off", "nospectre_v2", "spectre_v2=off"];
+
+fn run(source: &Source) -> Outcome {
+    let Some(line) = source.read("/proc/cmdline") else {
+        return Outcome::unknown("the kernel's command line cannot be read");
+    };
+    let off: Vec<&str> = line.split_ascii_whitespace().filter(|it| OFF.contains(it)).collect();
+    if off.is_empty() {
+        let dir = "/sys/devices/system/cpu/vulnerabilities";
+        let is_mitigated = |name: &String| {
+            source.read(format!("{dir}/{name}")).is_some_and(|text| text.starts_with("Mitigation"))
+        };
+        let active = source.names(dir).into_iter().filter(is_mitigated).count();
+        return Outcome::fine(format!("{active} active"));
+    }
+    let value = off.join(" ");
+    let evidence = format!("the kernel was booted with {value}");
+    Outcome::finding(value.clone(), evidence)
+        .mend(format!("# remove {value} from the kernel's command line, reboot"))
+        .undo(format!("# add {value} to the kernel's command line, reboot"))
+}

@@ -1,0 +1,54 @@
+//! The checks, one file each.
+
+mod define;
+
+pub(crate) mod address_layout;
+pub(crate) mod aspm;
+pub(crate) mod block_sizes;
+pub(crate) mod boost;
+pub(crate) mod busy_processes;
+pub(crate) mod clock_read;
+pub(crate) mod clock_source;
+pub(crate) mod context_switch;
+pub(crate) mod cpu_clock;
+pub(crate) mod cpu_limit;
+pub(crate) mod cpu_pressure;
+pub(crate) mod cron;
+pub(crate) mod dirty_pages;
+pub(crate) mod drive_heat;
+pub(crate) mod fans;
+pub(crate) mod file_system;
+pub(crate) mod firmware;
+pub(crate) mod free_space;
+pub(crate) mod governor;
+pub(crate) mod huge_pages;
+pub(crate) mod idle_states;
+pub(crate) mod kernel_log;
+pub(crate) mod layers;
+pub(crate) mod link;
+pub(crate) mod media_errors;
+pub(crate) mod memory_limit;
+pub(crate) mod merges;
+pub(crate) mod mitigations;
+pub(crate) mod mount_options;
+pub(crate) mod numa;
+pub(crate) mod open_files;
+pub(crate) mod overcommit;
+pub(crate) mod queue_depth;
+pub(crate) mod remove_ipc;
+pub(crate) mod rotational;
+pub(crate) mod scheduler;
+pub(crate) mod smt;
+pub(crate) mod spare;
+pub(crate) mod steal;
+pub(crate) mod swap;
+pub(crate) mod swappiness;
+pub(crate) mod temperature;
+pub(crate) mod throttled;
+pub(crate) mod timers;
+pub(crate) mod trim;
+pub(crate) mod wear;
+pub(crate) mod write_cache;
+pub(crate) mod xfs_geometry;
+
+pub use define::Check;

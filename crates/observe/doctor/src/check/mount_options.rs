@@ -1,0 +1,55 @@
+//! Options of the mount.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::outcome::quoted;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "mount_options",
+    subject: "mount options",
+    severity: Severity::Note,
+    why: "With relatime or strictatime a read may write; without barriers an fsync is not durable.",
+    source: "[mount 8]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let Some(mount) = source.mount() else { return Outcome::unknown("the mounts cannot be read") };
+    let mut all: Vec<&str> =
+        mount.mount_options.iter().chain(&mount.options).map(String::as_str).collect();
+    all.sort_unstable();
+    all.dedup();
+    let (value, point) = (all.join(","), quoted(&mount.point.display().to_string()));
+    let has = |options: &[&str]| all.iter().copied().find(|option| options.contains(option));
+    let remount = |option: &str| format!("mount -o remount,{option} {point}");
+    if let Some(option) = has(&["nobarrier", "barrier=0"]) {
+        return Outcome::finding(
+            value.clone(),
+            format!("{option}: an fsync does not reach the medium"),
+        )
+        .severity(Severity::Blocking)
+        .mend(remount("barrier"))
+        .undo(remount(option));
+    }
+    if let Some(option) = has(&["sync", "dirsync"]) {
+        return Outcome::finding(
+            value.clone(),
+            format!("{option}: every write waits for the drive"),
+        )
+        .severity(Severity::Warning)
+        .mend(remount("async"))
+        .undo(remount(option));
+    }
+    if has(&["noatime"]).is_some() {
+        return Outcome::fine(value);
+    }
+    let (old, evidence) = match has(&["relatime"]) {
+        Some(old) => (old, "relatime: a read may write the time of access"),
+        None => ("strictatime", "a read writes the time of access"),
+    };
+    Outcome::finding(value.clone(), evidence).mend(remount("noatime")).undo(remount(old))
+}

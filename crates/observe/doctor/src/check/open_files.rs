@@ -1,0 +1,35 @@
+//! The limit of open files.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "open_files",
+    subject: "limit of open files",
+    severity: Severity::Note,
+    why: "Engines with many files close and open them again, which costs time, or fail.",
+    source: "[RocksDB Tuning Guide]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Files that are enough: an LSM of 4 TiB in files of 64 MiB. Our choice.
+const ENOUGH: u64 = 65_536;
+
+fn run(source: &Source) -> Outcome {
+    let limit = source.read("/proc/self/limits").and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?.to_owned();
+        line.split_ascii_whitespace().next().map(str::to_owned)
+    });
+    let Some(limit) = limit else { return Outcome::unknown("the limit cannot be read") };
+    // "unlimited" is no number.
+    if limit.parse::<u64>().map_or(true, |limit| limit >= ENOUGH) {
+        return Outcome::fine(limit);
+    }
+    Outcome::finding(limit.clone(), format!("a process may open {limit} files"))
+        .mend(format!("# in the shell that runs assay: ulimit -n {ENOUGH}"))
+        .undo(format!("# in that shell: ulimit -S -n {limit}"))
+}

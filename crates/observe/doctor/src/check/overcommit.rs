@@ -1,0 +1,29 @@
+//! Whether memory may be overcommitted.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "overcommit",
+    subject: "vm.overcommit_memory",
+    severity: Severity::Note,
+    why: "Where it may not, engines that reserve address space fail or run with smaller caches.",
+    source: "[Linux sysctl-vm]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    match source.read("/proc/sys/vm/overcommit_memory").as_deref() {
+        None => Outcome::unknown("the kernel does not report it"),
+        Some("2") => Outcome::finding("2", "the kernel refuses to overcommit memory").sysctl(
+            "vm.overcommit_memory",
+            "0",
+            "2",
+        ),
+        Some(value) => Outcome::fine(value),
+    }
+}

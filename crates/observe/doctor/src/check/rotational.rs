@@ -1,0 +1,32 @@
+//! Whether the kernel takes the drive for a disk.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "rotational",
+    subject: "kind of drive",
+    severity: Severity::Note,
+    why: "For a disk the kernel chooses other schedulers and adds to its entropy; results of disks and \
+          SSDs do not compare.",
+    source: "[Linux sysfs-block]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    match source.queue("rotational") {
+        Err(reason) => Outcome::absent(reason),
+        Ok((text, _)) if text == "0" => Outcome::fine("SSD"),
+        Ok((text, path)) => {
+            Outcome::finding("disk", "the kernel takes the drive for a rotating disk")
+                .mend(format!(
+                    "echo 0 > {path} # if it is an SSD; some hypervisors do not report it"
+                ))
+                .undo(format!("echo {text} > {path}"))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Simultaneous multithreading.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "smt",
+    subject: "SMT (hyper-threads)",
+    severity: Severity::Warning,
+    why: "Two threads on one core are slower than alone, by how much depends on what the other one does.",
+    source: "[Callaghan 2022-10-24]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    match source.read("/sys/devices/system/cpu/smt/active").as_deref() {
+        None => Outcome::unknown("the kernel does not report it"),
+        Some("0") => Outcome::fine("off"),
+        Some(_) => Outcome::finding("on", "cores run several threads at once").write(
+            "/sys/devices/system/cpu/smt/control",
+            "off",
+            "on",
+        ),
+    }
+}

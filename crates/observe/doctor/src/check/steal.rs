@@ -1,0 +1,42 @@
+//! CPU time that other guests took.
+
+use model::percent;
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "steal",
+    subject: "steal",
+    severity: Severity::Warning,
+    why: "What other guests do is no property of the engine, and changes from run to run.",
+    source: "[Callaghan 2023-01-02]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Share from which it is reported, as by rule A021 of lint. Our choice.
+const MUCH: f64 = 0.005;
+
+fn run(source: &Source) -> Outcome {
+    let fields = source.read("/proc/stat").and_then(|text| {
+        let line = text.lines().next()?.strip_prefix("cpu ")?.trim().to_owned();
+        line.split_ascii_whitespace()
+            .map(|field| field.parse::<u64>().ok())
+            .collect::<Option<Vec<_>>>()
+    });
+    // Source: [proc 5]: user nice system idle iowait irq softirq steal.
+    let Some((all, stolen)) = fields.and_then(|it| Some((it.get(..8)?.iter().sum::<u64>(), it[7])))
+    else {
+        return Outcome::unknown("/proc/stat does not report it");
+    };
+    let share = model::float(stolen) / model::float(all.max(1));
+    let value = percent(share);
+    if share <= MUCH {
+        return Outcome::fine(value);
+    }
+    Outcome::finding(value.clone(), format!("other guests took {value} of the CPU since the boot"))
+        .mend("# use a machine or a guest whose CPUs are not shared")
+}

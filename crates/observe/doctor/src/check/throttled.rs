@@ -1,0 +1,35 @@
+//! Thermal throttling of the CPU since the boot.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "throttled",
+    subject: "CPU throttling by heat",
+    severity: Severity::Warning,
+    why: "A CPU that was throttled before will be again under the same load.",
+    source: "[Linux sysfs-cpu]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let count = |cpu: &String| {
+        let of =
+            |kind: &str| source.number(format!("{cpu}/thermal_throttle/{kind}_throttle_count"));
+        Some(of("core")?.max(of("package").unwrap_or(0)))
+    };
+    let counts: Vec<u64> = source.cpus().iter().filter_map(count).collect();
+    match counts.iter().max() {
+        None => Outcome::unknown("the kernel does not count it, as on AMD and in guests"),
+        Some(0) => Outcome::fine("never"),
+        Some(most) => {
+            let evidence = format!("heat throttled a CPU {most} times since the boot");
+            Outcome::finding(format!("{most} times"), evidence)
+                .mend("# cool the machine; switch boost off (check boost)")
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Whether freed blocks are reported to the SSD.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "trim",
+    subject: "TRIM",
+    severity: Severity::Note,
+    why: "An SSD that is not informed of freed blocks copies them: writes become slower with its age.",
+    source: "[Linux sysfs-block]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let is_disk = source.queue("rotational").is_ok_and(|(text, _)| text == "1");
+    match source.queue("discard_max_bytes") {
+        Err(reason) => Outcome::absent(reason),
+        Ok((text, _)) if text != "0" => Outcome::fine("yes"),
+        Ok(_) if is_disk => Outcome::absent("the drive is a disk"),
+        Ok(_) => Outcome::finding("no", "the device takes no TRIM")
+            .mend("# enable discard in the hypervisor, the RAID or the encryption layer"),
+    }
+}

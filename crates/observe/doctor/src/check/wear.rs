@@ -1,0 +1,40 @@
+//! How far the SSD is worn.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::health::Health;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "wear",
+    subject: "wear of the drive",
+    severity: Severity::Warning,
+    why: "A worn SSD is slower, and fails: small drives reach their limit within months of benchmarks.",
+    source: "[Callaghan 2022-10-24]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Rated writes from which it is worn, per cent. Our choice.
+const WORN: u64 = 80;
+/// Rated writes from which results are not usable, per cent. Our choice.
+const END: u64 = 100;
+
+fn run(source: &Source) -> Outcome {
+    let health = match Health::of(source) {
+        Ok(health) => health,
+        Err(reason) => return Outcome::unknown(reason),
+    };
+    let Some(percent) = health.wear_percent else {
+        return Outcome::unknown("the drive does not report it");
+    };
+    let value = format!("{percent} %");
+    if percent < WORN {
+        return Outcome::fine(value);
+    }
+    let evidence = format!("{value} of the rated writes are used up");
+    let found = Outcome::finding(value, evidence).mend("# replace the drive");
+    if percent >= END { found.severity(Severity::Blocking) } else { found }
+}

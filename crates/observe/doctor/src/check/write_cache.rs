@@ -1,0 +1,31 @@
+//! The kernel's view of the drive's write cache.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "write_cache",
+    subject: "write cache",
+    severity: Severity::Note,
+    why: "With write through the kernel sends no flush: an fsync is durable only if the drive has no \
+          volatile cache, and it costs nothing.",
+    source: "[Linux sysfs-block]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let (text, path) = match source.queue("write_cache") {
+        Ok(found) => found,
+        Err(reason) => return Outcome::absent(reason),
+    };
+    if text == "write back" {
+        return Outcome::fine(text);
+    }
+    Outcome::finding(text.clone(), format!("the kernel treats the cache as {text}"))
+        .mend(format!("echo 'write back' > {path} # if the drive has a volatile cache"))
+        .undo(format!("echo '{text}' > {path}"))
+}

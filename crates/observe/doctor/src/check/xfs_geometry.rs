@@ -1,0 +1,49 @@
+//! Sector and block size of XFS.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "xfs_geometry",
+    subject: "geometry of XFS",
+    severity: Severity::Note,
+    why: "Where its sectors are smaller than the drive's, the log writes parts of physical blocks: the \
+          drive reads them first.",
+    source: "[xfs_info 8]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let Some(mount) = source.mount().filter(|mount| mount.kind == "xfs") else {
+        return Outcome::absent("the file system is not XFS");
+    };
+    let point = mount.point.display().to_string();
+    let text = match source.output("xfs_info", &[&point]) {
+        Ok(text) => text,
+        Err(reason) => return Outcome::unknown(reason),
+    };
+    let value = |name: &str| {
+        let rest = text
+            .split(|c: char| c.is_whitespace() || c == ',')
+            .find_map(|it| it.strip_prefix(name));
+        rest.and_then(|value| value.parse::<u64>().ok())
+    };
+    let (Some(sector), Some(block)) = (value("sectsz="), value("bsize=")) else {
+        return Outcome::unknown("the output of xfs_info has no sizes");
+    };
+    let found = format!("sectors of {sector}, blocks of {block} bytes");
+    let physical = source.queue("physical_block_size").ok().and_then(|(text, _)| text.parse().ok());
+    match physical {
+        Some(physical) if sector < physical => {
+            let evidence = format!("{found}, on physical blocks of {physical} bytes");
+            Outcome::finding(found, evidence).mend(format!(
+                "# save the data, then make the file system again: mkfs.xfs -s size={physical}"
+            ))
+        }
+        _ => Outcome::fine(found),
+    }
+}

@@ -1,0 +1,173 @@
+//! Faults of a made-up machine, each with the one finding it provokes.
+
+/// Faults of one file each: its path, its text, and the one finding.
+pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
+    (
+        "/sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq",
+        "1900000",
+        "cpu_clock: Sample CPU, base 2700 MHz, up to 2700 MHz on some CPUs, and up to 1900 MHz on others",
+    ),
+    (
+        "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+        "powersave",
+        "governor: the CPU frequency governor is performance, powersave",
+    ),
+    (
+        "/sys/devices/system/cpu/cpufreq/boost",
+        "1",
+        "boost: the CPU may clock above its base frequency",
+    ),
+    (
+        "/sys/devices/system/cpu/intel_pstate/no_turbo",
+        "0",
+        "boost: the CPU may clock above its base frequency",
+    ),
+    ("/sys/devices/system/cpu/smt/active", "1", "smt: cores run several threads at once"),
+    (
+        "/sys/devices/system/cpu/cpu0/cpuidle/state1/disable",
+        "0",
+        "idle_states: waking from C10 takes 890 us",
+    ),
+    (
+        "/proc/cmdline",
+        "quiet mitigations=off",
+        "mitigations: the kernel was booted with mitigations=off",
+    ),
+    (
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+        "hpet",
+        "clock_source: the kernel reads the clock hpet",
+    ),
+    (
+        "/sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count",
+        "12",
+        "throttled: heat throttled a CPU 12 times since the boot",
+    ),
+    (
+        "/sys/class/hwmon/hwmon0/temp1_input",
+        "85000",
+        "temperature: near its limit: coretemp temp1 85 C of 90 C",
+    ),
+    ("/sys/class/hwmon/hwmon0/fan2_input", "0", "fans: 1 of 2 fans do not turn"),
+    ("/sys/devices/system/node/node1/meminfo", "", "numa: the machine has 2 NUMA nodes"),
+    (
+        "/sys/kernel/mm/transparent_hugepage/enabled",
+        "[always] madvise never",
+        "huge_pages: every large allocation may become huge pages",
+    ),
+    ("/proc/sys/vm/dirty_ratio", "40", "dirty_pages: 6.10 GiB may wait in memory to be written"),
+    ("/proc/sys/vm/overcommit_memory", "2", "overcommit: the kernel refuses to overcommit memory"),
+    (
+        "/proc/sys/kernel/randomize_va_space",
+        "0",
+        "address_layout: every process has the same address layout",
+    ),
+    (
+        "/proc/self/limits",
+        "Max open files 1024 4096 files",
+        "open_files: a process may open 1024 files",
+    ),
+    (
+        "/sys/fs/cgroup/user.slice/cpu.max",
+        "150000 100000",
+        "cpu_limit: /sys/fs/cgroup/user.slice has the CPU cap 150000 100000 (us of each period)",
+    ),
+    (
+        "/sys/fs/cgroup/user.slice/memory.max",
+        "1073741824",
+        "memory_limit: the control group of this process may use 1.00 GiB",
+    ),
+    (
+        "/proc/stat",
+        "cpu  100 0 100 780 0 0 0 20 0 0\n",
+        "steal: other guests took 2.0 % of the CPU since the boot",
+    ),
+    (
+        "/proc/pressure/cpu",
+        "some avg10=0.00 avg60=12.5 avg300=0.00 total=1",
+        "cpu_pressure: in 12.5 % of the last minute a task waited for a CPU",
+    ),
+    ("/proc/44/comm", "cron", "cron: cron runs, with daily jobs: dpkg"),
+    (
+        "/etc/systemd/logind.conf.d/z.conf",
+        "RemoveIPC=yes",
+        "remove_ipc: shared memory of a regular user is removed when its last session ends",
+    ),
+    (
+        "/sys/module/pcie_aspm/parameters/policy",
+        "default performance [powersave]",
+        "aspm: the policy for PCIe links is powersave",
+    ),
+    (
+        "DISK/../../../current_link_width",
+        "2",
+        "link: the link runs at 16.0 GT/s PCIe x2, the drive can 16.0 GT/s PCIe x4",
+    ),
+    ("DISK/slaves/sda/x", "", "layers: nvme0n1 is a device mapper"),
+    ("DISK/md/degraded", "1", "layers: nvme0n1 lacks 1 of its drives"),
+    (
+        "/proc/self/mountinfo",
+        "27 1 259:1 / / rw,noatime - overlay none rw",
+        "file_system: /data lies on overlay",
+    ),
+    (
+        "/proc/self/mountinfo",
+        "27 1 259:1 / / rw,relatime - ext4 /dev/x rw",
+        "mount_options: relatime: a read may write the time of access",
+    ),
+    (
+        "/proc/self/mountinfo",
+        "27 1 259:1 / / rw,noatime - ext4 /dev/x rw,nobarrier",
+        "mount_options: nobarrier: an fsync does not reach the medium",
+    ),
+    ("DISK/queue/scheduler", "none [bfq]", "scheduler: the scheduler of an SSD is bfq"),
+    ("DISK/device/queue_depth", "1", "queue_depth: the drive takes 1 requests at once"),
+    (
+        "DISK/queue/write_cache",
+        "write through",
+        "write_cache: the kernel treats the cache as write through",
+    ),
+    ("DISK/queue/nomerges", "2", "merges: nomerges is 2"),
+    ("DISK/queue/discard_max_bytes", "0", "trim: the device takes no TRIM"),
+    (
+        "DISK/device/firmware_rev",
+        "3B2QGXA7",
+        "firmware: Samsung SSD 980 PRO 1TB 3B2QGXA7 has a known fault",
+    ),
+];
+
+/// Faults that programs report: the program, its output, and the one finding.
+pub(crate) const REPORTED: &[(&str, (&str, &str), &str)] = &[
+    ("smartctl", ("_used\": 3", "_used\": 95"), "wear: 95 % of the rated writes are used up"),
+    (
+        "smartctl",
+        ("spare\": 100", "spare\": 8"),
+        "spare: 8 % of the spare blocks are left, the drive warns at 10 %",
+    ),
+    ("smartctl", ("errors\": 0", "errors\": 7"), "media_errors: 7 errors of the medium"),
+    (
+        "smartctl",
+        ("passed\": true", "passed\": false"),
+        "media_errors: the drive reports that it fails",
+    ),
+    (
+        "smartctl",
+        ("temp_time\": 0", "temp_time\": 31"),
+        "drive_heat: 31 minutes above its warning temperature so far",
+    ),
+    (
+        "systemctl",
+        ("systemd-tmpfiles-clean.timer", "apt-daily.timer"),
+        "timers: these will start work by themselves: apt-daily.timer",
+    ),
+    (
+        "dmesg",
+        ("Linux version 6.1", "blk_update_request: I/O error, dev sda"),
+        "kernel_log: [    0.0] blk_update_request: I/O error, dev sda (1 such)",
+    ),
+    (
+        "dmesg",
+        ("Linux version 6.1", "TSC found unstable after boot"),
+        "kernel_log: [    0.0] TSC found unstable after boot (1 such)",
+    ),
+];

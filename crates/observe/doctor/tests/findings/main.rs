@@ -1,0 +1,154 @@
+//! Every check on a made-up machine: clean, with one fault, and with nothing to read.
+//!
+//! The machine is a folder with `/proc`, `/sys` and `/etc`, and prepared outputs of programs.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+
+mod faults;
+mod machine;
+
+use doctor::{checks, snapshot};
+use model::record::Severity;
+use model::{CheckResult, CheckState};
+
+use crate::faults::{FAULTS, REPORTED};
+use crate::machine::Made;
+
+/// Returns the findings as `check: evidence`.
+fn found(made: Made) -> Vec<String> {
+    let results = made.results();
+    let findings = results.iter().filter(|one| one.state == CheckState::Finding);
+    findings.map(|one| format!("{}: {}", one.check, one.evidence)).collect()
+}
+
+#[test]
+fn nothing_is_found_on_a_clean_machine() {
+    assert_eq!(found(Made::clean()), Vec::<String>::new());
+    let unknown = Made::clean().results();
+    let unknown: Vec<_> = unknown.iter().filter(|one| one.state == CheckState::Unknown).collect();
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn each_fault_is_the_only_finding() {
+    for (path, text, expected) in FAULTS {
+        let made = Made::clean();
+        made.write(path, text);
+        assert_eq!(found(made), [*expected], "{path}");
+    }
+    for (program, (old, new), expected) in REPORTED {
+        let mut made = Made::clean();
+        let output = made.outputs.get_mut(program).unwrap().as_mut().unwrap();
+        *output = output.replace(old, new);
+        assert_eq!(found(made), [*expected], "{program}");
+    }
+}
+
+#[test]
+fn faults_of_more_than_a_file_are_found() {
+    let with = |change: &dyn Fn(&mut Made)| {
+        let mut made = Made::clean();
+        change(&mut made);
+        found(made)
+    };
+    let swap = "Filename Type Size Used Priority\n/dev/sda2 partition 1048576 0 -2\n";
+    let all = with(&|made| made.write("/proc/swaps", swap));
+    assert_eq!(
+        all,
+        ["swap: swap is on: /dev/sda2, 1.00 GiB", "swappiness: it is 60, and swap is on"]
+    );
+    let all = with(&|made| made.write("DISK/queue/rotational", "1"));
+    assert_eq!(all, ["rotational: the kernel takes the drive for a rotating disk"]);
+    let all = with(&|made| made.write("DISK/queue/physical_block_size", "4096"));
+    assert_eq!(
+        all,
+        [
+            "xfs_geometry: sectors of 512, blocks of 4096 bytes, on physical blocks of 4096 bytes",
+            "block_sizes: requests of 512 bytes are possible on blocks of 4096",
+        ]
+    );
+    let all = with(&|made| made.clock_read_ns = 1_400.0);
+    assert_eq!(all, ["clock_read: one read of the kernel's clock takes 1400 ns"]);
+    let all = with(&|made| made.context_switch_ns = Some(25_000.0));
+    assert_eq!(all, ["context_switch: a switch between two threads with its pipe takes 25000 ns"]);
+    let all = with(&|made| made.space.free = 10 << 30);
+    assert_eq!(all, ["free_space: 90 % used of 100 GiB"]);
+    let busy = "7 (indexer (x)) S 0 1 1 0 -1 4 1 1 0 0 80 60 0 0 20 0 1 0 1 1 1\n";
+    let all = with(&|made| made.later = Some((made.path("/proc/7/stat"), busy)));
+    assert_eq!(
+        all,
+        ["busy_processes: they used a CPU for a tenth of half a second: indexer (x) (7)"]
+    );
+}
+
+#[test]
+fn every_check_is_provoked_by_some_fault() {
+    let source = [include_str!("main.rs"), include_str!("faults.rs")].concat();
+    for check in checks() {
+        assert!(source.contains(&format!("\"{}: ", check.name)), "{}", check.name);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_never_fine() {
+    let results = Made::empty().results();
+    let is_fine = |one: &&CheckResult| one.state == CheckState::Fine || one.value.is_some();
+    let fine: Vec<&str> = results.iter().filter(is_fine).map(|one| one.check).collect();
+    // Measured, not read.
+    assert_eq!(fine, ["clock_read"]);
+    assert!(results.iter().filter(|one| !is_fine(one)).all(|one| !one.evidence.is_empty()));
+}
+
+#[test]
+fn missing_programs_are_unknown_with_the_reason() {
+    let mut made = Made::clean();
+    made.outputs.clear();
+    made.outputs.insert("dmesg", Err("dmesg failed (not permitted): it may need root".to_owned()));
+    let results = made.results();
+    let reason = |name: &str| {
+        let one = results.iter().find(|one| one.check == name).unwrap();
+        assert_eq!(one.state, CheckState::Unknown, "{name}");
+        one.evidence.clone()
+    };
+    assert_eq!(reason("kernel_log"), "dmesg failed (not permitted): it may need root");
+    assert_eq!(reason("wear"), "smartctl is not installed; nvme is not installed");
+    assert_eq!(reason("timers"), "systemctl is not installed");
+}
+
+#[test]
+fn nvme_stands_in_for_smartctl() {
+    let mut made = Made::clean();
+    made.outputs.remove("smartctl");
+    let log = r#"{"critical_warning": 0, "avail_spare": 100, "spare_thresh": 10, "percent_used": 100,
+        "media_errors": 0, "warning_temp_time": 0}"#;
+    made.outputs.insert("nvme", Ok(log.to_owned()));
+    let results = made.results();
+    let wear = results.iter().find(|one| one.check == "wear").unwrap();
+    assert_eq!((wear.state, wear.severity), (CheckState::Finding, Severity::Blocking));
+}
+
+#[test]
+fn every_finding_has_a_remedy_and_writes_are_undone() {
+    for (path, text, expected) in FAULTS {
+        let made = Made::clean();
+        made.write(path, text);
+        let results = made.results();
+        let one = results.iter().find(|one| one.state == CheckState::Finding).unwrap();
+        let (mend, undo) = (&one.remedy.mend, &one.remedy.undo);
+        assert!(!mend.is_empty(), "{expected}");
+        assert!(mend.iter().all(|line| line.starts_with('#')) || !undo.is_empty(), "{expected}");
+    }
+}
+
+#[test]
+fn snapshot_runs_no_program_and_has_the_settings() {
+    let mut made = Made::clean();
+    made.outputs.clear();
+    made.clock_read_ns = f64::NAN;
+    let all = snapshot(&made.source());
+    assert!(all.iter().all(|one| one.state == CheckState::Fine || one.value.is_none()), "{all:#?}");
+    let value = |name: &str| all.iter().find(|one| one.check == name)?.value.clone();
+    assert_eq!(value("governor").as_deref(), Some("performance"));
+    assert_eq!(value("mount_options").as_deref(), Some("inode64,noatime,rw"));
+    assert_eq!((value("temperature"), value("clock_read")), (None, None));
+}

@@ -1,0 +1,65 @@
+//! `assay doctor`: what on this machine can spoil a benchmark.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use doctor::{Source, examine};
+use miette::{Result, miette};
+use model::CheckState;
+use model::record::Severity;
+use render::{Format, doctor_script, render_doctor};
+
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Arguments of `assay doctor`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay doctor                          this machine, and the drive of the data directory
+  assay doctor --path /data --format markdown
+  assay doctor --script >remedies.sh    every remedy as one script, to read and run as root
+  assay doctor --fail-on warning        for a script that runs benchmarks
+
+It changes nothing. What it cannot read is unknown, with the reason: as root it reads more.
+
+Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the
+check failed.")]
+pub(crate) struct Args {
+    /// Directory whose drive and file system are checked [default: the data directory]
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
+    /// Print one shell script of all remedies instead of the report
+    #[arg(long, conflicts_with = "format")]
+    script: bool,
+    /// Lowest severity that exits with 1: note, warning or blocking
+    #[arg(long, default_value = "blocking", value_name = "SEVERITY")]
+    fail_on: Severity,
+    /// Output format: text, markdown or json
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = form)]
+    format: Format,
+}
+
+fn form(text: &str) -> std::result::Result<Format, String> {
+    match text.parse()? {
+        Format::Csv => Err("findings are printed as text, markdown or json, not as csv".to_owned()),
+        form @ (Format::Text | Format::Markdown | Format::Json) => Ok(form),
+    }
+}
+
+/// Prints what every check found.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    if let Some(path) = args.path.as_ref().filter(|path| !path.is_dir()) {
+        let help = "name a directory on the drive that will hold the data: --path DIR";
+        return Err(miette!(help = help, "`{}` is no directory", path.display()));
+    }
+    let dir = args.path.as_deref().unwrap_or_else(|| environment.nearest_dir());
+    let results = examine(&Source::this_machine(dir));
+    let text = match args.script {
+        true => doctor_script(&results),
+        false => render_doctor(&results, args.format, ui.style()),
+    };
+    ui.rendered(&text);
+    let has_failed =
+        results.iter().any(|one| one.state == CheckState::Finding && one.severity >= args.fail_on);
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
