@@ -1,10 +1,10 @@
 //! One experiment on several hosts: how far they differ, how much each varies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Bytes, Experiment, Host, Metric, RunRecord, count, float};
 use serde::Serialize;
-use stats::{Effect, mean_of_runs};
+use stats::Effect;
 
 use crate::comparison::{Comparison, StepComparison};
 use crate::samples::{Key, StepSamples, numbers, step_samples};
@@ -193,7 +193,7 @@ impl CellAcross {
         let means: Vec<f64> = self.hosts.iter().flatten().map(|one| one.mean).collect();
         if means.len() > 1 {
             let most = means.iter().copied().fold(f64::MIN, f64::max);
-            self.max_per_mean = mean_of_runs(&means).filter(|mean| *mean > 0.0).map(|it| most / it);
+            self.max_per_mean = average(&means).filter(|mean| *mean > 0.0).map(|it| most / it);
             self.cov = cov(&means);
         }
         self
@@ -204,9 +204,14 @@ impl CellAcross {
 ///
 /// Source: sample standard deviation over mean [Callaghan 2023-01-02].
 fn cov(values: &[f64]) -> Option<f64> {
-    let mean = mean_of_runs(values).filter(|mean| *mean > 0.0 && values.len() > 1)?;
+    let mean = average(values).filter(|mean| *mean > 0.0 && values.len() > 1)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     Some((squares / float(values.len() - 1)).sqrt() / mean)
+}
+
+/// Returns the arithmetic mean, which the formula of the CoV needs; `None` without values.
+fn average(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / float(values.len()))
 }
 
 /// Returns the variation of each host at each level of clients.
@@ -222,13 +227,13 @@ fn setups(hosts: &[HostRuns<'_>], cells: &[CellAcross]) -> Vec<Setup> {
             clients,
             cells: count(covs.len()),
             cov_max: covs.iter().copied().reduce(f64::max),
-            cov_mean: mean_of_runs(&covs),
+            cov_mean: average(&covs),
         }
     };
     (0..hosts.len()).flat_map(|at| levels.iter().map(move |level| setup(at, *level))).collect()
 }
 
-/// Returns the facts in which the hosts differ.
+/// Returns the facts in which the hosts differ, then the checks of the doctor.
 fn differences(hosts: &[&Host]) -> Vec<HostDifference> {
     let facts = |host: &&Host| match serde_json::to_value(host) {
         Ok(serde_json::Value::Object(facts)) => facts,
@@ -236,7 +241,8 @@ fn differences(hosts: &[&Host]) -> Vec<HostDifference> {
     };
     let facts: Vec<_> = hosts.iter().map(facts).collect();
     let names = facts.first().into_iter().flat_map(|first| first.keys());
-    let difference = |name: &String| {
+    let names = names.filter(|name| !["fingerprint", "doctor"].contains(&name.as_str()));
+    let fact = |name: &String| {
         let text = |value: &serde_json::Value| match (value, value.as_u64()) {
             (serde_json::Value::Null, _) => None,
             (serde_json::Value::String(text), _) => Some(text.clone()),
@@ -247,11 +253,28 @@ fn differences(hosts: &[&Host]) -> Vec<HostDifference> {
         let is_same = values.iter().all(|value| *value == values[0]);
         (!is_same).then(|| HostDifference { fact: name.clone(), values })
     };
-    names.filter(|name| *name != "fingerprint").filter_map(difference).collect()
+    let mut found: Vec<HostDifference> = names.filter_map(fact).collect();
+    let checks: BTreeSet<&str> =
+        hosts.iter().flat_map(|host| &host.doctor).map(|one| one.check.as_str()).collect();
+    for check in checks {
+        let value = |host: &&Host| {
+            let own = host.doctor.iter().find(|one| one.check == check);
+            own.and_then(|one| one.value.clone())
+        };
+        let values: Vec<Option<String>> = hosts.iter().map(value).collect();
+        // A manifest of an older Assay has no checks: that is no difference of the hosts.
+        let known: BTreeSet<&String> = values.iter().flatten().collect();
+        if known.len() > 1 && found.iter().all(|one| one.fact != check) {
+            found.push(HostDifference { fact: check.to_owned(), values });
+        }
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{CheckState, HostCheck};
+
     use super::*;
     use crate::testing::{experiment, run};
     use crate::{NoiseHistory, compare};
@@ -287,15 +310,34 @@ mod tests {
         let [base, other] = &across.cells[..] else { panic!("{:?}", across.cells) };
         assert_eq!((base.variant.as_str(), other.variant.as_str()), ("base", "other"));
         let [Some(first), Some(second)] = base.hosts[..] else { panic!("{base:?}") };
-        // Mean 51,000/s with a standard deviation of 1,000; the other host: 25,500/s and none.
-        assert_eq!((first.runs, first.mean, second.mean), (3, 51_000.0, 25_500.0));
+        // 50, 51 and 52 thousand a second: a standard deviation of 1,000; the other host has none.
+        let geometric = (50_000.0_f64 * 51_000.0 * 52_000.0).cbrt();
+        assert_eq!((first.runs, second.mean), (3, 25_500.0));
+        assert!((first.mean - geometric).abs() < 1e-6 && second.cov == Some(0.0));
         assert!((first.cov.unwrap() - 1.0 / 51.0).abs() < 1e-12);
-        assert_eq!(second.cov, Some(0.0));
-        assert!((base.max_per_mean.unwrap() - 4.0 / 3.0).abs() < 1e-12);
+        let expected = 2.0 * geometric / (geometric + 25_500.0);
+        assert!((base.max_per_mean.unwrap() - expected).abs() < 1e-12);
         assert!(first.versus_base.is_none() && other.hosts[0].unwrap().versus_base.is_some());
         let [of_a, of_b] = &across.setups[..] else { panic!("{:?}", across.setups) };
         assert_eq!((of_a.clients, of_a.cells, of_b.cov_max), (1, 2, Some(0.0)));
         assert_eq!(of_a.cov_max, of_a.cov_mean);
+    }
+
+    #[test]
+    fn checks_of_the_doctor_differ_where_both_are_known() {
+        let host = |value: Option<&str>| Host {
+            doctor: vec![HostCheck {
+                check: "scheduler".to_owned(),
+                state: CheckState::Fine,
+                value: value.map(str::to_owned),
+            }],
+            ..Host::default()
+        };
+        let (none, mq, bfq) = (host(None), host(Some("mq-deadline")), host(Some("bfq")));
+        assert_eq!(differences(&[&mq, &none, &Host::default()]), []);
+        let values = [Some("mq-deadline".to_owned()), None, Some("bfq".to_owned())].into();
+        let expected = HostDifference { fact: "scheduler".to_owned(), values };
+        assert_eq!(differences(&[&mq, &none, &bfq]), [expected]);
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn run(source: &Source) -> Outcome {
     if listed.is_empty() {
         return Outcome::fine("none");
     }
-    let evidence = format!("they used a CPU for a tenth of half a second: {}", listed.join(", "));
+    let evidence = format!("each used a tenth of a CPU or more: {}", listed.join(", "));
     Outcome::finding(listed.join(", "), evidence).mend("# stop them, or wait until they have ended")
 }
 

@@ -133,6 +133,7 @@ fn run_help_shows_arguments_and_overrides() {
           --profile <NAME>       Profile of the engines given here that it applies to
           --option <NAME=VALUE>  Option of the engines given here, by the engine's own name; repeat for
                                  more
+          --size <NAME>          Size of the file ([size.NAME]): its settings replace the file's
       -h, --help                 Print help
 
     Overrides of the file:
@@ -291,6 +292,8 @@ fn compare_and_report_help_is_complete() {
           --rum              Print what each variant pays for reads, writes, space and cache; several
                              experiments are sizes of one question, compared each on its own
           --costs            Print the cost tables too
+          --across <FACTOR>  Compare the hosts of the experiments, and how much each varies, instead of
+                             the variants [possible values: hosts]
           --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
@@ -307,24 +310,27 @@ fn compare_and_report_help_is_complete() {
       assay compare docs-1k docs-4k --rum               reads, writes, space and cache, size by size
       assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+      assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
     Exit code: 0 with results, 1 on an error, 3 if nothing was measured.
     ");
     assert_snapshot!(help(&["report"]), @"
     Write the HTML report of an experiment, or a Markdown post with pictures
 
-    Usage: assay report [OPTIONS] <EXPERIMENT>
+    Usage: assay report [OPTIONS] <EXPERIMENT>...
 
     Arguments:
-      <EXPERIMENT>  Experiment: name (its newest), identifier or directory
+      <EXPERIMENT>...  Experiment: name (its newest), identifier or directory; several with --across
 
     Options:
-      -o, --output <FILE>   File to write the page to [default: report.html in the experiment's
-                            directory]
-          --markdown <DIR>  Write a Markdown post with SVG pictures into this directory instead of the
-                            page
-          --whole           Measure whole steps, without trimming the warm-up
-      -h, --help            Print help
+      -o, --output <FILE>    File to write the page to [default: report.html in the experiment's
+                             directory]
+          --markdown <DIR>   Write a Markdown post with SVG pictures into this directory instead of the
+                             page
+          --across <FACTOR>  Show the hosts of the experiments, and how much each varies [possible
+                             values: hosts]
+          --whole            Measure whole steps, without trimming the warm-up
+      -h, --help             Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -334,6 +340,7 @@ fn compare_and_report_help_is_complete() {
     Examples:
       assay report quickstart                       writes report.html to the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
+      assay report A B --across hosts -o hosts.html experiments of several machines, side by side
     ");
 }
 

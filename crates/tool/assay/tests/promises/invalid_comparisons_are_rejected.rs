@@ -147,8 +147,8 @@ fn unknown_metric_is_rejected_with_similar_ones() {
     ");
     assert_snapshot!(of("write_stalls"), @"
     × no metric is named `write_stalls`
-    help: similar metrics: device_writes_per_op, device_write_kib_per_op, write_back_kib_per_op,
-          server_writes_per_op, server_write_kib_per_op, writer_rows_per_s
+    help: similar metrics: device_writes_per_op, device_write_kib_per_op, device_write_await_us,
+          device_write_size_kib, device_write_merged_share, write_back_kib_per_op
     ");
     assert_snapshot!(of("speed"), @"
     × no metric is named `speed`

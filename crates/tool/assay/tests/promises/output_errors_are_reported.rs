@@ -46,6 +46,10 @@ const CALLS: &[&str] = &[
     "verify",
     "verify pair",
     "micro --kernel crc32c --block 4KiB --rounds 1 --span 1ms",
+    DEVICE,
+    SHOW_DEVICE,
+    "device list",
+    "doctor",
     "workload",
     "workload sysbench",
     "engine add mysql@mine server",
@@ -61,13 +65,18 @@ const CALLS: &[&str] = &[
     "--help",
     "--version",
 ];
+/// Needs fio; measures for a second.
+const DEVICE: &str = "device --path . --size 16MiB --jobs 1 --test randread-4k --access buffered \
+                      --repetitions 1 --minutes 0.02 --disk-floor 1MiB";
+/// Needs the profile that the other leaves.
+const SHOW_DEVICE: &str = "device show";
 /// Needs a compiler; compiles once.
 const BUILD: &str = "engine build lmdb@0.9.70 --cflags -O0 --name plain";
 /// Needs [`ADD`] before it.
 const REMOVE: &str = "engine remove mysql@old";
 const ADD: &str = "engine add mysql@old server";
 /// Commands that report progress, or a development build, on standard error.
-const PROGRESS: &[&str] = &["run ", "engine build ", "micro "];
+const PROGRESS: &[&str] = &["run ", "engine build ", "micro ", "device --path"];
 /// Calls that fail, and how.
 const FAILURES: &[(&str, i32)] =
     &[("show nothing", 1), ("plan nothing.toml", 1), ("lint nothing", 2), ("nothing", 2)];
@@ -137,6 +146,10 @@ fn calls() -> Vec<String> {
     if version().is_err() {
         println!("skipped: `{BUILD}`: no gcc here (Debian: apt install gcc)");
         calls.retain(|call| call != BUILD);
+    }
+    if Command::new("fio").arg("--version").stdout(Stdio::null()).status().is_err() {
+        println!("skipped: `{DEVICE}`: no fio here (Debian: apt install fio)");
+        calls.retain(|call| call != DEVICE && call != SHOW_DEVICE);
     }
     calls
 }
