@@ -89,12 +89,10 @@ impl Setting {
 
     /// Returns whether a table may have it: a size what flags set of a benchmark and its factors.
     fn is_of(&self, table: Table) -> bool {
-        match table {
-            Size => {
-                let is_sized = |table: &Table| matches!(table, Benchmark | Factors);
-                self.value_name.is_some() && self.tables.iter().any(is_sized)
-            }
-            table => self.tables.contains(&table),
+        let is_sized = |table: &Table| matches!(table, Benchmark | Factors);
+        match table == Size {
+            true => self.value_name.is_some() && self.tables.iter().any(is_sized),
+            false => self.tables.contains(&table),
         }
     }
 }

@@ -75,10 +75,7 @@ fn faults_of_more_than_a_file_are_found() {
     assert_eq!(all, ["free_space: 90 % used of 100 GiB"]);
     let busy = "7 (indexer (x)) S 0 1 1 0 -1 4 1 1 0 0 80 60 0 0 20 0 1 0 1 1 1\n";
     let all = with(&|made| made.later = Some((made.path("/proc/7/stat"), busy)));
-    assert_eq!(
-        all,
-        ["busy_processes: they used a CPU for a tenth of half a second: indexer (x) (7)"]
-    );
+    assert_eq!(all, ["busy_processes: each used a tenth of a CPU or more: indexer (x) (7)"]);
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     /// Print the cost tables too
     #[arg(long)]
     costs: bool,
-    /// Compare the hosts of the experiments, and how much each varies, instead of the variants
+    /// Compare hosts in place of variants
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "rum"])]
     across: Option<Factor>,
     /// Output format: text, markdown, csv or json

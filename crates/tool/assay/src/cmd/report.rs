@@ -19,19 +19,18 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay report quickstart                       writes report.html to the results
-  assay report quickstart --markdown post/      writes post/report.md with its pictures
-  assay report A B --across hosts -o hosts.html experiments of several machines, side by side")]
+  assay report quickstart --markdown post/      writes post/report.md with its pictures")]
 pub(crate) struct Args {
     /// Experiment: name (its newest), identifier or directory; several with --across
     #[arg(required = true, value_name = "EXPERIMENT")]
     experiments: Vec<String>,
-    /// File to write the page to [default: report.html in the experiment's directory]
+    /// File to write the page to [default: report.html of the experiment]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Write a Markdown post with SVG pictures into this directory instead of the page
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     markdown: Option<PathBuf>,
-    /// Show the hosts of the experiments, and how much each varies
+    /// Show hosts in place of variants
     #[arg(long, value_name = "FACTOR", requires = "output", conflicts_with = "markdown")]
     across: Option<Factor>,
     #[command(flatten)]

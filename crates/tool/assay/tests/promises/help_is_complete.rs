@@ -292,8 +292,7 @@ fn compare_and_report_help_is_complete() {
           --rum              Print what each variant pays for reads, writes, space and cache; several
                              experiments are sizes of one question, compared each on its own
           --costs            Print the cost tables too
-          --across <FACTOR>  Compare the hosts of the experiments, and how much each varies, instead of
-                             the variants [possible values: hosts]
+          --across <FACTOR>  Compare hosts in place of variants [possible values: hosts]
           --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
@@ -323,12 +322,10 @@ fn compare_and_report_help_is_complete() {
       <EXPERIMENT>...  Experiment: name (its newest), identifier or directory; several with --across
 
     Options:
-      -o, --output <FILE>    File to write the page to [default: report.html in the experiment's
-                             directory]
+      -o, --output <FILE>    File to write the page to [default: report.html of the experiment]
           --markdown <DIR>   Write a Markdown post with SVG pictures into this directory instead of the
                              page
-          --across <FACTOR>  Show the hosts of the experiments, and how much each varies [possible
-                             values: hosts]
+          --across <FACTOR>  Show hosts in place of variants [possible values: hosts]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 
@@ -340,7 +337,6 @@ fn compare_and_report_help_is_complete() {
     Examples:
       assay report quickstart                       writes report.html to the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
-      assay report A B --across hosts -o hosts.html experiments of several machines, side by side
     ");
 }
 
