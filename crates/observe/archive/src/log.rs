@@ -122,6 +122,12 @@ const HEAD_BYTES: usize = 40;
 /// Most bytes of a histogram: each of the layout's 33,792 counts takes at most nine.
 const HISTOGRAM_BYTES_MAX: u64 = 1 << 20;
 
+/// Most values of a histogram: 550 billion, far more than an interval has.
+///
+/// Sums of counts are not checked in the `hdrhistogram` crate: those of all lines of a log of 1 GiB
+/// stay below 2^63.
+const VALUES_MAX: u64 = 1 << 39;
+
 /// Decodes a histogram of the common layout.
 ///
 /// The `hdrhistogram` crate trusts the sizes in the header: a few bytes made it take 4 GiB.
@@ -138,7 +144,13 @@ fn decode(encoded: &[u8]) -> Result<Histogram<u64>, String> {
     if !plain.starts_with(&head(counts_bytes)) {
         return Err("it is not a histogram of up to 1 h with 3 digits".to_owned());
     }
-    Deserializer::new().deserialize(&mut plain.as_slice()).map_err(|error| error.to_string())
+    let read = Deserializer::new().deserialize::<u64, _>(&mut plain.as_slice());
+    let histogram = read.map_err(|error| error.to_string())?;
+    // Their number is saturated where it overflows.
+    match histogram.len() <= VALUES_MAX {
+        true => Ok(histogram),
+        false => Err("it has more values than can have been counted".to_owned()),
+    }
 }
 
 /// Returns the bytes before the counts of a histogram of the common layout.
@@ -238,6 +250,27 @@ mod tests {
         for damaged in [head(u32::MAX), of_other, Vec::new(), COMPRESSED.to_vec()] {
             let reason = decode(&damaged).unwrap_err();
             assert_eq!(reason, "it is not a histogram of up to 1 h with 3 digits");
+        }
+    }
+
+    /// Goal: counts whose sum overflows are damage, not a panic of who adds them.
+    #[test]
+    fn a_histogram_of_more_values_than_can_be_is_rejected() {
+        let encoded = |counts: [u64; 2]| {
+            let mut histogram =
+                Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("bounds of the layout");
+            for (value, count) in [5, 9].into_iter().zip(counts) {
+                histogram.record_n(value, count).expect("within the bounds");
+            }
+            let mut bytes = Vec::new();
+            V2Serializer::new().serialize(&histogram, &mut bytes).expect("memory takes it");
+            bytes
+        };
+        assert_eq!(decode(&encoded([VALUES_MAX - 1, 1])).expect("it fits").len(), VALUES_MAX);
+        let largest = i64::MAX.cast_unsigned();
+        for counts in [[VALUES_MAX, 1], [largest; 2]] {
+            let reason = decode(&encoded(counts)).unwrap_err();
+            assert_eq!(reason, "it has more values than can have been counted");
         }
     }
 }
