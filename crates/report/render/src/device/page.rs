@@ -1,14 +1,13 @@
 //! A storage profile as one self-contained HTML page.
 
 use analysis::device_figures;
-use maud::{DOCTYPE, PreEscaped, html};
+use maud::{DOCTYPE, html};
 use model::DeviceRecord;
 
 use super::render::{summary, tables};
 use crate::document::{self, Part, visible};
-use crate::plot::{STYLE, device_pictures};
-
-const PAGE_STYLE: &str = include_str!("../html/page.css");
+use crate::html::head;
+use crate::plot::device_pictures;
 
 /// Returns a profile as a page: warnings, pictures, tables, and one job file of each kind.
 pub fn render_device_page(record: &DeviceRecord, earlier: Option<&DeviceRecord>) -> String {
@@ -27,12 +26,7 @@ pub fn render_device_page(record: &DeviceRecord, earlier: Option<&DeviceRecord>)
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
-            }
+            (head(&title))
             body {
                 header { p.kicker { "Assay \u{b7} " (record.id) } h1 { (title) } }
                 main {

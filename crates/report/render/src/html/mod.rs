@@ -18,5 +18,5 @@ mod shape;
 
 pub(crate) use explained::section as explained;
 pub(crate) use how::command;
-pub(crate) use page::document_page;
 pub use page::render_html;
+pub(crate) use page::{document_page, head};

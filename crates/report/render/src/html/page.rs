@@ -54,7 +54,7 @@ pub(crate) fn document_page(title: &str, document: &Document) -> String {
 }
 
 /// Returns the head with every style.
-fn head(title: &str) -> Markup {
+pub(crate) fn head(title: &str) -> Markup {
     html! {
         head {
             meta charset="utf-8";
