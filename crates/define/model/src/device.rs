@@ -132,6 +132,26 @@ pub struct IoSample {
     pub issued: Option<IssuedRequests>,
 }
 
+/// Mean times of the requests of one run, from the block layer's tracepoints.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TracedTimes {
+    /// Requests traced, neither merged nor split, >= 1.
+    pub requests: u64,
+    /// From entering the block layer until it is given to the device.
+    pub queue_ns: f64,
+    /// From there to its completion.
+    pub device_ns: f64,
+}
+
+/// A run of fio with the tracer on; it is none of the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TracedRun {
+    /// Mean response time that fio measured.
+    pub mean_ns: f64,
+    /// Where it went.
+    pub times: TracedTimes,
+}
+
 /// One test at one access and number of jobs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DeviceCell {
@@ -145,6 +165,9 @@ pub struct DeviceCell {
     pub job_file: String,
     /// One per repetition.
     pub samples: Vec<IoSample>,
+    /// The run with the tracer on, where it was possible.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced: Option<TracedRun>,
     /// Why it could not be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
@@ -213,6 +236,9 @@ pub struct DeviceRecord {
     pub repetitions: u32,
     /// The cells, by access, test and number of jobs.
     pub cells: Vec<DeviceCell>,
+    /// Why no run was traced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub untraced: Option<String>,
     /// Levels of the mode that writes until the rate is steady.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steady: Vec<SteadyLevel>,

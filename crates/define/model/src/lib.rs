@@ -49,7 +49,7 @@ pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
 pub use device::{
     Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, IoSample, IoTest, IoTotals,
-    IssuedRequests, SteadyLevel,
+    IssuedRequests, SteadyLevel, TracedRun, TracedTimes,
 };
 pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};

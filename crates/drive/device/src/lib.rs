@@ -19,6 +19,7 @@ mod output;
 mod queue;
 mod raw;
 mod steady;
+mod trace;
 
 pub use counters::{BlockStat, read_stat};
 pub use error::DeviceError;
@@ -28,3 +29,4 @@ pub use job::{Job, Place, Work};
 pub use queue::{directory, settings};
 pub use raw::RawDevice;
 pub use steady::{ROUND_S, WriteBudget, settle};
+pub use trace::{Direction, Tracer};

@@ -69,6 +69,7 @@ mod tests {
             run_s: 1,
             repetitions: 6,
             cells: Vec::new(),
+            untraced: None,
             steady: Vec::new(),
             is_complete: false,
         }

@@ -23,6 +23,8 @@ pub(crate) struct Health {
 
 /// SATA attributes that count down from 100 as the SSD wears. Source: [smartmontools], drivedb.h.
 const WEAR_ATTRIBUTES: [u64; 5] = [177, 202, 231, 232, 233];
+/// What their names contain: of other drives the same numbers are temperatures and counts.
+const WEAR_NAMES: [&str; 3] = ["Wear", "Life", "Endurance"];
 /// SATA attributes of sectors that are or cannot be replaced: reallocated, pending, uncorrectable.
 const ERROR_ATTRIBUTES: [u64; 4] = [5, 187, 197, 198];
 
@@ -64,12 +66,20 @@ impl Health {
         let of = |ids: &'static [u64]| {
             table.iter().filter(|one| one["id"].as_u64().is_some_and(|id| ids.contains(&id)))
         };
-        let worn = of(&WEAR_ATTRIBUTES).filter_map(|one| one["value"].as_u64());
+        let is_wear = |one: &&Value| {
+            let name = one["name"].as_str().unwrap_or_default();
+            WEAR_NAMES.iter().any(|part| name.contains(part))
+        };
+        let worn = of(&WEAR_ATTRIBUTES).filter(is_wear).filter_map(|one| one["value"].as_u64());
+        // The drive's own statistics, since smartctl 7.4.
+        let percent = |field: &str| found[field]["current_percent"].as_u64();
         // Attributes have been read: 0 errors is then a count, and none that are known is not.
         let errors: Vec<u64> =
             of(&ERROR_ATTRIBUTES).filter_map(|one| one["raw"]["value"].as_u64()).collect();
         Some(Self {
-            wear_percent: worn.map(|left| 100_u64.saturating_sub(left)).max(),
+            wear_percent: percent("endurance_used")
+                .or(worn.map(|left| 100_u64.saturating_sub(left)).max()),
+            spare_percent: percent("spare_available"),
             media_errors: (!errors.is_empty()).then(|| errors.iter().sum()),
             is_failing,
             ..Self::default()
@@ -110,12 +120,20 @@ mod tests {
 
     #[test]
     fn sata_attributes_count_down_and_their_errors_add_up() {
-        let one = |id: u64, value: u64, raw: u64| json!({"id": id, "value": value, "raw": {"value": raw}});
-        let found = json!({"smart_status": {"passed": true},
-            "ata_smart_attributes": {"table": [one(5, 100, 2), one(177, 5, 900), one(197, 100, 1)]}});
+        let one = |id: u64, name: &str, value: u64, raw: u64| json!({"id": id, "name": name, "value": value, "raw": {"value": raw}});
+        let table = [
+            one(5, "Reallocated_Sector_Ct", 100, 2),
+            one(177, "Wear_Leveling_Count", 5, 900),
+            one(197, "Current_Pending_Sector", 100, 1),
+            one(231, "Temperature_Celsius", 3, 41),
+        ];
+        let mut found = json!({"smart_status": {"passed": true},
+            "ata_smart_attributes": {"table": table}});
         let health = Health::of_smartctl(&found).unwrap();
         assert_eq!((health.wear_percent, health.media_errors), (Some(95), Some(3)));
         assert_eq!((health.is_failing, health.spare_percent), (Some(false), None));
+        found["endurance_used"] = json!({"current_percent": 7});
+        assert_eq!(Health::of_smartctl(&found).unwrap().wear_percent, Some(7));
         assert_eq!(Health::of_smartctl(&json!({})), None);
     }
 }

@@ -251,6 +251,7 @@ mod tests {
             samples: [0.98, 1.0, 1.01, 0.99, 1.02, 1.03]
                 .map(|of| sample(of * per_s * factor))
                 .to_vec(),
+            traced: None,
             refusal: None,
         };
         let target = DeviceTarget {
@@ -274,6 +275,7 @@ mod tests {
             run_s: 1,
             repetitions: 6,
             cells: vec![cell(1, 1e4), cell(4, 3.9e4), cell(8, 4e4)],
+            untraced: None,
             steady: Vec::new(),
             is_complete: true,
         }

@@ -116,6 +116,7 @@ mod tests {
                 jobs,
                 job_file: String::new(),
                 samples: vec![IoSample { read: Some(totals), write: None, sync, issued: None }],
+                traced: None,
                 refusal: None,
             }
         };
@@ -145,6 +146,7 @@ mod tests {
                 cell(IoTest::RandRead16k, 1, 500.0),
                 cell(IoTest::Fdatasync4k, 4, 100.0),
             ],
+            untraced: None,
             steady: Vec::new(),
             is_complete: true,
         }

@@ -1,7 +1,7 @@
 //! The tables of a storage profile in every format.
 
 use analysis::{DeviceFigure, device_figures, is_bogus, saturations};
-use model::{Access, DeviceRecord, DeviceTarget, Unit};
+use model::{Access, DeviceRecord, DeviceTarget, TracedRun, Unit};
 use serde_json::json;
 
 use crate::document::{Document, Part, Table, csv, json, known, number};
@@ -125,6 +125,7 @@ pub(super) fn tables(record: &DeviceRecord, figures: &[DeviceFigure]) -> Vec<Par
                 .to_owned(),
         ));
     }
+    parts.extend(times(record));
     let saturated = saturations(figures);
     if !saturated.is_empty() {
         let mut table = Table::new(["<access", "<test", "jobs", "highest/s", "<"]);
@@ -151,6 +152,43 @@ pub(super) fn tables(record: &DeviceRecord, figures: &[DeviceFigure]) -> Vec<Par
     let refused: Vec<String> = refused.collect();
     if !refused.is_empty() {
         parts.extend([heading("Not measured"), Part::Items(refused)]);
+    }
+    parts
+}
+
+/// Returns where the response time goes, by the tracepoints, or why that is unknown.
+fn times(record: &DeviceRecord) -> Vec<Part> {
+    let mut table =
+        Table::new(["<access", "<test", "jobs", "mean", "queue", "device", "rest", "requests"]);
+    for cell in &record.cells {
+        let Some(TracedRun { mean_ns, times }) = cell.traced else { continue };
+        let time = |ns: f64| figure(Unit::Nanos, ns);
+        let share = |ns: f64| format!("{} ({})", time(ns), percent(ns / mean_ns));
+        table.push([
+            cell.access.to_string(),
+            cell.test.to_string(),
+            cell.jobs.to_string(),
+            time(mean_ns),
+            share(times.queue_ns),
+            share(times.device_ns),
+            share((mean_ns - times.queue_ns - times.device_ns).max(0.0)),
+            figure(Unit::Count, float(times.requests)),
+        ]);
+    }
+    let is_traced = record.cells.iter().any(|cell| cell.traced.is_some());
+    let mut parts = vec![Part::Heading(2, "Where the response time goes".to_owned())];
+    match &record.untraced {
+        None if !is_traced => return Vec::new(),
+        Some(reason) if !is_traced => parts.push(Part::Text(format!("Unknown: {reason}."))),
+        _ => parts.extend([
+            Part::Table(table),
+            Part::Note(
+                "a run more, with the block layer's tracepoints on: queue is from entering the block \
+                 layer to the driver, device from there to completion, the rest is system call, file \
+                 system and scheduling"
+                    .to_owned(),
+            ),
+        ]),
     }
     parts
 }
@@ -241,7 +279,7 @@ fn fields(of: &DeviceFigure) -> Vec<String> {
 mod tests {
     use model::{
         Bytes, DEVICE_SCHEMA, DeviceCell, Host, IoSample, IoTest, IoTotals, IssuedRequests,
-        SteadyLevel,
+        SteadyLevel, TracedTimes,
     };
 
     use super::*;
@@ -285,6 +323,10 @@ mod tests {
                 jobs,
                 job_file: "[global]\n".to_owned(),
                 samples: [0.97, 0.99, 1.0, 1.01, 1.02, 1.05].map(run).to_vec(),
+                traced: (jobs == 4).then_some(TracedRun {
+                    mean_ns: 1.3e5,
+                    times: TracedTimes { requests: 900, queue_ns: 3e3, device_ns: 1.1e5 },
+                }),
                 refusal: None,
             }
         };
@@ -319,6 +361,7 @@ mod tests {
                 cell(IoTest::Fdatasync4k, 1),
                 refused,
             ],
+            untraced: None,
             steady: vec![level()],
             is_complete: false,
         }

@@ -54,6 +54,7 @@ mod tests {
             run_s: 1,
             repetitions: 6,
             cells: Vec::new(),
+            untraced: None,
             steady: Vec::new(),
             is_complete: true,
         };

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use archive::Results;
 use device::{
-    DeviceError, Fio, Job, Place, ROUND_S, RawDevice, TestFile, Work, WriteBudget, directory,
-    settings, settle,
+    DeviceError, Direction, Fio, Job, Place, ROUND_S, RawDevice, TestFile, Tracer, Work,
+    WriteBudget, directory, settings, settle,
 };
 use miette::{Result, miette};
 use model::{
-    Access, Bytes, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, IoTest, SteadyLevel,
-    whole,
+    Access, Bytes, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, IoSample, IoTest,
+    IoTotals, SteadyLevel, TracedRun, whole,
 };
 use runner::Interrupt;
 
@@ -24,6 +24,9 @@ const FILE_SIZE: Bytes = Bytes(4 << 30);
 
 /// Least room for each job, so that every region is larger than a request.
 const JOB_BYTES: u64 = 1 << 20;
+
+/// Length of a traced run, in seconds.
+const TRACED_S: u64 = 1;
 
 /// Levels of fullness. Our choice: half full, usual, and where drives become slow.
 const LEVELS: [f64; 3] = [0.5, 0.7, 0.9];
@@ -86,6 +89,7 @@ pub(crate) fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<Devi
         run_s: 0,
         repetitions: args.repetitions,
         cells: Vec::new(),
+        untraced: None,
         steady: Vec::new(),
         is_complete: false,
     };
@@ -143,6 +147,7 @@ fn cells(args: &Measure, storage: &Storage) -> Vec<DeviceCell> {
                 jobs,
                 job_file: String::new(),
                 samples: Vec::new(),
+                traced: None,
                 refusal: None,
             }));
         }
@@ -160,12 +165,13 @@ fn run_seconds(args: &Measure, cells: &[DeviceCell]) -> Result<u64> {
             "no test is left of these"
         ));
     }
-    match whole(args.minutes * 60.0) / runs {
+    let traced = cells.iter().filter(|cell| is_traced(cell)).count() as u64 * TRACED_S;
+    match whole(args.minutes * 60.0).saturating_sub(traced) / runs {
         0 => Err(miette!(
             help = "give more --minutes, or fewer --jobs, --test, --access or --repetitions",
             "{runs} runs of a second at least do not fit into {} min: they take {}",
             args.minutes,
-            runs.div_ceil(60)
+            (runs + traced).div_ceil(60)
         )),
         seconds => Ok(seconds),
     }
@@ -291,7 +297,46 @@ fn test(storage: &Storage, results: &Results, record: &mut DeviceRecord, ui: &Ui
         results.write_device(record).into_report()?;
     }
     bar.finish_and_clear();
-    record.is_complete = true;
+    record.untraced = trace(storage, record, ui).err();
+    record.is_complete = !storage.is_interrupted();
+    Ok(())
+}
+
+/// Returns whether a cell is run once more with the tracer on.
+///
+/// Through the page cache requests are not fio's. Of syncs the tracer would pair the writes.
+fn is_traced(cell: &DeviceCell) -> bool {
+    let is_plain = cell.access != Access::Buffered && cell.test != IoTest::Fdatasync4k;
+    is_plain && cell.refusal.is_none()
+}
+
+/// Runs cells once more with the block layer traced.
+fn trace(storage: &Storage, record: &mut DeviceRecord, ui: &Ui) -> std::result::Result<(), String> {
+    let cells: Vec<_> = record.cells.iter_mut().filter(|cell| is_traced(cell)).collect();
+    let bar = counted(ui, cells.len() as u64, "tracing  {bar:30} {pos}/{len}  {eta} left");
+    for cell in cells {
+        let Some((place, dir, sys_dir)) = storage.of(cell.access) else { continue };
+        let sys_dir = sys_dir.ok_or("the file system has no device of its own")?;
+        let tracer = Tracer::open(sys_dir)?;
+        let work = Work::Test(cell.test, TRACED_S);
+        let job = Job { place, access: cell.access, work, jobs: cell.jobs, seed: 0 };
+        let (direction, own): (_, fn(&IoSample) -> Option<IoTotals>) = match cell.test {
+            IoTest::RandWrite4k | IoTest::Write128k => (Direction::Write, |sample| sample.write),
+            IoTest::RandRead512
+            | IoTest::RandRead4k
+            | IoTest::RandRead16k
+            | IoTest::RandRw4k
+            | IoTest::Fdatasync4k => (Direction::Read, |sample| sample.read),
+        };
+        let (sample, times) = tracer.trace(direction, || storage.fio.run(&job, dir, None))?;
+        if storage.is_interrupted() {
+            break;
+        }
+        let mean_ns = sample.ok().and_then(|sample| own(&sample)).map(|own| own.mean_ns);
+        cell.traced = mean_ns.zip(times).map(|(mean_ns, times)| TracedRun { mean_ns, times });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
     Ok(())
 }
 
