@@ -353,11 +353,9 @@ fn run_cell(storage: &Storage, cell: &mut DeviceCell, (repetition, seconds): (u3
         cell.job_file = job.text();
     }
     let sample = storage.fio.run(&job, dir, sys_dir);
-    // A run that Ctrl-C shortened does not count.
-    if storage.is_interrupted() {
-        return false;
-    }
     match sample {
+        // A run that Ctrl-C shortened does not count.
+        _ if storage.is_interrupted() => return false,
         Ok(sample) => cell.samples.push(sample),
         Err(error) => cell.refusal = Some(error.to_string()),
     }

@@ -19,6 +19,9 @@ use crate::sandbox::{Sandbox, note, output_text, wait_until};
 use crate::scale::{is_long, variable};
 use crate::server_traces::{assert_clean, sandbox_of};
 
+/// Removals in a row from which they are a tree.
+const TREE: usize = 16;
+
 /// The server of a scenario.
 const SERVER: &str = "postgres@15.10";
 /// Start of the private directories of servers.
@@ -195,7 +198,19 @@ impl Scenario<'_> {
     }
 
     /// Returns the faults to try: all, an evenly spread sample, or the requested one.
+    ///
+    /// Of a tree that is removed, a thousand files of a server, three calls stand for all.
     fn chosen(&self, calls: &[Call]) -> Vec<(Fault, Call)> {
+        let is_removal = |call: &Call| matches!(&*call.name, "unlink" | "rmdir");
+        let trees = calls.chunk_by(|one, next| is_removal(one) && is_removal(next));
+        let calls: Vec<Call> = trees
+            .flat_map(|tree| match tree {
+                [first, .., last] if tree.len() > TREE => {
+                    vec![first.clone(), tree[tree.len() / 2].clone(), last.clone()]
+                }
+                _ => tree.to_vec(),
+            })
+            .collect();
         let at = |fault: Fault| {
             let fitting = calls.iter().filter(move |call| fault.fits(call));
             fitting.map(move |call| (fault, call.clone()))
