@@ -481,6 +481,43 @@ int assay_delete(void *session, const void *key, size_t key_bytes, assay_error *
     return code && code != WT_NOTFOUND ? fail(&c->errors, code, error) : ASSAY_DONE;
 }
 
+#if WIREDTIGER_VERSION_MAJOR > 2
+/*
+ * A change record goes to the cache and the log, not the value. The engine takes it only in a
+ * transaction with snapshot isolation, and pads a value that is too short: so the value is found
+ * and its length checked in the same transaction, and a change by another client is a conflict.
+ */
+int assay_modify(void *session, const void *key, size_t key_bytes, uint32_t offset, int is_append,
+                 const void *bytes, size_t count, assay_error *error) {
+    client *c = session;
+    WT_CURSOR *cursor = c->cursor;
+    WT_ITEM value = {0};
+    int code = c->session->begin_transaction(c->session, "isolation=snapshot");
+    if (code) return fail(&c->errors, code, error);
+    set_key(cursor, key, key_bytes);
+    code = cursor->search(cursor);
+    if (code == 0) code = cursor->get_value(cursor, &value);
+    size_t value_bytes = value.size; /* the end of the transaction frees the value */
+    bool is_beyond = code == 0 && !is_append && offset + count > value_bytes;
+    if (code == 0 && !is_beyond) {
+        WT_MODIFY change = {.data = {.data = bytes, .size = count},
+                            .offset = is_append ? value_bytes : offset,
+                            .size = is_append ? 0 : count};
+        code = cursor->modify(cursor, &change, 1);
+    }
+    bool is_done = code == 0 && !is_beyond;
+    int ended = is_done ? c->session->commit_transaction(c->session, NULL)
+                        : c->session->rollback_transaction(c->session, NULL);
+    if (code == 0) code = ended;
+    if (code == 0 && is_beyond)
+        return refuse(error, ASSAY_UNSUPPORTED,
+                      "%zu bytes from byte %u on: they end beyond a value of %zu bytes", count,
+                      (unsigned)offset, value_bytes);
+    if (code == 0) return ASSAY_DONE;
+    return code == WT_NOTFOUND ? ASSAY_NOT_FOUND : fail(&c->errors, code, error);
+}
+#endif
+
 int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t limit, int is_reverse,
                assay_row row, void *rows, assay_error *error) {
     client *c = session;
