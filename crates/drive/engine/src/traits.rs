@@ -7,7 +7,7 @@ use model::capability::Feature;
 use model::sql::Copies;
 use model::{
     Application, Bounds, Call, Capabilities, DataShape, Direction, Endpoint, EngineState, Identity,
-    Op, Options, Outcome, Settings,
+    Op, OpKind, Options, Outcome, Settings,
 };
 
 use crate::error::EngineError;
@@ -142,6 +142,13 @@ pub trait Engine: Send + Sync {
 
     /// Returns version and build facts as reported by the engine.
     fn identity(&self) -> Identity;
+
+    /// Returns whether a kind of operation on parts of values is native, as the engine was opened.
+    ///
+    /// `None` when no option changes what the capabilities report.
+    fn is_native(&self, _kind: OpKind) -> Option<bool> {
+        None
+    }
 
     /// Returns the configuration in force, read back from the engine under its own names.
     ///

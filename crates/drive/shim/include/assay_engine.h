@@ -20,6 +20,8 @@
 
 #define ASSAY_ABI 1
 #define ASSAY_EXPORT __attribute__((visibility("default")))
+/* A function that a library may leave out. */
+#define ASSAY_OPTIONAL ASSAY_EXPORT
 
 /* Result of a call. Everything from ASSAY_CONFLICT on is a failure and fills assay_error. */
 enum assay_result {
@@ -78,6 +80,7 @@ ASSAY_EXPORT uint32_t assay_abi(void);
  *                    options `assay.cache` (bytes), `assay.direct_io` (1), and so on
  *   key_bytes_max, value_bytes_max   longest key and value (no limit)
  *   reverse_scans    "no" when scans go upwards only (yes)
+ *   field_reads      "yes" when assay_get passes values where they lie, without a copy (no)
  */
 ASSAY_EXPORT void assay_identity(assay_text report, void *to);
 
@@ -101,6 +104,16 @@ ASSAY_EXPORT int assay_delete(void *session, const void *key, size_t key_bytes,
 /* Reads at most `limit` rows from `start` on, upwards or, with `is_reverse`, downwards. */
 ASSAY_EXPORT int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t limit,
                             int is_reverse, assay_row row, void *rows, assay_error *error);
+
+/*
+ * Changes a part of a value, atomically: replaces `count` bytes from `offset` on or, with
+ * `is_append`, adds them at its end. ASSAY_NOT_FOUND without the row, and ASSAY_UNSUPPORTED when
+ * the bytes to replace end beyond the value; neither writes. Left out, Assay reads and writes the
+ * whole value, as with the option `assay.value_changes` = read-modify-write, which is Assay's own.
+ */
+ASSAY_OPTIONAL int assay_modify(void *session, const void *key, size_t key_bytes, uint32_t offset,
+                                int is_append, const void *bytes, size_t count,
+                                assay_error *error);
 
 /* Starts `work`; `*is_done` is 0 when the engine has no such work to do. May block. */
 ASSAY_EXPORT int assay_maintain(void *engine, int work, int *is_done, assay_error *error);

@@ -4,13 +4,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dynlib::{ImageFile, unreadable};
-use engine::settings_check::{check_dir, check_settings};
+use engine::settings_check::{check_dir, check_settings, refused};
 use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
+use model::capability::{APPENDS, Feature, PARTIAL_UPDATES};
 use model::{Capabilities, Identity, Options};
 
 use crate::ffi::Api;
 use crate::file_name;
 use crate::instance::ShimEngine;
+
+/// Assay's own option: how parts of values are changed, `modify` or `read-modify-write`.
+///
+/// The default is `modify`, the shim's `assay_modify`, where it has one.
+pub const VALUE_CHANGES: &str = "assay.value_changes";
 
 /// Description of an engine behind a shim.
 ///
@@ -96,7 +102,11 @@ pub(crate) fn driver(
     binding: &'static Binding,
     identity: Identity,
 ) -> Result<Box<dyn Driver>, EngineError> {
-    let capabilities = (binding.capabilities)(&identity)?;
+    let mut capabilities = (binding.capabilities)(&identity)?;
+    if api.functions.modify.is_some() {
+        let changes = [PARTIAL_UPDATES, APPENDS].map(|name| (name.to_owned(), Feature::Yes));
+        capabilities.features.extend(changes);
+    }
     Ok(Box::new(ShimDriver { api, binding, identity, capabilities }))
 }
 
@@ -120,12 +130,32 @@ impl Driver for ShimDriver {
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         check_dir(&spec.dir)?;
         check_settings(&self.identity.engine, &self.capabilities, &spec.settings)?;
-        let opened = (self.binding.translate)(spec, &self.identity)
-            .and_then(|options| self.api.open(&spec.dir, &options));
+        let opened = (self.binding.translate)(spec, &self.identity).and_then(|mut options| {
+            let is_modifying = take_value_changes(self.api, &mut options)?;
+            Ok((self.api.open(&spec.dir, &options)?, is_modifying))
+        });
         let of_setting =
             |error: EngineError| error.of_setting(&spec.options, self.binding.settings);
-        let handle = opened.map_err(of_setting)?;
+        let (handle, is_modifying) = opened.map_err(of_setting)?;
         let own_files = self.binding.own_files.iter().map(|name| spec.dir.join(name)).collect();
-        Ok(Box::new(ShimEngine { handle, identity: self.identity.clone(), own_files }))
+        let identity = self.identity.clone();
+        Ok(Box::new(ShimEngine { handle, identity, own_files, is_modifying }))
     }
+}
+
+/// Takes [`VALUE_CHANGES`] out of the options; returns whether the shim changes parts of values.
+fn take_value_changes(api: &Api, options: &mut Options) -> Result<bool, EngineError> {
+    let can = api.functions.modify.is_some();
+    let is_modifying = match options.get(VALUE_CHANGES) {
+        None => return Ok(can),
+        Some("modify") if can => true,
+        Some("modify") => {
+            let reason = "its library has no function `assay_modify`";
+            return Err(EngineError::capability(VALUE_CHANGES, reason));
+        }
+        Some("read-modify-write") => false,
+        Some(_) => return Err(refused(VALUE_CHANGES, "write modify or read-modify-write")),
+    };
+    *options = options.iter().filter(|(name, _)| *name != VALUE_CHANGES).collect();
+    Ok(is_modifying)
 }

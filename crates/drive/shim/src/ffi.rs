@@ -82,6 +82,11 @@ dynlib::functions! {
             statistics: fn(*mut c_void, TakeText, *mut c_void);
             close: fn(*mut c_void, *mut Failure) -> c_int;
         }
+        optional {
+            modify: fn(
+                *mut c_void, *const c_void, usize, u32, c_int, *const c_void, usize, *mut Failure
+            ) -> c_int;
+        }
     }
 }
 

@@ -4,27 +4,39 @@
 use std::ffi::c_void;
 use std::{ptr, slice};
 
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Rows, Session, parts};
 use model::{Direction, Op, Outcome};
 
 use crate::ffi::{Failure, Handle};
+
+/// Name of the engine in refusals.
+const SHIM: &str = "an engine behind a shim";
 
 /// One client's handle.
 pub(crate) struct ShimSession<'e> {
     handle: &'e Handle,
     session: *mut c_void,
+    /// Whether the shim changes parts of values; else the client reads and writes whole ones.
+    is_modifying: bool,
     failure: Box<Failure>,
+}
+
+/// Where [`take_field`] puts a part of a value.
+struct Field<'r> {
+    rows: &'r mut Rows,
+    part: (u32, u32),
+    pushed: Result<(), EngineError>,
 }
 
 impl<'e> ShimSession<'e> {
     /// Begins a session on the calling thread.
-    pub(crate) fn begin(handle: &'e Handle) -> Result<Self, EngineError> {
+    pub(crate) fn begin(handle: &'e Handle, is_modifying: bool) -> Result<Self, EngineError> {
         let (mut session, mut failure) = (ptr::null_mut(), Failure::none());
         let begin = handle.api.functions.session_begin;
         // SAFETY: the engine is open, and both results are locals.
         let code = unsafe { begin(handle.engine, &raw mut session, &mut *failure) };
         failure.done(code)?;
-        Ok(Self { handle, session, failure })
+        Ok(Self { handle, session, is_modifying, failure })
     }
 
     #[inline]
@@ -34,6 +46,48 @@ impl<'e> ShimSession<'e> {
         // SAFETY: the session lives, the key is borrowed, and `take_row` gets its rows.
         let code = unsafe { get(self.session, start, bytes, take_row, rows, &mut *self.failure) };
         self.failure.outcome(code)
+    }
+
+    /// Reads a part of a value out of the memory that the shim passes.
+    #[inline(never)]
+    fn field(
+        &mut self,
+        key: &[u8],
+        part: (u32, u32),
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        let mut field = Field { rows, part, pushed: Ok(()) };
+        let (get, to) = (self.handle.api.functions.get, ptr::from_mut(&mut field).cast());
+        let (start, bytes) = (key.as_ptr().cast(), key.len());
+        // SAFETY: the session lives, the key is borrowed, and `take_field` gets its field.
+        let code = unsafe { get(self.session, start, bytes, take_field, to, &mut *self.failure) };
+        field.pushed?;
+        self.failure.outcome(code)
+    }
+
+    /// Executes `op`, which changes a part of a value: from an offset on, or at its end.
+    #[inline(never)]
+    fn change(
+        &mut self,
+        op: &Op<'_>,
+        (key, bytes): (&[u8], &[u8]),
+        (offset, is_append): (u32, bool),
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        let modify = self.handle.api.functions.modify.filter(|_| self.is_modifying);
+        let Some(modify) = modify else { return parts::execute(SHIM, self, op, rows) };
+        let (key_start, start) = (key.as_ptr().cast(), bytes.as_ptr().cast());
+        let (session, failure) = (self.session, &mut *self.failure);
+        let (key_bytes, count, is_append) = (key.len(), bytes.len(), i32::from(is_append));
+        // SAFETY: the session lives; key and bytes are borrowed.
+        let code = unsafe {
+            modify(session, key_start, key_bytes, offset, is_append, start, count, failure)
+        };
+        let outcome = self.failure.outcome(code)?;
+        if outcome == Outcome::Done {
+            parts::changed(key, bytes, rows);
+        }
+        Ok(outcome)
     }
 
     #[inline]
@@ -85,13 +139,12 @@ impl Session for ShimSession<'_> {
                 keys.iter().try_for_each(|key| self.get(key, rows).map(drop))?;
                 Ok(rows.outcome())
             }
-            Op::Call(_)
-            | Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
-            | Op::Append { .. }
-            | Op::ScanSequence { .. } => {
-                engine::parts::execute("an engine behind a shim", self, op, rows)
+            Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
+            Op::PartialUpdate { key, offset, bytes } => {
+                self.change(op, (key, bytes), (offset, false), rows)
             }
+            Op::Append { key, bytes } => self.change(op, (key, bytes), (0, true), rows),
+            Op::Call(_) | Op::ScanSequence { .. } => parts::execute(SHIM, self, op, rows),
         }
     }
 }
@@ -117,6 +170,23 @@ unsafe extern "C" fn take_row(
     let key = unsafe { bytes_of(key, key_bytes) };
     // SAFETY: the shim passes a value that stays until this returns.
     rows.push(key, unsafe { bytes_of(value, value_bytes) });
+}
+
+/// Adds the part of one row to the [`Field`] behind `to`.
+unsafe extern "C" fn take_field(
+    to: *mut c_void,
+    key: *const c_void,
+    key_bytes: usize,
+    value: *const c_void,
+    value_bytes: usize,
+) {
+    // SAFETY: the caller passes `to` with this function: a live field that nothing else borrows.
+    let field: &mut Field<'_> = unsafe { &mut *to.cast() };
+    // SAFETY: the shim passes a key that stays until this returns.
+    let key = unsafe { bytes_of(key, key_bytes) };
+    // SAFETY: the shim passes a value that stays until this returns.
+    let value = unsafe { bytes_of(value, value_bytes) };
+    field.pushed = parts::push_field((key, value), field.part, field.rows);
 }
 
 /// Returns the bytes at `start`, which may be null when there are none.

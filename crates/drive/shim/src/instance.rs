@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use engine::{Engine, EngineError, Maintenance, Session};
-use model::{EngineState, Identity, Options, metric};
+use model::{EngineState, Identity, OpKind, Options, metric};
 
 use crate::ffi::{Handle, Numbers};
 use crate::ffi_session::ShimSession;
@@ -13,15 +13,21 @@ pub(crate) struct ShimEngine {
     pub(crate) handle: Handle,
     pub(crate) identity: Identity,
     pub(crate) own_files: Vec<PathBuf>,
+    /// Whether the shim changes parts of values; else the client reads and writes whole ones.
+    pub(crate) is_modifying: bool,
 }
 
 impl Engine for ShimEngine {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        Ok(Box::new(ShimSession::begin(&self.handle)?))
+        Ok(Box::new(ShimSession::begin(&self.handle, self.is_modifying)?))
     }
 
     fn identity(&self) -> Identity {
         self.identity.clone()
+    }
+
+    fn is_native(&self, kind: OpKind) -> Option<bool> {
+        matches!(kind, OpKind::PartialUpdate | OpKind::Append).then_some(self.is_modifying)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {

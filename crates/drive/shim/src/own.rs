@@ -5,7 +5,9 @@ use std::path::Path;
 
 use dynlib::unreadable;
 use engine::{Driver, EngineError, OpenSpec, REVERSE_SCANS, Setting};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+};
 use model::{Capabilities, Durability, Identity, Options};
 
 use crate::Binding;
@@ -75,11 +77,16 @@ fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
         true => Feature::Yes,
         false => Feature::no(NOT_TAKEN),
     };
-    let reverse = match build.facts.get(REVERSE_SCANS).map(String::as_str) {
-        None | Some("yes") => Feature::Yes,
-        Some("no") => Feature::no("its library reads upwards only"),
-        Some(text) => return Err(wrong(REVERSE_SCANS, format!("`{text}` is neither yes nor no"))),
+    let yes_or_no = |fact: &str, absent: &str, lack: &str| {
+        let reported = build.facts.get(fact).map_or(absent, String::as_str);
+        match reported {
+            "yes" => Ok(Feature::Yes),
+            "no" => Ok(Feature::no(lack)),
+            text => Err(wrong(fact, format!("`{text}` is neither yes nor no"))),
+        }
     };
+    let reverse = yes_or_no(REVERSE_SCANS, "yes", "its library reads upwards only")?;
+    let fields = yes_or_no(FIELD_READS, "no", "its library copies the whole value")?;
     Ok(Capabilities {
         durability,
         key_bytes_max: most("key_bytes_max")?,
@@ -90,6 +97,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
             (DIRECT_IO, takes(Setting::DirectIo)),
             (COMPRESSION, takes(Setting::Compression)),
             (REVERSE_SCANS, reverse),
+            (FIELD_READS, fields),
         ])
     })
 }

@@ -14,11 +14,11 @@ use std::{env, fs};
 use engine::conformance::battery;
 use engine::settings_check::refused;
 use engine::{Driver, EngineError, Maintenance, OpenSpec, Rows, Setting};
-use model::capability::{CACHE_SIZE, CONCURRENT_WRITERS, Feature};
+use model::capability::{APPENDS, CACHE_SIZE, CONCURRENT_WRITERS, Feature, PARTIAL_UPDATES};
 use model::{
     Bytes, Capabilities, DataShape, Durability, Identity, Op, OpKind, Options, Outcome, Settings,
 };
-use shim::{Binding, HEADER, file_name, open_library};
+use shim::{Binding, HEADER, VALUE_CHANGES, file_name, open_library};
 use tempfile::TempDir;
 
 static SORTED: Binding = Binding {
@@ -120,7 +120,71 @@ fn spec(dir: &Path, options: Options) -> OpenSpec {
 #[test]
 fn third_party_engine_conforms() {
     in_child("third_party_engine_conforms", || {
-        with_driver(|driver, _| battery(driver, &Settings::default(), &Options::new()));
+        with_driver(|driver, _| {
+            battery(driver, &Settings::default(), &Options::new());
+            battery(driver, &Settings::default(), &whole_values());
+        });
+    });
+}
+
+/// Options of reads and writes of whole values, though the engine has a way of its own.
+fn whole_values() -> Options {
+    [(VALUE_CHANGES, "read-modify-write")].into_iter().collect()
+}
+
+/// Goal: parts of values are changed in the way that the option selects.
+/// Method: the engine counts both ways.
+#[test]
+fn parts_of_values_are_changed_in_either_way() {
+    in_child("parts_of_values_are_changed_in_either_way", || with_driver(check_changes));
+}
+
+fn check_changes(driver: &dyn Driver, dir: &Path) {
+    assert!(driver.capabilities().has(PARTIAL_UPDATES) && driver.capabilities().has(APPENDS));
+    for (options, modifies) in [(Options::new(), 2.0), (whole_values(), 0.0)] {
+        let engine = driver.open(&spec(dir, options)).unwrap();
+        for kind in [OpKind::PartialUpdate, OpKind::Append] {
+            assert_eq!(engine.is_native(kind), Some(modifies > 0.0));
+        }
+        assert_eq!(engine.is_native(OpKind::FieldRead), None);
+        let (mut session, mut rows) = (engine.session().unwrap(), Rows::new());
+        let key = b"k";
+        for op in [
+            Op::Put { key, value: b"value" },
+            Op::PartialUpdate { key, offset: 1, bytes: b"o" },
+            Op::Append { key, bytes: b"s" },
+        ] {
+            rows.clear(false);
+            assert_eq!(session.execute(&op, &mut rows), Ok(Outcome::Done));
+        }
+        assert_eq!((rows.count(), rows.bytes()), (1, 2), "a change counts, with its bytes");
+        rows.clear(true);
+        let field = Op::FieldRead { key, offset: 1, length: 5 };
+        assert_eq!(session.execute(&field, &mut rows), Ok(Outcome::Done));
+        assert_eq!(rows.stored().next(), Some((&key[..], &b"olues"[..])));
+        drop(session);
+        let counters = engine.state().unwrap().own_counters;
+        assert_eq!((counters["modifies"], counters["puts"]), (modifies, 3.0 - modifies));
+        engine.close().unwrap();
+    }
+    let wrong = [(VALUE_CHANGES, "merge")].into_iter().collect();
+    let error = driver.open(&spec(dir, wrong)).err();
+    assert_eq!(error, Some(refused(VALUE_CHANGES, "write modify or read-modify-write")));
+}
+
+/// Goal: a library without the optional function is an engine, and cannot be requested to use it.
+#[test]
+fn library_without_a_modify_reads_and_writes_whole_values() {
+    in_child("library_without_a_modify_reads_and_writes_whole_values", || {
+        let lacking = include_str!("sorted.c").replace("int assay_modify", "int skipped");
+        let Some(dir) = compiled(&lacking) else { return };
+        let library = dir.path().join("libsorted.so");
+        let driver = open_library(&library, "sorted", &SORTED).unwrap();
+        assert!(!driver.capabilities().has(APPENDS));
+        battery(&*driver, &Settings::default(), &whole_values());
+        let requested = [(VALUE_CHANGES, "modify")].into_iter().collect();
+        let error = driver.open(&spec(dir.path(), requested)).err().unwrap();
+        assert!(error.to_string().contains("no function `assay_modify`"), "{error}");
     });
 }
 

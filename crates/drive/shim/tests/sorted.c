@@ -23,7 +23,7 @@ typedef struct sorted {
     row *rows;
     size_t count, room;
     char path[4096];
-    double puts;
+    double puts, modifies;
 } sorted;
 
 static int fail(assay_error *error, int result, const char *text) {
@@ -101,6 +101,7 @@ uint32_t assay_abi(void) { return ASSAY_ABI; }
 void assay_identity(assay_text report, void *to) {
     report(to, "version", "1.0");
     report(to, "compiler", __VERSION__);
+    report(to, "field_reads", "yes");
 }
 
 int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
@@ -198,6 +199,33 @@ int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t li
     return left < limit ? ASSAY_DONE : ASSAY_NOT_FOUND;
 }
 
+/* Replaces bytes from `offset` on, or adds them at the end. */
+static int change(row *r, size_t offset, bool is_append, const void *bytes, size_t count) {
+    if (is_append) offset = r->value_bytes;
+    else if (offset + count > r->value_bytes) return ASSAY_UNSUPPORTED;
+    size_t value_bytes = is_append ? offset + count : r->value_bytes;
+    unsigned char *row_bytes = realloc(r->bytes, r->key_bytes + value_bytes + 1);
+    if (!row_bytes) return ASSAY_FATAL;
+    if (count) memcpy(row_bytes + r->key_bytes + offset, bytes, count);
+    r->bytes = row_bytes;
+    r->value_bytes = value_bytes;
+    return ASSAY_DONE;
+}
+
+int assay_modify(void *session, const void *key, size_t key_bytes, uint32_t offset, int is_append,
+                 const void *bytes, size_t count, assay_error *error) {
+    sorted *s = session;
+    bool is_there;
+    pthread_rwlock_wrlock(&s->lock);
+    size_t at = seek(s, key, key_bytes, &is_there);
+    int result = is_there ? change(&s->rows[at], offset, is_append, bytes, count)
+                          : ASSAY_NOT_FOUND;
+    s->modifies++;
+    pthread_rwlock_unlock(&s->lock);
+    if (result == ASSAY_UNSUPPORTED) return fail(error, result, "bytes beyond the end of a value");
+    return result == ASSAY_FATAL ? fail(error, result, "no memory") : result;
+}
+
 int assay_maintain(void *engine, int work, int *is_done, assay_error *error) {
     sorted *s = engine;
     *is_done = work == ASSAY_FLUSH;
@@ -213,6 +241,7 @@ void assay_state(void *engine, assay_count count, void *to) {
     pthread_rwlock_rdlock(&s->lock);
     count(to, "engine_memtable_bytes", (double)(s->room * sizeof(row)));
     count(to, "puts", s->puts);
+    count(to, "modifies", s->modifies);
     count(to, "is_idle", 1);
     pthread_rwlock_unlock(&s->lock);
 }

@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -480,6 +481,69 @@ int assay_delete(void *session, const void *key, size_t key_bytes, assay_error *
     int code = c->cursor->remove(c->cursor);
     return code && code != WT_NOTFOUND ? fail(&c->errors, code, error) : ASSAY_DONE;
 }
+
+#if WIREDTIGER_VERSION_MAJOR > 2
+/* Tries of a change that conflicts (our choice): the engine itself repeats a put without end. */
+#define TRIES 1000
+
+/* A part of a value: from an offset on, or at its end. */
+typedef struct part {
+    const void *bytes;
+    size_t count, offset;
+    bool is_append;
+} part;
+
+/*
+ * A change record goes to the cache and the log, not the value. The engine takes it only in a
+ * transaction with snapshot isolation, and pads a value that is too short: so the value is found,
+ * and its length checked, in the same transaction. ERANGE beyond the end.
+ */
+static int modify_once(client *c, const void *key, size_t key_bytes, const part *part,
+                       size_t *value_bytes) {
+    WT_CURSOR *cursor = c->cursor;
+    WT_ITEM value;
+    int code = c->session->begin_transaction(c->session, "isolation=snapshot");
+    if (code) return code;
+    set_key(cursor, key, key_bytes);
+    code = cursor->search(cursor);
+    if (code == 0) code = cursor->get_value(cursor, &value);
+    if (code == 0) {
+        *value_bytes = value.size;
+        if (!part->is_append && part->offset + part->count > value.size) code = ERANGE;
+    }
+    if (code == 0) {
+        WT_MODIFY change = {.data = {.data = part->bytes, .size = part->count},
+                            .offset = part->is_append ? value.size : part->offset,
+                            .size = part->is_append ? 0 : part->count};
+        code = cursor->modify(cursor, &change, 1);
+    }
+    if (code == 0) return c->session->commit_transaction(c->session, NULL);
+    int ended = c->session->rollback_transaction(c->session, NULL);
+    return ended ? ended : code;
+}
+
+int assay_modify(void *session, const void *key, size_t key_bytes, uint32_t offset, int is_append,
+                 const void *bytes, size_t count, assay_error *error) {
+    client *c = session;
+    part part = {bytes, count, offset, is_append};
+    size_t value_bytes = 0;
+    int code = modify_once(c, key, key_bytes, &part, &value_bytes);
+    for (int tries = 1; code == WT_ROLLBACK && tries < TRIES; tries++) {
+        atomic_store(&c->errors.code, 0);
+        sched_yield(); /* the other client may wait for this CPU */
+        code = modify_once(c, key, key_bytes, &part, &value_bytes);
+    }
+    switch (code) {
+    case 0: return ASSAY_DONE;
+    case WT_NOTFOUND: return ASSAY_NOT_FOUND;
+    case ERANGE:
+        return refuse(error, ASSAY_UNSUPPORTED,
+                      "%zu bytes from byte %zu on: they end beyond a value of %zu bytes", count,
+                      part.offset, value_bytes);
+    default: return fail(&c->errors, code, error);
+    }
+}
+#endif
 
 int assay_scan(void *session, const void *start, size_t start_bytes, uint32_t limit, int is_reverse,
                assay_row row, void *rows, assay_error *error) {

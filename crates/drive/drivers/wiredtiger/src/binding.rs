@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use engine::{Driver, EngineError, Setting};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+};
 use model::{Capabilities, Identity};
 use shim::{Binding, Recipe};
 
@@ -50,6 +52,7 @@ fn capabilities(identity: &Identity) -> Result<Capabilities, EngineError> {
             (CACHE_SIZE, Feature::Yes),
             (COMPRESSION, Feature::Yes),
             (DIRECT_IO, has("direct_io", "needs a version below 12")),
+            (FIELD_READS, Feature::Yes),
             (LSM, has("lsm", "this build has no LSM: version 12 removed it")),
         ])
     })

@@ -5,6 +5,7 @@ use std::path::Path;
 use engine::settings_check::refused;
 use engine::{EngineError, OpenSpec};
 use model::{Durability, Identity, Options, Settings};
+use shim::VALUE_CHANGES;
 
 use crate::extension::extension;
 
@@ -111,8 +112,9 @@ fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
 }
 
 fn check(name: &str, value: &str, durability: Durability) -> Result<(), EngineError> {
-    if name.starts_with("assay.") {
-        return Err(EngineError::unknown(name, "the driver has no such option", &[TABLE]));
+    if name.starts_with("assay.") && name != VALUE_CHANGES {
+        let known = [TABLE, VALUE_CHANGES];
+        return Err(EngineError::unknown(name, "the driver has no such option", &known));
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.split('.').all(|part| !part.is_empty() && part.chars().all(is_part)) {
@@ -212,7 +214,7 @@ mod tests {
             ("type", "lsm", "assay.table"),
             ("table.type", "lsm", "assay.table"),
             ("assay.table", "hash", "btree or lsm"),
-            ("assay.tabel", "lsm", "known: assay.table"),
+            ("assay.tabel", "lsm", "known: assay.table, assay.value_changes"),
             ("eviction", "(threads_max=4)", "eviction.PART"),
             ("cache_size", "1GB,log=false", "cache_size.PART"),
             ("cache_size=1,log", "1GB", "a name is"),

@@ -40,6 +40,15 @@ fn the_b_tree_conforms_when_it_does_not_fit_its_cache() {
     });
 }
 
+/// Goal: parts of values are changed rightly by reads and writes of the whole too.
+#[test]
+fn the_b_tree_conforms_without_modify() {
+    library::on_every_build("the_b_tree_conforms_without_modify", |driver| {
+        let whole = ("assay.value_changes", "read-modify-write");
+        battery(driver, &settings(Durability::Os), &options(&[whole, LOG]));
+    });
+}
+
 /// Goal: the LSM gives right answers where there is one, and is refused where there is none.
 /// Method: chunks so small that the battery's rows fill several, which are merged.
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use model::{DataShape, Direction, Durability, Op, Settings};
+use model::{DataShape, Direction, Durability, Op, Outcome, Settings};
 
 use crate::{Driver, Engine, OpenSpec, Rows};
 
@@ -124,14 +124,16 @@ fn scratch_dir() -> PathBuf {
 const ROWS: u32 = 300;
 /// A value large enough that the rows fill several pages.
 const VALUE: [u8; 900] = [7; 900];
+/// What is changed or added in two of three rows.
+const PART: &[u8] = b"a part of a value";
 
-/// Checks that acknowledged writes survive a process crash.
+/// Checks that acknowledged writes, and changes of parts of values, survive a process crash.
 ///
 /// For the classes `os` and `sync`. The crash is simulated: rows are written, the directory is
 /// copied as the operating system has it while the engine is open, and the copy is opened.
 ///
 /// # Panics
-/// When the engine fails, or a row is missing; the text names the class.
+/// When the engine fails, or a row is missing or another; the text names the class.
 pub fn survives_process_crash(driver: &dyn Driver) {
     for class in [Durability::Os, Durability::Sync] {
         let dir = tempfile::tempdir().expect("a directory can be made");
@@ -142,7 +144,7 @@ pub fn survives_process_crash(driver: &dyn Driver) {
         engine.close().expect("the engine closes");
 
         let engine = open(driver, image.path(), class);
-        assert_eq!(count_rows(engine.as_ref()), u64::from(ROWS), "class {class}");
+        check_rows(engine.as_ref(), class);
         engine.close().expect("the engine closes");
     }
 }
@@ -154,22 +156,46 @@ fn open(driver: &dyn Driver, dir: &Path, durability: Durability) -> Box<dyn Engi
     driver.open(&spec).expect("the directory is good")
 }
 
+/// Returns the operations that write a row, and its value after them.
+fn writes(key: &[u8], row: u32) -> (Vec<Op<'_>>, Vec<u8>) {
+    let put = Op::Put { key, value: &VALUE };
+    let mut value = VALUE.to_vec();
+    let part = match row % 3 {
+        0 => return (vec![put], value),
+        1 => {
+            value[500..500 + PART.len()].copy_from_slice(PART);
+            Op::PartialUpdate { key, offset: 500, bytes: PART }
+        }
+        _ => {
+            value.extend_from_slice(PART);
+            Op::Append { key, bytes: PART }
+        }
+    };
+    (vec![put, part], value)
+}
+
 fn write_rows(engine: &dyn Engine) {
     let mut session = engine.session().expect("there is room for a client");
     let mut rows = Rows::new();
     for row in 0..ROWS {
-        let op = Op::Put { key: &row.to_be_bytes(), value: &VALUE };
-        session.execute(&op, &mut rows).expect("the row is written");
+        for op in writes(&row.to_be_bytes(), row).0 {
+            let outcome = session.execute(&op, &mut rows).expect("the row is written");
+            assert_eq!(outcome, Outcome::Done, "{op:?}");
+        }
     }
 }
 
-fn count_rows(engine: &dyn Engine) -> u64 {
+fn check_rows(engine: &dyn Engine, class: Durability) {
     let mut session = engine.session().expect("there is room for a client");
     let mut rows = Rows::new();
-    rows.clear(false);
+    rows.clear(true);
     let op = Op::Scan { start: &[0], limit: u32::MAX, direction: Direction::Forward };
     session.execute(&op, &mut rows).expect("the rows are read");
-    rows.count()
+    assert_eq!(rows.count(), u64::from(ROWS), "class {class}");
+    for (row, (key, value)) in (0..ROWS).zip(rows.stored()) {
+        let is_right = key == row.to_be_bytes() && value == writes(key, row).1;
+        assert!(is_right, "class {class}: row {row} is another");
+    }
 }
 
 fn copy(from: &Path, to: &Path) {

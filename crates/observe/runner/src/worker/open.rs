@@ -49,16 +49,19 @@ fn step_refusal(driver: &dyn Driver, step: &str, capability: &str) -> Option<Ref
     Some(Refusal::Build { reason })
 }
 
-/// Returns how a build does each kind of operation that it may have no way of its own for.
+/// Returns how an engine does each kind of operation that it may have no way of its own for.
 fn ways<'k>(
+    engine: &dyn Engine,
     can: &Capabilities,
     kinds: impl Iterator<Item = &'k OpKind>,
-) -> impl Iterator<Item = (String, String)> {
-    let ways = kinds.filter_map(|kind| {
-        let way = if can.has(kind.native()?) { "native" } else { "read-modify-write" };
+) -> Vec<(String, String)> {
+    let way = |kind: &OpKind| {
+        let feature = kind.native()?;
+        let is_native = engine.is_native(*kind).unwrap_or_else(|| can.has(feature));
+        let way = if is_native { "native" } else { "read-modify-write" };
         Some((kind.name().to_owned(), way.to_owned()))
-    });
-    ways.collect::<Vec<_>>().into_iter()
+    };
+    kinds.filter_map(way).collect()
 }
 
 /// Returns the names of an engine's options; none when it does not list them.
@@ -126,7 +129,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let opened = driver.open(&spec).and_then(|engine| {
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
-            identity.facts.extend(ways(&driver.capabilities(), order.kinds.keys()));
+            identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));
             let effective_options = engine.effective_options()?;
             let keep = engine.own_files();
             Ok((engine, Message::Opened { identity, effective_options, keep }))
