@@ -182,11 +182,8 @@ impl<'a> Client<'a> {
     /// The engine's message.
     #[inline]
     pub fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
-        let (database, write, batch) = (self.database, self.write, self.batch);
         let start = key.as_ptr().cast();
-        // SAFETY: the batch is owned.
-        unsafe { (self.api.writebatch_clear)(batch) };
-        match value {
+        self.write_batch(|batch| match value {
             // SAFETY: the batch is owned; key and value are borrowed, and the library copies them.
             Some(value) => unsafe {
                 let from = value.as_ptr().cast();
@@ -194,7 +191,19 @@ impl<'a> Client<'a> {
             },
             // SAFETY: the batch is owned; the key is borrowed, and the library copies it.
             None => unsafe { (self.api.writebatch_delete)(batch, start, key.len()) },
-        }
+        })
+    }
+
+    /// Writes what `fill` adds to the empty batch.
+    ///
+    /// # Errors
+    /// The engine's message.
+    #[inline]
+    pub fn write_batch(&self, fill: impl FnOnce(*mut Batch)) -> Result<(), EngineError> {
+        let (database, write, batch) = (self.database, self.write, self.batch);
+        // SAFETY: the batch is owned.
+        unsafe { (self.api.writebatch_clear)(batch) };
+        fill(batch);
         // SAFETY: all three handles live, and `error` is a local of `call`.
         self.api.call(|error| unsafe { (self.api.write)(database, write, batch, error) })
     }

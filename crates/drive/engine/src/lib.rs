@@ -21,6 +21,7 @@ pub mod refusal;
 pub mod rows;
 pub mod settings_check;
 pub mod traits;
+pub mod way;
 
 pub use error::EngineError;
 pub use refusal::{Refusal, Setting};
@@ -29,3 +30,4 @@ pub use traits::{
     ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,
     REVERSE_SCANS, Session, gives_answers, scans_in_reverse,
 };
+pub use way::{VALUE_CHANGES, Way};

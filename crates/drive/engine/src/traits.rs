@@ -12,6 +12,7 @@ use model::{
 
 use crate::error::EngineError;
 use crate::rows::Rows;
+use crate::way::Way;
 
 /// Everything an engine needs to open its data.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,10 +144,10 @@ pub trait Engine: Send + Sync {
     /// Returns version and build facts as reported by the engine.
     fn identity(&self) -> Identity;
 
-    /// Returns whether a kind of operation on parts of values is native, as the engine was opened.
+    /// Returns how a kind of operation on parts of values is done, as the engine was opened.
     ///
     /// `None` when no option changes what the capabilities report.
-    fn is_native(&self, _kind: OpKind) -> Option<bool> {
+    fn way(&self, _kind: OpKind) -> Option<Way> {
         None
     }
 

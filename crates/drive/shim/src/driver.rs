@@ -5,18 +5,13 @@ use std::path::Path;
 
 use dynlib::{ImageFile, unreadable};
 use engine::settings_check::{check_dir, check_settings, refused};
-use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
+use engine::{Driver, Engine, EngineError, OpenSpec, Setting, VALUE_CHANGES};
 use model::capability::{APPENDS, Feature, PARTIAL_UPDATES};
 use model::{Capabilities, Identity, Options};
 
 use crate::ffi::Api;
 use crate::file_name;
 use crate::instance::ShimEngine;
-
-/// Assay's own option: how parts of values are changed, `modify` or `read-modify-write`.
-///
-/// The default is `modify`, the shim's `assay_modify`, where it has one.
-pub const VALUE_CHANGES: &str = "assay.value_changes";
 
 /// Description of an engine behind a shim.
 ///

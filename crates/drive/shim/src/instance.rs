@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, EngineError, Maintenance, Session, Way};
 use model::{EngineState, Identity, OpKind, Options, metric};
 
 use crate::ffi::{Handle, Numbers};
@@ -26,8 +26,9 @@ impl Engine for ShimEngine {
         self.identity.clone()
     }
 
-    fn is_native(&self, kind: OpKind) -> Option<bool> {
-        matches!(kind, OpKind::PartialUpdate | OpKind::Append).then_some(self.is_modifying)
+    fn way(&self, kind: OpKind) -> Option<Way> {
+        let way = if self.is_modifying { Way::Native } else { Way::ReadModifyWrite };
+        matches!(kind, OpKind::PartialUpdate | OpKind::Append).then_some(way)
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {

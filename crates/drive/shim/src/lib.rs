@@ -21,7 +21,7 @@ mod ffi_session;
 mod instance;
 mod own;
 
-pub use driver::{Binding, VALUE_CHANGES, open_library};
+pub use driver::{Binding, open_library};
 pub use own::open_own;
 
 /// The C interface's header, to compile a shim with.

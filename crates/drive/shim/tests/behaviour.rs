@@ -13,12 +13,12 @@ use std::{env, fs};
 
 use engine::conformance::battery;
 use engine::settings_check::refused;
-use engine::{Driver, EngineError, Maintenance, OpenSpec, Rows, Setting};
+use engine::{Driver, EngineError, Maintenance, OpenSpec, Rows, Setting, VALUE_CHANGES, Way};
 use model::capability::{APPENDS, CACHE_SIZE, CONCURRENT_WRITERS, Feature, PARTIAL_UPDATES};
 use model::{
     Bytes, Capabilities, DataShape, Durability, Identity, Op, OpKind, Options, Outcome, Settings,
 };
-use shim::{Binding, HEADER, VALUE_CHANGES, file_name, open_library};
+use shim::{Binding, HEADER, file_name, open_library};
 use tempfile::TempDir;
 
 static SORTED: Binding = Binding {
@@ -144,9 +144,10 @@ fn check_changes(driver: &dyn Driver, dir: &Path) {
     for (options, modifies) in [(Options::new(), 2.0), (whole_values(), 0.0)] {
         let engine = driver.open(&spec(dir, options)).unwrap();
         for kind in [OpKind::PartialUpdate, OpKind::Append] {
-            assert_eq!(engine.is_native(kind), Some(modifies > 0.0));
+            let way = if modifies > 0.0 { Way::Native } else { Way::ReadModifyWrite };
+            assert_eq!(engine.way(kind), Some(way));
         }
-        assert_eq!(engine.is_native(OpKind::FieldRead), None);
+        assert_eq!(engine.way(OpKind::FieldRead), None);
         let (mut session, mut rows) = (engine.session().unwrap(), Rows::new());
         let key = b"k";
         for op in [

@@ -1,7 +1,9 @@
 //! The driver of the linked fjall.
 
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+};
 use model::{Capabilities, Identity};
 
 use crate::config::{Config, SEPARATION};
@@ -42,6 +44,7 @@ impl Driver for FjallDriver {
             key_bytes_max: Some(KEY_BYTES_MAX),
             ..Capabilities::whole([
                 (CONCURRENT_WRITERS, Feature::Yes),
+                (FIELD_READS, Feature::Yes),
                 (CACHE_SIZE, Feature::Yes),
                 (COMPRESSION, Feature::Yes),
                 (SEPARATION, Feature::Yes),

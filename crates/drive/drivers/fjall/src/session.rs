@@ -53,9 +53,15 @@ impl Session for FjallSession<'_> {
                 push(self.keyspace.range(..=start).rev(), limit, rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
+            Op::FieldRead { key, offset, length } => {
+                // The value is a view of its block.
+                if let Some(value) = self.keyspace.get(key).map_err(failed)? {
+                    engine::parts::push_field((key, &value), (offset, length), rows)?;
+                }
+                return Ok(rows.outcome());
+            }
             Op::Call(_)
             | Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
             | Op::Append { .. }
             | Op::ScanSequence { .. } => {
                 return engine::parts::execute("fjall", self, op, rows);

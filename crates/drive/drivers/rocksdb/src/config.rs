@@ -1,7 +1,7 @@
 //! Translates settings and options into RocksDB options.
 
-use engine::EngineError;
 use engine::settings_check::{flag, refused};
+use engine::{EngineError, VALUE_CHANGES};
 use model::{Options, Settings};
 
 use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, TABLE, engine_bytes};
@@ -12,6 +12,10 @@ pub(crate) const DEFAULT_COMPRESSION: &str = "assay.default_compression";
 pub(crate) const MULTI_GET: &str = "assay.multi_get";
 pub(crate) const STATISTICS: &str = "assay.statistics";
 pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
+
+/// Values of [`VALUE_CHANGES`]: a get and a put, or the merge operator, which reads nothing.
+const READ_MODIFY_WRITE: &str = "read-modify-write";
+const MERGE: &str = "merge";
 
 /// Prefix of the driver's options.
 const DRIVER_PREFIX: &str = "assay.";
@@ -38,7 +42,12 @@ impl Config {
     ) -> Result<Self, EngineError> {
         let is_own = |(name, _): &(&str, &str)| name.starts_with(DRIVER_PREFIX);
         let mut wanted: Options = options.iter().filter(|option| !is_own(option)).collect();
-        let usual = [(MULTI_GET, "single"), (STATISTICS, "off"), (PERF_CONTEXT, "off")];
+        let usual = [
+            (MULTI_GET, "single"),
+            (STATISTICS, "off"),
+            (PERF_CONTEXT, "off"),
+            (VALUE_CHANGES, READ_MODIFY_WRITE),
+        ];
         let mut driver_options: Options = usual.into_iter().collect();
         let (mut cache, mut default_compression) = (CacheOptions::default(), None);
         for (name, value) in options.iter().filter(is_own) {
@@ -48,12 +57,19 @@ impl Config {
                     driver_options.set(name, value);
                 }
                 MULTI_GET => return Err(refused(name, "write single or batched")),
+                VALUE_CHANGES if [READ_MODIFY_WRITE, MERGE].contains(&value) => {
+                    driver_options.set(name, value);
+                }
+                VALUE_CHANGES => {
+                    return Err(refused(name, format!("write {READ_MODIFY_WRITE} or {MERGE}")));
+                }
                 STATISTICS | PERF_CONTEXT => {
                     driver_options.set(name, if flag(name, value)? { "on" } else { "off" });
                 }
                 _ if NAMES.contains(&name) => cache.set(name, value)?,
                 _ => {
-                    let others = [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT];
+                    let others =
+                        [DEFAULT_COMPRESSION, MULTI_GET, STATISTICS, PERF_CONTEXT, VALUE_CHANGES];
                     let known = [NAMES.as_slice(), &others].concat();
                     let reason = "the driver has no such option";
                     return Err(EngineError::unknown(name, reason, &known));
@@ -75,7 +91,7 @@ impl Config {
 
     /// Returns whether an option of the driver has a value other than its default.
     pub(crate) fn has(&self, name: &str) -> bool {
-        matches!(self.driver_options.get(name), Some("on" | "batched"))
+        matches!(self.driver_options.get(name), Some("on" | "batched" | MERGE))
     }
 
     /// Returns all options as one option string.
@@ -216,6 +232,7 @@ mod tests {
             (MULTI_GET, "yes"),
             (STATISTICS, "some"),
             (PERF_CONTEXT, "2"),
+            (VALUE_CHANGES, "modify"),
             ("assay.chache", "lru"),
             (TABLE, "{block_size=4096}"),
         ] {

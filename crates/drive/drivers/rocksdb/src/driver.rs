@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::settings_check::{check_dir, refused};
-use engine::{Driver, Engine, EngineError, OpenSpec, Setting};
+use engine::{Driver, Engine, EngineError, OpenSpec, Setting, VALUE_CHANGES};
 use model::{Capabilities, Identity};
 
 use crate::cache::BLOCK_CACHE;
@@ -55,6 +55,9 @@ impl Driver for RocksDriver {
         let mut base = RawOptions::new(self.0);
         if config.has(STATISTICS) {
             base.enable_statistics();
+        }
+        if config.has(VALUE_CHANGES) {
+            base.set_merge_operator();
         }
         if let Some(cache) = config.cache {
             base.set_cache(cache)?;

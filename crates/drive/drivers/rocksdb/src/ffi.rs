@@ -11,14 +11,45 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use dynlib::level::{self, Database, ErrorOut, Iter, ReadOptions, Text, WriteOptions};
+use dynlib::level::{self, Batch, Database, ErrorOut, Iter, ReadOptions, Text, WriteOptions};
 use dynlib::{Loaded, load_once};
 use engine::EngineError;
 
 dynlib::handles! {
     pub(crate) OptionsHandle FlushOptions TableOptions Pinned Cache HyperClockOptions LruOptions
-    Family PerfHandle
+    Family PerfHandle MergeOperator
 }
+
+/// Releases the operator's state.
+pub(crate) type Destructor = unsafe extern "C" fn(*mut c_void);
+/// Returns the value of a key, its base (null when absent) and the operands, oldest first.
+pub(crate) type FullMerge = unsafe extern "C" fn(
+    *mut c_void,
+    Text,
+    usize,
+    Text,
+    usize,
+    *const Text,
+    *const usize,
+    c_int,
+    *mut c_uchar,
+    *mut usize,
+) -> *mut c_char;
+/// Returns one operand for several of a key, oldest first.
+pub(crate) type PartialMerge = unsafe extern "C" fn(
+    *mut c_void,
+    Text,
+    usize,
+    *const Text,
+    *const usize,
+    c_int,
+    *mut c_uchar,
+    *mut usize,
+) -> *mut c_char;
+/// Frees what a merge returned.
+pub(crate) type DeleteValue = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
+/// Returns the operator's name, which is stored with the database.
+pub(crate) type NameOf = unsafe extern "C" fn(*mut c_void) -> Text;
 
 dynlib::functions! {
     /// The functions of one library.
@@ -33,6 +64,11 @@ dynlib::functions! {
             options_create: fn() -> *mut OptionsHandle;
             options_destroy: fn(*mut OptionsHandle);
             options_set_create_if_missing: fn(*mut OptionsHandle, c_uchar);
+            options_set_merge_operator: fn(*mut OptionsHandle, *mut MergeOperator);
+            mergeoperator_create: fn(
+                *mut c_void, Destructor, FullMerge, PartialMerge, DeleteValue, NameOf
+            ) -> *mut MergeOperator;
+            writebatch_merge: fn(*mut Batch, Text, usize, Text, usize);
             options_enable_statistics: fn(*mut OptionsHandle);
             options_statistics_get_string: fn(*mut OptionsHandle) -> *mut c_char;
             options_set_block_based_table_factory: fn(*mut OptionsHandle, *mut TableOptions);

@@ -17,6 +17,7 @@ use model::{Direction, Durability, Op, Outcome};
 use crate::ffi::{Api, Pinned};
 use crate::ffi_db::Db;
 use crate::ffi_perf::{self, PerfContext};
+use crate::merge::encode;
 use crate::perf::Counted;
 
 /// One client's handle.
@@ -27,6 +28,10 @@ pub(crate) struct RocksSession<'a> {
     /// Perf context, if requested.
     perf: Option<PerfContext>,
     arrays: Arrays,
+    /// Whether parts of values are changed by merges.
+    is_merging: bool,
+    /// The operand of a merge; grows once and is reused.
+    operand: Vec<u8>,
 }
 
 /// Arguments of a `multi_get`; the arrays grow once and are reused.
@@ -61,7 +66,7 @@ impl<'a> RocksSession<'a> {
     /// Returns a session for the calling thread, whose counting level it sets.
     pub(crate) fn new(
         db: &'a Db,
-        durability: Durability,
+        (durability, is_merging): (Durability, bool),
         written: Arc<Written>,
         counted: Option<Arc<Counted>>,
     ) -> Self {
@@ -77,7 +82,15 @@ impl<'a> RocksSession<'a> {
         let has_no_wal = i32::from(durability == Durability::None);
         // SAFETY: the client's options live.
         unsafe { (api.writeoptions_disable_WAL)(client.write, has_no_wal) };
-        Self { db, client, written, perf, arrays: Arrays::default() }
+        Self {
+            db,
+            client,
+            written,
+            perf,
+            arrays: Arrays::default(),
+            is_merging,
+            operand: Vec::new(),
+        }
     }
 
     #[inline]
@@ -143,6 +156,26 @@ impl<'a> RocksSession<'a> {
         self.write(key, None)
     }
 
+    /// Writes a change of a part of a value as a merge operand, without reading the row.
+    #[inline(never)]
+    fn merge(
+        &mut self,
+        key: &[u8],
+        (offset, bytes): (Option<u32>, &[u8]),
+        rows: &mut Rows,
+    ) -> Result<Outcome, EngineError> {
+        self.count();
+        encode(&mut self.operand, offset, bytes);
+        let (merge, operand) = (self.db.api.writebatch_merge, &self.operand);
+        let (start, from) = (key.as_ptr().cast(), operand.as_ptr().cast());
+        self.client.write_batch(|batch| {
+            // SAFETY: the batch lives; key and operand are borrowed, and the library copies them.
+            unsafe { merge(batch, start, key.len(), from, operand.len()) };
+        })?;
+        self.written.add(key.len() + bytes.len(), batch_bytes(key.len(), Some(operand.len())));
+        Ok(engine::parts::changed(key, bytes, rows))
+    }
+
     #[inline(never)]
     fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
         self.count();
@@ -206,6 +239,10 @@ impl Session for RocksSession<'_> {
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
             Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
+            Op::PartialUpdate { key, offset, bytes } if self.is_merging => {
+                self.merge(key, (Some(offset), bytes), rows)
+            }
+            Op::Append { key, bytes } if self.is_merging => self.merge(key, (None, bytes), rows),
             Op::Call(_)
             | Op::PartialUpdate { .. }
             | Op::Append { .. }

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dynlib::written::Written;
-use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
+use engine::{Engine, EngineError, Maintenance, OpenSpec, Session, VALUE_CHANGES, Way};
 use model::state::LevelShape;
-use model::{Durability, EngineState, Identity, Options, metric};
+use model::{Durability, EngineState, Identity, OpKind, Options, metric};
 
 use crate::cache::{CACHE, HIGH_SHARE, LOW_SHARE, SHARD_BITS, TABLE};
 use crate::cache_entries::{self, CacheEntries};
@@ -39,6 +39,8 @@ pub(crate) struct RocksEngine {
     pub(crate) is_separated: bool,
     /// Whether sessions have perf contexts.
     pub(crate) has_perf_context: bool,
+    /// How parts of values are changed.
+    changes: Way,
     watch: Mutex<Watch>,
     /// Counters of each session, held until the database closes.
     pub(crate) sessions: Mutex<Vec<SessionCounts>>,
@@ -86,6 +88,7 @@ impl RocksEngine {
             driver_options: config.driver_options.clone(),
             is_separated: options.get("enable_blob_files") == Some("true"),
             has_perf_context: config.has(PERF_CONTEXT),
+            changes: if config.has(VALUE_CHANGES) { Way::Blind } else { Way::ReadModifyWrite },
             watch: Mutex::new(watch),
             sessions: Mutex::new(Vec::new()),
         })
@@ -157,7 +160,12 @@ impl Engine for RocksEngine {
         let counted = self.has_perf_context.then(Arc::<Counted>::default);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.push((Arc::clone(&written), counted.clone()));
-        Ok(Box::new(RocksSession::new(&self.db, self.durability, written, counted)))
+        let how = (self.durability, self.changes == Way::Blind);
+        Ok(Box::new(RocksSession::new(&self.db, how, written, counted)))
+    }
+
+    fn way(&self, kind: OpKind) -> Option<Way> {
+        matches!(kind, OpKind::PartialUpdate | OpKind::Append).then_some(self.changes)
     }
 
     fn identity(&self) -> Identity {

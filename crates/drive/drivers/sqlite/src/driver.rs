@@ -5,7 +5,10 @@ use std::path::Path;
 
 use dynlib::Loaded;
 use engine::{Driver, Engine, EngineError, OpenSpec};
-use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
+use model::capability::{
+    APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
+    PARTIAL_UPDATES,
+};
 use model::{Capabilities, Identity};
 
 use crate::config::Config;
@@ -51,6 +54,9 @@ impl Driver for SqliteDriver {
             ..Capabilities::whole([
                 (CONCURRENT_WRITERS, Feature::Yes),
                 (CACHE_SIZE, Feature::Yes),
+                (PARTIAL_UPDATES, Feature::Yes),
+                (FIELD_READS, Feature::Yes),
+                (APPENDS, Feature::Yes),
                 (COMPRESSION, Feature::no("rows are stored as given")),
                 (DIRECT_IO, Feature::no("reads and writes through the page cache")),
             ])

@@ -31,6 +31,7 @@ dynlib::functions! {
             sqlite3_errstr: fn(c_int) -> *const c_char;
             sqlite3_limit: fn(*mut sqlite3, c_int, c_int) -> c_int;
             sqlite3_db_status: fn(*mut sqlite3, c_int, *mut c_int, *mut c_int, c_int) -> c_int;
+            sqlite3_changes: fn(*mut sqlite3) -> c_int;
             sqlite3_db_handle: fn(*mut sqlite3_stmt) -> *mut sqlite3;
             sqlite3_prepare_v2: fn(
                 *mut sqlite3, *const c_char, c_int, *mut *mut sqlite3_stmt, *mut *const c_char

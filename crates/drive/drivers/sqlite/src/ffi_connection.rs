@@ -64,6 +64,13 @@ impl Connection {
         Ok((statements, self))
     }
 
+    /// Returns whether the last statement that writes changed a row.
+    #[inline]
+    pub(crate) fn has_changed(&self) -> bool {
+        // SAFETY: the handle is open.
+        unsafe { (self.api.sqlite3_changes)(self.handle.as_ptr()) > 0 }
+    }
+
     /// Returns the longest row, and so the longest value, in bytes.
     pub(crate) fn row_bytes_max(&self) -> Option<u32> {
         // SAFETY: the handle is open; -1 reads the limit and changes nothing.

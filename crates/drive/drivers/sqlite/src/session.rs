@@ -13,7 +13,7 @@ use crate::statistics::{Counters, Statistics, take_counters};
 const PUBLISH_EVERY: u32 = 4096;
 
 /// One statement per kind of operation, in the order in which `execute` names them.
-const STATEMENTS: [&str; 7] = [
+const STATEMENTS: [&str; 10] = [
     "SELECT v FROM kv WHERE k = ?1",
     "INSERT INTO kv(k, v) VALUES(?1, ?2) ON CONFLICT(k) DO UPDATE SET v = excluded.v",
     "DELETE FROM kv WHERE k = ?1",
@@ -21,6 +21,11 @@ const STATEMENTS: [&str; 7] = [
     "SELECT k, v FROM kv WHERE k <= ?1 ORDER BY k DESC LIMIT ?2",
     "BEGIN DEFERRED",
     "COMMIT",
+    "SELECT substr(v, ?2 + 1, ?3), length(v) FROM kv WHERE k = ?1",
+    // Concatenated values are text, whatever they were.
+    "UPDATE kv SET v = CAST(substr(v, 1, ?2) || ?3 || substr(v, ?2 + ?4 + 1) AS BLOB) \
+     WHERE k = ?1 AND length(v) >= ?2 + ?4",
+    "UPDATE kv SET v = CAST(v || ?2 AS BLOB) WHERE k = ?1",
 ];
 
 /// A client's handle.
@@ -55,7 +60,9 @@ impl Session for SqliteSession<'_> {
         if self.operations.is_multiple_of(PUBLISH_EVERY) {
             self.publish();
         }
-        let [find, upsert, remove, forward, reverse, begin, commit] = &mut self.prepared.0;
+        let (statements, connection) = &mut self.prepared;
+        let [find, upsert, remove, forward, reverse, begin, commit, field, replace, append] =
+            statements;
         match *op {
             Op::Get { key } => get(find, key, rows)?,
             Op::Put { key, value } => {
@@ -73,11 +80,36 @@ impl Session for SqliteSession<'_> {
                     Continue(())
                 })?;
             }
-            Op::Call(_)
-            | Op::PartialUpdate { .. }
-            | Op::FieldRead { .. }
-            | Op::Append { .. }
-            | Op::ScanSequence { .. } => {
+            Op::FieldRead { key, offset, length } => {
+                get_part(field, key, (offset, length), rows)?;
+            }
+            Op::PartialUpdate { key, offset, bytes } => {
+                let start = Integer(offset.into());
+                let length = Integer(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+                replace.run([Blob(key), start, Blob(bytes), length], |_| Break(()))?;
+                if connection.has_changed() {
+                    return Ok(engine::parts::changed(key, bytes, rows));
+                }
+                // The row is absent, or too short.
+                let mut value_bytes = None;
+                find.run([Blob(key)], |row| {
+                    value_bytes = Some(row.column(0).len());
+                    Break(())
+                })?;
+                if let Some(value_bytes) = value_bytes {
+                    engine::parts::part(value_bytes, offset, bytes.len())?;
+                    return Err(EngineError::Conflict(
+                        "sqlite: another client wrote it".to_owned(),
+                    ));
+                }
+            }
+            Op::Append { key, bytes } => {
+                append.run([Blob(key), Blob(bytes)], |_| Break(()))?;
+                if connection.has_changed() {
+                    return Ok(engine::parts::changed(key, bytes, rows));
+                }
+            }
+            Op::Call(_) | Op::ScanSequence { .. } => {
                 return engine::parts::execute("sqlite", self, op, rows);
             }
             Op::MultiGet { keys } => {
@@ -105,6 +137,27 @@ fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<(), Eng
         rows.push(key, row.column(0));
         Break(())
     })
+}
+
+/// Reads bytes of a value, which SQLite cuts out of it.
+fn get_part(
+    statement: &mut Statement,
+    key: &[u8],
+    (offset, length): (u32, u32),
+    rows: &mut Rows,
+) -> Result<(), EngineError> {
+    let mut beyond = Ok(());
+    statement.run([Blob(key), Integer(offset.into()), Integer(length.into())], |row| {
+        let value_bytes =
+            std::str::from_utf8(row.column(1)).ok().and_then(|text| text.parse().ok());
+        let value_bytes = value_bytes.unwrap_or_default();
+        match engine::parts::part(value_bytes, offset, length as usize) {
+            Ok(_) => rows.push(key, row.column(0)),
+            Err(error) => beyond = Err(error),
+        }
+        Break(())
+    })?;
+    beyond
 }
 
 #[cfg(test)]

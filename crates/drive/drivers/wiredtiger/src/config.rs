@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec};
+use engine::{EngineError, OpenSpec, VALUE_CHANGES};
 use model::{Durability, Identity, Options, Settings};
-use shim::VALUE_CHANGES;
 
 use crate::extension::extension;
 

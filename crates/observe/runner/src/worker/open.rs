@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting, Way};
 use model::capability::SEQUENCE_SCANS;
 use model::{Capabilities, DataShape, Op, OpKind, Options};
 use workload::Tables;
@@ -57,9 +57,9 @@ fn ways<'k>(
 ) -> Vec<(String, String)> {
     let way = |kind: &OpKind| {
         let feature = kind.native()?;
-        let is_native = engine.is_native(*kind).unwrap_or_else(|| can.has(feature));
-        let way = if is_native { "native" } else { "read-modify-write" };
-        Some((kind.name().to_owned(), way.to_owned()))
+        let usual = if can.has(feature) { Way::Native } else { Way::ReadModifyWrite };
+        let way = engine.way(*kind).unwrap_or(usual);
+        Some((kind.name().to_owned(), way.name().to_owned()))
     };
     kinds.filter_map(way).collect()
 }

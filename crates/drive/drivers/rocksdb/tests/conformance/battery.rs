@@ -33,7 +33,10 @@ fn conforms(driver: &dyn Driver, version: &str) {
     };
     battery(driver, &none, &options("rocksdb-leveled"));
     battery(driver, &settings(Durability::Os), &options("rocksdb-leveled"));
+    let mut merging = options("rocksdb-universal");
+    merging.set("assay.value_changes", "merge");
     battery(driver, &none, &options("rocksdb-universal"));
+    battery(driver, &none, &merging);
     if can.has("blob") {
         battery(driver, &none, &options("rocksdb-blob"));
     }
