@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use dynlib::level::c_text;
 use dynlib::{Loaded, load_once};
@@ -151,7 +151,7 @@ impl Api {
         if opened.is_err() {
             self.is_open.store(false, Ordering::Release);
         }
-        opened.map(|engine| Handle { api: self, engine })
+        opened.map(|engine| Handle { api: self, engine: AtomicPtr::new(engine) })
     }
 
     fn open_unguarded(&self, dir: &Path, options: &Options) -> Result<*mut c_void, EngineError> {
@@ -178,15 +178,17 @@ impl Api {
 /// An open engine behind the shim; closed on drop.
 pub(crate) struct Handle {
     pub(crate) api: &'static Api,
-    pub(crate) engine: *mut c_void,
+    /// Threads share it: the header requires every function that takes an engine to be callable
+    /// from any thread, also while others run.
+    engine: AtomicPtr<c_void>,
 }
 
-// SAFETY: the header requires every function that takes an engine to be callable from any thread.
-unsafe impl Send for Handle {}
-// SAFETY: the same functions may be called while others run.
-unsafe impl Sync for Handle {}
-
 impl Handle {
+    /// Returns the engine, to pass it to the shim.
+    pub(crate) fn engine(&self) -> *mut c_void {
+        self.engine.load(Ordering::Relaxed)
+    }
+
     /// Returns the configuration in force.
     pub(crate) fn options(&self) -> Texts {
         self.texts(self.api.functions.options)
@@ -200,7 +202,7 @@ impl Handle {
     fn texts(&self, report: Report) -> Texts {
         let mut texts = Texts::new();
         // SAFETY: the engine is open, and `take_text` gets the list that it expects.
-        unsafe { report(self.engine, take_text, (&raw mut texts).cast()) };
+        unsafe { report(self.engine(), take_text, (&raw mut texts).cast()) };
         texts
     }
 
@@ -208,7 +210,9 @@ impl Handle {
     pub(crate) fn state(&self) -> Numbers {
         let mut numbers = Numbers::new();
         // SAFETY: the engine is open, and `take_number` gets the list that it expects.
-        unsafe { (self.api.functions.state)(self.engine, take_number, (&raw mut numbers).cast()) };
+        unsafe {
+            (self.api.functions.state)(self.engine(), take_number, (&raw mut numbers).cast())
+        };
         numbers
     }
 
@@ -223,14 +227,14 @@ impl Handle {
         let (mut is_done, mut failure) = (0, Failure::none());
         let maintain = self.api.functions.maintain;
         // SAFETY: the engine is open, and both results are locals.
-        let code = unsafe { maintain(self.engine, work, &raw mut is_done, &mut *failure) };
+        let code = unsafe { maintain(self.engine(), work, &raw mut is_done, &mut *failure) };
         failure.done(code)?;
         Ok(is_done != 0)
     }
 
     /// Closes the engine, once.
     pub(crate) fn close(&mut self) -> Result<(), EngineError> {
-        let engine = std::mem::replace(&mut self.engine, ptr::null_mut());
+        let engine = std::mem::replace(self.engine.get_mut(), ptr::null_mut());
         if engine.is_null() {
             return Ok(());
         }

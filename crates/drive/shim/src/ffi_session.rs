@@ -21,11 +21,29 @@ pub(crate) struct ShimSession<'e> {
     failure: Box<Failure>,
 }
 
-/// Where [`take_field`] puts a part of a value.
+/// What rows of a read are passed to.
+trait TakesRows {
+    fn take(&mut self, key: &[u8], value: &[u8]);
+}
+
+impl TakesRows for Rows {
+    #[inline]
+    fn take(&mut self, key: &[u8], value: &[u8]) {
+        self.push(key, value);
+    }
+}
+
+/// Takes a part of each value.
 struct Field<'r> {
     rows: &'r mut Rows,
     part: (u32, u32),
     pushed: Result<(), EngineError>,
+}
+
+impl TakesRows for Field<'_> {
+    fn take(&mut self, key: &[u8], value: &[u8]) {
+        self.pushed = parts::push_field((key, value), self.part, self.rows);
+    }
 }
 
 impl<'e> ShimSession<'e> {
@@ -34,17 +52,17 @@ impl<'e> ShimSession<'e> {
         let (mut session, mut failure) = (ptr::null_mut(), Failure::none());
         let begin = handle.api.functions.session_begin;
         // SAFETY: the engine is open, and both results are locals.
-        let code = unsafe { begin(handle.engine, &raw mut session, &mut *failure) };
+        let code = unsafe { begin(handle.engine(), &raw mut session, &mut *failure) };
         failure.done(code)?;
         Ok(Self { handle, session, is_modifying, failure })
     }
 
     #[inline]
-    fn get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let (get, rows) = (self.handle.api.functions.get, ptr::from_mut(rows).cast());
-        let (start, bytes) = (key.as_ptr().cast(), key.len());
-        // SAFETY: the session lives, the key is borrowed, and `take_row` gets its rows.
-        let code = unsafe { get(self.session, start, bytes, take_row, rows, &mut *self.failure) };
+    fn get<T: TakesRows>(&mut self, key: &[u8], to: &mut T) -> Result<Outcome, EngineError> {
+        let (get, to) = (self.handle.api.functions.get, ptr::from_mut(to).cast());
+        let (start, bytes, failure) = (key.as_ptr().cast(), key.len(), &mut *self.failure);
+        // SAFETY: the session lives, the key is borrowed, and `take_row` gets its `T`.
+        let code = unsafe { get(self.session, start, bytes, take_row::<T>, to, failure) };
         self.failure.outcome(code)
     }
 
@@ -57,12 +75,8 @@ impl<'e> ShimSession<'e> {
         rows: &mut Rows,
     ) -> Result<Outcome, EngineError> {
         let mut field = Field { rows, part, pushed: Ok(()) };
-        let (get, to) = (self.handle.api.functions.get, ptr::from_mut(&mut field).cast());
-        let (start, bytes) = (key.as_ptr().cast(), key.len());
-        // SAFETY: the session lives, the key is borrowed, and `take_field` gets its field.
-        let code = unsafe { get(self.session, start, bytes, take_field, to, &mut *self.failure) };
-        field.pushed?;
-        self.failure.outcome(code)
+        let outcome = self.get(key, &mut field)?;
+        field.pushed.map(|()| outcome)
     }
 
     /// Executes `op`, which changes a part of a value: from an offset on, or at its end.
@@ -121,8 +135,9 @@ impl<'e> ShimSession<'e> {
         let is_reverse = i32::from(direction == Direction::Reverse);
         let (start, bytes) = (start.as_ptr().cast(), start.len());
         // SAFETY: the session lives, the key is borrowed, and `take_row` gets its rows.
-        let code =
-            unsafe { scan(session, start, bytes, limit, is_reverse, take_row, rows, failure) };
+        let code = unsafe {
+            scan(session, start, bytes, limit, is_reverse, take_row::<Rows>, rows, failure)
+        };
         self.failure.outcome(code)
     }
 }
@@ -156,37 +171,20 @@ impl Drop for ShimSession<'_> {
     }
 }
 
-/// Adds one row to the [`Rows`] behind `rows`.
-unsafe extern "C" fn take_row(
-    rows: *mut c_void,
-    key: *const c_void,
-    key_bytes: usize,
-    value: *const c_void,
-    value_bytes: usize,
-) {
-    // SAFETY: the caller passes `rows` with this function: live rows that nothing else borrows.
-    let rows: &mut Rows = unsafe { &mut *rows.cast() };
-    // SAFETY: the shim passes a key that stays until this returns.
-    let key = unsafe { bytes_of(key, key_bytes) };
-    // SAFETY: the shim passes a value that stays until this returns.
-    rows.push(key, unsafe { bytes_of(value, value_bytes) });
-}
-
-/// Adds the part of one row to the [`Field`] behind `to`.
-unsafe extern "C" fn take_field(
+/// Passes one row to the [`TakesRows`] behind `to`.
+unsafe extern "C" fn take_row<T: TakesRows>(
     to: *mut c_void,
     key: *const c_void,
     key_bytes: usize,
     value: *const c_void,
     value_bytes: usize,
 ) {
-    // SAFETY: the caller passes `to` with this function: a live field that nothing else borrows.
-    let field: &mut Field<'_> = unsafe { &mut *to.cast() };
+    // SAFETY: the caller passes `to` with this function: a live `T` that nothing else borrows.
+    let to: &mut T = unsafe { &mut *to.cast() };
     // SAFETY: the shim passes a key that stays until this returns.
     let key = unsafe { bytes_of(key, key_bytes) };
     // SAFETY: the shim passes a value that stays until this returns.
-    let value = unsafe { bytes_of(value, value_bytes) };
-    field.pushed = parts::push_field((key, value), field.part, field.rows);
+    to.take(key, unsafe { bytes_of(value, value_bytes) });
 }
 
 /// Returns the bytes at `start`, which may be null when there are none.

@@ -13,12 +13,12 @@
 //! refused: scans lose the key of all 0xff. Iterators go both ways since July 2023, but lose rows
 //! where they turn at the border of a page, until April 2026.
 //!
-//! Parts of values are changed by a lookup and an insert of the whole. `splinterdb_update` would add
-//! a message that merge functions of the `data_config` combine with the value later. It is blind: it
-//! reports neither an absent row nor bytes beyond a value's end, so right answers would need the
-//! lookup that it saves. What is left is a shorter insert (of 1.4 kB at most in builds before
-//! blobs), against merge functions whose signatures change from build to build, and data that only
-//! they can read.
+//! Parts of values are changed by a lookup and an insert of the whole. `splinterdb_update` would
+//! add a message that merge functions of the `data_config` combine with the value later. It is
+//! blind: it reports neither an absent row nor bytes beyond a value's end, so right answers would
+//! need the lookup that it saves. What is left is a shorter insert (of 1.4 kB at most in builds
+//! before blobs), against merge functions whose signatures change from build to build, and data
+//! that only they can read.
 //!
 //! A shim compiled against headers a few commits older than the library may pass the smoke test:
 //! the configuration is followed by zeros, so that fields the headers lack have defaults.

@@ -15,8 +15,8 @@
 //! needs.
 //!
 //! Parts of values are changed by `WT_CURSOR::modify` in a transaction, so that no change is lost,
-//! unless `assay.value_changes` says otherwise. A B-tree stores and logs the change alone, an LSM
-//! the whole value.
+//! unless `assay.value_changes` is `read-modify-write`. A B-tree stores and logs the change alone,
+//! an LSM the whole value.
 //!
 //! Invariants: an option that would break the guarantee of the durability class is refused; a
 //! value goes from its page to [`engine::Rows`] without a copy.

@@ -33,7 +33,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     workspace.write("pair.toml", PAIR);
     let output = workspace.assay(&["run", "pair.toml"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    workspace
+    workspace.until_exit()
 });
 
 /// Returns the stderr of a failed command, its lines joined.

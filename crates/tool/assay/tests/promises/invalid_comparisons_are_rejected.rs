@@ -49,7 +49,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     of("steps", &[two, ("[\"fillseq\", ", "[\"fillrandom\", ")]);
     of("meaning", &[("engine = \"sqlite\"", "engine = \"lmdb\"")]);
     of("careless", &[two, ("engine = \"sqlite\"", "engine = \"sqlite\"\ndurability = \"none\"")]);
-    workspace
+    workspace.until_exit()
 });
 
 fn rejection(arguments: &[&str]) -> String {

@@ -18,7 +18,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     workspace.write("server/bin/mysqld", "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux (fake)\"\n");
     let executable = Permissions::from_mode(0o755);
     fs::set_permissions(workspace.path("server/bin/mysqld"), executable).expect("a program");
-    workspace
+    workspace.until_exit()
 });
 
 /// Held by each call: one that runs an experiment changes what the others read.

@@ -1,9 +1,12 @@
 //! Any library that exports `assay_engine.h` is an engine under the name it is given.
 
-use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::{env, fs};
 
+use engine::{OpenSpec, Rows};
+use model::{DataShape, Op, Settings};
 use serde_json::Value;
 
 use crate::rejection::unwrapped;
@@ -303,23 +306,27 @@ engine = "badger@1"
 value_log_file_size = 2097152
 "#;
 
-/// Goal: the example of BadgerDB passes the battery, and a full compaction collects its value log.
-/// Method: rows are overwritten, in files small enough that some are garbage.
-#[test]
-fn badger_is_an_engine_and_collects_its_log() {
+/// Compiles the example of BadgerDB in the workspace to `libbadger.so`; prints why without it.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn compiled_badger() -> Option<Workspace> {
     const SOURCES: &str = "/usr/share/gocode";
     if !Path::new(SOURCES).join("src/github.com/dgraph-io/badger").exists() {
         println!("skipped: no BadgerDB: apt install golang-github-dgraph-io-badger-dev");
-        return;
+        return None;
     }
     let workspace = Workspace::new();
     let mut go = Command::new("go");
     go.env("GO111MODULE", "off").env("GOPATH", SOURCES);
     go.args(["build", "-buildmode=c-shared", "-o"]).arg(workspace.path("libbadger.so"));
     go.arg(Path::new(ROOT).join("examples/badger/badger.go"));
-    if !has_run(go, "golang-go") {
-        return;
-    }
+    has_run(go, "golang-go").then_some(workspace)
+}
+
+/// Goal: the example of BadgerDB passes the battery, and a full compaction collects its value log.
+/// Method: rows are overwritten, in files small enough that some are garbage.
+#[test]
+fn badger_is_an_engine_and_collects_its_log() {
+    let Some(workspace) = compiled_badger() else { return };
     let added = workspace.assay(&["engine", "add", "badger@1", "libbadger.so"]);
     assert_eq!(added.code, 0, "{}", added.err);
     let checked = workspace.assay(&["engine", "prove", "badger"]);
@@ -335,4 +342,89 @@ fn badger_is_an_engine_and_collects_its_log() {
     };
     let (overwritten, compacted) = (bytes("overwrite"), bytes("compact"));
     assert!(compacted < overwritten, "{compacted} of {overwritten} bytes");
+}
+
+/// Environment variable of a child: `write` or `read`, and a durability class.
+const PART: &str = "ASSAY_TEST_BADGER";
+/// Begins a line with the number of an acknowledged write.
+const DONE: &str = "written ";
+/// Keys of the writes, few enough that each is written many times before the kill.
+const KEYS: u32 = 50;
+
+/// Goal: what BadgerDB acknowledged is there after a kill of its process.
+/// Method: a child writes rows and prints the number of each write when it is acknowledged. It is
+/// killed in the middle, and another child compares every row.
+#[test]
+fn badger_loses_no_acknowledged_write_in_a_kill() {
+    if let Some(part) = env::var_os(PART) {
+        return in_child(part.to_str().expect("this test wrote it"));
+    }
+    let Some(workspace) = compiled_badger() else { return };
+    for class in ["os", "sync"] {
+        fs::create_dir(workspace.path(class)).expect("a directory");
+        let part = |part: &str| {
+            let mut child = Command::new(env::current_exe().expect("a test knows its program"));
+            let test = "own_engines_need_one_library::badger_loses_no_acknowledged_write_in_a_kill";
+            child.args([test, "--exact", "--nocapture"]).current_dir(workspace.path("."));
+            child.env(PART, format!("{part} {class}")).stdout(Stdio::piped()).spawn()
+        };
+        let mut writer = part("write").expect("the test's program starts");
+        let output = writer.stdout.take().expect("it is a pipe");
+        let mut numbers = BufReader::new(output).lines().map_while(Result::ok).filter_map(|line| {
+            let number: u32 = line.split_once(DONE)?.1.parse().ok()?;
+            Some(number)
+        });
+        let reached = numbers.find(|number| *number == 500);
+        writer.kill().expect("own child");
+        let last = numbers.last().or(reached).expect("500 writes are acknowledged");
+        writer.wait().expect("it has ended");
+        fs::write(workspace.path("last"), last.to_string()).expect("a file");
+        let reader = part("read").and_then(Child::wait_with_output).expect("it starts");
+        let text = String::from_utf8_lossy(&reader.stdout);
+        assert!(reader.status.success() && text.contains("1 passed"), "{class}: {text}");
+    }
+}
+
+/// Returns the key of a write, and the value; `None` for a delete.
+fn write(number: u32) -> ([u8; 4], Option<Vec<u8>>) {
+    // Short values stay in the LSM, long ones in the log alone.
+    let value = number.to_be_bytes().repeat(if number.is_multiple_of(2) { 5 } else { 500 });
+    ((number * 7 % KEYS).to_be_bytes(), (!number.is_multiple_of(11)).then_some(value))
+}
+
+/// Writes until it is killed, or checks every row.
+#[expect(clippy::print_stdout, reason = "the parent reads what is acknowledged")]
+fn in_child(part: &str) {
+    let (part, class) = part.split_once(' ').expect("a part and a class");
+    let driver = shim::open_own(Path::new("libbadger.so"), "badger").expect("it loads");
+    let settings = Settings { durability: class.parse().expect("a class"), ..Settings::default() };
+    let data = DataShape { rows: 50, key_bytes: 4, value_bytes: 2000, compressible_to: 1.0 };
+    let opened = driver.open(&OpenSpec::embedded(class.into(), settings, data));
+    let engine = opened.expect("it opens");
+    let (mut session, mut rows) = (engine.session().expect("a session"), Rows::new());
+    if part == "write" {
+        for number in 1.. {
+            let (key, value) = write(number);
+            let op = match &value {
+                Some(value) => Op::Put { key: &key, value },
+                None => Op::Delete { key: &key },
+            };
+            session.execute(&op, &mut rows).expect("it is written");
+            println!("{DONE}{number}");
+        }
+    }
+    let last: u32 = fs::read_to_string("last").expect("a file").parse().expect("a number");
+    // The write after the last one may have been done too, or not.
+    let due = |end: u32, key: [u8; 4]| {
+        (1..=end).rev().map(write).find(|it| it.0 == key).and_then(|it| it.1)
+    };
+    for key in (0..KEYS).map(u32::to_be_bytes) {
+        rows.clear(true);
+        session.execute(&Op::Get { key: &key }, &mut rows).expect("it is read");
+        let found = rows.stored().next().map(|(_, value)| value.to_vec());
+        let is_right = found == due(last, key) || found == due(last + 1, key);
+        assert!(is_right, "{key:?} after {last} writes: {found:?}");
+    }
+    drop(session);
+    engine.close().expect("it closes");
 }

@@ -74,7 +74,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     let output = workspace.assay(&["run", "held.toml", "--report"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     workspace.write("output.txt", output.out);
-    workspace
+    workspace.until_exit()
 });
 
 fn result_of(arguments: &[&str]) -> String {

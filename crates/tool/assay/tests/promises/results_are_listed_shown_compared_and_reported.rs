@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::workspace::Workspace;
 
 /// The experiment, run once for all tests of this file.
-static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair("memory", &["--report"]));
+static RUN: LazyLock<Workspace> =
+    LazyLock::new(|| Workspace::with_pair("memory", &["--report"]).until_exit());
 
 /// Returns the stdout of a successful command.
 fn result_of(arguments: &[&str]) -> String {

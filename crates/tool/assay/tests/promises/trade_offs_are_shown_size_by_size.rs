@@ -41,7 +41,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
         let output = workspace.assay(&["run", &file]);
         assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     }
-    workspace
+    workspace.until_exit()
 });
 
 fn shown(format: &str) -> String {

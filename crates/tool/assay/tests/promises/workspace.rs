@@ -1,8 +1,8 @@
 //! A temporary directory in which the program runs.
 
-use std::fs;
 use std::path::PathBuf;
-use std::process::Output;
+use std::process::{self, Output, Stdio};
+use std::{fs, mem};
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -58,6 +58,17 @@ impl Workspace {
         let output = workspace.assay(&[&["run", "pair.toml"], more].concat());
         assert_eq!(output.code, 0, "{}{}", output.out, output.err);
         workspace
+    }
+
+    /// Lets a shell remove the directory when this process ends: a static is never dropped.
+    ///
+    /// However it ends, the pipe that the shell reads is closed.
+    pub(crate) fn until_exit(self) -> Self {
+        let mut shell = process::Command::new("sh");
+        shell.args(["-c", "read -r _; rm -rf \"$0\""]).arg(self.root.path());
+        shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        mem::forget(shell.spawn().expect("a shell starts"));
+        self
     }
 
     /// Returns the path of a file below the directory.
