@@ -72,10 +72,10 @@ pub fn storage_uses(
         )
     });
     let is_large = read_bytes.is_some_and(|bytes| bytes >= LARGE_BYTES);
-    let reads = if is_large { IoTest::RandRead16k } else { IoTest::RandRead4k };
+    let reads = if is_large { IoTest::RANDREAD_16K } else { IoTest::RANDREAD_4K };
     let figures = device_figures(profile, None);
     let limits =
-        [(reads, rate(metric::DEVICE_READS)), (IoTest::Fdatasync4k, rate(metric::DEVICE_FLUSHES))];
+        [(reads, rate(metric::DEVICE_READS)), (IoTest::FDATASYNC_4K, rate(metric::DEVICE_FLUSHES))];
     let of_test = |(test, per_s): (IoTest, Option<f64>)| {
         let limit = at_depth(&figures, test, step.clients)?;
         let used = StorageUse {
@@ -107,15 +107,14 @@ mod tests {
 
     fn profile() -> DeviceRecord {
         let cell = |test: IoTest, jobs: u32, per_s: f64| {
-            let totals =
-                IoTotals { requests: 1, bytes: 0, per_s, mean_ns: 1.0, p50_ns: 1, p99_ns: 1 };
-            let sync = (test == IoTest::Fdatasync4k).then_some(totals);
+            let totals = IoTotals { requests: 1, per_s, ..IoTotals::default() };
+            let sync = (test == IoTest::FDATASYNC_4K).then_some(totals);
             DeviceCell {
                 access: Access::Direct,
                 test,
                 jobs,
                 job_file: String::new(),
-                samples: vec![IoSample { read: Some(totals), write: None, sync, issued: None }],
+                samples: vec![IoSample { read: Some(totals), sync, ..IoSample::default() }],
                 refusal: None,
             }
         };
@@ -140,10 +139,10 @@ mod tests {
             run_s: 1,
             repetitions: 1,
             cells: vec![
-                cell(IoTest::RandRead4k, 1, 1000.0),
-                cell(IoTest::RandRead4k, 16, 8000.0),
-                cell(IoTest::RandRead16k, 1, 500.0),
-                cell(IoTest::Fdatasync4k, 4, 100.0),
+                cell(IoTest::RANDREAD_4K, 1, 1000.0),
+                cell(IoTest::RANDREAD_4K, 16, 8000.0),
+                cell(IoTest::RANDREAD_16K, 1, 500.0),
+                cell(IoTest::FDATASYNC_4K, 4, 100.0),
             ],
             steady: Vec::new(),
             is_complete: true,
@@ -165,10 +164,10 @@ mod tests {
             compare(&runs, &experiment(&["a"], 1), "a", &NoiseHistory::default()).unwrap();
         let uses = storage_uses(&profile(), &runs, &compared.steps[0], "a");
         assert_eq!(uses.len(), 1, "no flush, no sentence: {uses:?}");
-        assert_eq!((uses[0].test, uses[0].jobs), (IoTest::RandRead4k, 1));
+        assert_eq!((uses[0].test, uses[0].jobs), (IoTest::RANDREAD_4K, 1));
         assert!((uses[0].share() - 0.61).abs() < 1e-9, "{uses:?}");
         let figures = device_figures(&profile(), None);
-        let jobs = |clients| at_depth(&figures, IoTest::RandRead4k, clients).map(|of| of.jobs);
+        let jobs = |clients| at_depth(&figures, IoTest::RANDREAD_4K, clients).map(|of| of.jobs);
         assert_eq!([jobs(1), jobs(2), jobs(64)], [Some(1), Some(16), Some(16)]);
     }
 

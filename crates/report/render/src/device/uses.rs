@@ -15,7 +15,7 @@ pub fn render_storage_uses(
     style: Style,
 ) -> String {
     let sentence = |(step, of): &(String, StorageUse)| {
-        let what = if of.test == IoTest::Fdatasync4k { "flushes" } else { "device reads" };
+        let what = if of.test == IoTest::FDATASYNC_4K { "flushes" } else { "device reads" };
         format!(
             "{step}, {}: {} {what}/s, {} of what this device does with {} jobs ({}, O_DIRECT: {}/s)",
             of.variant,
@@ -59,7 +59,7 @@ mod tests {
         };
         let of = StorageUse {
             variant: "lmdb".to_owned(),
-            test: IoTest::RandRead4k,
+            test: IoTest::RANDREAD_4K,
             per_s: 6100.0,
             limit_per_s: 1e4,
             jobs: 4,
