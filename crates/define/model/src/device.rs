@@ -83,6 +83,13 @@ impl IoTest {
     }
 }
 
+impl DeviceSpec {
+    /// Returns the size of the file.
+    pub fn file_bytes(&self) -> Bytes {
+        self.size_bytes.unwrap_or(Bytes(4 << 30))
+    }
+}
+
 impl fmt::Display for IoTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = match self.block_bytes {
@@ -139,8 +146,9 @@ pub struct DeviceSpec {
     /// Block device that the raw variant reads; `None` leaves that variant out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
-    /// Size of the file, and of the range of the device.
-    pub size_bytes: Bytes,
+    /// Size of the file, and of the range of the device; `None` for 4 GiB and the whole device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<Bytes>,
     /// Whether the file is filled before anything is read from it.
     pub is_filled: bool,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::build::BuildRef;
+use crate::device::DeviceSpec;
 use crate::finding::Finding;
 use crate::label::Waiver;
 use crate::metric::{self, Metric};
@@ -108,6 +109,9 @@ pub struct Experiment {
     /// Published results to compare with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
+    /// What is measured of storage, when the variants are accesses to it and no engines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceSpec>,
     /// The variants compared, in the file's order.
     pub variants: Vec<Variant>,
 }

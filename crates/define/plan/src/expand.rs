@@ -1,6 +1,6 @@
 //! Expands an experiment into ordered runs with estimated costs.
 
-use model::{Bytes, Cell, Experiment, Nanos, Plan, Variant};
+use model::{Access, Bytes, Cell, Experiment, Nanos, Plan, Variant};
 
 use crate::catalog::Catalog;
 use crate::cost::Cost;
@@ -55,7 +55,10 @@ pub fn expand(
              --disk-floor",
         ));
     }
-    let cells = cells(&experiment);
+    let mut cells = cells(&experiment);
+    if experiment.device.as_ref().is_some_and(|device| device.raw.is_none()) {
+        cells.retain(|cell| cell.variant != Access::Raw.name());
+    }
     let time = |cell: &Cell| {
         let position = experiment.variants.iter().position(|known| known.name == cell.variant);
         costs[position.unwrap_or(0)].time(&experiment, cell.clients).0

@@ -79,6 +79,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         answer: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
+        device: None,
         published: Vec::new(),
         variants: variants.iter().map(variant).collect(),
     }
