@@ -177,7 +177,7 @@ pub struct IoTotals {
 }
 
 /// Percentiles of response times beyond median and 99th, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherPercentiles {
     /// 90 %.
     pub p90_ns: u64,
