@@ -1,6 +1,6 @@
 //! Expands an experiment into ordered runs with estimated costs.
 
-use model::{Access, Bytes, Cell, Experiment, Nanos, Plan, Variant};
+use model::{Bytes, Cell, Experiment, Nanos, Plan, Variant};
 
 use crate::catalog::Catalog;
 use crate::cost::Cost;
@@ -56,9 +56,7 @@ pub fn expand(
         ));
     }
     let mut cells = cells(&experiment);
-    if experiment.device.as_ref().is_some_and(|device| device.raw.is_none()) {
-        cells.retain(|cell| cell.variant != Access::Raw.name());
-    }
+    cells.retain(|cell| !experiment.is_left_out(&cell.variant));
     let time = |cell: &Cell| {
         let position = experiment.variants.iter().position(|known| known.name == cell.variant);
         costs[position.unwrap_or(0)].time(&experiment, cell.clients).0

@@ -79,6 +79,7 @@ fn compared(
     block_verdicts(&mut comparison, &findings);
     tables(manifest, runs, (&comparison, &findings));
     let input = ReportInput {
+        storage: None,
         manifest,
         runs,
         intervals: &intervals,

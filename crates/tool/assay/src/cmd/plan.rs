@@ -157,11 +157,10 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
         lines.push(format!("placement {}", experiment.placement));
     }
     for variant in &experiment.variants {
-        let is_left_out = !plan.cells.iter().any(|cell| cell.variant == variant.name);
         let base = match variant {
             control if control.is_control => "  (control: the base repeated)",
             variant if variant.name == experiment.base => "  (base)",
-            _ if is_left_out => "  (left out: name its device with --raw)",
+            variant if experiment.is_left_out(&variant.name) => "  (left out: name its device with --raw)",
             _ => "",
         };
         if experiment.device.is_some() {
