@@ -121,7 +121,7 @@ fn tables(
     for format in Format::ALL {
         render_comparison(&compared, format, STYLE);
         if format != Format::Csv {
-            render_explanations(&compared, &explanations, format, STYLE);
+            render_explanations(&compared, (&explanations, None), format, STYLE);
         }
     }
 }

@@ -43,6 +43,7 @@ const HEADING: &str = "Run control";
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
+  assay run --resume index-log-vs-lsm --size 1k  the same for a size of its file
 
 Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
 measured.", rates!()))]
@@ -63,6 +64,14 @@ pub(crate) struct Args {
     disk_floor: Bytes,
     #[command(flatten)]
     until: Until,
+}
+
+impl Args {
+    /// Returns the experiment to complete: one of a file's sizes has its name at the end.
+    fn resumed(&self) -> Option<String> {
+        let name = self.resume.clone()?;
+        Some(self.experiment_args.size().map_or_else(|| name.clone(), |size| format!("{name}-{size}")))
+    }
 }
 
 /// Means to run an experiment: on engines, or on storage.
@@ -131,11 +140,11 @@ fn execute(
         interrupt,
     };
     let mut bench = Bench { engines, storage: None };
-    let (dir, manifest) = match (fresh, &args.resume) {
+    let (dir, manifest) = match (fresh, args.resumed()) {
         (Some(fresh), _) => begin(&results, fresh, &mut bench, (environment, ui))?,
         (None, name) => {
-            let name = name.as_deref().unwrap_or_default();
-            resume(&results, name, &mut bench, (environment, ui))?
+            let name = name.unwrap_or_default();
+            resume(&results, &name, &mut bench, (environment, ui))?
         }
     };
     *has_begun = true;
@@ -172,8 +181,8 @@ fn prepare(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<(Option<(Checked, Plan)>, Environment)> {
-    if let Some(name) = &args.resume {
-        let stored = results.find(name).and_then(|dir| dir.manifest()).into_report()?;
+    if let Some(name) = args.resumed() {
+        let stored = results.find(&name).and_then(|dir| dir.manifest()).into_report()?;
         return Ok((None, servers::with_open_data(environment, &stored.plan.experiment, ui)));
     }
     let (catalog, machine) = (Program::of(environment), planning::machine(environment));
