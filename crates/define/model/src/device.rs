@@ -1,5 +1,8 @@
 //! Storage measurements: rates and response times of a device.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
@@ -23,56 +26,138 @@ pub enum Access {
 
 names!(Access, "an access": Raw "raw", Direct "direct", Buffered "buffered");
 
-/// A pattern of requests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum IoTest {
-    /// Random reads of 512 bytes.
-    #[serde(rename = "randread-512")]
-    RandRead512,
-    /// Random reads of 4 KiB.
-    #[serde(rename = "randread-4k")]
-    RandRead4k,
-    /// Random reads of 16 KiB.
-    #[serde(rename = "randread-16k")]
-    RandRead16k,
-    /// Random writes of 4 KiB.
-    #[serde(rename = "randwrite-4k")]
-    RandWrite4k,
-    /// Sequential writes of 128 KiB, a region per job.
-    #[serde(rename = "write-128k")]
-    Write128k,
-    /// Random reads (70 %) and writes of 4 KiB.
-    #[serde(rename = "randrw-4k")]
-    RandRw4k,
-    /// Sequential writes of 4 KiB, each followed by `fdatasync`.
-    #[serde(rename = "fdatasync-4k")]
-    Fdatasync4k,
+/// The kind of requests of a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IoPattern {
+    /// Random reads.
+    RandRead,
+    /// Random writes.
+    RandWrite,
+    /// Sequential writes, a region per job.
+    Write,
+    /// Random reads (70 %) and writes.
+    RandRw,
+    /// Sequential writes, each followed by `fdatasync`.
+    Fdatasync,
 }
 
-names!(IoTest, "a test":
-    RandRead512 "randread-512", RandRead4k "randread-4k", RandRead16k "randread-16k",
-    RandWrite4k "randwrite-4k", Write128k "write-128k", RandRw4k "randrw-4k",
-    Fdatasync4k "fdatasync-4k");
+names!(IoPattern, "a kind of requests":
+    RandRead "randread", RandWrite "randwrite", Write "write", RandRw "randrw",
+    Fdatasync "fdatasync");
+
+/// A test of storage: requests of one kind and size, written `randread-4k`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct IoTest {
+    /// The kind of requests.
+    pub pattern: IoPattern,
+    /// Size of a request in bytes: a power of two, 512 to 1 MiB.
+    pub block_bytes: u32,
+}
 
 impl IoTest {
-    /// Returns the size of a request, in bytes.
-    pub const fn block_bytes(self) -> u64 {
-        match self {
-            Self::RandRead512 => 512,
-            Self::RandRead4k | Self::RandWrite4k | Self::RandRw4k | Self::Fdatasync4k => 4 << 10,
-            Self::RandRead16k => 16 << 10,
-            Self::Write128k => 128 << 10,
-        }
+    /// Random reads of 4 KiB.
+    pub const RANDREAD_4K: Self = Self::of(IoPattern::RandRead, 4 << 10);
+    /// Random reads of 16 KiB.
+    pub const RANDREAD_16K: Self = Self::of(IoPattern::RandRead, 16 << 10);
+    /// Sequential writes of 4 KiB, each followed by `fdatasync`.
+    pub const FDATASYNC_4K: Self = Self::of(IoPattern::Fdatasync, 4 << 10);
+
+    /// The tests of a whole profile.
+    pub const PROFILE: [Self; 6] = [
+        Self::RANDREAD_4K,
+        Self::RANDREAD_16K,
+        Self::of(IoPattern::RandWrite, 4 << 10),
+        Self::of(IoPattern::Write, 128 << 10),
+        Self::of(IoPattern::RandRw, 4 << 10),
+        Self::FDATASYNC_4K,
+    ];
+
+    const fn of(pattern: IoPattern, block_bytes: u32) -> Self {
+        Self { pattern, block_bytes }
     }
 
     /// Returns whether nothing is written.
     pub const fn is_read_only(self) -> bool {
-        matches!(self, Self::RandRead512 | Self::RandRead4k | Self::RandRead16k)
+        matches!(self.pattern, IoPattern::RandRead)
     }
 }
 
+impl DeviceSpec {
+    /// Returns the size of the file.
+    pub fn file_bytes(&self) -> Bytes {
+        self.size_bytes.unwrap_or(Bytes(4 << 30))
+    }
+}
+
+impl fmt::Display for IoTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = match self.block_bytes {
+            bytes if bytes >= 1 << 20 => format!("{}m", bytes >> 20),
+            bytes if bytes >= 1 << 10 => format!("{}k", bytes >> 10),
+            bytes => bytes.to_string(),
+        };
+        f.pad(&format!("{}-{size}", self.pattern))
+    }
+}
+
+impl FromStr for IoTest {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let test = || {
+            let (pattern, size) = text.rsplit_once('-')?;
+            let digits = size.trim_end_matches(['k', 'm']);
+            let shift = match &size[digits.len()..] {
+                "" => 0,
+                "k" => 10,
+                "m" => 20,
+                _ => return None,
+            };
+            let block_bytes = digits.parse::<u32>().ok()?.checked_mul(1 << shift)?;
+            let is_size = block_bytes.is_power_of_two() && (512..=1 << 20).contains(&block_bytes);
+            Some(Self { pattern: pattern.parse().ok().filter(|_| is_size)?, block_bytes })
+        };
+        test().ok_or_else(|| {
+            let patterns = IoPattern::ALL.map(IoPattern::name).join(", ");
+            format!(
+                "`{text}` is not a test: write one of {patterns} with a size from 512 to 1m, a \
+                 power of two, such as randread-4k"
+            )
+        })
+    }
+}
+
+impl TryFrom<String> for IoTest {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<IoTest> for String {
+    fn from(test: IoTest) -> Self {
+        test.to_string()
+    }
+}
+
+/// What an experiment on storage measures, beyond its variants, steps and clients.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceSpec {
+    /// Block device that the raw variant reads; `None` leaves that variant out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// Size of the file, and of the range of the device; `None` for 4 GiB and the whole device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<Bytes>,
+    /// Whether the file is filled before anything is read from it.
+    pub is_filled: bool,
+}
+
+/// Name of the program that makes the requests, as the engine of variants.
+pub const FIO: &str = "fio";
+
 /// Completed requests of one direction, with their response times as fio reports them.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct IoTotals {
     /// Requests completed, >= 1.
     pub requests: u64,
@@ -86,6 +171,31 @@ pub struct IoTotals {
     pub p50_ns: u64,
     /// 99th percentile of the response time.
     pub p99_ns: u64,
+    /// The other percentiles; `None` in older profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<OtherPercentiles>,
+}
+
+/// Percentiles of response times beyond median and 99th, in nanoseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherPercentiles {
+    /// 90 %.
+    pub p90_ns: u64,
+    /// 99.9 %.
+    pub p999_ns: u64,
+    /// 99.99 %.
+    pub p9999_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+}
+
+/// CPU of one run of fio, all jobs together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct IoCpu {
+    /// User CPU, in microseconds.
+    pub user_us: f64,
+    /// Kernel CPU, in microseconds.
+    pub kernel_us: f64,
 }
 
 /// Growth of a block device's counters during one run of fio.
@@ -116,7 +226,7 @@ pub struct IssuedRequests {
 }
 
 /// One run of fio.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct IoSample {
     /// Reads, if any completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,6 +240,9 @@ pub struct IoSample {
     /// What the block layer counted; `None` where the file system has no device of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<IssuedRequests>,
+    /// The CPU that it took; `None` in older profiles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<IoCpu>,
 }
 
 /// Mean times of the requests of one run, from the block layer's tracepoints.
@@ -261,5 +374,24 @@ impl DeviceRecord {
         };
         let keys = |record: &Self| record.targets.iter().map(key).collect::<Vec<_>>();
         self.host.fingerprint == other.host.fingerprint && keys(self) == keys(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_named_by_its_requests_and_their_size() {
+        for name in ["randread-512", "randread-4k", "write-128k", "randread-1m"] {
+            assert_eq!(name.parse::<IoTest>().map(|test| test.to_string()), Ok(name.to_owned()));
+        }
+        for wrong in ["randread", "randread-3k", "randread-256", "randread-2m", "read-4k", "-", ""]
+        {
+            assert!(
+                wrong.parse::<IoTest>().unwrap_err().contains("such as randread-4k"),
+                "{wrong}"
+            );
+        }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::build::BuildRef;
+use crate::device::{Access, DeviceSpec};
 use crate::finding::Finding;
 use crate::label::Waiver;
 use crate::metric::{self, Metric};
@@ -108,6 +109,9 @@ pub struct Experiment {
     /// Published results to compare with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Published>,
+    /// What is measured of storage, when the variants are accesses to it and no engines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceSpec>,
     /// The variants compared, in the file's order.
     pub variants: Vec<Variant>,
 }
@@ -161,6 +165,12 @@ impl Experiment {
     /// Returns the variant of that name.
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// Returns whether a variant has no runs: a raw device is read only where it is named.
+    pub fn is_left_out(&self, variant: &str) -> bool {
+        let lacks_device = self.device.as_ref().is_some_and(|device| device.raw.is_none());
+        lacks_device && variant == Access::Raw.name()
     }
 
     /// Returns whether a step only prepares those that the question is about.

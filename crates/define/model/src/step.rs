@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::device::{IoPattern, IoTest};
 use crate::load::{Limit, Load};
 use crate::op_summary::OpSummaries;
 use crate::units::{Bytes, Nanos};
@@ -62,7 +63,7 @@ pub mod name {
 }
 
 impl StepRole {
-    /// Returns the role of a key-value step; a step of another name writes.
+    /// Returns the role of a key-value step or a test of storage; a step of another name writes.
     pub(crate) fn of_key_value(step: &str) -> Self {
         match step {
             name::FILLSEQ | "fillrandom" | "filluniquerandom" => Self::Load,
@@ -75,7 +76,11 @@ impl StepRole {
             | name::READSEQNO => Self::Read,
             "readwhilewriting" | "fwdrangewhilewriting" | "revrangewhilewriting" => Self::ReadWrite,
             name::COMPACT | name::SETTLE => Self::Maintain,
-            _ => Self::Write,
+            test => match test.parse().map(|test: IoTest| test.pattern) {
+                Ok(IoPattern::RandRead) => Self::Read,
+                Ok(IoPattern::RandRw) => Self::ReadWrite,
+                Ok(_) | Err(_) => Self::Write,
+            },
         }
     }
 

@@ -10,6 +10,8 @@ use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
+use crate::clients::ClientsFactor;
+use crate::device::Subject;
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::Overrides;
 use crate::preset::Derived;
@@ -101,14 +103,13 @@ impl Resolver<'_> {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine
         };
-        let sizes = is_known.then(|| errors.ok(self.data(benchmark, machine)));
-        let (data, derived) = sizes.flatten().unzip();
         let factor = errors.or_default(self.clients_factor(&file.factors));
-        let steps =
-            is_known.then(|| errors.or_default(self.steps(benchmark, data.as_ref(), &factor)));
-        let (steps, loads) = steps.unwrap_or_default();
-        let mut variants = errors.or_default(self.variants(file, derived.flatten()));
-        let base = errors.ok(self.base(file));
+        let subject = match file.is_device {
+            true => errors.or_default(self.storage(file, &factor)),
+            false => self.engines(file, (machine, &factor), is_known, &mut errors),
+        };
+        let Subject { data, steps, loads, mut variants, device } = subject;
+        let base = errors.ok(self.base(file, &variants));
         if file.experiment.text(CONTROL) == "true"
             && let Some(base) = base.as_ref().filter(|_| !variants.is_empty())
         {
@@ -149,6 +150,7 @@ impl Resolver<'_> {
             repetitions: errors.or(repetitions, 1),
             steps,
             published: published.unwrap_or_default(),
+            device,
             variants,
         };
         errors.result(Checked {
@@ -162,6 +164,25 @@ impl Resolver<'_> {
             loads,
             clients: factor.place,
         })
+    }
+
+    /// Checks rows, steps and variants of a benchmark of engines.
+    fn engines(
+        &self,
+        file: &File,
+        (machine, factor): (Machine, &ClientsFactor),
+        is_known: bool,
+        errors: &mut Errors,
+    ) -> Subject {
+        let benchmark = &file.benchmark;
+        let sizes = is_known.then(|| errors.ok(self.data(benchmark, machine)));
+        let (data, derived) = sizes.flatten().unzip();
+        let steps =
+            is_known.then(|| errors.or_default(self.steps(benchmark, data.as_ref(), factor)));
+        let (steps, loads) = steps.unwrap_or_default();
+        let variants = errors.or_default(self.variants(file, derived.flatten()));
+        errors.ok(self.check_no_storage(benchmark));
+        Subject { data, steps, loads, variants, device: None }
     }
 
     /// Checks the shape of the rows, and derives their number from a preset.
@@ -301,8 +322,11 @@ impl Resolver<'_> {
         })
     }
 
-    fn base(&self, file: &File) -> Result<String, PlanError> {
-        let names: Vec<_> = file.variants.iter().map(|variant| variant.text(NAME)).collect();
+    fn base(&self, file: &File, variants: &[Variant]) -> Result<String, PlanError> {
+        let names: Vec<_> = match file.is_device {
+            true => variants.iter().map(|variant| variant.name.as_str()).collect(),
+            false => file.variants.iter().map(|variant| variant.text(NAME)).collect(),
+        };
         let Some(base) = file.experiment.get(BASE) else {
             return Ok(names.first().copied().unwrap_or_default().to_owned());
         };

@@ -61,6 +61,9 @@ impl Cost {
         if self.is_foreign {
             return Bytes(0);
         }
+        if experiment.device.is_some() {
+            return experiment.data.live_bytes();
+        }
         let own = self.dialect.map_or(0, |dialect| of_server(dialect).1.0);
         let rows = match &experiment.application {
             None => experiment.data.live_bytes().0.saturating_mul(DISK_PER_LIVE),

@@ -55,7 +55,8 @@ pub fn expand(
              --disk-floor",
         ));
     }
-    let cells = cells(&experiment);
+    let mut cells = cells(&experiment);
+    cells.retain(|cell| !experiment.is_left_out(&cell.variant));
     let time = |cell: &Cell| {
         let position = experiment.variants.iter().position(|known| known.name == cell.variant);
         costs[position.unwrap_or(0)].time(&experiment, cell.clients).0

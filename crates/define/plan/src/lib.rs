@@ -18,6 +18,7 @@ mod chosen;
 mod clients;
 mod cost;
 mod declared;
+mod device;
 mod dsn;
 mod error;
 mod expand;

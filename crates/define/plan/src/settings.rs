@@ -3,7 +3,7 @@
 use model::{Allocator, Arrivals, Durability, Pacing, Placement};
 
 use Table::{
-    Benchmark, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
+    Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
 };
 
 /// A table of experiment files.
@@ -11,6 +11,7 @@ use Table::{
 pub(crate) enum Table {
     Experiment,
     Benchmark,
+    Device,
     Factors,
     Size,
     Variant,
@@ -22,7 +23,7 @@ pub(crate) enum Table {
 }
 
 model::names!(Table, "a table":
-    Experiment "[experiment]", Benchmark "[benchmark]", Factors "[factors]",
+    Experiment "[experiment]", Benchmark "[benchmark]", Device "[device]", Factors "[factors]",
     Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
     Published "[[published]]", Finding "[[published.finding]]");
 
@@ -89,7 +90,7 @@ impl Setting {
 
     /// Returns whether a table may have it: a size what flags set of a benchmark and its factors.
     fn is_of(&self, table: Table) -> bool {
-        let is_sized = |table: &Table| matches!(table, Benchmark | Factors);
+        let is_sized = |table: &Table| matches!(table, Benchmark | Device | Factors);
         match table == Size {
             true => self.value_name.is_some() && self.tables.iter().any(is_sized),
             false => self.tables.contains(&table),
@@ -145,9 +146,14 @@ declare! {
     KEY_BYTES "key_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a key";
     VALUE_BYTES "value_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a value";
     COMPRESSIBLE_TO "compressible_to" [Benchmark], Kind::Number, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
-    DURATION "duration" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
+    DURATION "duration" [Benchmark, Device, Step], Kind::Amount, Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
     WARMUP "warmup" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Unmeasured warm-up of these steps";
     CLIENTS "clients" [Factors], Kind::Levels, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
+    TESTS "tests" [Device], Kind::Lines, Any, None, "";
+    ACCESS "access" [Device], Kind::Lines, Any, None, "";
+    FILL "fill" [Device], Kind::Switch, Any, None, "";
+    RAW "raw" [Device], Kind::Text, Any, Some("DEVICE"), "Unused block device that an experiment on storage reads; it is never written";
+    FILE_SIZE "file_size" [Device], Kind::Amount, Any, Some("SIZE"), "Size of the file of an experiment on storage, and of the range of its device";
     RATE "rate" [Load], Kind::Amount, Any, Some("RATE"), "Offered rate of an open loop, such as 50k/s, in steps that end by duration";
     ARRIVALS "arrivals" [Load], Kind::Name(|| Arrivals::ALL.map(Arrivals::name).into()), Any, Some("NAME"), "Arrivals within the rate: poisson or constant";
     PACING "pacing" [Load], Kind::Name(|| Pacing::ALL.map(Pacing::name).into()), Any, Some("NAME"), "How a free client waits for an arrival: auto, spin or hybrid";
@@ -202,7 +208,7 @@ pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
         Waiver => &[CODE, REASON],
         Published => &[SOURCE, SETUP],
         Finding => &[CLAIM, VARIANT, STEP],
-        Benchmark | Factors | Size | Load => &[],
+        Benchmark | Device | Factors | Size | Load => &[],
     }
 }
 
@@ -214,7 +220,7 @@ mod tests {
 
     #[test]
     fn every_key_is_declared_once_per_table_and_every_flag_once() {
-        for table in [Experiment, Benchmark, Factors, Size, Variant, Step, Load, Finding] {
+        for table in [Experiment, Benchmark, Device, Factors, Size, Variant, Step, Load, Finding] {
             let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
         }

@@ -17,7 +17,10 @@ use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_
 #[derive(Clone, Default)]
 pub(crate) struct File {
     pub(crate) experiment: Section,
+    /// The table `[benchmark]`, or `[device]` in its place.
     pub(crate) benchmark: Section,
+    /// Whether storage is measured, and no engine.
+    pub(crate) is_device: bool,
     pub(crate) factors: Section,
     /// The sizes with their names, in the file's order.
     pub(crate) sizes: Vec<(Spanned<String>, Section)>,
@@ -97,6 +100,12 @@ impl Section {
         self.get(setting).map_or(0..0, Spanned::span)
     }
 
+    /// Returns the settings that it has and the table has not.
+    pub(crate) fn outside(&self, table: Table) -> impl Iterator<Item = &'static Setting> + '_ {
+        let is_other = move |one: &&&Setting| of_table(table).all(|known| known.key != one.key);
+        SETTINGS.iter().filter(|one| self.get(one).is_some()).filter(is_other).copied()
+    }
+
     /// Returns the keys and places of the settings of a scope.
     pub(crate) fn scoped(
         &self,
@@ -127,8 +136,8 @@ impl Section {
 }
 
 /// Keys of a file.
-const KEYS: [&str; 7] =
-    ["experiment", "benchmark", "factors", "size", "variant", "waive", "published"];
+const KEYS: [&str; 8] =
+    ["experiment", "benchmark", "device", "factors", "size", "variant", "waive", "published"];
 
 /// Reads an experiment file's text.
 ///
@@ -137,9 +146,10 @@ const KEYS: [&str; 7] =
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     let root = crate::syntax::parse(source)?;
     let mut reader = Reader { source, errors: Errors::default() };
-    let mut file = File::default();
+    let is_device = root.get_ref().get("device").is_some();
+    let mut file = File { is_device, ..File::default() };
     for key in ["experiment", "benchmark"] {
-        if root.get_ref().get(key).is_none() {
+        if root.get_ref().get(key).is_none() && !(key == "benchmark" && file.is_device) {
             let remedy = format!(
                 "{} has no table [{key}]: add it, as in docs/guide/first-experiment.md",
                 source.name
@@ -151,6 +161,12 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
         match &**key.get_ref() {
             "experiment" => file.experiment = reader.section(Table::Experiment, node),
             "benchmark" => file.benchmark = reader.section(Table::Benchmark, node),
+            "device" if root.get_ref().get("benchmark").is_some() => {
+                let error = PlanError::new("the file has both [benchmark] and [device]");
+                let error = error.at(source, key.span(), "storage alone is measured by this");
+                reader.errors.push(error.remedy("write two experiment files"));
+            }
+            "device" => file.benchmark = reader.section(Table::Device, node),
             "factors" => file.factors = reader.section(Table::Factors, node),
             "size" => file.sizes = reader.sizes(node),
             "variant" => file.variants = reader.sections(Table::Variant, node),

@@ -1,6 +1,6 @@
 //! Job files of fio.
 
-use model::{Access, Bytes, IoTest};
+use model::{Access, Bytes, IoPattern, IoTest};
 
 /// Unit of the regions that sequential jobs write: larger than any request.
 const REGION_UNIT: u64 = 1 << 20;
@@ -56,9 +56,10 @@ impl Job<'_> {
             "group_reporting=1".to_owned(),
             "lat_percentiles=1".to_owned(),
             "clat_percentiles=0".to_owned(),
-            "percentile_list=50:99".to_owned(),
+            "percentile_list=50:90:99:99.9:99.99".to_owned(),
             "norandommap=1".to_owned(),
-            format!("randseed={}", self.seed),
+            // Its numbers are signed.
+            format!("randseed={}", self.seed >> 1),
             format!("numjobs={}", self.jobs),
             String::new(),
         ];
@@ -88,20 +89,16 @@ impl Job<'_> {
     }
 
     fn test(&self, test: IoTest, seconds: u64) -> Vec<String> {
-        let pattern = match test {
-            IoTest::RandRead512 | IoTest::RandRead4k | IoTest::RandRead16k => "randread",
-            IoTest::RandWrite4k => "randwrite",
-            IoTest::Write128k | IoTest::Fdatasync4k => "write",
-            IoTest::RandRw4k => "randrw",
-        };
+        let is_synced = test.pattern == IoPattern::Fdatasync;
+        let pattern = if is_synced { IoPattern::Write } else { test.pattern };
         let mut lines = vec![
             format!("[{test}]"),
             format!("rw={pattern}"),
-            format!("bs={}", test.block_bytes()),
+            format!("bs={}", test.block_bytes),
             "time_based=1".to_owned(),
             format!("runtime={seconds}"),
         ];
-        if pattern == "write" {
+        if pattern == IoPattern::Write {
             // A region per job: several logs, not one.
             let region = self.place.size.0 / u64::from(self.jobs);
             let region = (region / REGION_UNIT).max(1) * REGION_UNIT;
@@ -109,10 +106,10 @@ impl Job<'_> {
         } else {
             lines.push(format!("size={}", self.place.size.0));
         }
-        if test == IoTest::RandRw4k {
+        if test.pattern == IoPattern::RandRw {
             lines.push("rwmixread=70".to_owned());
         }
-        if test == IoTest::Fdatasync4k {
+        if test.pattern == IoPattern::Fdatasync {
             lines.push("fdatasync=1".to_owned());
         } else if self.access == Access::Buffered && !test.is_read_only() {
             // What is counted as written has left the page cache.
@@ -129,16 +126,16 @@ mod tests {
     fn text(access: Access, test: IoTest, jobs: u32) -> String {
         let place = Place { file: "data".to_owned(), size: Bytes(64 << 20) };
         let work = Work::Test(test, 3);
-        Job { place: &place, access, work, jobs, seed: 7 }.text()
+        Job { place: &place, access, work, jobs, seed: u64::MAX - 1 }.text()
     }
 
     #[test]
     fn a_read_is_random_over_the_whole_range() {
-        let text = text(Access::Direct, IoTest::RandRead16k, 4);
+        let text = text(Access::Direct, IoTest::RANDREAD_16K, 4);
         for line in [
             "filename=data",
             "direct=1",
-            "randseed=7",
+            "randseed=9223372036854775807",
             "numjobs=4",
             "rw=randread",
             "bs=16384",
@@ -152,11 +149,11 @@ mod tests {
 
     #[test]
     fn logs_are_written_in_regions_of_their_own_and_synced() {
-        let log = text(Access::Buffered, IoTest::Fdatasync4k, 3);
+        let log = text(Access::Buffered, IoTest::FDATASYNC_4K, 3);
         for line in ["fdatasync=1", "size=22020096", "offset_increment=22020096", "direct=0"] {
             assert!(log.lines().any(|other| other == line), "{line}: {log}");
         }
-        let buffered = text(Access::Buffered, IoTest::RandWrite4k, 1);
+        let buffered = text(Access::Buffered, IoTest::PROFILE[2], 1);
         assert!(buffered.contains("end_fsync=1"), "{buffered}");
     }
 }

@@ -8,7 +8,7 @@
 //! dropped; a device is opened exclusively, and written only where its name was repeated; what was
 //! never written is measured before anything is read from it.
 //!
-//! To add a test, add it to `model::IoTest` and its lines to `job`.
+//! To add a kind of requests, add it to `model::IoPattern` and its lines to `job`.
 
 mod counters;
 mod error;
@@ -19,6 +19,7 @@ mod output;
 mod queue;
 mod raw;
 mod steady;
+mod step;
 mod trace;
 
 pub use counters::{BlockStat, read_stat};
@@ -29,4 +30,5 @@ pub use job::{Job, Place, Work};
 pub use queue::{directory, settings};
 pub use raw::RawDevice;
 pub use steady::{ROUND_S, WriteBudget, settle};
+pub use step::step_record;
 pub use trace::{Direction, Tracer};

@@ -1,9 +1,12 @@
 //! The JSON that fio reports, as samples.
 
-use model::{IoSample, IoTotals};
+use model::{IoCpu, IoSample, IoTotals, OtherPercentiles};
 use serde::Deserialize;
 
 use crate::error::DeviceError;
+
+/// Microseconds in a percent of a millisecond.
+const US_PER_PERCENT_OF_MS: f64 = 10.0;
 
 /// The output of one run. Source: fio's manual, "JSON output"; fio 3.33.
 #[derive(Debug, Deserialize)]
@@ -18,6 +21,11 @@ struct Group {
     read: Side,
     write: Side,
     sync: Sync,
+    /// Time of all jobs together, in milliseconds.
+    job_runtime: u64,
+    /// CPU of that time, in percent.
+    usr_cpu: f64,
+    sys_cpu: f64,
 }
 
 /// Requests of one direction.
@@ -40,6 +48,7 @@ struct Sync {
 #[derive(Debug, Deserialize)]
 struct Times {
     mean: f64,
+    max: u64,
     #[serde(rename = "N")]
     count: u64,
     percentile: Option<Percentiles>,
@@ -49,8 +58,14 @@ struct Times {
 struct Percentiles {
     #[serde(rename = "50.000000")]
     p50: u64,
+    #[serde(rename = "90.000000")]
+    p90: Option<u64>,
     #[serde(rename = "99.000000")]
     p99: u64,
+    #[serde(rename = "99.900000")]
+    p999: Option<u64>,
+    #[serde(rename = "99.990000")]
+    p9999: Option<u64>,
 }
 
 /// Returns the sample in the output of a run.
@@ -81,14 +96,22 @@ pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
         write: side(&group.write),
         sync: is_synced.then(|| group.sync.lat_ns.totals((syncs, 0, per_s))).flatten(),
         issued: None,
+        cpu: Some(IoCpu {
+            user_us: group.usr_cpu * US_PER_PERCENT_OF_MS * group.job_runtime as f64,
+            kernel_us: group.sys_cpu * US_PER_PERCENT_OF_MS * group.job_runtime as f64,
+        }),
     })
 }
 
 impl Times {
     /// Returns these times with their requests, bytes and rate.
     fn totals(&self, (requests, bytes, per_s): (u64, u64, f64)) -> Option<IoTotals> {
-        let Percentiles { p50, p99 } = self.percentile.as_ref()?;
-        Some(IoTotals { requests, bytes, per_s, mean_ns: self.mean, p50_ns: *p50, p99_ns: *p99 })
+        let Percentiles { p50, p90, p99, p999, p9999 } = *self.percentile.as_ref()?;
+        let others = p90.zip(p999).zip(p9999).map(|((p90_ns, p999_ns), p9999_ns)| {
+            OtherPercentiles { p90_ns, p999_ns, p9999_ns, max_ns: self.max }
+        });
+        let (p50_ns, p99_ns) = (p50, p99);
+        Some(IoTotals { requests, bytes, per_s, mean_ns: self.mean, p50_ns, p99_ns, others })
     }
 }
 
@@ -106,6 +129,8 @@ mod tests {
         let sample = parse(READ).unwrap();
         let read = sample.read.unwrap();
         assert_eq!((sample.write, sample.sync), (None, None));
+        let cpu = sample.cpu.unwrap();
+        assert!((cpu.user_us - 13_000.0).abs() < 1e-6, "0.65 % of 2000 ms: {cpu:?}");
         assert_eq!(read.bytes, 4096 * read.requests);
         assert!(read.p50_ns > 0 && read.p50_ns <= read.p99_ns, "{read:?}");
         assert!(read.mean_ns > 0.0 && read.per_s > 100.0, "{read:?}");

@@ -117,7 +117,7 @@ fn test(
     (access, dir): (Access, &Path),
     sys_dir: &Path,
 ) -> model::IoSample {
-    let work = Work::Test(IoTest::RandRead4k, 1);
+    let work = Work::Test(IoTest::RANDREAD_4K, 1);
     fio.run(&Job { place, access, work, jobs: 2, seed: 1 }, dir, Some(sys_dir)).expect("fio runs")
 }
 

@@ -12,6 +12,7 @@
 use std::ffi::{CStr, CString, c_char, c_uchar, c_void};
 use std::ptr;
 
+use crate::Owned;
 use engine::{CountedRows, EngineError, Rows};
 use model::{Direction, Durability};
 
@@ -153,10 +154,10 @@ pub struct Client<'a> {
     api: &'a Functions,
     database: *mut Database,
     /// Options of reads.
-    pub read: *mut ReadOptions,
+    pub read: Owned<ReadOptions>,
     /// Options of writes.
-    pub write: *mut WriteOptions,
-    batch: *mut Batch,
+    pub write: Owned<WriteOptions>,
+    batch: Owned<Batch>,
 }
 
 impl<'a> Client<'a> {
@@ -165,14 +166,15 @@ impl<'a> Client<'a> {
     /// # Safety
     /// `database` is open in the library of `api` for as long as the client lives.
     pub unsafe fn new(api: &'a Functions, database: *mut Database, durability: Durability) -> Self {
-        // SAFETY: takes nothing; the result is owned by the client.
-        let read = unsafe { (api.readoptions_create)() };
-        // SAFETY: takes nothing; the result is owned by the client.
-        let write = unsafe { (api.writeoptions_create)() };
+        // SAFETY: both functions are of the library of the open database.
+        let read = unsafe { Owned::create(api.readoptions_create, api.readoptions_destroy) };
+        // SAFETY: as above.
+        let write = unsafe { Owned::create(api.writeoptions_create, api.writeoptions_destroy) };
+        let is_synced = u8::from(durability == Durability::Sync);
         // SAFETY: `write` was just created.
-        unsafe { (api.writeoptions_set_sync)(write, u8::from(durability == Durability::Sync)) };
-        // SAFETY: takes nothing; the result is owned by the client.
-        let batch = unsafe { (api.writebatch_create)() };
+        unsafe { (api.writeoptions_set_sync)(write.handle, is_synced) };
+        // SAFETY: as above.
+        let batch = unsafe { Owned::create(api.writebatch_create, api.writebatch_destroy) };
         Self { api, database, read, write, batch }
     }
 
@@ -200,7 +202,7 @@ impl<'a> Client<'a> {
     /// The engine's message.
     #[inline]
     pub fn write_batch(&self, fill: impl FnOnce(*mut Batch)) -> Result<(), EngineError> {
-        let (database, write, batch) = (self.database, self.write, self.batch);
+        let (database, write, batch) = (self.database, self.write.handle, self.batch.handle);
         // SAFETY: the batch is owned.
         unsafe { (self.api.writebatch_clear)(batch) };
         fill(batch);
@@ -223,7 +225,7 @@ impl<'a> Client<'a> {
     ) -> Result<(), EngineError> {
         let api = self.api;
         // SAFETY: database and options live; the iterator is destroyed below.
-        let iter = unsafe { (api.create_iterator)(self.database, self.read) };
+        let iter = unsafe { (api.create_iterator)(self.database, self.read.handle) };
         let step = match direction {
             Direction::Forward => {
                 // SAFETY: the iterator lives, and the key is borrowed.
@@ -287,16 +289,5 @@ impl<'a> Client<'a> {
             unsafe { step(iter) };
         }
         left
-    }
-}
-
-impl Drop for Client<'_> {
-    fn drop(&mut self) {
-        // SAFETY: the batch is owned, and this is its last use.
-        unsafe { (self.api.writebatch_destroy)(self.batch) };
-        // SAFETY: the options are owned, and this is their last use.
-        unsafe { (self.api.writeoptions_destroy)(self.write) };
-        // SAFETY: the options are owned, and this is their last use.
-        unsafe { (self.api.readoptions_destroy)(self.read) };
     }
 }

@@ -12,6 +12,7 @@
 
 mod ffi_functions;
 mod ffi_loaded;
+mod ffi_owned;
 mod file;
 mod image;
 #[path = "ffi_level.rs"]
@@ -19,6 +20,7 @@ pub mod level;
 pub mod written;
 
 pub use ffi_loaded::{Loaded, identity, load_once};
+pub use ffi_owned::Owned;
 pub use file::{ImageFile, open_regular, read_regular, unreadable};
 pub use image::check_image;
 /// The loader's handle, for the code that [`functions!`] writes.

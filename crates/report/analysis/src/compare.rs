@@ -223,7 +223,7 @@ fn variant_runs(runs: &[RunRecord], experiment: &Experiment) -> Vec<VariantRuns>
         VariantRuns {
             name: variant.name.clone(),
             durability: variant.settings.durability,
-            planned,
+            planned: if experiment.is_left_out(&variant.name) { 0 } else { planned },
             recorded: count(own.len()),
             complete: count(own.iter().filter(|end| end.is_complete()).count()),
         }

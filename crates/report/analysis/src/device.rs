@@ -1,6 +1,8 @@
 //! Figures of a storage profile: medians, requests issued, saturation.
 
-use model::{Access, DeviceCell, DeviceRecord, DeviceTarget, IoSample, IoTest, IoTotals};
+use model::{
+    Access, DeviceCell, DeviceRecord, DeviceTarget, IoPattern, IoSample, IoTest, IoTotals,
+};
 use serde::Serialize;
 use stats::{Design, Effect, Interval, Spread, classify_difference, median};
 
@@ -116,19 +118,17 @@ pub fn saturations(figures: &[DeviceFigure]) -> Vec<Saturation> {
 
 /// Returns the requests of the test's own kind.
 fn own(test: IoTest, sample: &IoSample) -> Option<&IoTotals> {
-    match test {
-        IoTest::Fdatasync4k => sample.sync.as_ref(),
-        IoTest::RandWrite4k | IoTest::Write128k => sample.write.as_ref(),
-        IoTest::RandRead512 | IoTest::RandRead4k | IoTest::RandRead16k | IoTest::RandRw4k => {
-            sample.read.as_ref()
-        }
+    match test.pattern {
+        IoPattern::Fdatasync => sample.sync.as_ref(),
+        IoPattern::RandWrite | IoPattern::Write => sample.write.as_ref(),
+        IoPattern::RandRead | IoPattern::RandRw => sample.read.as_ref(),
     }
 }
 
 /// Returns the rate of each run.
 fn rates(cell: &DeviceCell) -> Vec<f64> {
     let rate = |sample: &IoSample| {
-        let writes = sample.write.as_ref().filter(|_| cell.test == IoTest::RandRw4k);
+        let writes = sample.write.as_ref().filter(|_| cell.test.pattern == IoPattern::RandRw);
         let writes_per_s = writes.map_or(0.0, |writes| writes.per_s);
         own(cell.test, sample).map(|totals| totals.per_s + writes_per_s)
     };
@@ -179,12 +179,10 @@ type Counted = fn(IoTest, &IoSample) -> Option<f64>;
 fn await_ns(test: IoTest, run: &IoSample) -> Option<f64> {
     const NS_PER_MS: f64 = 1e6;
     let issued = run.issued.as_ref()?;
-    let (ms, requests) = match test {
-        IoTest::Fdatasync4k => (issued.flush_ms?, issued.flushes?),
-        IoTest::RandWrite4k | IoTest::Write128k => (issued.write_ms, issued.writes),
-        IoTest::RandRead512 | IoTest::RandRead4k | IoTest::RandRead16k | IoTest::RandRw4k => {
-            (issued.read_ms, issued.reads)
-        }
+    let (ms, requests) = match test.pattern {
+        IoPattern::Fdatasync => (issued.flush_ms?, issued.flushes?),
+        IoPattern::RandWrite | IoPattern::Write => (issued.write_ms, issued.writes),
+        IoPattern::RandRead | IoPattern::RandRw => (issued.read_ms, issued.reads),
     };
     (requests > 0).then(|| ms as f64 * NS_PER_MS / requests as f64)
 }
@@ -192,12 +190,10 @@ fn await_ns(test: IoTest, run: &IoSample) -> Option<f64> {
 /// Returns the requests and bytes issued; of one direction, where the test has only one.
 fn issued(test: IoTest, run: &IoSample) -> Option<(u64, u64)> {
     let all = run.issued.as_ref()?;
-    Some(match test {
-        IoTest::RandRw4k => (all.reads + all.writes, all.read_bytes + all.write_bytes),
-        IoTest::RandRead512 | IoTest::RandRead4k | IoTest::RandRead16k => {
-            (all.reads, all.read_bytes)
-        }
-        IoTest::RandWrite4k | IoTest::Write128k | IoTest::Fdatasync4k => {
+    Some(match test.pattern {
+        IoPattern::RandRw => (all.reads + all.writes, all.read_bytes + all.write_bytes),
+        IoPattern::RandRead => (all.reads, all.read_bytes),
+        IoPattern::RandWrite | IoPattern::Write | IoPattern::Fdatasync => {
             (all.writes, all.write_bytes)
         }
     })
@@ -229,6 +225,7 @@ mod tests {
             mean_ns: 100_000.0,
             p50_ns: 90_000,
             p99_ns: 200_000,
+            ..IoTotals::default()
         };
         let issued = IssuedRequests {
             reads: 1000,
@@ -239,13 +236,13 @@ mod tests {
             write_bytes: 7_000_000,
             ..IssuedRequests::default()
         };
-        IoSample { read: Some(read), write: None, sync: None, issued: Some(issued) }
+        IoSample { read: Some(read), issued: Some(issued), ..IoSample::default() }
     }
 
     fn record(never_written: f64, factor: f64) -> DeviceRecord {
         let cell = |jobs: u32, per_s: f64| DeviceCell {
             access: Access::Direct,
-            test: IoTest::RandRead512,
+            test: "randread-512".parse().unwrap(),
             jobs,
             job_file: String::new(),
             samples: [0.98, 1.0, 1.01, 0.99, 1.02, 1.03]

@@ -1,10 +1,12 @@
 //! What a step requests from its device, against the device's measured profile.
 
-use model::{Access, DeviceRecord, Host, IoTest, Metric, RunRecord, StepRecord, metric};
+use model::{
+    Access, DeviceRecord, DeviceTarget, Host, IoTest, Metric, RunRecord, StepRecord, metric,
+};
 use serde::Serialize;
 use stats::median;
 
-use crate::comparison::StepComparison;
+use crate::comparison::{Comparison, StepComparison, VariantRuns};
 use crate::device::{DeviceFigure, device_figures, is_bogus};
 
 /// Share of a device's rate below which it is no limit worth a sentence.
@@ -16,6 +18,10 @@ const LARGE_BYTES: f64 = 8192.0;
 /// The rate of one kind of request, and what the device does at most.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StorageUse {
+    /// The step's name.
+    pub step: String,
+    /// Its clients.
+    pub clients: u32,
     /// The variant's name.
     pub variant: String,
     /// The test whose rate is the limit.
@@ -26,21 +32,48 @@ pub struct StorageUse {
     pub limit_per_s: f64,
     /// Jobs of the profile's rate.
     pub jobs: u32,
+    /// The rate as a share of the profile's.
+    pub share: f64,
 }
 
-impl StorageUse {
-    /// Returns the share of the device's rate.
-    pub fn share(&self) -> f64 {
-        self.per_s / self.limit_per_s
+/// The uses of an experiment's steps, against one profile.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StorageUses {
+    /// Identifier of the profile.
+    pub profile: String,
+    /// The uses, by step and variant.
+    pub uses: Vec<StorageUse>,
+}
+
+impl StorageUses {
+    /// Returns the uses of all steps and variants; `None` without a sound profile or a use.
+    pub fn of(
+        profiles: &[DeviceRecord],
+        host: &Host,
+        runs: &[RunRecord],
+        comparison: &Comparison,
+    ) -> Option<Self> {
+        let profile = profiles.iter().rfind(|one| is_profile_of(one, host))?;
+        let of_step = |step: &StepComparison| {
+            let variants = comparison.variants.iter();
+            let of = |of: &VariantRuns| storage_uses(profile, runs, step, &of.name);
+            variants.flat_map(of).collect::<Vec<StorageUse>>()
+        };
+        let uses: Vec<StorageUse> = comparison.steps.iter().flat_map(of_step).collect();
+        (!uses.is_empty()).then(|| Self { profile: profile.id.clone(), uses })
     }
 }
 
 /// Returns whether a profile is of the device that a host's runs used, and is not bogus.
 pub fn is_profile_of(profile: &DeviceRecord, host: &Host) -> bool {
-    let is_of_device = profile.target(Access::Direct).is_some_and(|target| {
-        target.device.is_some() && target.device == host.device && !is_bogus(target)
-    });
-    is_of_device && profile.host.fingerprint == host.fingerprint
+    target_on(profile, host).is_some_and(|target| !is_bogus(target))
+}
+
+/// Returns the file of a profile that lies on the device that a host's runs used.
+pub fn target_on<'a>(profile: &'a DeviceRecord, host: &Host) -> Option<&'a DeviceTarget> {
+    let target = profile.target(Access::Direct)?;
+    let is_of_device = target.device.is_some() && target.device == host.device;
+    (is_of_device && profile.host.fingerprint == host.fingerprint).then_some(target)
 }
 
 /// Returns the use of a step by a variant: of reads, and of syncs.
@@ -72,20 +105,24 @@ pub fn storage_uses(
         )
     });
     let is_large = read_bytes.is_some_and(|bytes| bytes >= LARGE_BYTES);
-    let reads = if is_large { IoTest::RandRead16k } else { IoTest::RandRead4k };
+    let reads = if is_large { IoTest::RANDREAD_16K } else { IoTest::RANDREAD_4K };
     let figures = device_figures(profile, None);
     let limits =
-        [(reads, rate(metric::DEVICE_READS)), (IoTest::Fdatasync4k, rate(metric::DEVICE_FLUSHES))];
+        [(reads, rate(metric::DEVICE_READS)), (IoTest::FDATASYNC_4K, rate(metric::DEVICE_FLUSHES))];
     let of_test = |(test, per_s): (IoTest, Option<f64>)| {
         let limit = at_depth(&figures, test, step.clients)?;
-        let used = StorageUse {
+        let per_s = per_s?;
+        let share = per_s / limit.per_s;
+        (share >= RELEVANT).then(|| StorageUse {
+            step: step.name.clone(),
+            clients: step.clients,
             variant: variant.to_owned(),
             test,
-            per_s: per_s?,
+            per_s,
             limit_per_s: limit.per_s,
             jobs: limit.jobs,
-        };
-        (used.share() >= RELEVANT).then_some(used)
+            share,
+        })
     };
     limits.into_iter().filter_map(of_test).collect()
 }
@@ -99,7 +136,7 @@ fn at_depth(figures: &[DeviceFigure], test: IoTest, clients: u32) -> Option<&Dev
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, DEVICE_SCHEMA, DeviceCell, DeviceTarget, IoSample, IoTotals};
+    use model::{Bytes, DEVICE_SCHEMA, DeviceCell, IoSample, IoTotals};
 
     use super::*;
     use crate::testing::{experiment, load, run};
@@ -107,15 +144,14 @@ mod tests {
 
     fn profile() -> DeviceRecord {
         let cell = |test: IoTest, jobs: u32, per_s: f64| {
-            let totals =
-                IoTotals { requests: 1, bytes: 0, per_s, mean_ns: 1.0, p50_ns: 1, p99_ns: 1 };
-            let sync = (test == IoTest::Fdatasync4k).then_some(totals);
+            let totals = IoTotals { requests: 1, per_s, ..IoTotals::default() };
+            let sync = (test == IoTest::FDATASYNC_4K).then_some(totals);
             DeviceCell {
                 access: Access::Direct,
                 test,
                 jobs,
                 job_file: String::new(),
-                samples: vec![IoSample { read: Some(totals), write: None, sync, issued: None }],
+                samples: vec![IoSample { read: Some(totals), sync, ..IoSample::default() }],
                 traced: None,
                 refusal: None,
             }
@@ -141,10 +177,10 @@ mod tests {
             run_s: 1,
             repetitions: 1,
             cells: vec![
-                cell(IoTest::RandRead4k, 1, 1000.0),
-                cell(IoTest::RandRead4k, 16, 8000.0),
-                cell(IoTest::RandRead16k, 1, 500.0),
-                cell(IoTest::Fdatasync4k, 4, 100.0),
+                cell(IoTest::RANDREAD_4K, 1, 1000.0),
+                cell(IoTest::RANDREAD_4K, 16, 8000.0),
+                cell(IoTest::RANDREAD_16K, 1, 500.0),
+                cell(IoTest::FDATASYNC_4K, 4, 100.0),
             ],
             untraced: None,
             steady: Vec::new(),
@@ -167,10 +203,10 @@ mod tests {
             compare(&runs, &experiment(&["a"], 1), "a", &NoiseHistory::default()).unwrap();
         let uses = storage_uses(&profile(), &runs, &compared.steps[0], "a");
         assert_eq!(uses.len(), 1, "no flush, no sentence: {uses:?}");
-        assert_eq!((uses[0].test, uses[0].jobs), (IoTest::RandRead4k, 1));
-        assert!((uses[0].share() - 0.61).abs() < 1e-9, "{uses:?}");
+        assert_eq!((uses[0].test, uses[0].jobs), (IoTest::RANDREAD_4K, 1));
+        assert!((uses[0].share - 0.61).abs() < 1e-9, "{uses:?}");
         let figures = device_figures(&profile(), None);
-        let jobs = |clients| at_depth(&figures, IoTest::RandRead4k, clients).map(|of| of.jobs);
+        let jobs = |clients| at_depth(&figures, IoTest::RANDREAD_4K, clients).map(|of| of.jobs);
         assert_eq!([jobs(1), jobs(2), jobs(64)], [Some(1), Some(16), Some(16)]);
     }
 

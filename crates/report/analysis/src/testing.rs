@@ -97,6 +97,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         answer: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
+        device: None,
         published: Vec::new(),
         variants: variants.iter().map(variant).collect(),
     }

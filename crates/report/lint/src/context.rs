@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use analysis::Comparison;
-use model::{Cell, Experiment, Host, RunRecord};
+use model::{Cell, DeviceRecord, Experiment, Host, RunRecord};
 
 use crate::facts::{Sample, samples};
 
@@ -49,6 +49,8 @@ pub struct ComparisonContext<'a> {
     pub runs: &'a [RunRecord],
     /// Their comparison.
     pub comparison: &'a Comparison,
+    /// Stored profiles of storage, oldest first.
+    pub profiles: &'a [DeviceRecord],
     /// Collected once for all rules.
     samples: OnceCell<Vec<Sample<'a>>>,
 }
@@ -61,7 +63,13 @@ impl<'a> ComparisonContext<'a> {
         runs: &'a [RunRecord],
         comparison: &'a Comparison,
     ) -> Self {
-        Self { experiment, hosts, runs, comparison, samples: OnceCell::new() }
+        Self { experiment, hosts, runs, comparison, profiles: &[], samples: OnceCell::new() }
+    }
+
+    /// Adds the stored profiles of storage.
+    #[must_use]
+    pub fn with_profiles(self, profiles: &'a [DeviceRecord]) -> Self {
+        Self { profiles, ..self }
     }
 
     /// Returns the sample behind each cell of the comparison.

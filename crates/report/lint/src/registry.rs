@@ -60,6 +60,8 @@ static RULES: &[&Rule] = &[
     &rule::a058_foreign_server::RULE,
     &rule::a059_paused::RULE,
     &rule::a060_ways::RULE,
+    &rule::a061_bound::RULE,
+    &rule::a062_never_written::RULE,
 ];
 
 /// Returns every rule, by code.

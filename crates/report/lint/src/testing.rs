@@ -6,8 +6,9 @@ use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Host, Limit, Metric, Nanos, OpKind, OpUnit,
-    Options, RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Access, Bytes, Cell, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability, Experiment,
+    Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, OpUnit, Options, RunRecord,
+    Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::rule::Rule;
@@ -19,6 +20,7 @@ pub(crate) fn host() -> Host {
         cpus: 4,
         memory_bytes: Bytes(16 << 30),
         clocksource: Some("tsc".to_owned()),
+        device: Some("vda".to_owned()),
         fingerprint: "sample_4cpu_16gib".to_owned(),
         ..Host::default()
     }
@@ -79,6 +81,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         answer: Vec::new(),
         margin: model::experiment::MARGIN_DEFAULT,
         waivers: Vec::new(),
+        device: None,
         published: Vec::new(),
         variants: variants.iter().map(variant).collect(),
     }
@@ -136,11 +139,62 @@ pub(crate) fn on_hosts(
     runs: &[RunRecord],
     hosts: &[&Host],
 ) -> Vec<(Severity, String)> {
+    with_profiles(rule, experiment, runs, (hosts, &[]))
+}
+
+/// The same with stored profiles of storage.
+pub(crate) fn with_profiles(
+    rule: &Rule,
+    experiment: &Experiment,
+    runs: &[RunRecord],
+    (hosts, profiles): (&[&Host], &[DeviceRecord]),
+) -> Vec<(Severity, String)> {
     let noise_history = analysis::NoiseHistory::default();
     let comparison = analysis::compare(runs, experiment, &experiment.base, &noise_history).unwrap();
     let context = ComparisonContext::of(experiment, hosts, runs, &comparison);
-    let own = check_comparison(&context).into_iter().filter(|one| one.code == rule.code);
+    let own = check_comparison(&context.with_profiles(profiles))
+        .into_iter()
+        .filter(|one| one.code == rule.code);
     own.map(|one| (one.severity, one.evidence)).collect()
+}
+
+/// A profile of `vda` on [`host`]: 1000 reads of 4 KiB a second with one job.
+pub(crate) fn profile(never_written: f64) -> DeviceRecord {
+    let totals = IoTotals { requests: 1000, per_s: 1000.0, ..IoTotals::default() };
+    let cell = DeviceCell {
+        access: Access::Direct,
+        test: IoTest::RANDREAD_4K,
+        jobs: 1,
+        job_file: String::new(),
+        samples: vec![IoSample { read: Some(totals), ..IoSample::default() }],
+        traced: None,
+        refusal: None,
+    };
+    let target = DeviceTarget {
+        path: "/data".to_owned(),
+        is_raw: false,
+        device: Some("vda".to_owned()),
+        filesystem: None,
+        size_bytes: Bytes::GIB,
+        never_written: Some(never_written),
+        never_written_by: String::new(),
+        queue: Vec::new(),
+    };
+    DeviceRecord {
+        schema: model::DEVICE_SCHEMA,
+        id: "sample".to_owned(),
+        created_at: String::new(),
+        assay_version: String::new(),
+        fio_version: String::new(),
+        host: host(),
+        targets: vec![target],
+        run_s: 1,
+        repetitions: 1,
+        cells: vec![cell],
+        untraced: None,
+        steady: Vec::new(),
+        is_complete: true,
+    }
 }
 
 /// Findings of one rule in runs of `a` and `b`, each step of `b` changed.

@@ -1,6 +1,8 @@
 //! Input of every report.
 
-use analysis::{Comparison, RateCurve, Scaling, StepComparison, rate_curves, scalability};
+use analysis::{
+    Comparison, RateCurve, Scaling, StepComparison, StorageUses, rate_curves, scalability,
+};
 use lint::LintFinding;
 use model::record::IntervalRecord;
 use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
@@ -23,6 +25,8 @@ pub struct ReportInput<'a> {
     pub comparison: &'a Comparison,
     /// Lint findings, the most severe first.
     pub findings: &'a [LintFinding],
+    /// How much of the device's rates the steps use; `None` where no profile is stored.
+    pub storage: Option<&'a StorageUses>,
 }
 
 /// A comparison with the runs, findings and curves behind it.

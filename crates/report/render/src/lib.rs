@@ -44,7 +44,7 @@ mod validity;
 pub use comparison::{
     CSV_COLUMNS, render_answer, render_comparison, render_metric, render_trade_offs,
 };
-pub use device::{render_device, render_device_page, render_devices, render_storage_uses};
+pub use device::{render_device, render_device_page, render_devices};
 pub use doctor::{doctor_script, render_doctor};
 pub use document::visible;
 pub use explain::render_explanations;

@@ -67,6 +67,9 @@ pub(crate) fn host_line(host: &Host) -> String {
 /// Returns number and size of the rows, and any cap on memory.
 fn data_line(experiment: &Experiment) -> String {
     let data = &experiment.data;
+    if let Some(device) = &experiment.device {
+        return format!("a file of {}", device.file_bytes());
+    }
     let rows = count(data.rows);
     let rows = format!("{rows} rows of {} + {} bytes", data.key_bytes, data.value_bytes);
     match experiment.memory_bytes {
@@ -77,6 +80,9 @@ fn data_line(experiment: &Experiment) -> String {
 
 /// Returns the durability class with its guarantee, or each class with its variants.
 fn durability_line(experiment: &Experiment) -> String {
+    if experiment.device.is_some() {
+        return "requests of fio to storage, without an engine".to_owned();
+    }
     let of_class = |class: &Durability| {
         let own = experiment.variants.iter().filter(|one| one.settings.durability == *class);
         own.map(|variant| variant.name.as_str()).collect::<Vec<_>>()

@@ -29,6 +29,7 @@ macro_rules! seed {
         include_bytes!(concat!("../../../../fuzz/seeds/", $path))
     };
 }
+pub(crate) use seed;
 
 impl Default for Files<'_> {
     fn default() -> Self {

@@ -11,6 +11,7 @@ mod address;
 mod archives;
 mod build;
 mod catalog;
+mod devices;
 mod history;
 mod plans;
 mod report;
@@ -19,10 +20,11 @@ mod report;
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("address", address::address),
     ("application", plans::application),
     ("artifact", build::artifact),
+    ("device", devices::device),
     ("experiment", plans::experiment),
     ("histogram", archives::histogram),
     ("history", history::history),

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use dynlib::Owned;
 use dynlib::level::{self, Database, c_text};
 use engine::EngineError;
 
@@ -18,15 +19,15 @@ const LAST: [u8; 16] = [0xff; 16];
 /// Options of a database with what they point to, owned.
 struct RawOptions {
     api: Api,
-    handle: *mut Options,
+    options: Owned<Options>,
     cache: *mut Cache,
     filter: *mut FilterPolicy,
 }
 
 impl RawOptions {
     fn new(api: Api, config: &Config) -> Result<Self, EngineError> {
-        // SAFETY: takes nothing; the result is owned by the value made here.
-        let handle = unsafe { (api.options_create)() };
+        // SAFETY: both functions are of one library.
+        let options = unsafe { Owned::create(api.options_create, api.options_destroy) };
         let bytes = config.number(BLOCK_CACHE)?;
         // SAFETY: takes a number; the result is owned by the value made here.
         let cache = unsafe { (api.cache_create_lru)(bytes) };
@@ -35,17 +36,20 @@ impl RawOptions {
             // SAFETY: takes a number; the result is owned by the value made here.
             bits => unsafe { (api.filterpolicy_create_bloom)(bits) },
         };
-        let options = Self { api, handle, cache, filter };
+        let options = Self { api, options, cache, filter };
         options.fill(config)?;
         Ok(options)
     }
 
     fn fill(&self, config: &Config) -> Result<(), EngineError> {
-        let (api, options) = (&self.api, self.handle);
-        // SAFETY: the options live.
-        unsafe { (api.options_set_create_if_missing)(options, 1) };
-        // SAFETY: the options live.
-        unsafe { (api.options_set_paranoid_checks)(options, config.switch(PARANOID_CHECKS)) };
+        let (api, options) = (&self.api, self.options.handle);
+        for (set, value) in [
+            (api.options_set_create_if_missing, 1),
+            (api.options_set_paranoid_checks, config.switch(PARANOID_CHECKS)),
+        ] {
+            // SAFETY: the options live.
+            unsafe { set(options, value) };
+        }
         for (set, name) in [
             (api.options_set_write_buffer_size, "write_buffer_size"),
             (api.options_set_max_file_size, "max_file_size"),
@@ -55,17 +59,16 @@ impl RawOptions {
             // SAFETY: the options live.
             unsafe { set(options, bytes) };
         }
-        for (set, name) in [
-            (api.options_set_max_open_files, "max_open_files"),
-            (api.options_set_block_restart_interval, "block_restart_interval"),
-        ] {
-            let count = config.number(name)?;
-            // SAFETY: the options live.
-            unsafe { set(options, count) };
-        }
+        // 0 is none and 1 is snappy.
         let compression = c_int::from(config.0.get(COMPRESSION) == Some("snappy"));
-        // SAFETY: the options live; 0 is none and 1 is snappy.
-        unsafe { (api.options_set_compression)(options, compression) };
+        for (set, value) in [
+            (api.options_set_max_open_files, config.number("max_open_files")?),
+            (api.options_set_block_restart_interval, config.number("block_restart_interval")?),
+            (api.options_set_compression, compression),
+        ] {
+            // SAFETY: the options live.
+            unsafe { set(options, value) };
+        }
         // SAFETY: the options live, and the cache as long as they do.
         unsafe { (api.options_set_cache)(options, self.cache) };
         if !self.filter.is_null() {
@@ -78,8 +81,6 @@ impl RawOptions {
 
 impl Drop for RawOptions {
     fn drop(&mut self) {
-        // SAFETY: the handle is owned and this is its last use.
-        unsafe { (self.api.options_destroy)(self.handle) };
         // SAFETY: the cache is owned, and the database that used it is closed.
         unsafe { (self.api.cache_destroy)(self.cache) };
         if !self.filter.is_null() {
@@ -114,7 +115,7 @@ impl Db {
         let options = RawOptions::new(api, config)?;
         let dir = c_text(dir.as_os_str().as_bytes())?;
         // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.
-        let open = |error| unsafe { (api.open)(options.handle, dir.as_ptr(), error) };
+        let open = |error| unsafe { (api.open)(options.options.handle, dir.as_ptr(), error) };
         let handle = level.call(open)?;
         Ok(Self { api, level, handle, _options: options })
     }

@@ -45,14 +45,14 @@ impl<'a> LevelSession<'a> {
         let client = unsafe { Client::new(&db.level, db.handle, durability) };
         let set_verify = db.api.readoptions_set_verify_checksums;
         // SAFETY: the client's options live.
-        unsafe { set_verify(client.read, config.switch(VERIFY_CHECKSUMS)) };
+        unsafe { set_verify(client.read.handle, config.switch(VERIFY_CHECKSUMS)) };
         Self { db, client, written }
     }
 
     #[inline]
     fn get(&self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
         let (api, level) = (&self.db.api, &self.db.level);
-        let (db, read) = (self.db.handle, self.client.read);
+        let (db, read) = (self.db.handle, self.client.read.handle);
         let (start, mut bytes) = (key.as_ptr().cast(), 0);
         // SAFETY: database and options live, the key is borrowed, and both results are locals.
         let get = |error| unsafe { (api.get)(db, read, start, key.len(), &raw mut bytes, error) };

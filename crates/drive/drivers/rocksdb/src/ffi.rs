@@ -21,9 +21,9 @@ dynlib::handles! {
 }
 
 /// Releases the operator's state.
-pub(crate) type Destructor = unsafe extern "C" fn(*mut c_void);
+pub(crate) type Destructor = extern "C" fn(*mut c_void);
 /// Returns the value of a key, its base (null when absent) and the operands, oldest first.
-pub(crate) type FullMerge = unsafe extern "C" fn(
+pub(crate) type FullMerge = extern "C" fn(
     *mut c_void,
     Text,
     usize,
@@ -32,24 +32,24 @@ pub(crate) type FullMerge = unsafe extern "C" fn(
     *const Text,
     *const usize,
     c_int,
-    *mut c_uchar,
-    *mut usize,
+    &mut c_uchar,
+    &mut usize,
 ) -> *mut c_char;
 /// Returns one operand for several of a key, oldest first.
-pub(crate) type PartialMerge = unsafe extern "C" fn(
+pub(crate) type PartialMerge = extern "C" fn(
     *mut c_void,
     Text,
     usize,
     *const Text,
     *const usize,
     c_int,
-    *mut c_uchar,
-    *mut usize,
+    &mut c_uchar,
+    &mut usize,
 ) -> *mut c_char;
 /// Frees what a merge returned.
-pub(crate) type DeleteValue = unsafe extern "C" fn(*mut c_void, *const c_char, usize);
+pub(crate) type DeleteValue = extern "C" fn(*mut c_void, *const c_char, usize);
 /// Returns the operator's name, which is stored with the database.
-pub(crate) type NameOf = unsafe extern "C" fn(*mut c_void) -> Text;
+pub(crate) type NameOf = extern "C" fn(*mut c_void) -> Text;
 
 dynlib::functions! {
     /// The functions of one library.
@@ -63,7 +63,6 @@ dynlib::functions! {
             column_family_handle_destroy: fn(*mut Family);
             options_create: fn() -> *mut OptionsHandle;
             options_destroy: fn(*mut OptionsHandle);
-            options_set_create_if_missing: fn(*mut OptionsHandle, c_uchar);
             options_set_merge_operator: fn(*mut OptionsHandle, *mut MergeOperator);
             mergeoperator_create: fn(
                 *mut c_void, Destructor, FullMerge, PartialMerge, DeleteValue, NameOf
@@ -86,7 +85,6 @@ dynlib::functions! {
             property_int: fn(*mut Database, Text, *mut u64) -> c_int;
             flushoptions_create: fn() -> *mut FlushOptions;
             flushoptions_destroy: fn(*mut FlushOptions);
-            flushoptions_set_wait: fn(*mut FlushOptions, c_uchar);
             flush: fn(*mut Database, *const FlushOptions, ErrorOut);
             readoptions_set_total_order_seek: fn(*mut ReadOptions, c_uchar);
             writeoptions_disable_WAL: fn(*mut WriteOptions, c_int);

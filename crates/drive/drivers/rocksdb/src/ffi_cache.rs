@@ -4,6 +4,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use dynlib::Owned;
 use engine::EngineError;
 
 use crate::cache::{BLOB_CACHE, CACHE, ObjectCache, Pools};
@@ -18,17 +19,16 @@ impl RawOptions {
             None => self.hyper_clock(wanted)?,
             Some(pools) => self.lru(wanted, pools)?,
         };
-        // SAFETY: takes nothing; the result is destroyed below.
-        let table = unsafe { (api.block_based_options_create)() };
+        let (create, destroy) = (api.block_based_options_create, api.block_based_options_destroy);
+        // SAFETY: both functions are of one library.
+        let table = unsafe { Owned::create(create, destroy) };
         // SAFETY: both were just created; the library shares the ownership of the cache.
-        unsafe { (api.block_based_options_set_block_cache)(table, cache) };
+        unsafe { (api.block_based_options_set_block_cache)(table.handle, cache) };
         // SAFETY: both live; the library copies the table options.
-        unsafe { (api.options_set_block_based_table_factory)(self.handle, table) };
-        // SAFETY: `table` is not used after this.
-        unsafe { (api.block_based_options_destroy)(table) };
+        unsafe { (api.options_set_block_based_table_factory)(self.handle(), table.handle) };
         if let (true, Some(set_blob_cache)) = (wanted.is_shared, api.options_set_blob_cache) {
             // SAFETY: both live; the library shares the ownership of the cache.
-            unsafe { set_blob_cache(self.handle, cache) };
+            unsafe { set_blob_cache(self.handle(), cache) };
         }
         // SAFETY: gives up our share of the cache; the options hold theirs.
         unsafe { (api.cache_destroy)(cache) };
@@ -81,16 +81,13 @@ impl RawOptions {
             let reason = "a block cache that blobs share needs RocksDB 7.5";
             return Err(EngineError::capability(BLOB_CACHE, reason));
         };
-        // SAFETY: takes nothing; the result is destroyed below.
-        let options = unsafe { create() };
+        // SAFETY: both functions are of one library.
+        let options = unsafe { Owned::create(create, destroy) };
         // SAFETY: `options` was just created.
-        unsafe { set_bytes(options, wanted.bytes) };
+        unsafe { set_bytes(options.handle, wanted.bytes) };
         // SAFETY: `options` was just created.
-        unsafe { set_bits(options, wanted.shard_bits) };
+        unsafe { set_bits(options.handle, wanted.shard_bits) };
         // SAFETY: `options` lives; the library copies it.
-        let cache = unsafe { create_cache(options) };
-        // SAFETY: `options` is not used after this.
-        unsafe { destroy(options) };
-        Ok(cache)
+        Ok(unsafe { create_cache(options.handle) })
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
+use dynlib::Owned;
 use dynlib::level::{Database, c_text};
 use engine::EngineError;
 
@@ -14,7 +15,7 @@ use crate::ffi::{Api, Family, OptionsHandle};
 /// Options of a database, owned.
 pub(crate) struct RawOptions {
     pub(crate) api: &'static Api,
-    pub(crate) handle: *mut OptionsHandle,
+    options: Owned<OptionsHandle>,
 }
 
 // SAFETY: the options are changed only through `&mut self`; reading them and their statistics
@@ -24,37 +25,33 @@ unsafe impl Send for RawOptions {}
 unsafe impl Sync for RawOptions {}
 
 impl RawOptions {
-    /// Returns the library's defaults, with `create_if_missing`.
+    /// Returns the library's defaults.
     pub(crate) fn new(api: &'static Api) -> Self {
-        // SAFETY: takes nothing; the result is owned by the value made here.
-        let handle = unsafe { (api.options_create)() };
-        // SAFETY: `handle` was just created.
-        unsafe { (api.options_set_create_if_missing)(handle, 1) };
-        Self { api, handle }
+        // SAFETY: both functions are of one library.
+        let options = unsafe { Owned::create(api.options_create, api.options_destroy) };
+        Self { api, options }
+    }
+
+    /// Returns the object, which lives as long as `self`.
+    pub(crate) fn handle(&self) -> *mut OptionsHandle {
+        self.options.handle
     }
 
     /// Turns the engine's statistics on.
     pub(crate) fn enable_statistics(&mut self) {
         // SAFETY: `handle` lives as long as `self`.
-        unsafe { (self.api.options_enable_statistics)(self.handle) };
+        unsafe { (self.api.options_enable_statistics)(self.handle()) };
     }
 
-    /// Returns these options, overridden by an option string.
+    /// Returns these options with `create_if_missing`, overridden by an option string.
     pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
-        let text = c_text(text.as_bytes())?;
+        let text = c_text(format!("create_if_missing=true;{text}").as_bytes())?;
         let new = Self::new(self.api);
         let parse = self.api.get_options_from_string;
         // SAFETY: both handles live, the text ends with zero, and `error` is a local of `call`.
-        let parsed = |error| unsafe { parse(self.handle, text.as_ptr(), new.handle, error) };
+        let parsed = |error| unsafe { parse(self.handle(), text.as_ptr(), new.handle(), error) };
         self.api.level.call(parsed)?;
         Ok(new)
-    }
-}
-
-impl Drop for RawOptions {
-    fn drop(&mut self) {
-        // SAFETY: the handle is owned and this is its last use.
-        unsafe { (self.api.options_destroy)(self.handle) };
     }
 }
 
@@ -82,7 +79,7 @@ impl Db {
         has_family: bool,
     ) -> Result<Self, EngineError> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
-        let (all, path, mut family) = (options.handle, dir.as_ptr(), ptr::null_mut());
+        let (all, path, mut family) = (options.handle(), dir.as_ptr(), ptr::null_mut());
         let (names, each) = ([c"default".as_ptr()], [all.cast_const()]);
         let (names, each) = (names.as_ptr(), each.as_ptr());
         let handle = api.level.call(|error| match has_family {
@@ -99,7 +96,7 @@ impl Db {
     /// Returns the statistics text; `None` when statistics are off.
     pub(crate) fn statistics(&self) -> Option<String> {
         // SAFETY: the options live as long as `self`; the caller frees the text.
-        let text = unsafe { (self.api.options_statistics_get_string)(self.options.handle) };
+        let text = unsafe { (self.api.options_statistics_get_string)(self.options.handle()) };
         // SAFETY: the library returned the text for its caller to free.
         unsafe { self.api.level.take_text(text) }
     }
@@ -121,16 +118,12 @@ impl Db {
 
     /// Flushes the memtables to level 0 and waits.
     pub(crate) fn flush(&self) -> Result<(), EngineError> {
-        // SAFETY: takes nothing; the result is destroyed below.
-        let options = unsafe { (self.api.flushoptions_create)() };
-        // SAFETY: `options` was just created.
-        unsafe { (self.api.flushoptions_set_wait)(options, 1) };
+        let (create, destroy) = (self.api.flushoptions_create, self.api.flushoptions_destroy);
+        // SAFETY: both functions are of one library. A flush waits by default.
+        let options = unsafe { Owned::create(create, destroy) };
         // SAFETY: the database is open, the options live, and `error` is a local of `call`.
-        let flush = |error| unsafe { (self.api.flush)(self.handle, options, error) };
-        let flushed = self.api.level.call(flush);
-        // SAFETY: `options` is not used after this.
-        unsafe { (self.api.flushoptions_destroy)(options) };
-        flushed
+        let flush = |error| unsafe { (self.api.flush)(self.handle, options.handle, error) };
+        self.api.level.call(flush)
     }
 
     /// Compacts every level and waits.

@@ -17,18 +17,18 @@ impl RawOptions {
         let operator =
             unsafe { create(ptr::null_mut(), destroy, full_merge, partial_merge, free, name) };
         // SAFETY: both handles live, and the options take over the operator.
-        unsafe { (self.api.options_set_merge_operator)(self.handle, operator) };
+        unsafe { (self.api.options_set_merge_operator)(self.handle(), operator) };
     }
 }
 
-unsafe extern "C" fn destroy(_state: *mut c_void) {}
+extern "C" fn destroy(_state: *mut c_void) {}
 
-unsafe extern "C" fn name(_state: *mut c_void) -> Text {
+extern "C" fn name(_state: *mut c_void) -> Text {
     c"assay.parts_of_values".as_ptr()
 }
 
-/// Frees what [`handed_over`] returned.
-unsafe extern "C" fn free(_state: *mut c_void, value: *const c_char, bytes: usize) {
+/// Frees what [`hand_over`] returned.
+extern "C" fn free(_state: *mut c_void, value: *const c_char, bytes: usize) {
     let value = ptr::slice_from_raw_parts_mut(value.cast::<u8>().cast_mut(), bytes);
     // SAFETY: pointer and length are those of the box that was handed over.
     drop(unsafe { Box::from_raw(value) });
@@ -36,40 +36,30 @@ unsafe extern "C" fn free(_state: *mut c_void, value: *const c_char, bytes: usiz
 
 /// Returns the operands that the library passes, oldest first.
 ///
-/// # Safety
 /// Both arrays have `count` entries, and the operands live through the callback.
-unsafe fn operands<'o>(
+fn operands<'o>(
     starts: *const Text,
     lengths: *const usize,
     count: c_int,
 ) -> impl Iterator<Item = &'o [u8]> {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: as this function requires of its caller.
+    // SAFETY: the library passes arrays of `count` entries.
     let starts = unsafe { slice::from_raw_parts(starts, count) };
-    // SAFETY: as this function requires of its caller.
+    // SAFETY: as above.
     let lengths = unsafe { slice::from_raw_parts(lengths, count) };
-    // SAFETY: as this function requires of its caller.
+    // SAFETY: each is an operand of that length.
     starts.iter().zip(lengths).map(|(start, bytes)| unsafe { bytes_of(*start, *bytes) })
 }
 
 /// Hands a value over to the library, which gives it back to [`free`]; an empty one on failure.
-///
-/// # Safety
-/// Both places are the library's, to be written.
-unsafe fn handed_over(
-    value: Option<Vec<u8>>,
-    is_done: *mut c_uchar,
-    length: *mut usize,
-) -> *mut c_char {
-    // SAFETY: as this function requires of its caller.
-    unsafe { *is_done = c_uchar::from(value.is_some()) };
+fn hand_over(value: Option<Vec<u8>>, is_done: &mut c_uchar, length: &mut usize) -> *mut c_char {
+    *is_done = c_uchar::from(value.is_some());
     let value = value.unwrap_or_default().into_boxed_slice();
-    // SAFETY: as this function requires of its caller.
-    unsafe { *length = value.len() };
+    *length = value.len();
     Box::into_raw(value).cast()
 }
 
-unsafe extern "C" fn full_merge(
+extern "C" fn full_merge(
     _state: *mut c_void,
     _key: Text,
     _key_bytes: usize,
@@ -78,29 +68,25 @@ unsafe extern "C" fn full_merge(
     starts: *const Text,
     lengths: *const usize,
     count: c_int,
-    is_done: *mut c_uchar,
-    length: *mut usize,
+    is_done: &mut c_uchar,
+    length: &mut usize,
 ) -> *mut c_char {
     // SAFETY: the library passes the value, or null when there is none.
     let base = (!base.is_null()).then(|| unsafe { bytes_of(base, base_bytes) });
-    // SAFETY: the library passes arrays of `count` entries.
-    let value = apply(base, unsafe { operands(starts, lengths, count) });
-    // SAFETY: the library passes both places.
-    unsafe { handed_over(value, is_done, length) }
+    let value = apply(base, operands(starts, lengths, count));
+    hand_over(value, is_done, length)
 }
 
-unsafe extern "C" fn partial_merge(
+extern "C" fn partial_merge(
     _state: *mut c_void,
     _key: Text,
     _key_bytes: usize,
     starts: *const Text,
     lengths: *const usize,
     count: c_int,
-    is_done: *mut c_uchar,
-    length: *mut usize,
+    is_done: &mut c_uchar,
+    length: &mut usize,
 ) -> *mut c_char {
-    // SAFETY: the library passes arrays of `count` entries.
-    let operand = combine(unsafe { operands(starts, lengths, count) });
-    // SAFETY: the library passes both places.
-    unsafe { handed_over(operand, is_done, length) }
+    let operand = combine(operands(starts, lengths, count));
+    hand_over(operand, is_done, length)
 }

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use dynlib::Owned;
+
 use crate::ffi::{Api, PerfHandle};
 use crate::perf::Counted;
 
@@ -19,14 +21,18 @@ const PUBLISH_EVERY: u32 = 64;
 
 /// Sets the calling thread's counting level for a session that counts nothing.
 pub(crate) fn disable(api: &Api) {
+    set_level(api, DISABLE);
+}
+
+fn set_level(api: &Api, level: i32) {
     // SAFETY: sets a thread-local number.
-    unsafe { (api.set_perf_level)(DISABLE) };
+    unsafe { (api.set_perf_level)(level) };
 }
 
 /// The perf context of the thread that made it.
 pub(crate) struct PerfContext {
     api: &'static Api,
-    handle: *mut PerfHandle,
+    handle: Owned<PerfHandle>,
     counted: Arc<Counted>,
     operations: u32,
 }
@@ -34,12 +40,11 @@ pub(crate) struct PerfContext {
 impl PerfContext {
     /// Starts counting for the calling thread from 0, into `counted`.
     pub(crate) fn new(api: &'static Api, counted: Arc<Counted>) -> Self {
-        // SAFETY: sets a thread-local number.
-        unsafe { (api.set_perf_level)(ENABLE_COUNT) };
-        // SAFETY: takes nothing; the result is owned by the value made here.
-        let handle = unsafe { (api.perfcontext_create)() };
-        // SAFETY: `handle` was just created, on this thread.
-        unsafe { (api.perfcontext_reset)(handle) };
+        set_level(api, ENABLE_COUNT);
+        // SAFETY: both functions are of one library.
+        let handle = unsafe { Owned::create(api.perfcontext_create, api.perfcontext_destroy) };
+        // SAFETY: it was just created, on this thread.
+        unsafe { (api.perfcontext_reset)(handle.handle) };
         Self { api, handle, counted, operations: 0 }
     }
 
@@ -57,14 +62,12 @@ impl PerfContext {
         // SAFETY: the handle lives; the raw pointer in it keeps the value on its thread. A number
         // that the release does not know reads 0.
         self.counted
-            .publish(|number| unsafe { (self.api.perfcontext_metric)(self.handle, number) });
+            .publish(|number| unsafe { (self.api.perfcontext_metric)(self.handle.handle, number) });
     }
 }
 
 impl Drop for PerfContext {
     fn drop(&mut self) {
         self.publish();
-        // SAFETY: the handle is owned, and this is its last use.
-        unsafe { (self.api.perfcontext_destroy)(self.handle) };
     }
 }

@@ -78,10 +78,10 @@ impl<'a> RocksSession<'a> {
         // SAFETY: the database is borrowed for as long.
         let client = unsafe { Client::new(&api.level, db.handle, durability) };
         // SAFETY: the options live. Without it a scan with a prefix extractor misses rows.
-        unsafe { (api.readoptions_set_total_order_seek)(client.read, 1) };
+        unsafe { (api.readoptions_set_total_order_seek)(client.read.handle, 1) };
         let has_no_wal = i32::from(durability == Durability::None);
         // SAFETY: the client's options live.
-        unsafe { (api.writeoptions_disable_WAL)(client.write, has_no_wal) };
+        unsafe { (api.writeoptions_disable_WAL)(client.write.handle, has_no_wal) };
         Self {
             db,
             client,
@@ -121,7 +121,7 @@ impl<'a> RocksSession<'a> {
         take: impl FnOnce(&[u8]) -> R,
     ) -> Result<Option<R>, EngineError> {
         self.count();
-        let (api, db, read) = (self.db.api, self.db.handle, self.client.read);
+        let (api, db, read) = (self.db.api, self.db.handle, self.client.read.handle);
         let (start, bytes) = (key.as_ptr().cast(), key.len());
         // SAFETY: database and options live, the key is borrowed; `error` is a local of `call`.
         let get = |error| unsafe { (api.get_pinned)(db, read, start, bytes, error) };
@@ -180,7 +180,7 @@ impl<'a> RocksSession<'a> {
     fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
         self.count();
         let api = self.db.api;
-        let (db, read, family) = (self.db.handle, self.client.read, self.db.family);
+        let (db, read, family) = (self.db.handle, self.client.read.handle, self.db.family);
         let arrays = &mut self.arrays;
         arrays.fill(keys);
         let (count, starts, sizes) = (keys.len(), arrays.keys.as_ptr(), arrays.key_bytes.as_ptr());

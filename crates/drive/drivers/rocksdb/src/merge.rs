@@ -23,7 +23,7 @@ pub(crate) fn encode(operand: &mut Vec<u8>, offset: Option<u32>, bytes: &[u8]) {
 /// Applies operands, oldest first, to a value; returns `None` when one is none of ours.
 ///
 /// An absent value is an empty one. A replacement beyond the end is left out: it was written
-/// without a look at the value, and a row that cannot be read would be worse.
+/// without reading the value, and a row that cannot be read would be worse.
 pub(crate) fn apply<'o>(
     base: Option<&[u8]>,
     operands: impl Iterator<Item = &'o [u8]>,

@@ -139,7 +139,7 @@ fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<(), Eng
     })
 }
 
-/// Reads bytes of a value, which SQLite cuts out of it.
+/// Reads bytes of a value, which SQLite copies out of it.
 fn get_part(
     statement: &mut Statement,
     key: &[u8],

@@ -36,7 +36,7 @@ const IO_BOUND_READS: f64 = 0.05;
 
 /// The intended place of a workload's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Intent {
+pub(super) enum Intent {
     /// In the engine's cache.
     Engine,
     /// In the page cache.
@@ -45,7 +45,7 @@ enum Intent {
     Storage,
 }
 
-fn intent(experiment: &Experiment) -> Option<Intent> {
+pub(super) fn intent(experiment: &Experiment) -> Option<Intent> {
     match experiment.workload.as_deref()? {
         "byrx" => Some(Intent::Engine),
         "byos" => Some(Intent::System),

@@ -6,7 +6,7 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A007,
     name: "page cache on one side",
-    trigger: "some variants use direct IO and others do not",
+    trigger: "some variants use direct IO and others do not, in an experiment on engines",
     why: "The page cache is a second cache, of all the memory that is left: reading through it \
           reads storage less often.",
     remedy: "use direct IO in all variants or in none, or waive A007 when that is the question",
@@ -19,7 +19,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let variants = &context.experiment.variants;
     let direct = variants.iter().filter(|variant| variant.settings.direct_io).count();
     let evidence = format!("{direct} of {} variants use direct IO", variants.len());
-    if (1..variants.len()).contains(&direct) {
+    // Of storage, the page cache is the question.
+    if context.experiment.device.is_none() && (1..variants.len()).contains(&direct) {
         vec![Observation::new(evidence)]
     } else {
         Vec::new()

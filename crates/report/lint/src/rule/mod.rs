@@ -59,6 +59,8 @@ pub(crate) mod a057_same_cpu;
 pub(crate) mod a058_foreign_server;
 pub(crate) mod a059_paused;
 pub(crate) mod a060_ways;
+pub(crate) mod a061_bound;
+pub(crate) mod a062_never_written;
 mod define;
 mod observation;
 

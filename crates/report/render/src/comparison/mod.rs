@@ -28,4 +28,4 @@ pub use metric::render_metric;
 pub(crate) use section::Section;
 pub(crate) use tables::{REQUESTS, absolute, relative, runs_table};
 pub use trade_offs::render_trade_offs;
-pub(crate) use trade_offs::trade_offs;
+pub(crate) use trade_offs::{TRADE_OFFS, trade_offs};

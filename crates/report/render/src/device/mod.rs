@@ -8,4 +8,4 @@ mod uses;
 pub use list::render_devices;
 pub use page::render_device_page;
 pub use render::render_device;
-pub use uses::render_storage_uses;
+pub(crate) use uses::storage_uses;

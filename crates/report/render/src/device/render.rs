@@ -302,11 +302,12 @@ mod tests {
             let run = |of: f64| {
                 let totals = IoTotals {
                     requests: 1000,
-                    bytes: 1000 * test.block_bytes(),
+                    bytes: 1000 * u64::from(test.block_bytes),
                     per_s: of * per_s * f64::from(jobs).sqrt(),
                     mean_ns: 1.2e5,
                     p50_ns: 100_000,
                     p99_ns: 900_000,
+                    ..IoTotals::default()
                 };
                 let issued = IssuedRequests {
                     reads: 1001,
@@ -314,8 +315,8 @@ mod tests {
                     read_ms: 90,
                     ..IssuedRequests::default()
                 };
-                let sync = (test == IoTest::Fdatasync4k).then_some(totals);
-                IoSample { read: Some(totals), write: None, sync, issued: Some(issued) }
+                let sync = (test == IoTest::FDATASYNC_4K).then_some(totals);
+                IoSample { read: Some(totals), sync, issued: Some(issued), ..IoSample::default() }
             };
             DeviceCell {
                 access: Access::Direct,
@@ -332,8 +333,9 @@ mod tests {
         };
         let refused = DeviceCell {
             samples: Vec::new(),
+            traced: None,
             refusal: Some("Invalid argument".to_owned()),
-            ..cell(IoTest::RandRead512, 1)
+            ..cell("randread-512".parse().unwrap(), 1)
         };
         let target = DeviceTarget {
             path: "/data".to_owned(),
@@ -356,9 +358,9 @@ mod tests {
             run_s: 2,
             repetitions: 6,
             cells: vec![
-                cell(IoTest::RandRead4k, 1),
-                cell(IoTest::RandRead4k, 4),
-                cell(IoTest::Fdatasync4k, 1),
+                cell(IoTest::RANDREAD_4K, 1),
+                cell(IoTest::RANDREAD_4K, 4),
+                cell(IoTest::FDATASYNC_4K, 1),
                 refused,
             ],
             untraced: None,

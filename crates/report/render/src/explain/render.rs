@@ -1,12 +1,13 @@
 //! Explanations as text, Markdown and JSON.
 
-use analysis::Explanation;
 use analysis::explain::{Rule, Rung};
+use analysis::{Explanation, StorageUses};
 use model::Label;
 use serde::Serialize;
 
 use super::account::table;
 use super::sentence::{headline, sentences};
+use crate::device::storage_uses;
 use crate::document::{Document, Part, Table, json};
 use crate::format::{Format, Style};
 use crate::input::Compared;
@@ -18,16 +19,20 @@ use crate::trust;
 /// There is no CSV form: text takes its place.
 pub fn render_explanations(
     compared: &Compared<'_>,
-    explanations: &[Explanation],
+    (explanations, storage): (&[Explanation], Option<&StorageUses>),
     format: Format,
     style: Style,
 ) -> String {
     if format == Format::Json {
         let (experiment, label) = (compared.meta, compared.label);
-        return json(&Data { experiment, label, explanations });
+        return json(&Data { experiment, label, explanations, storage });
     }
     let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
     blocks(compared, explanations).into_iter().for_each(|block| document.add(block.parts()));
+    if let Some(storage) = storage {
+        document.add([Part::Heading(2, "Storage".to_owned())]);
+        document.add(storage_uses(storage));
+    }
     document.render(format, style)
 }
 
@@ -36,6 +41,9 @@ struct Data<'a> {
     experiment: &'a Meta,
     label: Label,
     explanations: &'a [Explanation],
+    /// Absent without a stored profile of the device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage: Option<&'a StorageUses>,
 }
 
 /// The explanation of one step.

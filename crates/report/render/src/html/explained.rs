@@ -1,12 +1,22 @@
 //! Each variant's largest difference explained, the others folded.
 
+use crate::device::storage_uses;
 use crate::document::Part;
 use crate::explain::{Block, chosen};
 use crate::input::{Compared, ReportInput};
 use crate::trust::many;
 
-/// Returns the section; nothing where no difference is established.
+/// Returns the section: differences that are established, and use of the device.
 pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
+    let mut parts = differences(input, compared);
+    if let Some(storage) = input.storage {
+        parts.push(Part::Heading(3, "Use of the device".to_owned()));
+        parts.extend(storage_uses(storage));
+    }
+    parts
+}
+
+fn differences(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let chosen = chosen(input, compared);
     if chosen.is_empty() {
         return Vec::new();

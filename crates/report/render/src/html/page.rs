@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
 use super::{answer, explained, fold, how, memory, method, shape};
-use crate::comparison::{problems, trade_offs};
+use crate::comparison::{TRADE_OFFS, problems, trade_offs};
 use crate::document::{self, Document, Part, visible};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
@@ -116,7 +116,7 @@ fn sections(
         ("explained", "Explained", explained::section(input, compared)),
         ("evidence", "More evidence", figures(pictures.more)),
         ("costs", "What it costs", figures(pictures.costs)),
-        ("trade-offs", "Reads, writes, space and cache", trade_offs(compared)),
+        ("trade-offs", TRADE_OFFS, trade_offs(compared)),
         ("shape", "Shape of the trees", shape::section(input)),
         ("memory", "Memory", memory::section(input)),
         ("how", "How it was done", how),

@@ -1,5 +1,7 @@
 //! Throughput and response time of storage by number of jobs.
 
+use std::collections::BTreeSet;
+
 use analysis::{DeviceFigure, saturations};
 use maud::{Markup, html};
 use model::{Access, IoTest, Unit};
@@ -28,7 +30,8 @@ struct Curves {
 pub(crate) fn device_pictures(figures: &[DeviceFigure]) -> Vec<Picture> {
     let saturations = saturations(figures);
     let has_several = |test: &IoTest| saturations.iter().any(|one| one.test == *test);
-    let tests: Vec<IoTest> = IoTest::ALL.into_iter().filter(has_several).collect();
+    let known: BTreeSet<IoTest> = figures.iter().map(|of| of.test).collect();
+    let tests: Vec<IoTest> = known.into_iter().filter(has_several).collect();
     if tests.is_empty() {
         return Vec::new();
     }

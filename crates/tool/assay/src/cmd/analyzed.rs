@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Comparison, NoiseCell, NoiseHistory, compare, noise_cells};
+use analysis::{Comparison, NoiseCell, NoiseHistory, StorageUses, compare, noise_cells};
 use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
@@ -27,6 +27,8 @@ pub(crate) struct Analyzed {
     pub(crate) comparison: Comparison,
     /// The findings, most severe first.
     pub(crate) findings: Vec<LintFinding>,
+    /// How much of the device's rates the steps use, where its profile is stored.
+    pub(crate) storage: Option<StorageUses>,
 }
 
 /// Compares the runs of `experiment` with `base` and checks every rule.
@@ -41,9 +43,18 @@ pub(crate) fn analyze(
 ) -> Result<Analyzed> {
     let mut comparison =
         compare(runs, experiment, base, &earlier(results, hosts, runs)).into_report()?;
-    let findings = check_comparison(&ComparisonContext::of(experiment, hosts, runs, &comparison));
+    let (profiles, _) = results.devices();
+    let context = ComparisonContext::of(experiment, hosts, runs, &comparison);
+    let findings = check_comparison(&context.with_profiles(&profiles));
     block_verdicts(&mut comparison, &findings);
-    Ok(Analyzed { comparison, findings })
+    // Of storage itself, each use is the whole.
+    let storage = match hosts {
+        [host] if experiment.device.is_none() => {
+            StorageUses::of(&profiles, host, runs, &comparison)
+        }
+        _ => None,
+    };
+    Ok(Analyzed { comparison, findings, storage })
 }
 
 /// Returns the noise of the newest other experiments on the same machine.

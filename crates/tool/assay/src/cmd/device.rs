@@ -1,15 +1,19 @@
 //! `assay device`: what storage does, measured with fio.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use archive::Results;
 use miette::{Result, miette};
-use model::DeviceRecord;
+use model::{Bytes, DeviceRecord};
+use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
+use runner::Interrupt;
 
 use super::device_options::Measure;
-use super::storage;
+use super::storage::{self, Storage};
+use super::storage_steady::until_steady;
+use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -82,12 +86,35 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         None => {
             args.measure.check()?;
             results.check_writable().into_report()?;
-            let record = storage::measure(&args.measure, &results, ui)?;
+            let record = measure(&args.measure, &results, ui)?;
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
             Ok(if record.is_complete { code } else { ExitCode::FAILURE })
         }
     }
+}
+
+/// Measures, and returns the profile.
+fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<DeviceRecord> {
+    let interrupt = Interrupt::default();
+    let raised = interrupt.clone();
+    ctrlc::set_handler(move || raised.raise()).into_report()?;
+    let host = super::run::host(args.path.as_deref().unwrap_or(Path::new("/")));
+    let mut storage = Storage::open(args.request(), &host, interrupt)?;
+    if let Some(limit) = args.steady.write_limit {
+        return until_steady((&storage, results), host, limit, ui);
+    }
+    let checked = args.experiment()?;
+    let room = Room { free: Bytes(u64::MAX), floor: args.disk_floor };
+    let plan = plan::expand(checked.experiment, &Program::default(), room)?;
+    storage.make_file(&plan.experiment)?;
+    let builds = storage.identities(&plan.experiment);
+    let manifest = super::run::manifest(plan, host, builds);
+    let dir = results.create(&manifest).into_report()?;
+    storage::run_cells(&mut storage, (&dir, &manifest), results, ui)?;
+    let (profiles, _) = results.devices();
+    let found = profiles.into_iter().find(|profile| profile.id == manifest.id);
+    found.ok_or_else(|| miette!("interrupted before anything was measured"))
 }
 
 /// Returns the stored profiles; names the files that cannot be read.

@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 
 use miette::{Result, miette};
 use model::units::parse_size;
-use model::{Access, Bytes, IoTest};
+use model::{Access, Bytes, IoTest, whole};
+use plan::{Checked, Machine, Overrides};
+
+use super::storage::Request;
+use crate::catalog::Program;
 
 /// Numbers of jobs. Source: [Callaghan 2022-11-18].
 const JOBS: [&str; 8] = ["1", "2", "4", "8", "16", "32", "48", "64"];
@@ -67,6 +71,86 @@ pub(crate) struct Steady {
 }
 
 impl Measure {
+    /// Returns the storage to measure.
+    pub(crate) fn request(&self) -> Request {
+        Request {
+            parent: self.path.clone(),
+            raw: self.raw.clone(),
+            may_write_raw: self.destroy.is_some(),
+            range: self.size,
+            disk_floor: self.disk_floor,
+        }
+    }
+
+    /// Returns the experiment that the arguments are short for.
+    pub(crate) fn experiment(&self) -> Result<Checked> {
+        let is_there = |access: &Access| match access {
+            Access::Raw => self.raw.is_some(),
+            Access::Direct | Access::Buffered => self.path.is_some(),
+        };
+        let is_wanted =
+            |access: &Access| self.accesses.is_empty() || self.accesses.contains(access);
+        let accesses = Access::ALL.into_iter().filter(is_there).filter(is_wanted);
+        let accesses: Vec<Access> = accesses.collect();
+        let mut tests =
+            if self.tests.is_empty() { IoTest::PROFILE.into() } else { self.tests.clone() };
+        tests.sort_unstable();
+        tests.dedup();
+        let mut jobs = self.jobs.clone();
+        jobs.sort_unstable();
+        jobs.dedup();
+        let may_run = |(access, test): (Access, IoTest)| {
+            access != Access::Raw || self.destroy.is_some() || test.is_read_only()
+        };
+        let pairs = accesses.iter().flat_map(|access| tests.iter().map(|test| (*access, *test)));
+        let cells = pairs.filter(|pair| may_run(*pair)).count() * jobs.len();
+        let names = |texts: Vec<String>| format!("{texts:?}");
+        let lines = [
+            ("tests", names(tests.iter().map(IoTest::to_string).collect())),
+            ("access", names(accesses.iter().map(Access::to_string).collect())),
+            ("duration", format!("\"{}s\"", self.run_seconds(cells as u64)?)),
+            ("fill", (!self.no_fill).to_string()),
+        ];
+        let raw = self.raw.as_ref().map(|raw| ("raw", format!("{:?}", raw.display().to_string())));
+        let size = self.size.map(|size| ("file_size", size.0.to_string()));
+        let device: Vec<String> = lines
+            .into_iter()
+            .chain(raw)
+            .chain(size)
+            .map(|(key, text)| format!("{key} = {text}"))
+            .collect();
+        let text = format!(
+            "[experiment]\nname = \"storage\"\nquestion = \"What does this storage do?\"\n\
+             [device]\n{}\n[factors]\nclients = {jobs:?}\nrepetitions = {}\n",
+            device.join("\n"),
+            self.repetitions
+        );
+        let machine = Machine { cpus: 1, memory_bytes: Bytes(0), free_bytes: Bytes(0) };
+        let overrides = Overrides::default();
+        Ok(plan::load("assay device", &text, &overrides, &Program::default(), machine)?)
+    }
+
+    /// Returns the length of a run, so that all fit into the time given.
+    fn run_seconds(&self, cells: u64) -> Result<u64> {
+        let runs = cells * u64::from(self.repetitions);
+        if runs == 0 {
+            return Err(miette!(
+                help = "a raw device is only read without --destroy; --access direct and buffered \
+                        need --path, raw needs --raw",
+                "no test is left of these"
+            ));
+        }
+        match whole(self.minutes * 60.0) / runs {
+            0 => Err(miette!(
+                help = "give more --minutes, or fewer --jobs, --test, --access or --repetitions",
+                "{runs} runs of a second at least do not fit into {} min: they take {}",
+                self.minutes,
+                runs.div_ceil(60)
+            )),
+            seconds => Ok(seconds),
+        }
+    }
+
     /// Checks the arguments, and requests consent before many bytes are written.
     pub(crate) fn check(&self) -> Result<()> {
         let Some(storage) = self.path.as_ref().or(self.raw.as_ref()) else {

@@ -3,14 +3,12 @@
 use std::process::ExitCode;
 
 use analysis::explain::Question;
-use analysis::{
-    Comparison, Explanation, StepComparison, StorageUse, explain, is_profile_of, storage_uses,
-};
+use analysis::{Comparison, Explanation, StepComparison, StorageUse, StorageUses, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
-use model::{Experiment, Host, RunRecord};
-use render::{Compared, Format, Meta, render_explanations, render_storage_uses};
+use model::Experiment;
+use render::{Compared, Format, Meta, render_explanations};
 
 use super::analyzed::analyze;
 use super::steady::Window;
@@ -67,6 +65,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let runs = Window::default().runs(&dir, &manifest)?;
     let analyzed = analyze(experiment, &[&manifest.host], &runs, &args.a, &results)?;
     let steps = steps(args, &analyzed.comparison)?;
+    let storage = storage_of(args, analyzed.storage, &steps);
     let findings = findings_of(args, analyzed.findings);
     let blocking = |step: &StepComparison| -> Vec<String> {
         let concerns = |found: &&LintFinding| {
@@ -101,33 +100,23 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let meta = Meta::of(&manifest);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
-    ui.rendered(&render_explanations(&compared, &explanations, args.format, ui.style()));
-    // JSON is one value.
-    if args.format != Format::Json {
-        print_storage_uses(args, &results, (&manifest.host, &runs, &steps), ui);
-    }
+    let explained = (&explanations[..], storage.as_ref());
+    ui.rendered(&render_explanations(&compared, explained, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints how much of the device's rates the variants use, where its profile is known.
-fn print_storage_uses(
+/// Returns the uses of the device by the variants, in the steps explained.
+fn storage_of(
     args: &Args,
-    results: &Results,
-    (host, runs, steps): (&Host, &[RunRecord], &[&StepComparison]),
-    ui: &Ui,
-) {
-    let mut profiles = results.devices().0.into_iter();
-    let Some(profile) = profiles.rfind(|one| is_profile_of(one, host)) else { return };
-    let of_step = |step: &&StepComparison| {
-        let of = |variant: &String| storage_uses(&profile, runs, step, variant);
-        let uses: Vec<StorageUse> = [&args.a, &args.b].into_iter().flat_map(of).collect();
-        uses.into_iter().map(|of| (step.name.clone(), of)).collect::<Vec<_>>()
+    storage: Option<StorageUses>,
+    steps: &[&StepComparison],
+) -> Option<StorageUses> {
+    let mut storage = storage?;
+    let is_step = |of: &StorageUse| {
+        steps.iter().any(|step| (&step.name, step.clients) == (&of.step, of.clients))
     };
-    let uses: Vec<(String, StorageUse)> = steps.iter().flat_map(of_step).collect();
-    if !uses.is_empty() {
-        let text = render_storage_uses(&profile, &uses, args.format, ui.style());
-        ui.rendered(&format!("\n{text}"));
-    }
+    storage.uses.retain(|of| [&args.a, &args.b].contains(&&of.variant) && is_step(of));
+    (!storage.uses.is_empty()).then_some(storage)
 }
 
 /// Returns the named experiment, or the newest with both variants.

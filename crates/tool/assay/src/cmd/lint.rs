@@ -26,6 +26,7 @@ pub(crate) const EXIT_ERROR: u8 = 2;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay lint experiments/quickstart.toml     the plan, before machine time is spent
+  assay lint experiments/index-log-vs-lsm.toml --size 1k   the same at a size of the file
   assay lint quickstart                      the newest results of that name
   assay lint quickstart/lmdb.c1.r1           one run only
   assay lint --explain A003                  condition, reason, remedy and source of a rule
@@ -45,6 +46,9 @@ pub(crate) struct Args {
     /// List every rule in one line
     #[arg(long, conflicts_with = "inputs")]
     rules: bool,
+    /// Size of the experiment files ([size.NAME]): its settings replace the file's
+    #[arg(long, value_name = "NAME", requires = "inputs")]
+    size: Option<String>,
     /// Lowest severity that exits with 1: note, warning or blocking
     #[arg(long, default_value = "blocking", value_name = "SEVERITY")]
     fail_on: Severity,
@@ -106,7 +110,13 @@ fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Checked>> {
         args.inputs.iter().partition(|input| input.ends_with(".toml"));
     let mut linted = Vec::new();
     for file in files {
-        linted.push(lint_plan(file, environment)?);
+        linted.push(lint_plan(file, args.size.as_ref(), environment)?);
+    }
+    if let Some(size) = args.size.as_ref().filter(|_| linted.is_empty()) {
+        return Err(miette!(
+            help = format!("name the stored experiment of that size: NAME-{size}"),
+            "--size goes with an experiment file, not with results"
+        ));
     }
     let results = Results::at(&environment.results);
     match named[..] {
@@ -117,10 +127,11 @@ fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Checked>> {
     Ok(linted)
 }
 
-fn lint_plan(file: &str, environment: &Environment) -> Result<Checked> {
+fn lint_plan(file: &str, size: Option<&String>, environment: &Environment) -> Result<Checked> {
     let machine = planning::machine(environment);
     let catalog = Program::of(environment);
-    let checked = read_file(file, &Overrides::default(), &catalog, machine)?;
+    let overrides = Overrides { size: size.cloned(), ..Overrides::default() };
+    let checked = read_file(file, &overrides, &catalog, machine)?;
     let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let label = lint::label(&planned.findings);
     Ok(Checked { name: file.to_owned(), label, findings: planned.findings })

@@ -29,6 +29,8 @@ pub(crate) mod show;
 pub(crate) mod smoke_test;
 mod steady;
 mod storage;
+mod storage_steady;
+mod storage_trace;
 mod until;
 pub(crate) mod verify;
 pub(crate) mod worker;

@@ -73,7 +73,8 @@ impl CheckedPlan {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
-    let sizes = if args.experiment_args.has_size() { Vec::new() } else { checked.sizes.clone() };
+    let sizes =
+        if args.experiment_args.size().is_some() { Vec::new() } else { checked.sizes.clone() };
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
@@ -89,12 +90,16 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     for size in &sizes {
         let sized = args.experiment_args.of_size(Some(size), &catalog, machine)?;
-        let Plan { estimated_ns, estimated_disk_bytes, .. } =
-            expand(sized.experiment, DISK_FLOOR_BYTES, environment)?.plan;
-        ui.print(format_args!(
-            "--size {size}: about {estimated_ns} of machine time, up to {estimated_disk_bytes} of \
-             disk at a time"
-        ));
+        // A size that this machine has no room for is no error of the others.
+        match expand(sized.experiment, DISK_FLOOR_BYTES, environment) {
+            Ok(CheckedPlan { plan: Plan { estimated_ns, estimated_disk_bytes, .. }, .. }) => {
+                ui.print(format_args!(
+                    "--size {size}: about {estimated_ns} of machine time, up to \
+                     {estimated_disk_bytes} of disk at a time"
+                ));
+            }
+            Err(error) => ui.print(format_args!("--size {size}: {error}")),
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -156,8 +161,15 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
         let base = match variant {
             control if control.is_control => "  (control: the base repeated)",
             variant if variant.name == experiment.base => "  (base)",
+            variant if experiment.is_left_out(&variant.name) => {
+                "  (left out: name its device with --raw)"
+            }
             _ => "",
         };
+        if experiment.device.is_some() {
+            lines.push(format!("variant   {}: {}{base}", variant.name, variant.build));
+            continue;
+        }
         let profile = match (&variant.dsn, &variant.profile) {
             (Some(dsn), _) => format!("running server {dsn}"),
             (None, Some(profile)) => profile.clone(),
@@ -242,6 +254,7 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     };
     let limit = step.limit.map_or(String::new(), |limit| format!(", with {limit}"));
     let keys = match step_spec {
+        None if experiment.device.is_some() => String::new(),
         None => format!(", {}", step.distribution),
         Some(TrafficSpec { background: Some(background), .. }) => {
             format!(", with {} rows/s each in the background", background.rows_per_s)
@@ -267,6 +280,10 @@ fn by_rows(step_spec: &TrafficSpec, loaded: u64) -> String {
 /// Formats the stored rows.
 fn rows(experiment: &Experiment) -> String {
     let data = &experiment.data;
+    if let Some(device) = &experiment.device {
+        let filled = if device.is_filled { "filled first" } else { "never written: bogus" };
+        return format!("file      {}, {filled}", device.file_bytes());
+    }
     match &experiment.application {
         None => format!(
             "rows      {} of {} + {} bytes, {} in all, values compressible to {}",

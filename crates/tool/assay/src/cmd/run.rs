@@ -1,7 +1,7 @@
 //! `assay run`: runs an experiment.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
@@ -10,7 +10,7 @@ use engine::refusal::listed;
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
-use model::{Bytes, Label, Manifest, Nanos, Plan};
+use model::{Bytes, Experiment, Host, Identity, Label, Manifest, Nanos, Plan};
 use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
@@ -19,6 +19,7 @@ use super::analyzed::analyze;
 use super::compare::exit_code;
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
+use super::storage::{self, Request, Storage};
 use super::until::{self, Until};
 use super::{plan as planning, report as page, requested_build, servers};
 use crate::catalog::Program;
@@ -42,6 +43,7 @@ const HEADING: &str = "Run control";
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
+  assay run --resume index-log-vs-lsm --size 1k  the same for a size of its file
 
 Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
 measured.", rates!()))]
@@ -62,6 +64,42 @@ pub(crate) struct Args {
     disk_floor: Bytes,
     #[command(flatten)]
     until: Until,
+}
+
+impl Args {
+    /// Returns the experiment to complete: one of a file's sizes has its name at the end.
+    fn resumed(&self) -> Option<String> {
+        let name = self.resume.clone()?;
+        Some(
+            self.experiment_args
+                .size()
+                .map_or_else(|| name.clone(), |size| format!("{name}-{size}")),
+        )
+    }
+}
+
+/// Means to run an experiment: on engines, or on storage.
+struct Bench<'a> {
+    engines: Workbench<'a>,
+    storage: Option<Storage>,
+}
+
+impl Bench<'_> {
+    /// Prepares the storage that the experiment is about, if it is about storage.
+    fn open_storage(&mut self, experiment: &Experiment, host: &Host) -> Result<()> {
+        let Some(device) = &experiment.device else { return Ok(()) };
+        let request = Request {
+            parent: Some(self.engines.data.path().to_owned()),
+            raw: device.raw.as_ref().map(PathBuf::from),
+            may_write_raw: false,
+            range: device.size_bytes,
+            disk_floor: self.engines.disk_floor,
+        };
+        let mut storage = Storage::open(request, host, self.engines.interrupt.clone())?;
+        storage.make_file(experiment)?;
+        self.storage = Some(storage);
+        Ok(())
+    }
 }
 
 /// Runs the experiment and prints the result.
@@ -94,7 +132,7 @@ fn execute(
     let raised = interrupt.clone();
     ctrlc::set_handler(move || raised.raise()).into_report()?;
     let path = std::env::current_exe().into_report()?;
-    let mut bench = Workbench {
+    let engines = Workbench {
         program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
         data: &data,
         libraries: BTreeMap::new(),
@@ -105,11 +143,12 @@ fn execute(
         disk_floor: args.disk_floor,
         interrupt,
     };
-    let (dir, manifest) = match (fresh, &args.resume) {
+    let mut bench = Bench { engines, storage: None };
+    let (dir, manifest) = match (fresh, args.resumed()) {
         (Some(fresh), _) => begin(&results, fresh, &mut bench, (environment, ui))?,
         (None, name) => {
-            let name = name.as_deref().unwrap_or_default();
-            resume(&results, name, &mut bench, (environment, ui))?
+            let name = name.unwrap_or_default();
+            resume(&results, &name, &mut bench, (environment, ui))?
         }
     };
     *has_begun = true;
@@ -118,17 +157,17 @@ fn execute(
         ui.status(waived);
     }
     ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
-    let mut outcome = measure(&bench, &manifest, &dir, ui);
+    let mut outcome = measure(&mut bench, &manifest, &dir, ui);
     let mut planned = manifest;
     if outcome.is_ok()
-        && bench.interrupt.level() == 0
+        && bench.engines.interrupt.level() == 0
         && let Some(extended) =
             args.until.extend(&dir, &planned, args.disk_floor, (environment, ui))?
     {
         // Complete runs stay, and failed ones are not repeated.
         let rest = until::rest(&extended, &planned);
         let pilot = outcome;
-        outcome = measure(&bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
+        outcome = measure(&mut bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
         planned = extended;
     }
     let code = print_result(args, &dir, &planned, ui);
@@ -146,8 +185,8 @@ fn prepare(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<(Option<(Checked, Plan)>, Environment)> {
-    if let Some(name) = &args.resume {
-        let stored = results.find(name).and_then(|dir| dir.manifest()).into_report()?;
+    if let Some(name) = args.resumed() {
+        let stored = results.find(&name).and_then(|dir| dir.manifest()).into_report()?;
         return Ok((None, servers::with_open_data(environment, &stored.plan.experiment, ui)));
     }
     let (catalog, machine) = (Program::of(environment), planning::machine(environment));
@@ -161,13 +200,17 @@ fn prepare(
 
 /// Executes the incomplete runs of a plan; returns the number of complete ones.
 fn measure(
-    bench: &Workbench<'_>,
+    bench: &mut Bench<'_>,
     manifest: &Manifest,
     dir: &ExperimentDir,
     ui: &Ui,
 ) -> Result<usize> {
+    if let Some(storage) = &mut bench.storage {
+        return storage::run_cells(storage, (dir, manifest), &Results::of(dir), ui);
+    }
     let mut screen = Screen::new(ui, manifest);
-    let outcome = runner::run_cells(bench, manifest, dir, &mut |event| screen.show(&event));
+    let outcome =
+        runner::run_cells(&bench.engines, manifest, dir, &mut |event| screen.show(&event));
     screen.close();
     outcome.into_report()
 }
@@ -176,43 +219,53 @@ fn measure(
 fn begin(
     results: &Results,
     (checked, plan): (Checked, Plan),
-    bench: &mut Workbench<'_>,
+    bench: &mut Bench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     results.check_writable().into_report()?;
-    bench.servers = servers::of(&plan.experiment)
+    bench.engines.servers = servers::of(&plan.experiment)
         .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
     for variant in &plan.experiment.variants {
         let found = requested_build::library(&variant.build, environment, ui);
         let found =
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
-        bench.libraries.extend(found.map(|library| (variant.name.clone(), library)));
+        bench.engines.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
-    let mut identities = runner::check_variants(bench, &plan.experiment)
-        .map_err(|error| rejection(&checked, &error, bench.data.path()))?;
-    for (variant, library) in &bench.libraries {
+    let host = host(bench.engines.data.path());
+    bench.open_storage(&plan.experiment, &host)?;
+    let mut identities = match &bench.storage {
+        Some(storage) => storage.identities(&plan.experiment),
+        None => runner::check_variants(&bench.engines, &plan.experiment)
+            .map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?,
+    };
+    for (variant, library) in &bench.engines.libraries {
         if let Some(identity) = identities.get_mut(variant) {
             library.complete(identity);
         }
     }
-    let manifest = Manifest {
+    let manifest = manifest(plan, host, identities);
+    let dir = results.create(&manifest).into_report()?;
+    Ok((dir, manifest))
+}
+
+/// Returns the manifest of an experiment that begins.
+pub(super) fn manifest(plan: Plan, host: Host, builds: BTreeMap<String, Identity>) -> Manifest {
+    Manifest {
         schema: SCHEMA,
         id: runner::stamp_id(std::process::id()),
         created_at: runner::now_utc(),
         assay_version: env!("CARGO_PKG_VERSION").to_owned(),
         command_line: std::env::args().collect(),
-        host: host(bench.data.path()),
-        builds: identities,
+        host,
+        builds,
         plan,
-    };
-    let dir = results.create(&manifest).into_report()?;
-    Ok((dir, manifest))
+    }
 }
 
 /// Returns the facts of this machine with the snapshot of the doctor, which takes milliseconds.
-fn host(data: &Path) -> model::Host {
+pub(super) fn host(data: &Path) -> Host {
     let doctor = doctor::snapshot(&doctor::Source::this_machine(data));
-    model::Host { doctor, ..sampler::host_facts(data) }
+    Host { doctor, ..sampler::host_facts(data) }
 }
 
 /// Returns the report of a rejected setting, at its place in the file.
@@ -270,18 +323,19 @@ fn known_options(data: &Path) -> KnownOptions {
 fn resume(
     results: &Results,
     name: &str,
-    bench: &mut Workbench<'_>,
+    bench: &mut Bench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     let mut dir = results.find(name).into_report()?;
     let manifest = dir.manifest().into_report()?;
     dir.lock().into_report()?;
-    bench.servers = servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
-        miette!(
-            help = "passwords are never stored: a resumed experiment needs them again",
-            "variant {variant}: {message}"
-        )
-    })?;
+    bench.engines.servers =
+        servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
+            miette!(
+                help = "passwords are never stored: a resumed experiment needs them again",
+                "variant {variant}: {message}"
+            )
+        })?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
             continue;
@@ -294,8 +348,9 @@ fn resume(
                 variant.build
             ));
         }
-        bench.libraries.insert(variant.name.clone(), library);
+        bench.engines.libraries.insert(variant.name.clone(), library);
     }
+    bench.open_storage(&manifest.plan.experiment, &manifest.host)?;
     Ok((dir, manifest))
 }
 

@@ -112,9 +112,9 @@ impl ExperimentArgs {
         Ok(checked)
     }
 
-    /// Returns whether a size is chosen.
-    pub(crate) const fn has_size(&self) -> bool {
-        self.size.is_some()
+    /// Returns the size chosen.
+    pub(crate) const fn size(&self) -> Option<&String> {
+        self.size.as_ref()
     }
 
     /// Reads and checks the experiment at a size of its file.

@@ -1,44 +1,49 @@
-//! Prepares storage, runs the tests over it, and stores the profile.
+//! Prepares storage, runs the tests of an experiment over it, stores runs and profile.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use archive::Results;
-use device::{
-    DeviceError, Direction, Fio, Job, Place, ROUND_S, RawDevice, TestFile, Tracer, Work,
-    WriteBudget, directory, settings, settle,
-};
+use archive::{ExperimentDir, Results};
+use device::{Fio, Job, Place, RawDevice, TestFile, Work, directory, settings, step_record};
 use miette::{Result, miette};
+use model::record::SCHEMA;
 use model::{
-    Access, Bytes, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, IoSample, IoTest,
-    IoTotals, SteadyLevel, TracedRun, whole,
+    Access, Bytes, Cell, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, Experiment, FIO,
+    Host, Identity, IoTest, Manifest, RunEnd, RunRecord, StopRule,
 };
 use runner::Interrupt;
 
-use super::device_options::Measure;
+use super::storage_trace::trace;
 use crate::diagnostic::IntoReport as _;
 use crate::progress::counted;
 use crate::ui::Ui;
 
-/// Size of the file when none is given.
-const FILE_SIZE: Bytes = Bytes(4 << 30);
-
-/// Least room for each job, so that every region is larger than a request.
-const JOB_BYTES: u64 = 1 << 20;
-
-/// Length of a traced run, in seconds.
-const TRACED_S: u64 = 1;
-
-/// Levels of fullness. Our choice: half full, usual, and where drives become slow.
-const LEVELS: [f64; 3] = [0.5, 0.7, 0.9];
+/// The storage to measure, and how much of it may be used.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Request {
+    /// Directory in which the file is made; `None` without a file.
+    pub(crate) parent: Option<PathBuf>,
+    /// The device that is read.
+    pub(crate) raw: Option<PathBuf>,
+    /// Whether it is written too.
+    pub(crate) may_write_raw: bool,
+    /// The range of the device; the whole device when absent.
+    pub(crate) range: Option<Bytes>,
+    /// Disk space that must stay free.
+    pub(crate) disk_floor: Bytes,
+}
 
 /// The storage that is measured.
-struct Storage {
-    fio: Fio,
+pub(crate) struct Storage {
+    pub(super) request: Request,
+    pub(super) fio: Fio,
     file: Option<TestFile>,
-    raw: Option<RawDevice>,
+    pub(super) raw: Option<RawDevice>,
     /// Directories in `/sys` of the devices of file and raw device.
     sys_dirs: [Option<PathBuf>; 2],
     interrupt: Interrupt,
+    /// Whether it is filled, and its targets are known.
+    is_ready: bool,
 }
 
 impl Storage {
@@ -57,91 +62,153 @@ impl Storage {
         }
     }
 
-    fn is_interrupted(&self) -> bool {
+    /// Returns whether a test may be run: a raw device that may not be written is only read.
+    fn may_run(&self, access: Access, test: IoTest) -> bool {
+        let may_write = self.raw.as_ref().is_some_and(RawDevice::is_writable);
+        access != Access::Raw || may_write || test.is_read_only()
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
         self.interrupt.level() > 0
     }
-}
 
-/// Measures, stores and returns the profile; what an interrupt leaves is stored too.
-pub(crate) fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<DeviceRecord> {
-    let fio = Fio::find().into_report()?;
-    let interrupt = Interrupt::default();
-    let raised = interrupt.clone();
-    ctrlc::set_handler(move || raised.raise()).into_report()?;
-    let raw = args.raw.as_ref().map(|path| RawDevice::open(path, args.destroy.is_some()));
-    let raw = raw.transpose().into_report()?;
-    let raw = match args.size {
-        Some(size) => raw.map(|raw| raw.limited(size)),
-        None => raw,
-    };
-    let host = sampler::host_facts(args.path.as_deref().unwrap_or(Path::new("/")));
-    let of_file = args.path.as_ref().and(host.device.as_deref()).map(directory);
-    let of_raw = raw.as_ref().map(|raw| directory(raw.name()));
-    let mut storage = Storage { fio, file: None, raw, sys_dirs: [of_file, of_raw], interrupt };
-    let mut record = DeviceRecord {
-        schema: DEVICE_SCHEMA,
-        id: runner::stamp_id(std::process::id()),
-        created_at: runner::now_utc(),
-        assay_version: env!("CARGO_PKG_VERSION").to_owned(),
-        fio_version: storage.fio.version().to_owned(),
-        host,
-        targets: Vec::new(),
-        run_s: 0,
-        repetitions: args.repetitions,
-        cells: Vec::new(),
-        untraced: None,
-        steady: Vec::new(),
-        is_complete: false,
-    };
-    warn_of_leftovers(args, ui);
-    if let Some(limit) = args.steady.write_limit {
-        until_steady(args, (&storage, results), (&mut record, limit), ui)?;
-    } else {
-        let cells = cells(args, &storage);
-        record.run_s = run_seconds(args, &cells)?;
-        record.cells = cells;
-        prepare(args, &mut storage, &mut record, ui)?;
-        test(&storage, results, &mut record, ui)?;
-    }
-    results.write_device(&record).into_report()?;
-    Ok(record)
-}
-
-/// Names directories that killed processes left.
-fn warn_of_leftovers(args: &Measure, ui: &Ui) {
-    let parent = args.path.as_deref();
-    for path in parent.map(TestFile::leftovers).unwrap_or_default() {
-        ui.status(format_args!(
-            "{} is of another `assay device`: remove it if none is running",
-            path.display()
-        ));
-    }
-}
-
-/// Returns the planned cells, by access, test and number of jobs.
-fn cells(args: &Measure, storage: &Storage) -> Vec<DeviceCell> {
-    let is_wanted = |access: &Access| {
-        let is_there = match access {
-            Access::Raw => args.raw.is_some(),
-            Access::Direct | Access::Buffered => args.path.is_some(),
+    /// Finds fio, and opens the device.
+    pub(crate) fn open(request: Request, host: &Host, interrupt: Interrupt) -> Result<Self> {
+        let fio = Fio::find().into_report()?;
+        let raw = request.raw.as_ref().map(|path| RawDevice::open(path, request.may_write_raw));
+        let raw = raw.transpose().into_report()?;
+        let raw = match request.range {
+            Some(size) => raw.map(|raw| raw.limited(size)),
+            None => raw,
         };
-        is_there && (args.accesses.is_empty() || args.accesses.contains(access))
-    };
-    let is_test = |test: &IoTest| match args.tests.is_empty() {
-        true => *test != IoTest::RandRead512,
-        false => args.tests.contains(test),
-    };
-    let may_write = storage.raw.as_ref().is_some_and(RawDevice::is_writable);
-    let mut jobs = args.jobs.clone();
+        let of_file = request.parent.as_ref().and(host.device.as_deref()).map(directory);
+        let of_raw = raw.as_ref().map(|raw| directory(raw.name()));
+        Ok(Self {
+            request,
+            fio,
+            file: None,
+            raw,
+            sys_dirs: [of_file, of_raw],
+            interrupt,
+            is_ready: false,
+        })
+    }
+
+    /// Makes the file of an experiment, empty.
+    pub(crate) fn make_file(&mut self, experiment: &Experiment) -> Result<()> {
+        let is_of_file = |name: &str| name != Access::Raw.name();
+        let has_file = experiment.variants.iter().any(|one| is_of_file(&one.name));
+        let Some(parent) = self.request.parent.as_ref().filter(|_| has_file) else {
+            return Ok(());
+        };
+        let size = experiment.device.as_ref().map_or(Bytes(0), model::DeviceSpec::file_bytes);
+        let made = TestFile::create(parent, size, self.request.disk_floor);
+        self.file = Some(made.into_report()?);
+        Ok(())
+    }
+
+    /// Returns the identity of fio for each variant.
+    pub(crate) fn identities(&self, experiment: &Experiment) -> BTreeMap<String, Identity> {
+        let names = experiment.variants.iter().map(|variant| variant.name.clone());
+        names.map(|name| (name, self.identity())).collect()
+    }
+
+    fn identity(&self) -> Identity {
+        Identity {
+            engine: FIO.to_owned(),
+            version: self.fio.version().to_owned(),
+            origin: "the search path".to_owned(),
+            ..Identity::default()
+        }
+    }
+
+    /// Returns an empty profile.
+    pub(super) fn profile(&self, id: String, host: Host) -> DeviceRecord {
+        DeviceRecord {
+            schema: DEVICE_SCHEMA,
+            id,
+            created_at: runner::now_utc(),
+            assay_version: env!("CARGO_PKG_VERSION").to_owned(),
+            fio_version: self.fio.version().to_owned(),
+            host,
+            targets: Vec::new(),
+            run_s: 0,
+            repetitions: 1,
+            cells: Vec::new(),
+            untraced: None,
+            steady: Vec::new(),
+            is_complete: false,
+        }
+    }
+}
+
+/// Runs the incomplete runs of an experiment; returns how many are complete.
+///
+/// What an interrupt leaves is stored too. The profile has the experiment's identifier.
+pub(crate) fn run_cells(
+    storage: &mut Storage,
+    (dir, manifest): (&ExperimentDir, &Manifest),
+    results: &Results,
+    ui: &Ui,
+) -> Result<usize> {
+    let experiment = &manifest.plan.experiment;
+    let mut todo = Vec::new();
+    for cell in &manifest.plan.cells {
+        let run = dir.run(&cell.id).into_report()?;
+        todo.extend((!run.is_some_and(|run| run.end.is_complete())).then_some(cell));
+    }
+    let mut complete = manifest.plan.cells.len() - todo.len();
+    let stored = results.devices().0.into_iter().find(|one| one.id == manifest.id);
+    let mut profile = stored.unwrap_or_else(|| new_profile(storage, manifest));
+    if todo.is_empty() {
+        return Ok(complete);
+    }
+    if !storage.is_ready {
+        warn_of_leftovers(storage, ui);
+        prepare(experiment, storage, &mut profile, ui)?;
+        storage.is_ready = true;
+    }
+    let bar = counted(ui, todo.len() as u64, "{bar:30} {pos}/{len}  {eta} left  {msg}");
+    for cell in todo {
+        bar.set_message(cell.id.clone());
+        if storage.is_interrupted() {
+            break;
+        }
+        let end = run_cell(storage, (dir, manifest, cell), &mut profile)?;
+        if !end.is_complete() {
+            ui.status(format_args!("{}: {}", cell.id, end.phrase()));
+        }
+        complete += usize::from(end.is_complete());
+        profile.is_complete = complete == manifest.plan.cells.len();
+        results.write_device(&profile).into_report()?;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if profile.is_complete {
+        let (place_of, is_interrupted) = (|access| storage.of(access), || storage.is_interrupted());
+        let traced = trace(&storage.fio, place_of, is_interrupted, &mut profile, ui);
+        profile.untraced = traced.err();
+        results.write_device(&profile).into_report()?;
+    }
+    Ok(complete)
+}
+
+/// Returns the profile of an experiment, with its cells by access, test and number of jobs.
+fn new_profile(storage: &Storage, manifest: &Manifest) -> DeviceRecord {
+    let experiment = &manifest.plan.experiment;
+    let mut jobs = experiment.clients.clone();
     jobs.sort_unstable();
-    jobs.dedup();
-    let mut cells = Vec::new();
-    for access in Access::ALL.into_iter().filter(is_wanted) {
-        for test in IoTest::ALL.into_iter().filter(is_test) {
-            if access == Access::Raw && !may_write && !test.is_read_only() {
+    let mut profile = storage.profile(manifest.id.clone(), manifest.host.clone());
+    profile.repetitions = experiment.repetitions;
+    profile.run_s = experiment.steps.first().map_or(0, |step| seconds(step.stop));
+    for variant in &experiment.variants {
+        let Ok(access) = variant.name.parse::<Access>() else { continue };
+        for step in &experiment.steps {
+            let Ok(test) = step.name.parse::<IoTest>() else { continue };
+            if storage.of(access).is_none() || !storage.may_run(access, test) {
                 continue;
             }
-            cells.extend(jobs.iter().map(|&jobs| DeviceCell {
+            profile.cells.extend(jobs.iter().map(|&jobs| DeviceCell {
                 access,
                 test,
                 jobs,
@@ -152,61 +219,140 @@ fn cells(args: &Measure, storage: &Storage) -> Vec<DeviceCell> {
             }));
         }
     }
-    cells
+    profile
 }
 
-/// Returns the length of a run, so that all fit into the time given.
-fn run_seconds(args: &Measure, cells: &[DeviceCell]) -> Result<u64> {
-    let runs = cells.len() as u64 * u64::from(args.repetitions);
-    if runs == 0 {
+/// Returns the whole seconds of a run of fio.
+fn seconds(stop: StopRule) -> u64 {
+    match stop {
+        StopRule::Duration(span) => span.0 / 1_000_000_000,
+        StopRule::Operations(_) => 0,
+    }
+}
+
+/// Runs the tests of a cell, and archives them as the steps of a run; returns how it ended.
+///
+/// A test that fio rejects does not end the others: a device may have larger sectors.
+fn run_cell(
+    storage: &Storage,
+    (dir, manifest, cell): (&ExperimentDir, &Manifest, &Cell),
+    profile: &mut DeviceRecord,
+) -> Result<RunEnd> {
+    let experiment = &manifest.plan.experiment;
+    let (Some(variant), Ok(access)) = (experiment.variant(&cell.variant), cell.variant.parse())
+    else {
+        return Err(miette!("{} is no access to storage", cell.variant));
+    };
+    let Some((place, work_dir, sys_dir)) = storage.of(access) else {
         return Err(miette!(
-            help = "a raw device is only read without --destroy; --access direct and buffered \
-                    need --path, raw needs --raw",
-            "no test is left of these"
+            help = "name it with --raw",
+            "there is no storage for the variant {}",
+            cell.variant
         ));
+    };
+    let mut run = new_run(manifest, cell, variant.clone());
+    run.identity = Some(storage.identity());
+    let writer = dir.begin_run(&cell.id).into_report()?;
+    writer.write_record(&run).into_report()?;
+    let mut samples = Vec::new();
+    run.end = RunEnd::Complete;
+    for (index, step) in (0..).zip(experiment.steps_for(cell.clients)) {
+        let test: IoTest = step.name.parse().map_err(|error| miette!("{error}"))?;
+        if !storage.may_run(access, test) {
+            continue;
+        }
+        let work = Work::Test(test, seconds(step.stop));
+        let job = Job { place, access, work, jobs: cell.clients, seed: cell.seed };
+        let text = job.text();
+        writer.keep_engine_text(&format!("{index}.{test}.fio"), &text).into_report()?;
+        let started_at = runner::now_utc();
+        let sample = storage.fio.run(&job, work_dir, sys_dir);
+        // A run that Ctrl-C shortened does not count.
+        if storage.is_interrupted() {
+            run.end = RunEnd::Interrupted { step: step.name };
+            break;
+        }
+        match &sample {
+            Ok(sample) => run.steps.push(step_record((index, step), test, sample, started_at)),
+            Err(error) if run.end.is_complete() => {
+                run.end = RunEnd::Failed { step: step.name, reason: error.to_string() };
+            }
+            Err(_) => {}
+        }
+        samples.push((test, text, sample));
     }
-    let traced = cells.iter().filter(|cell| is_traced(cell)).count() as u64 * TRACED_S;
-    match whole(args.minutes * 60.0).saturating_sub(traced) / runs {
-        0 => Err(miette!(
-            help = "give more --minutes, or fewer --jobs, --test, --access or --repetitions",
-            "{runs} runs of a second at least do not fit into {} min: they take {}",
-            args.minutes,
-            (runs + traced).div_ceil(60)
-        )),
-        seconds => Ok(seconds),
+    run.ended_at = Some(runner::now_utc());
+    writer.finish(&run).into_report()?;
+    if matches!(run.end, RunEnd::Interrupted { .. }) {
+        return Ok(run.end);
+    }
+    for (test, text, sample) in samples {
+        let is_own =
+            |of: &&mut DeviceCell| (of.access, of.test, of.jobs) == (access, test, cell.clients);
+        let Some(own) = profile.cells.iter_mut().find(is_own) else { continue };
+        if own.job_file.is_empty() {
+            own.job_file = text;
+        }
+        match sample {
+            Ok(sample) => own.samples.push(sample),
+            Err(error) => own.refusal = Some(error.to_string()),
+        }
+    }
+    Ok(run.end)
+}
+
+/// Returns the record of a run that begins.
+fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunRecord {
+    RunRecord {
+        schema: SCHEMA,
+        id: format!("{}/{}", manifest.id, cell.id),
+        cell: cell.clone(),
+        effective_options: variant.options.clone(),
+        variant,
+        identity: None,
+        clock: None,
+        calibration: None,
+        invalid: None,
+        started_at: runner::now_utc(),
+        ended_at: None,
+        steps: Vec::new(),
+        end: RunEnd::Running,
     }
 }
 
-/// Makes and fills the file, fills a device that may be written, and records the targets.
+/// Names directories that killed processes left.
+fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
+    let parent = storage.request.parent.as_deref();
+    let own = storage.file.as_ref().map(TestFile::dir);
+    for path in parent.map(TestFile::leftovers).unwrap_or_default() {
+        if own != Some(&path) {
+            ui.status(format_args!(
+                "{} is of another `assay device`: remove it if none is running",
+                path.display()
+            ));
+        }
+    }
+}
+
+/// Fills the file, and a device that may be written; records the targets.
 fn prepare(
-    args: &Measure,
-    storage: &mut Storage,
-    record: &mut DeviceRecord,
+    experiment: &Experiment,
+    storage: &Storage,
+    profile: &mut DeviceRecord,
     ui: &Ui,
 ) -> Result<()> {
-    let least = Bytes(JOB_BYTES * u64::from(args.jobs.iter().copied().max().unwrap_or(1)));
-    if let Some(size) = args.size.filter(|size| *size < least) {
-        return Err(miette!(
-            help = "give a larger --size, or fewer --jobs",
-            "a range of {size} is less than {least}, 1 MiB for each job"
-        ));
-    }
-    let is_of_file = |cell: &DeviceCell| cell.access != Access::Raw;
-    if let Some(parent) = args.path.as_ref().filter(|_| record.cells.iter().any(is_of_file)) {
-        let size = args.size.unwrap_or(FILE_SIZE);
-        storage.file = Some(TestFile::create(parent, size, args.disk_floor).into_report()?);
-    }
-    let has_file = storage.file.is_some();
+    let is_filled = experiment.device.as_ref().is_some_and(|device| device.is_filled);
+    profile.targets.clear();
     for access in [Access::Raw, Access::Direct] {
         let Some((place, _, _)) = storage.of(access) else { continue };
         let may_write = match &storage.raw {
             Some(raw) if access == Access::Raw => raw.is_writable(),
-            _ => has_file,
+            _ => storage.file.is_some(),
         };
-        if may_write && !args.no_fill {
+        if may_write && is_filled {
             fill(storage, access, place, ui)?;
         }
-        record.targets.push(target(args, storage, access, record.host.filesystem.as_ref())?);
+        profile.targets.push(target(storage, access, profile.host.filesystem.as_ref())?);
     }
     Ok(())
 }
@@ -231,12 +377,7 @@ fn fill(storage: &Storage, access: Access, place: &Place, ui: &Ui) -> Result<()>
 }
 
 /// Returns a target with the share that was never written.
-fn target(
-    args: &Measure,
-    storage: &Storage,
-    access: Access,
-    filesystem: Option<&String>,
-) -> Result<DeviceTarget> {
+fn target(storage: &Storage, access: Access, filesystem: Option<&String>) -> Result<DeviceTarget> {
     let never_written = match (&storage.raw, &storage.file) {
         (Some(raw), _) if access == Access::Raw => {
             Ok((raw.reads_as_zeros().into_report()?, "places that read as zeros"))
@@ -248,13 +389,12 @@ fn target(
         Ok((share, by)) => (Some(share), by.to_owned()),
         Err(error) => (None, error.to_string()),
     };
-    let known = known_target(args, storage, access, filesystem);
+    let known = known_target(storage, access, filesystem);
     Ok(DeviceTarget { never_written, never_written_by, ..known })
 }
 
 /// Returns what is known of a target before it is read.
-fn known_target(
-    args: &Measure,
+pub(super) fn known_target(
     storage: &Storage,
     access: Access,
     filesystem: Option<&String>,
@@ -262,7 +402,7 @@ fn known_target(
     let is_raw = access == Access::Raw;
     let [of_file, of_raw] = &storage.sys_dirs;
     let sys_dir = if is_raw { of_raw } else { of_file };
-    let path = if is_raw { &args.raw } else { &args.path };
+    let path = if is_raw { &storage.request.raw } else { &storage.request.parent };
     let name = sys_dir.as_ref().and_then(|dir| dir.file_name());
     DeviceTarget {
         path: path.as_ref().map(|path| path.display().to_string()).unwrap_or_default(),
@@ -274,176 +414,4 @@ fn known_target(
         never_written_by: String::new(),
         queue: sys_dir.as_deref().map(settings).unwrap_or_default(),
     }
-}
-
-/// Runs all cells, repetition by repetition; every second one backwards, so that drift cancels.
-fn test(storage: &Storage, results: &Results, record: &mut DeviceRecord, ui: &Ui) -> Result<()> {
-    let runs = u64::from(record.repetitions) * record.cells.len() as u64;
-    let bar = counted(ui, runs, "{bar:30} {pos}/{len}  {eta} left  {msg}");
-    for repetition in 0..record.repetitions {
-        let mut order: Vec<usize> = (0..record.cells.len()).collect();
-        if repetition % 2 == 1 {
-            order.reverse();
-        }
-        for at in order {
-            let cell = &mut record.cells[at];
-            bar.set_message(format!("{} {} {} jobs", cell.access, cell.test, cell.jobs));
-            if cell.refusal.is_none() && !run_cell(storage, cell, (repetition, record.run_s)) {
-                bar.finish_and_clear();
-                return Ok(());
-            }
-            bar.inc(1);
-        }
-        results.write_device(record).into_report()?;
-    }
-    bar.finish_and_clear();
-    record.untraced = trace(storage, record, ui).err();
-    record.is_complete = !storage.is_interrupted();
-    Ok(())
-}
-
-/// Returns whether a cell is run once more with the tracer on.
-///
-/// Through the page cache requests are not fio's. Of syncs the tracer would pair the writes.
-fn is_traced(cell: &DeviceCell) -> bool {
-    let is_plain = cell.access != Access::Buffered && cell.test != IoTest::Fdatasync4k;
-    is_plain && cell.refusal.is_none()
-}
-
-/// Runs cells once more with the block layer traced.
-fn trace(storage: &Storage, record: &mut DeviceRecord, ui: &Ui) -> std::result::Result<(), String> {
-    let cells: Vec<_> = record.cells.iter_mut().filter(|cell| is_traced(cell)).collect();
-    let bar = counted(ui, cells.len() as u64, "tracing  {bar:30} {pos}/{len}  {eta} left");
-    for cell in cells {
-        let Some((place, dir, sys_dir)) = storage.of(cell.access) else { continue };
-        let sys_dir = sys_dir.ok_or("the file system has no device of its own")?;
-        let tracer = Tracer::open(sys_dir)?;
-        let work = Work::Test(cell.test, TRACED_S);
-        let job = Job { place, access: cell.access, work, jobs: cell.jobs, seed: 0 };
-        let (direction, own): (_, fn(&IoSample) -> Option<IoTotals>) = match cell.test {
-            IoTest::RandWrite4k | IoTest::Write128k => (Direction::Write, |sample| sample.write),
-            IoTest::RandRead512
-            | IoTest::RandRead4k
-            | IoTest::RandRead16k
-            | IoTest::RandRw4k
-            | IoTest::Fdatasync4k => (Direction::Read, |sample| sample.read),
-        };
-        let (sample, times) = tracer.trace(direction, || storage.fio.run(&job, dir, None))?;
-        if storage.is_interrupted() {
-            break;
-        }
-        let mean_ns = sample.ok().and_then(|sample| own(&sample)).map(|own| own.mean_ns);
-        cell.traced = mean_ns.zip(times).map(|(mean_ns, times)| TracedRun { mean_ns, times });
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(())
-}
-
-/// Runs a cell once; returns whether to go on.
-fn run_cell(storage: &Storage, cell: &mut DeviceCell, (repetition, seconds): (u32, u64)) -> bool {
-    let Some((place, dir, sys_dir)) = storage.of(cell.access) else { return true };
-    if storage.is_interrupted() {
-        return false;
-    }
-    let work = Work::Test(cell.test, seconds);
-    let seed = u64::from(repetition) + 1;
-    let job = Job { place, access: cell.access, work, jobs: cell.jobs, seed };
-    if repetition == 0 {
-        cell.job_file = job.text();
-    }
-    let sample = storage.fio.run(&job, dir, sys_dir);
-    match sample {
-        // A run that Ctrl-C shortened does not count.
-        _ if storage.is_interrupted() => return false,
-        Ok(sample) => cell.samples.push(sample),
-        Err(error) => cell.refusal = Some(error.to_string()),
-    }
-    true
-}
-
-/// Writes at each level of fullness until the rate is steady or the limit is reached.
-fn until_steady(
-    args: &Measure,
-    (storage, results): (&Storage, &Results),
-    (record, limit): (&mut DeviceRecord, Bytes),
-    ui: &Ui,
-) -> Result<()> {
-    let mut budget = WriteBudget { left: limit };
-    let access = if storage.raw.is_some() { Access::Raw } else { Access::Direct };
-    record.targets.push(DeviceTarget {
-        never_written_by: "it is filled at each level".to_owned(),
-        ..known_target(args, storage, access, record.host.filesystem.as_ref())
-    });
-    for full in LEVELS {
-        let mut level = SteadyLevel { full, round_s: ROUND_S, ..SteadyLevel::default() };
-        match one_level(args, storage, (&mut level, &mut budget), ui) {
-            Ok(()) => {}
-            Err(DeviceError::NoRoom(..)) => level.ended = "the disk floor".to_owned(),
-            Err(_) if storage.is_interrupted() => level.ended = "interrupted".to_owned(),
-            Err(error) => level.ended = error.to_string(),
-        }
-        record.steady.push(level);
-        results.write_device(record).into_report()?;
-        if storage.is_interrupted() {
-            return Ok(());
-        }
-    }
-    record.is_complete = true;
-    Ok(())
-}
-
-/// Fills the storage to a level, and writes there.
-fn one_level(
-    args: &Measure,
-    storage: &Storage,
-    (level, budget): (&mut SteadyLevel, &mut WriteBudget),
-    ui: &Ui,
-) -> std::result::Result<(), DeviceError> {
-    let size = match (&storage.raw, &args.path) {
-        (Some(raw), _) => Bytes(whole(raw.place().size.0 as f64 * level.full) >> 20 << 20),
-        (None, Some(parent)) => TestFile::size_at(parent, level.full)?,
-        (None, None) => Bytes(0),
-    };
-    level.size_bytes = size;
-    if size.0 < JOB_BYTES {
-        level.ended = "it is fuller already".to_owned();
-        return Ok(());
-    }
-    if budget.left <= size {
-        level.ended = format!("the write limit leaves {} and the fill takes {size}", budget.left);
-        return Ok(());
-    }
-    let file = match (&storage.raw, &args.path) {
-        (None, Some(parent)) => Some(TestFile::create(parent, size, args.disk_floor)?),
-        _ => None,
-    };
-    let line = |text: String| {
-        let is_on = !storage.is_interrupted();
-        if is_on {
-            ui.status(text);
-        }
-        is_on
-    };
-    let mut filling = |written: Bytes| line(format!("filling: {written} of {size}"));
-    let (place, access, dir) = match (&file, &storage.raw) {
-        (Some(file), _) => {
-            file.fill(&storage.fio, &mut filling)?;
-            (file.place().clone(), Access::Direct, file.dir())
-        }
-        (None, Some(raw)) => {
-            let place = Place { size, ..raw.place().clone() };
-            raw.fill(&storage.fio, &place, &mut filling)?;
-            (place, Access::Raw, Path::new("/"))
-        }
-        (None, None) => return Ok(()),
-    };
-    budget.take(size);
-    level.written_bytes = size;
-    let mut goes_on = |level: &SteadyLevel| {
-        let last = level.writes_per_s.last().map_or(0, |rate| whole(*rate));
-        let rounds = level.writes_per_s.len();
-        line(format!("{:.0} % full: {rounds} rounds, {last} writes/s", 100.0 * level.full))
-    };
-    settle(&storage.fio, (&place, access, dir), (level, budget), &mut goes_on)
 }

@@ -1,4 +1,4 @@
-//! `assay device` measures a file with fio, removes it, and stores the profile.
+//! Storage is measured with fio, as an experiment or by `assay device`.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -86,6 +86,72 @@ fn profiles_are_stored_and_compared() {
     assert_eq!(list.out.matches("storage").count(), 3, "heading and profiles: {}", list.out);
 }
 
+/// An experiment on storage: reads of two sizes, a second each, of a small file.
+const EXPERIMENT: &str = r#"
+[experiment]
+name = "sizes"
+question = "Which requests reach the device?"
+base = "direct"
+answer = ["device_read_size_kib"]
+[device]
+tests = ["randread-4k", "randread-16k"]
+access = ["raw", "direct", "buffered"]
+file_size = "16MiB"
+duration = "1s"
+[factors]
+clients = [2]
+repetitions = 2
+[size.long]
+duration = "2s"
+[[published]]
+source = "nobody"
+setup = "none"
+[[published.finding]]
+claim = "A file is as fast as the device"
+variant = "raw"
+step = "randread-4k"
+expect = "same"
+"#;
+
+/// Goal: a file that measures storage is planned, run, resumed, shown, compared and linted as any.
+/// Method: runs of a second; one of them is removed, and resumed.
+#[test]
+fn experiments_on_storage_are_run_as_any_other() {
+    if is_skipped() {
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace.write("sizes.toml", EXPERIMENT);
+    let plan = workspace.assay(&["plan", "sizes.toml"]);
+    for text in ["file      16.0 MiB, filled first", "left out: name its device", "--size long"] {
+        assert!(plan.out.contains(text), "{text}: {}{}", plan.out, plan.err);
+    }
+    let run = workspace.assay(&["run", "sizes.toml", "--disk-floor", "1MiB"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let of_name = workspace.path("results/sizes");
+    let dir = fs::read_dir(of_name).unwrap().next().unwrap().unwrap().path();
+    fs::remove_dir_all(dir.join("runs/direct.c2.r2")).unwrap();
+    let resumed = workspace.assay(&["run", "--resume", "sizes", "--disk-floor", "1MiB"]);
+    assert_eq!(resumed.code, 0, "{}{}", resumed.out, resumed.err);
+    for (arguments, expected) in [
+        (&["list"][..], "4 of 4 runs complete"),
+        (&["show", "sizes"], "randread-16k"),
+        (&["show", "sizes"], "not measured"),
+        (&["compare", "sizes"], "device read size"),
+        (&["lint", "sizes"], "too few repetitions"),
+        (&["report", "sizes"], "report.html"),
+        (&["device", "show"], "File, page cache"),
+        (&["verify"], "mismatches: 0"),
+    ] {
+        let output = workspace.assay(arguments);
+        assert!(output.out.contains(expected), "{arguments:?}: {}{}", output.out, output.err);
+    }
+    let typed = workspace.assay(&["run", "sizes.toml", "--cache", "1GiB"]);
+    assert!(typed.err.contains("--cache does not apply to storage"), "{}", typed.err);
+    let raw = workspace.assay(&["run", "sizes.toml", "--raw", "sizes.toml"]);
+    assert!(raw.err.contains("no block device"), "{}", raw.err);
+}
+
 #[test]
 fn sparse_files_are_bogus() {
     if is_skipped() {
@@ -104,6 +170,11 @@ fn sparse_files_are_bogus() {
     }
     let shown = workspace.assay(&["device", "show"]);
     assert_eq!(shown.out, sparse.out);
+    // The short form is an experiment too.
+    if sparse.out.contains("BOGUS") {
+        let linted = workspace.assay(&["lint", "storage"]);
+        assert!(linted.out.contains("A062 never-written storage"), "{}{}", linted.out, linted.err);
+    }
 }
 
 /// Goal: Ctrl-C stores what was measured, removes the file and ends with an error.

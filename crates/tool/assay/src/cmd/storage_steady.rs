@@ -1,0 +1,107 @@
+//! Writes at levels of fullness until the rate is steady.
+
+use std::path::Path;
+
+use archive::Results;
+use device::{DeviceError, Place, ROUND_S, TestFile, WriteBudget, settle};
+use miette::Result;
+use model::{Access, Bytes, DeviceRecord, DeviceTarget, SteadyLevel, whole};
+
+use super::storage::{Storage, known_target};
+use crate::diagnostic::IntoReport as _;
+use crate::ui::Ui;
+
+/// Levels of fullness. Our choice: half full, usual, and where drives become slow.
+const LEVELS: [f64; 3] = [0.5, 0.7, 0.9];
+
+/// Least room for the writes of a level.
+const LEVEL_BYTES: u64 = 1 << 20;
+
+/// Writes at each level of fullness until the rate is steady or the limit is reached.
+///
+/// What an interrupt leaves is stored too.
+pub(crate) fn until_steady(
+    (storage, results): (&Storage, &Results),
+    host: model::Host,
+    limit: Bytes,
+    ui: &Ui,
+) -> Result<DeviceRecord> {
+    let mut record = storage.profile(runner::stamp_id(std::process::id()), host);
+    let mut budget = WriteBudget { left: limit };
+    let access = if storage.raw.is_some() { Access::Raw } else { Access::Direct };
+    record.targets.push(DeviceTarget {
+        never_written_by: "it is filled at each level".to_owned(),
+        ..known_target(storage, access, record.host.filesystem.as_ref())
+    });
+    for full in LEVELS {
+        let mut level = SteadyLevel { full, round_s: ROUND_S, ..SteadyLevel::default() };
+        match one_level(storage, (&mut level, &mut budget), ui) {
+            Ok(()) => {}
+            Err(DeviceError::NoRoom(..)) => level.ended = "the disk floor".to_owned(),
+            Err(_) if storage.is_interrupted() => level.ended = "interrupted".to_owned(),
+            Err(error) => level.ended = error.to_string(),
+        }
+        record.steady.push(level);
+        results.write_device(&record).into_report()?;
+        if storage.is_interrupted() {
+            return Ok(record);
+        }
+    }
+    record.is_complete = true;
+    results.write_device(&record).into_report()?;
+    Ok(record)
+}
+
+/// Fills the storage to a level, and writes there.
+fn one_level(
+    storage: &Storage,
+    (level, budget): (&mut SteadyLevel, &mut WriteBudget),
+    ui: &Ui,
+) -> std::result::Result<(), DeviceError> {
+    let size = match (&storage.raw, &storage.request.parent) {
+        (Some(raw), _) => Bytes(whole(raw.place().size.0 as f64 * level.full) >> 20 << 20),
+        (None, Some(parent)) => TestFile::size_at(parent, level.full)?,
+        (None, None) => Bytes(0),
+    };
+    level.size_bytes = size;
+    if size.0 < LEVEL_BYTES {
+        level.ended = "it is fuller already".to_owned();
+        return Ok(());
+    }
+    if budget.left <= size {
+        level.ended = format!("the write limit leaves {} and the fill takes {size}", budget.left);
+        return Ok(());
+    }
+    let file = match (&storage.raw, &storage.request.parent) {
+        (None, Some(parent)) => Some(TestFile::create(parent, size, storage.request.disk_floor)?),
+        _ => None,
+    };
+    let line = |text: String| {
+        let is_on = !storage.is_interrupted();
+        if is_on {
+            ui.status(text);
+        }
+        is_on
+    };
+    let mut filling = |written: Bytes| line(format!("filling: {written} of {size}"));
+    let (place, access, dir) = match (&file, &storage.raw) {
+        (Some(file), _) => {
+            file.fill(&storage.fio, &mut filling)?;
+            (file.place().clone(), Access::Direct, file.dir())
+        }
+        (None, Some(raw)) => {
+            let place = Place { size, ..raw.place().clone() };
+            raw.fill(&storage.fio, &place, &mut filling)?;
+            (place, Access::Raw, Path::new("/"))
+        }
+        (None, None) => return Ok(()),
+    };
+    budget.take(size);
+    level.written_bytes = size;
+    let mut goes_on = |level: &SteadyLevel| {
+        let last = level.writes_per_s.last().map_or(0, |rate| whole(*rate));
+        let rounds = level.writes_per_s.len();
+        line(format!("{:.0} % full: {rounds} rounds, {last} writes/s", 100.0 * level.full))
+    };
+    settle(&storage.fio, (&place, access, dir), (level, budget), &mut goes_on)
+}
