@@ -360,8 +360,12 @@ mod tests {
         for name in ["randread-512", "randread-4k", "write-128k", "randread-1m"] {
             assert_eq!(name.parse::<IoTest>().map(|test| test.to_string()), Ok(name.to_owned()));
         }
-        for wrong in ["randread", "randread-3k", "randread-256", "randread-2m", "read-4k", "-", ""] {
-            assert!(wrong.parse::<IoTest>().unwrap_err().contains("such as randread-4k"), "{wrong}");
+        for wrong in ["randread", "randread-3k", "randread-256", "randread-2m", "read-4k", "-", ""]
+        {
+            assert!(
+                wrong.parse::<IoTest>().unwrap_err().contains("such as randread-4k"),
+                "{wrong}"
+            );
         }
     }
 }

@@ -48,8 +48,8 @@ pub use buckets::Buckets;
 pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
 pub use device::{
-    Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceSpec, DeviceTarget, FIO, IoCpu, IoPattern,
-    IoSample, IoTest, IoTotals, IssuedRequests, OtherPercentiles, SteadyLevel,
+    Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceSpec, DeviceTarget, FIO, IoCpu,
+    IoPattern, IoSample, IoTest, IoTotals, IssuedRequests, OtherPercentiles, SteadyLevel,
 };
 pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};

@@ -149,7 +149,8 @@ mod tests {
     use crate::tests::sample::{MACHINE, TestCatalog};
     use crate::{Checked, DISK_FLOOR_BYTES, PlanError, Room, expand};
 
-    const FILE: &str = "[experiment]\nname = \"s\"\nquestion = \"?\"\nbase = \"direct\"\n[device]\n";
+    const FILE: &str =
+        "[experiment]\nname = \"s\"\nquestion = \"?\"\nbase = \"direct\"\n[device]\n";
 
     fn loaded(text: &str) -> Result<Checked, PlanError> {
         let text = format!("{FILE}{text}");

@@ -1,6 +1,8 @@
 //! What a step requests from its device, against the device's measured profile.
 
-use model::{Access, DeviceRecord, DeviceTarget, Host, IoTest, Metric, RunRecord, StepRecord, metric};
+use model::{
+    Access, DeviceRecord, DeviceTarget, Host, IoTest, Metric, RunRecord, StepRecord, metric,
+};
 use serde::Serialize;
 use stats::median;
 

@@ -6,8 +6,9 @@ use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::sql::{Application, Background, CallMix, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
-    Access, Bytes, Cell, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability, Experiment, Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, OpUnit,
-    Options, RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Access, Bytes, Cell, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability, Experiment,
+    Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, OpUnit, Options, RunRecord,
+    Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::rule::Rule;
@@ -151,7 +152,9 @@ pub(crate) fn with_profiles(
     let noise_history = analysis::NoiseHistory::default();
     let comparison = analysis::compare(runs, experiment, &experiment.base, &noise_history).unwrap();
     let context = ComparisonContext::of(experiment, hosts, runs, &comparison);
-    let own = check_comparison(&context.with_profiles(profiles)).into_iter().filter(|one| one.code == rule.code);
+    let own = check_comparison(&context.with_profiles(profiles))
+        .into_iter()
+        .filter(|one| one.code == rule.code);
     own.map(|one| (one.severity, one.evidence)).collect()
 }
 

@@ -23,7 +23,8 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let title = (!explained.is_empty()).then(|| Part::Heading(2, "Explained".to_owned()));
     document.add(title.into_iter().chain(explained));
     let trade_offs = comparison::trade_offs(&compared);
-    let title = (!trade_offs.is_empty()).then(|| Part::Heading(2, comparison::TRADE_OFFS.to_owned()));
+    let title =
+        (!trade_offs.is_empty()).then(|| Part::Heading(2, comparison::TRADE_OFFS.to_owned()));
     document.add(title.into_iter().chain(trade_offs));
     document.add(drawn.into_iter().map(Part::Picture));
     let line = command(&input.manifest.command_line);

@@ -69,9 +69,8 @@ fn resources<'a>(
     (step, variant): (&StepComparison, &'a str),
     uses: &StorageUses,
 ) -> Option<Use<'a>> {
-    let is_own = |run: &&model::RunRecord| {
-        run.cell.variant == variant && run.cell.clients == step.clients
-    };
+    let is_own =
+        |run: &&model::RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
     let runs = context.valid().filter(is_own);
     let steps: Vec<&StepRecord> =
         runs.filter_map(|run| run.steps.iter().find(|one| one.index == step.index)).collect();
@@ -106,13 +105,15 @@ fn against_intent(
     step: &StepComparison,
     of: &Use<'_>,
 ) -> Option<Observation> {
-    let is_answer = |name: &String| name.starts_with("device_read") || name.contains("storage_read");
-    let is_asked = context.experiment.answer.iter().any(is_answer)
+    let is_answer =
+        |name: &String| name.starts_with("device_read") || name.contains("storage_read");
+    let is_answer_io = context.experiment.answer.iter().any(is_answer)
         && !context.experiment.is_preparatory(&step.name);
     let device = format!("{} of what its device does with {} jobs", percent(of.device), of.jobs);
-    match intent(context.experiment).or(is_asked.then_some(Intent::Storage))? {
+    match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
-            let evidence = format!("meant to be IO-bound, and uses {} of CPU and {device}", percent(of.cpu));
+            let evidence =
+                format!("meant to be IO-bound, and uses {} of CPU and {device}", percent(of.cpu));
             Some(Observation::new(evidence).ranked("cpu", of.cpu))
         }
         Intent::Engine | Intent::System if of.device >= BINDS_FROM => {

@@ -81,8 +81,9 @@ mod tests {
         let names = ["direct", "buffered"];
         let mut spec = experiment(&names);
         spec.device = Some(DeviceSpec { raw: None, size_bytes: None, is_filled: false });
-        let found =
-            |share: f64| with_profiles(&RULE, &spec, &runs(&names), (&[&host()], &[profile(share)]));
+        let found = |share: f64| {
+            with_profiles(&RULE, &spec, &runs(&names), (&[&host()], &[profile(share)]))
+        };
         let one = found(0.4);
         assert_eq!(one[0].0, Severity::Blocking);
         assert!(one[0].1.contains("direct: 40 % of /data was never written"), "{one:?}");
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_beside_a_bogus_profile_alone_are_noted() {
+    fn engines_with_a_bogus_profile_alone_are_noted() {
         let found = |profiles: &[DeviceRecord]| {
             with_profiles(&RULE, &experiment(&["a"]), &runs(&["a"]), (&[&host()], profiles))
         };

@@ -1,7 +1,7 @@
 //! Explanations as text, Markdown and JSON.
 
-use analysis::{Explanation, StorageUses};
 use analysis::explain::{Rule, Rung};
+use analysis::{Explanation, StorageUses};
 use model::Label;
 use serde::Serialize;
 

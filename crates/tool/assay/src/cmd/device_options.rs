@@ -92,7 +92,8 @@ impl Measure {
             |access: &Access| self.accesses.is_empty() || self.accesses.contains(access);
         let accesses = Access::ALL.into_iter().filter(is_there).filter(is_wanted);
         let accesses: Vec<Access> = accesses.collect();
-        let mut tests = if self.tests.is_empty() { IoTest::PROFILE.into() } else { self.tests.clone() };
+        let mut tests =
+            if self.tests.is_empty() { IoTest::PROFILE.into() } else { self.tests.clone() };
         tests.sort_unstable();
         tests.dedup();
         let mut jobs = self.jobs.clone();
@@ -112,8 +113,12 @@ impl Measure {
         ];
         let raw = self.raw.as_ref().map(|raw| ("raw", format!("{:?}", raw.display().to_string())));
         let size = self.size.map(|size| ("file_size", size.0.to_string()));
-        let device: Vec<String> =
-            lines.into_iter().chain(raw).chain(size).map(|(key, text)| format!("{key} = {text}")).collect();
+        let device: Vec<String> = lines
+            .into_iter()
+            .chain(raw)
+            .chain(size)
+            .map(|(key, text)| format!("{key} = {text}"))
+            .collect();
         let text = format!(
             "[experiment]\nname = \"storage\"\nquestion = \"What does this storage do?\"\n\
              [device]\n{}\n[factors]\nclients = {jobs:?}\nrepetitions = {}\n",

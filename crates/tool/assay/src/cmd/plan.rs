@@ -73,7 +73,8 @@ impl CheckedPlan {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
-    let sizes = if args.experiment_args.size().is_some() { Vec::new() } else { checked.sizes.clone() };
+    let sizes =
+        if args.experiment_args.size().is_some() { Vec::new() } else { checked.sizes.clone() };
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
@@ -160,7 +161,9 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
         let base = match variant {
             control if control.is_control => "  (control: the base repeated)",
             variant if variant.name == experiment.base => "  (base)",
-            variant if experiment.is_left_out(&variant.name) => "  (left out: name its device with --raw)",
+            variant if experiment.is_left_out(&variant.name) => {
+                "  (left out: name its device with --raw)"
+            }
             _ => "",
         };
         if experiment.device.is_some() {

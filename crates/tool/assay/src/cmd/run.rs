@@ -43,7 +43,6 @@ const HEADING: &str = "Run control";
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
-  assay run --resume index-log-vs-lsm --size 1k  the same for a size of its file
 
 Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
 measured.", rates!()))]
@@ -70,7 +69,11 @@ impl Args {
     /// Returns the experiment to complete: one of a file's sizes has its name at the end.
     fn resumed(&self) -> Option<String> {
         let name = self.resume.clone()?;
-        Some(self.experiment_args.size().map_or_else(|| name.clone(), |size| format!("{name}-{size}")))
+        Some(
+            self.experiment_args
+                .size()
+                .map_or_else(|| name.clone(), |size| format!("{name}-{size}")),
+        )
     }
 }
 
@@ -205,7 +208,8 @@ fn measure(
         return storage::run_cells(storage, (dir, manifest), &Results::of(dir), ui);
     }
     let mut screen = Screen::new(ui, manifest);
-    let outcome = runner::run_cells(&bench.engines, manifest, dir, &mut |event| screen.show(&event));
+    let outcome =
+        runner::run_cells(&bench.engines, manifest, dir, &mut |event| screen.show(&event));
     screen.close();
     outcome.into_report()
 }
@@ -324,12 +328,13 @@ fn resume(
     let mut dir = results.find(name).into_report()?;
     let manifest = dir.manifest().into_report()?;
     dir.lock().into_report()?;
-    bench.engines.servers = servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
-        miette!(
-            help = "passwords are never stored: a resumed experiment needs them again",
-            "variant {variant}: {message}"
-        )
-    })?;
+    bench.engines.servers =
+        servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
+            miette!(
+                help = "passwords are never stored: a resumed experiment needs them again",
+                "variant {variant}: {message}"
+            )
+        })?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
             continue;

@@ -82,7 +82,15 @@ impl Storage {
         };
         let of_file = request.parent.as_ref().and(host.device.as_deref()).map(directory);
         let of_raw = raw.as_ref().map(|raw| directory(raw.name()));
-        Ok(Self { request, fio, file: None, raw, sys_dirs: [of_file, of_raw], interrupt, is_ready: false })
+        Ok(Self {
+            request,
+            fio,
+            file: None,
+            raw,
+            sys_dirs: [of_file, of_raw],
+            interrupt,
+            is_ready: false,
+        })
     }
 
     /// Makes the file of an experiment, empty.
@@ -360,11 +368,7 @@ fn fill(storage: &Storage, access: Access, place: &Place, ui: &Ui) -> Result<()>
 }
 
 /// Returns a target with the share that was never written.
-fn target(
-    storage: &Storage,
-    access: Access,
-    filesystem: Option<&String>,
-) -> Result<DeviceTarget> {
+fn target(storage: &Storage, access: Access, filesystem: Option<&String>) -> Result<DeviceTarget> {
     let never_written = match (&storage.raw, &storage.file) {
         (Some(raw), _) if access == Access::Raw => {
             Ok((raw.reads_as_zeros().into_report()?, "places that read as zeros"))
