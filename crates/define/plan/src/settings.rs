@@ -152,8 +152,8 @@ declare! {
     TESTS "tests" [Device], Kind::Lines, Any, None, "";
     ACCESS "access" [Device], Kind::Lines, Any, None, "";
     FILL "fill" [Device], Kind::Switch, Any, None, "";
-    RAW "raw" [Device], Kind::Text, Any, Some("DEVICE"), "Unused block device that an experiment on storage reads; it is never written";
-    FILE_SIZE "file_size" [Device], Kind::Amount, Any, Some("SIZE"), "Size of the file of an experiment on storage, and of the range of its device";
+    RAW "raw" [Device], Kind::Text, Any, Some("DEVICE"), "Unused block device that an experiment on storage only reads";
+    FILE_SIZE "file_size" [Device], Kind::Amount, Any, Some("SIZE"), "Size of the file of an experiment on storage";
     RATE "rate" [Load], Kind::Amount, Any, Some("RATE"), "Offered rate of an open loop, such as 50k/s, in steps that end by duration";
     ARRIVALS "arrivals" [Load], Kind::Name(|| Arrivals::ALL.map(Arrivals::name).into()), Any, Some("NAME"), "Arrivals within the rate: poisson or constant";
     PACING "pacing" [Load], Kind::Name(|| Pacing::ALL.map(Pacing::name).into()), Any, Some("NAME"), "How a free client waits for an arrival: auto, spin or hybrid";

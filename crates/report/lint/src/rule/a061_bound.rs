@@ -107,10 +107,10 @@ fn against_intent(
 ) -> Option<Observation> {
     let is_answer =
         |name: &String| name.starts_with("device_read") || name.contains("storage_read");
-    let is_asked = context.experiment.answer.iter().any(is_answer)
+    let is_answer_io = context.experiment.answer.iter().any(is_answer)
         && !context.experiment.is_preparatory(&step.name);
     let device = format!("{} of what its device does with {} jobs", percent(of.device), of.jobs);
-    match intent(context.experiment).or(is_asked.then_some(Intent::Storage))? {
+    match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
             let evidence =
                 format!("meant to be IO-bound, and uses {} of CPU and {device}", percent(of.cpu));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_beside_a_bogus_profile_alone_are_noted() {
+    fn engines_with_a_bogus_profile_alone_are_noted() {
         let found = |profiles: &[DeviceRecord]| {
             with_profiles(&RULE, &experiment(&["a"]), &runs(&["a"]), (&[&host()], profiles))
         };

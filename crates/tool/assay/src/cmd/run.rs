@@ -43,7 +43,6 @@ const HEADING: &str = "Run control";
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
-  assay run --resume index-log-vs-lsm --size 1k  the same for a size of its file
 
 Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
 measured.", rates!()))]

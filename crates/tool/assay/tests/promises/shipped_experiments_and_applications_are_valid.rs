@@ -30,7 +30,9 @@ fn every_experiment_can_be_planned() {
     for (name, text) in files {
         let workspace = Workspace::new();
         workspace.write("mine.toml", &text);
-        let output = workspace.assay(&["plan", "mine.toml", "--rows", "10k"]);
+        let small = if text.contains("[device]") { "--file-size" } else { "--rows" };
+        let size = if small == "--rows" { "10k" } else { "64MiB" };
+        let output = workspace.assay(&["plan", "mine.toml", small, size]);
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
         assert!(output.out.contains(&format!("{name}: ")), "{}", output.out);
         let is_declared = ["\nmeasure ", "\nanswer "].iter().any(|key| text.contains(key));

@@ -4,8 +4,5 @@ mod data;
 mod row;
 mod table;
 
-/// Title of their section in reports.
-pub(crate) const TRADE_OFFS: &str = "Reads, writes, space and cache";
-
 pub use table::render_trade_offs;
-pub(crate) use table::trade_offs;
+pub(crate) use table::{TRADE_OFFS, trade_offs};

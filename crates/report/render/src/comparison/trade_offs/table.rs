@@ -11,6 +11,9 @@ use crate::label::incomplete_line;
 use crate::legend::MEANS;
 use crate::trust::headline;
 
+/// Title of the section in reports.
+pub(crate) const TRADE_OFFS: &str = "Reads, writes, space and cache";
+
 /// What the figures are; each after its column's name.
 const MEANINGS: &str = "Of whole runs, settles included; less is better.   read: read requests to \
     storage per row of point reads; blocks: blocks or pages accessed per row   range read: requests \
