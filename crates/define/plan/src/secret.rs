@@ -40,9 +40,9 @@ pub(crate) fn masked_source(text: &str) -> String {
             }
             for string in strings.iter().filter(|it| it.is_dsn || scheme(it.text).is_some()) {
                 let mut secret = secret_at(text, string.place.clone());
-                // A quote in a password makes a comment of what follows its `#`.
+                // A quote in a password makes a comment of what follows its `#`, or another key.
                 let rest = string.place.end..line_end(text, string.place.end);
-                if text[rest.clone()].contains('#') {
+                if text[rest.clone()].contains(['#', '@']) {
                     secret.end = rest.end;
                 }
                 star(&mut bytes, secret);
@@ -223,6 +223,8 @@ mod tests {
         assert_eq!(masked_source("dsn = \"a\\u003ab\""), "dsn = **********");
         assert_eq!(masked_source("# m://a:b@c\nb = 1"), "# m://*****\nb = 1");
         assert_eq!(masked_source("dsn = 'mysql://a:b@c'#@h/d"), "dsn = 'mysql://a:*********");
+        let key = "\"mysql://a:\".\".J;@h/d\" = 1";
+        assert_eq!(masked_source(key), "\"mysql://a:***************");
         assert_eq!(masked("`MySQL://a:b c@d` and e"), "`MySQL://a:***@d` and e");
         assert_eq!(masked("a@`MySQL://a:b c-d`"), "a@`MySQL://a:******");
     }
