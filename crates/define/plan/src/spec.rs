@@ -146,8 +146,8 @@ const KEYS: [&str; 8] =
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     let root = crate::syntax::parse(source)?;
     let mut reader = Reader { source, errors: Errors::default() };
-    let mut file = File::default();
-    file.is_device = root.get_ref().get("device").is_some();
+    let is_device = root.get_ref().get("device").is_some();
+    let mut file = File { is_device, ..File::default() };
     for key in ["experiment", "benchmark"] {
         if root.get_ref().get(key).is_none() && !(key == "benchmark" && file.is_device) {
             let remedy = format!(

@@ -89,10 +89,8 @@ impl Job<'_> {
     }
 
     fn test(&self, test: IoTest, seconds: u64) -> Vec<String> {
-        let pattern = match test.pattern {
-            IoPattern::Fdatasync => IoPattern::Write,
-            pattern => pattern,
-        };
+        let is_synced = test.pattern == IoPattern::Fdatasync;
+        let pattern = if is_synced { IoPattern::Write } else { test.pattern };
         let mut lines = vec![
             format!("[{test}]"),
             format!("rw={pattern}"),
@@ -111,7 +109,7 @@ impl Job<'_> {
         if test.pattern == IoPattern::RandRw {
             lines.push("rwmixread=70".to_owned());
         }
-        if test.pattern == IoPattern::Fdatasync {
+        if is_synced {
             lines.push("fdatasync=1".to_owned());
         } else if self.access == Access::Buffered && !test.is_read_only() {
             // What is counted as written has left the page cache.
