@@ -109,7 +109,7 @@ impl Job<'_> {
         if test.pattern == IoPattern::RandRw {
             lines.push("rwmixread=70".to_owned());
         }
-        if test.pattern == IoPattern::Fdatasync {
+        if is_synced {
             lines.push("fdatasync=1".to_owned());
         } else if self.access == Access::Buffered && !test.is_read_only() {
             // What is counted as written has left the page cache.

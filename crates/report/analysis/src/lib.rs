@@ -58,7 +58,7 @@ pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
-pub use storage_use::{StorageUse, StorageUses, is_profile_of, storage_uses, target_on};
+pub use storage_use::{StorageUse, is_profile_of, storage_uses, target_on};
 pub use trade_offs::TRADE_OFFS;
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -34,35 +34,35 @@ pub struct StorageUse {
     pub jobs: u32,
     /// The rate as a share of the profile's.
     pub share: f64,
-}
-
-/// The uses of an experiment's steps, against one profile.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StorageUses {
     /// Identifier of the profile.
     pub profile: String,
-    /// The uses, by step and variant.
-    pub uses: Vec<StorageUse>,
 }
 
-impl StorageUses {
-    /// Returns the uses of all steps and variants; `None` without a sound profile or a use.
-    pub fn of(
-        profiles: &[DeviceRecord],
-        host: &Host,
-        runs: &[RunRecord],
-        comparison: &Comparison,
-    ) -> Option<Self> {
-        let profile = profiles.iter().rfind(|one| is_profile_of(one, host))?;
-        let of_step = |step: &StepComparison| {
-            let variants = comparison.variants.iter();
-            let of = |of: &VariantRuns| storage_uses(profile, runs, step, &of.name);
-            variants.flat_map(of).collect::<Vec<StorageUse>>()
-        };
-        let uses: Vec<StorageUse> = comparison.steps.iter().flat_map(of_step).collect();
-        (!uses.is_empty()).then(|| Self { profile: profile.id.clone(), uses })
+/// Returns the uses of all steps by all variants; none without a sound profile.
+///
+/// Each test is that of the newest profile that has it.
+pub fn storage_uses(
+    profiles: &[DeviceRecord],
+    host: &Host,
+    runs: &[RunRecord],
+    comparison: &Comparison,
+) -> Vec<StorageUse> {
+    let sound = profiles.iter().rev().filter(|one| is_profile_of(one, host));
+    let sound: Vec<Profile<'_>> =
+        sound.map(|one| (one.id.as_str(), device_figures(one, None))).collect();
+    if sound.is_empty() {
+        return Vec::new();
     }
+    let of_step = |step: &StepComparison| {
+        let variants = comparison.variants.iter();
+        let of = |of: &VariantRuns| step_uses(&sound, runs, step, &of.name);
+        variants.flat_map(of).collect::<Vec<StorageUse>>()
+    };
+    comparison.steps.iter().flat_map(of_step).collect()
 }
+
+/// Identifier and figures of a profile.
+type Profile<'a> = (&'a str, Vec<DeviceFigure>);
 
 /// Returns whether a profile is of the device that a host's runs used, and is not bogus.
 pub fn is_profile_of(profile: &DeviceRecord, host: &Host) -> bool {
@@ -80,8 +80,8 @@ pub fn target_on<'a>(profile: &'a DeviceRecord, host: &Host) -> Option<&'a Devic
 ///
 /// The profile's rate is that of `O_DIRECT` with the fewest jobs that are not fewer than the
 /// clients, or with the most.
-pub fn storage_uses(
-    profile: &DeviceRecord,
+fn step_uses(
+    sound: &[Profile<'_>],
     runs: &[RunRecord],
     step: &StepComparison,
     variant: &str,
@@ -106,11 +106,13 @@ pub fn storage_uses(
     });
     let is_large = read_bytes.is_some_and(|bytes| bytes >= LARGE_BYTES);
     let reads = if is_large { IoTest::RANDREAD_16K } else { IoTest::RANDREAD_4K };
-    let figures = device_figures(profile, None);
     let limits =
         [(reads, rate(metric::DEVICE_READS)), (IoTest::FDATASYNC_4K, rate(metric::DEVICE_FLUSHES))];
     let of_test = |(test, per_s): (IoTest, Option<f64>)| {
-        let limit = at_depth(&figures, test, step.clients)?;
+        let of_profile = |(id, figures): &'_ Profile<'_>| {
+            at_depth(figures, test, step.clients).map(|limit| ((*id).to_owned(), limit.clone()))
+        };
+        let (profile, limit) = sound.iter().find_map(of_profile)?;
         let per_s = per_s?;
         let share = per_s / limit.per_s;
         (share >= RELEVANT).then(|| StorageUse {
@@ -122,6 +124,7 @@ pub fn storage_uses(
             limit_per_s: limit.per_s,
             jobs: limit.jobs,
             share,
+            profile,
         })
     };
     limits.into_iter().filter_map(of_test).collect()
@@ -141,6 +144,11 @@ mod tests {
     use super::*;
     use crate::testing::{experiment, load, run};
     use crate::{NoiseHistory, compare};
+
+    /// Returns the host of the profile.
+    fn host() -> Host {
+        Host { device: Some("vda".to_owned()), ..Host::default() }
+    }
 
     fn profile() -> DeviceRecord {
         let cell = |test: IoTest, jobs: u32, per_s: f64| {
@@ -172,7 +180,7 @@ mod tests {
             created_at: String::new(),
             assay_version: String::new(),
             fio_version: String::new(),
-            host: Host::default(),
+            host: host(),
             targets: vec![target],
             run_s: 1,
             repetitions: 1,
@@ -201,7 +209,7 @@ mod tests {
         let runs = [run];
         let compared =
             compare(&runs, &experiment(&["a"], 1), "a", &NoiseHistory::default()).unwrap();
-        let uses = storage_uses(&profile(), &runs, &compared.steps[0], "a");
+        let uses = storage_uses(&[profile()], &host(), &runs, &compared);
         assert_eq!(uses.len(), 1, "no flush, no sentence: {uses:?}");
         assert_eq!((uses[0].test, uses[0].jobs), (IoTest::RANDREAD_4K, 1));
         assert!((uses[0].share - 0.61).abs() < 1e-9, "{uses:?}");

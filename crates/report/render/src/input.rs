@@ -1,7 +1,7 @@
 //! Input of every report.
 
 use analysis::{
-    Comparison, RateCurve, Scaling, StepComparison, StorageUses, rate_curves, scalability,
+    Comparison, RateCurve, Scaling, StepComparison, StorageUse, rate_curves, scalability,
 };
 use lint::LintFinding;
 use model::record::IntervalRecord;
@@ -25,8 +25,8 @@ pub struct ReportInput<'a> {
     pub comparison: &'a Comparison,
     /// Lint findings, the most severe first.
     pub findings: &'a [LintFinding],
-    /// How much of the device's rates the steps use; `None` where no profile is stored.
-    pub storage: Option<&'a StorageUses>,
+    /// How much of the device's rates the steps use; empty where no profile is stored.
+    pub storage: &'a [StorageUse],
 }
 
 /// A comparison with the runs, findings and curves behind it.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use analysis::{NoiseHistory, StorageUses, compare};
+use analysis::{NoiseHistory, compare, storage_uses};
 use archive::Results;
 use lint::{ComparisonContext, check_comparison};
 use model::{DeviceRecord, Manifest, RunRecord};
@@ -43,7 +43,7 @@ fn compared(profile: &DeviceRecord, profiles: &[DeviceRecord]) {
     let (experiment, noise) = (&manifest.plan.experiment, NoiseHistory::default());
     let comparison =
         compare(&runs, experiment, &experiment.base, &noise).expect("they are of one experiment");
-    StorageUses::of(profiles, &profile.host, &runs, &comparison);
+    storage_uses(profiles, &profile.host, &runs, &comparison);
     let hosts = [&profile.host];
     let context = ComparisonContext::of(experiment, &hosts, &runs, &comparison);
     check_comparison(&context.with_profiles(profiles));

@@ -79,7 +79,7 @@ fn compared(
     block_verdicts(&mut comparison, &findings);
     tables(manifest, runs, (&comparison, &findings));
     let input = ReportInput {
-        storage: None,
+        storage: &[],
         manifest,
         runs,
         intervals: &intervals,
@@ -121,7 +121,7 @@ fn tables(
     for format in Format::ALL {
         render_comparison(&compared, format, STYLE);
         if format != Format::Csv {
-            render_explanations(&compared, (&explanations, None), format, STYLE);
+            render_explanations(&compared, (&explanations, &[]), format, STYLE);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A061: bound by CPU where storage is meant, or the reverse.
 
-use analysis::{StepComparison, StorageUses};
+use analysis::{StepComparison, StorageUse, storage_uses};
 use model::{Metric, StepRecord, metric, percent};
 
 use super::a006_size_vs_intent::{Intent, intent};
@@ -42,11 +42,11 @@ struct Use<'a> {
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let [host] = context.hosts else { return Vec::new() };
-    let Some(uses) = StorageUses::of(context.profiles, host, context.runs, context.comparison)
-    else {
-        return Vec::new();
-    };
     if context.experiment.device.is_some() {
+        return Vec::new();
+    }
+    let uses = storage_uses(context.profiles, host, context.runs, context.comparison);
+    if uses.is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 fn resources<'a>(
     context: &ComparisonContext<'_>,
     (step, variant): (&StepComparison, &'a str),
-    uses: &StorageUses,
+    uses: &[StorageUse],
 ) -> Option<Use<'a>> {
     let is_own =
         |run: &&model::RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
@@ -77,7 +77,7 @@ fn resources<'a>(
     let cpus = context.hosts.first()?.cpus;
     let shares: Option<Vec<f64>> = steps.iter().map(|of| cpu_share(of, cpus)).collect();
     let cpu = stats::median(&shares?)?;
-    let of_device = uses.uses.iter().filter(|of| {
+    let of_device = uses.iter().filter(|of| {
         (of.step.as_str(), of.clients, of.variant.as_str()) == (&step.name, step.clients, variant)
     });
     let most = of_device.max_by(|a, b| a.share.total_cmp(&b.share));

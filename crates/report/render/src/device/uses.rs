@@ -1,6 +1,8 @@
 //! Sentences on how much of a device's rate a step uses.
 
-use analysis::{StorageUse, StorageUses};
+use std::collections::BTreeSet;
+
+use analysis::StorageUse;
 use model::{IoTest, Unit};
 
 use crate::document::Part;
@@ -8,10 +10,11 @@ use crate::figure::{figure, percent};
 use crate::trust::many;
 
 /// Returns a sentence for each use, and where the profile is.
-pub(crate) fn storage_uses(of: &StorageUses) -> [Part; 2] {
-    let sentences = of.uses.iter().map(sentence).collect();
-    let note = format!("profile {}: assay device show {0}", of.profile);
-    [Part::Sentences(sentences), Part::Note(note)]
+pub(crate) fn storage_uses(uses: &[StorageUse]) -> impl Iterator<Item = Part> {
+    let profiles: BTreeSet<&str> = uses.iter().map(|of| of.profile.as_str()).collect();
+    let note = |id: &str| Part::Note(format!("profile {id}: assay device show {id}"));
+    let notes: Vec<Part> = profiles.into_iter().map(note).collect();
+    [Part::Sentences(uses.iter().map(sentence).collect())].into_iter().chain(notes)
 }
 
 fn sentence(of: &StorageUse) -> String {
@@ -46,10 +49,10 @@ mod tests {
             limit_per_s: 10_000.0,
             jobs: 4,
             share: 0.61,
+            profile: "20261123T120000Z-1".to_owned(),
         };
-        let uses = StorageUses { profile: "20261123T120000Z-1".to_owned(), uses: vec![of] };
         let mut document = Document::default();
-        document.add(storage_uses(&uses));
+        document.add(storage_uses(&[of]));
         let text = document.render(Format::Text, Style::default());
         let sentence = "readrandom with 4 clients, lmdb: 6.10 k device reads/s, 61 % of what this \
                         device does with 4 jobs (randread-4k, O_DIRECT: 10.0 k/s)";

@@ -1,7 +1,7 @@
 //! Explanations as text, Markdown and JSON.
 
 use analysis::explain::{Rule, Rung};
-use analysis::{Explanation, StorageUses};
+use analysis::{Explanation, StorageUse};
 use model::Label;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::trust;
 /// There is no CSV form: text takes its place.
 pub fn render_explanations(
     compared: &Compared<'_>,
-    (explanations, storage): (&[Explanation], Option<&StorageUses>),
+    (explanations, storage): (&[Explanation], &[StorageUse]),
     format: Format,
     style: Style,
 ) -> String {
@@ -29,7 +29,7 @@ pub fn render_explanations(
     }
     let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
     blocks(compared, explanations).into_iter().for_each(|block| document.add(block.parts()));
-    if let Some(storage) = storage {
+    if !storage.is_empty() {
         document.add([Part::Heading(2, "Storage".to_owned())]);
         document.add(storage_uses(storage));
     }
@@ -42,8 +42,8 @@ struct Data<'a> {
     label: Label,
     explanations: &'a [Explanation],
     /// Absent without a stored profile of the device.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    storage: Option<&'a StorageUses>,
+    #[serde(skip_serializing_if = "<[StorageUse]>::is_empty")]
+    storage: &'a [StorageUse],
 }
 
 /// The explanation of one step.

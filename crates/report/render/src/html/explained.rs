@@ -9,9 +9,9 @@ use crate::trust::many;
 /// Returns the section: differences that are established, and use of the device.
 pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let mut parts = differences(input, compared);
-    if let Some(storage) = input.storage {
+    if !input.storage.is_empty() {
         parts.push(Part::Heading(3, "Use of the device".to_owned()));
-        parts.extend(storage_uses(storage));
+        parts.extend(storage_uses(input.storage));
     }
     parts
 }

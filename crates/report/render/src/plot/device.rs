@@ -90,8 +90,12 @@ fn picture(labels: Labels, (tests, curves, unit): (&[IoTest], &[Curves], Unit)) 
             Panel::lone(heading, of.1, (across, up))
         })
         .collect();
+    let is_drawn = |(access, ..): &&(Access, &str, &str)| {
+        let mut all = curves.iter().flat_map(|of| &of.points);
+        all.any(|(other, points)| other == access && !points.is_empty())
+    };
     let legend = html! {
-        @for (index, (access, class, colour)) in LINES.iter().enumerate() {
+        @for (index, (access, class, colour)) in LINES.iter().filter(is_drawn).enumerate() {
             (sample(8.0 + 130.0 * super::matrix::float(index), class, colour, access.name()))
         }
     };
@@ -114,10 +118,11 @@ fn draw(plane: &Plane, curves: &Curves, unit: Unit) -> Markup {
             }
         }
         @if unit == Unit::OpsPerSecond {
-            @for (access, jobs) in &curves.saturated {
+            @for (index, (access, jobs)) in curves.saturated.iter().enumerate() {
+                @let below = plane.bottom - 4.0 - 9.0 * super::matrix::float(index);
                 @let x = plane.x(*jobs);
                 (line((x, plane.bottom - 10.0), (x, plane.bottom), "mark"))
-                (text(x + 3.0, plane.bottom - 4.0, "axis halo", &access.name()[..1]))
+                (text(x + 3.0, below, "axis halo", &access.name()[..1]))
             }
         }
     }

@@ -32,7 +32,7 @@ fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: 
     let explanations: Vec<Explanation> =
         reads.filter_map(|step| explain(&question(step))).collect();
     let style = Style::default();
-    render_explanations(&compared, (&explanations, None), format, style)
+    render_explanations(&compared, (&explanations, &[]), format, style)
 }
 
 /// Adds wait counters to a run for this share of its time.

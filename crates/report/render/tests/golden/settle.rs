@@ -36,7 +36,7 @@ pub(crate) fn explained(fixture: &Fixture, names: &[&str], format: Format) -> St
     };
     let all: Vec<_> =
         names.iter().filter_map(of).filter_map(|step| explain(&question(step))).collect();
-    render_explanations(&compared, (&all, None), format, Style::default())
+    render_explanations(&compared, (&all, &[]), format, Style::default())
 }
 
 /// Returns the lines that hold `name`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Comparison, NoiseCell, NoiseHistory, StorageUses, compare, noise_cells};
+use analysis::{Comparison, NoiseCell, NoiseHistory, StorageUse, compare, noise_cells, storage_uses};
 use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
@@ -28,7 +28,7 @@ pub(crate) struct Analyzed {
     /// The findings, most severe first.
     pub(crate) findings: Vec<LintFinding>,
     /// How much of the device's rates the steps use, where its profile is stored.
-    pub(crate) storage: Option<StorageUses>,
+    pub(crate) storage: Vec<StorageUse>,
 }
 
 /// Compares the runs of `experiment` with `base` and checks every rule.
@@ -50,9 +50,9 @@ pub(crate) fn analyze(
     // Of storage itself, each use is the whole.
     let storage = match hosts {
         [host] if experiment.device.is_none() => {
-            StorageUses::of(&profiles, host, runs, &comparison)
+            storage_uses(&profiles, host, runs, &comparison)
         }
-        _ => None,
+        _ => Vec::new(),
     };
     Ok(Analyzed { comparison, findings, storage })
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use analysis::explain::Question;
-use analysis::{Comparison, Explanation, StepComparison, StorageUse, StorageUses, explain};
+use analysis::{Comparison, Explanation, StepComparison, StorageUse, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let meta = Meta::of(&manifest);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
-    let explained = (&explanations[..], storage.as_ref());
+    let explained = (&explanations[..], &storage[..]);
     ui.rendered(&render_explanations(&compared, explained, args.format, ui.style()));
     Ok(ExitCode::SUCCESS)
 }
@@ -108,15 +108,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 /// Returns the uses of the device by the variants, in the steps explained.
 fn storage_of(
     args: &Args,
-    storage: Option<StorageUses>,
+    mut storage: Vec<StorageUse>,
     steps: &[&StepComparison],
-) -> Option<StorageUses> {
-    let mut storage = storage?;
+) -> Vec<StorageUse> {
     let is_step = |of: &StorageUse| {
         steps.iter().any(|step| (&step.name, step.clients) == (&of.step, of.clients))
     };
-    storage.uses.retain(|of| [&args.a, &args.b].contains(&&of.variant) && is_step(of));
-    (!storage.uses.is_empty()).then_some(storage)
+    storage.retain(|of| [&args.a, &args.b].contains(&&of.variant) && is_step(of));
+    storage
 }
 
 /// Returns the named experiment, or the newest with both variants.

@@ -108,7 +108,7 @@ fn with_input<T>(
         intervals: &intervals,
         comparison: &analyzed.comparison,
         findings: &analyzed.findings,
-        storage: analyzed.storage.as_ref(),
+        storage: &analyzed.storage,
     }))
 }
 
