@@ -22,6 +22,9 @@ pub enum ArchiveError {
     /// No experiment or run of that name in that directory.
     #[error("no results named `{_0}` in {}; `assay list` shows what is there", _1.display())]
     Unknown(String, PathBuf),
+    /// The experiment is in the archive already, with other files, in that directory.
+    #[error("{} is there already, with other files; remove it, or import into another archive with --results", _0.display())]
+    Exists(PathBuf),
     /// Another process is running this experiment.
     #[error("{} is being written by another assay run; wait for it or stop it", _0.display())]
     Busy(PathBuf),

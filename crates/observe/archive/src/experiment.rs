@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use tempfile::TempDir;
 
 use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
@@ -26,6 +27,8 @@ pub struct ExperimentDir {
     path: PathBuf,
     /// Held while runs are written; released by the kernel when the process ends.
     lock: Option<File>,
+    /// Where it is unpacked, if it was opened in one file; removed with this.
+    unpacked: Option<TempDir>,
 }
 
 impl ExperimentDir {
@@ -42,13 +45,23 @@ impl ExperimentDir {
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
         let manifest = path.join(MANIFEST);
         fs::metadata(&manifest).map_err(ArchiveError::read(&manifest))?;
-        Ok(Self { path: path.to_path_buf(), lock: None })
+        Ok(Self { path: path.to_path_buf(), lock: None, unpacked: None })
+    }
+
+    /// Opens an experiment that was unpacked into `place` for reading.
+    pub(crate) fn unpacked(path: &Path, place: TempDir) -> Result<Self, ArchiveError> {
+        Ok(Self { unpacked: Some(place), ..Self::open(path)? })
+    }
+
+    /// Returns whether it was opened in one file: what is written to it is lost.
+    pub const fn is_unpacked(&self) -> bool {
+        self.unpacked.is_some()
     }
 
     /// Creates an experiment's directory with its manifest, locked for writing.
     pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<Self, ArchiveError> {
         fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
-        let mut created = Self { path: path.to_path_buf(), lock: None };
+        let mut created = Self { path: path.to_path_buf(), lock: None, unpacked: None };
         created.lock()?;
         replace_sealed(path, MANIFEST, &json(manifest), Checksums::new())?;
         Ok(created)

@@ -12,6 +12,7 @@
 //!
 //! To change a shape: see `model::record`.
 
+mod bundle;
 mod checksum;
 mod derived;
 mod device;
@@ -19,14 +20,17 @@ mod error;
 mod experiment;
 mod log;
 mod name;
+mod pack;
 mod parallel;
 mod regular;
 mod replace;
 mod results;
 mod run;
 mod summary;
+mod unpack;
 mod verify;
 
+pub use bundle::{BUNDLE, BundleFacts};
 pub use checksum::changed_files;
 pub use error::ArchiveError;
 pub use experiment::ExperimentDir;

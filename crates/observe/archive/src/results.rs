@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 
 use model::Manifest;
 
+use crate::bundle::BUNDLE;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::parallel::parallel_map;
 use crate::summary::ExperimentSummary;
+use crate::unpack;
 
 /// The root of an archive.
 #[derive(Debug, Clone)]
@@ -65,12 +67,15 @@ impl Results {
         probe.map_err(ArchiveError::write(&self.root))
     }
 
-    /// Finds an experiment by path, by identifier, or by name (its newest).
+    /// Finds an experiment by path, in one file, by identifier, or by name (its newest).
     ///
     /// # Errors
     /// [`ArchiveError::Unknown`] when there is none.
     pub fn find(&self, name: &str) -> Result<ExperimentDir, ArchiveError> {
         let as_path = Path::new(name);
+        if as_path.extension().is_some_and(|extension| extension == BUNDLE) && as_path.exists() {
+            return unpack::open(as_path);
+        }
         if ExperimentDir::is_at(as_path) {
             return ExperimentDir::open(as_path);
         }

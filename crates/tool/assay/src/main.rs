@@ -59,6 +59,10 @@ enum Verb {
     Report(cmd::report::Args),
     /// Check stored files against their checksums, and records against their seconds
     Verify(cmd::verify::Args),
+    /// Write an experiment to one file, which other verbs read too
+    Export(cmd::export::Args),
+    /// Bring an experiment from one file into the archive
+    Import(cmd::import::Args),
     /// Measure checksums and compression of single blocks
     Micro(cmd::micro::Args),
     /// Measure what storage does, with fio: throughput and response time by jobs and access
@@ -109,6 +113,8 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::History(args) => cmd::history::run(&args, environment, ui),
         Verb::Report(args) => cmd::report::run(&args, environment, ui),
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
+        Verb::Export(args) => cmd::export::run(&args, environment, ui),
+        Verb::Import(args) => cmd::import::run(&args, environment, ui),
         Verb::Micro(args) => cmd::micro::run(&args, environment, ui),
         Verb::Device(args) => cmd::device::run(&args, environment, ui),
         Verb::Workload(args) => cmd::workload::run(&args, ui),

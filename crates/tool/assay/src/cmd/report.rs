@@ -51,7 +51,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             write_post(&results.find(name).into_report()?, to, args.window)?
         }
         ([name], _, to, None) => {
-            write_page(&results.find(name).into_report()?, to.as_deref(), args.window)?
+            let dir = results.find(name).into_report()?;
+            // What is written to an experiment in one file is lost.
+            let next = dir.is_unpacked().then(|| Path::new(name).with_extension("html"));
+            write_page(&dir, to.as_ref().or(next.as_ref()).map(PathBuf::as_path), args.window)?
         }
         _ => {
             return Err(miette!(

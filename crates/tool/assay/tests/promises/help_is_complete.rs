@@ -17,6 +17,8 @@ const COMMANDS: &[&str] = &[
     "history",
     "report",
     "verify",
+    "export",
+    "import",
     "micro",
     "device",
     "workload",
@@ -53,6 +55,8 @@ fn commands_are_listed_in_workflow_order() {
       history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
       verify       Check stored files against their checksums, and records against their seconds
+      export       Write an experiment to one file, which other verbs read too
+      import       Bring an experiment from one file into the archive
       micro        Measure checksums and compression of single blocks
       device       Measure what storage does, with fio: throughput and response time by jobs and access
       workload     List workloads, or show the application of SQL servers

@@ -45,6 +45,8 @@ const CALLS: &[&str] = &[
     "report pair",
     "verify",
     "verify pair",
+    "export pair -o pair.assay",
+    "import pair.assay",
     "micro --kernel crc32c --block 4KiB --rounds 1 --span 1ms",
     DEVICE,
     SHOW_DEVICE,

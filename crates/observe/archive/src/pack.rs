@@ -1,0 +1,98 @@
+//! Writes an experiment to one file.
+
+use std::io::{self, Read, Write as _};
+use std::path::Path;
+
+use flate2::{Compression, GzBuilder};
+use sha2::{Digest as _, Sha256};
+use tar::{Builder, Header};
+use tempfile::NamedTempFile;
+
+use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member, is_member};
+use crate::checksum::{checksum_of, hex, names};
+use crate::error::ArchiveError;
+use crate::experiment::ExperimentDir;
+use crate::regular;
+use crate::replace::json;
+
+impl ExperimentDir {
+    /// Writes the experiment to one compressed file; the same experiment gives the same bytes.
+    ///
+    /// A kill or an error leaves no file of that name, or the one that was there.
+    ///
+    /// # Errors
+    /// When a file of the experiment is not what was written, or changes meanwhile, or the file
+    /// cannot be written.
+    pub fn pack(&self, to: &Path) -> Result<BundleFacts, ArchiveError> {
+        if let Some(found) = self.verify()?.mismatches.into_iter().next() {
+            return Err(ArchiveError::Damaged(found.path, found.what));
+        }
+        let manifest = self.manifest()?;
+        let mut files = Vec::new();
+        for name in names(self.path()).map_err(ArchiveError::read(self.path()))? {
+            // The list of the manifest's checksum is left out by `names`.
+            files.extend(is_member(&name).then_some(name));
+        }
+        files.push(crate::checksum::CHECKSUMS.to_owned());
+        files.sort();
+        let member = |name: String| {
+            let path = self.path().join(&name);
+            let facts = regular::open(&path).and_then(|file| Ok(file.metadata()?.len()));
+            let sum = facts.and_then(|bytes| Ok((bytes, checksum_of(&path)?)));
+            let (bytes, sha256) = sum.map_err(ArchiveError::read(&path))?;
+            Ok(Member { name, bytes, sha256 })
+        };
+        let index = Index {
+            format: FORMAT,
+            experiment: manifest.plan.experiment.name,
+            id: manifest.id,
+            assay_version: manifest.assay_version,
+            files: files.into_iter().map(member).collect::<Result<_, ArchiveError>>()?,
+        };
+        write(self.path(), &index, to).map_err(ArchiveError::write(to))?;
+        Ok(index.facts())
+    }
+}
+
+/// Writes the bundle under a temporary name next to its own, and renames it.
+fn write(dir: &Path, index: &Index, to: &Path) -> io::Result<()> {
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let file = NamedTempFile::new_in(parent.unwrap_or(Path::new(".")))?;
+    let mut tar = Builder::new(GzBuilder::new().write(file, Compression::best()));
+    let mut append = |name: &str, bytes: u64, content: &mut dyn Read| {
+        let mut header = Header::new_gnu();
+        header.set_size(bytes);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, content)
+    };
+    let text = json(index);
+    append(INDEX, text.len() as u64, &mut text.as_slice())?;
+    for member in &index.files {
+        let file = regular::open(&dir.join(&member.name))?;
+        let mut content = Hashed { source: file.take(member.bytes), hasher: Sha256::new() };
+        append(&member.name, member.bytes, &mut content)?;
+        if hex(&content.hasher.finalize()) != member.sha256 {
+            let name = &member.name;
+            return Err(io::Error::other(format!("{name} was changed while it was read")));
+        }
+    }
+    let mut file = tar.into_inner()?.finish()?;
+    file.flush()?;
+    file.as_file().sync_all()?;
+    file.persist(to)?;
+    Ok(())
+}
+
+/// A source whose bytes are hashed as they are read.
+pub(crate) struct Hashed<R> {
+    pub(crate) source: R,
+    pub(crate) hasher: Sha256,
+}
+
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.source.read(buffer)?;
+        self.hasher.update(&buffer[..bytes]);
+        Ok(bytes)
+    }
+}

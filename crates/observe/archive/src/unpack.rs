@@ -1,0 +1,280 @@
+//! Reads an experiment from one file, which may come from a stranger.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead as _, BufReader, Read, Seek as _};
+use std::path::Path;
+
+use flate2::bufread::GzDecoder;
+use sha2::{Digest as _, Sha256};
+use tar::{Archive, Entry, EntryType};
+
+use crate::bundle::{BundleFacts, HEADER, INDEX, INDEX_BYTES_MAX, Index, Member};
+use crate::checksum::{CHECKSUMS, checksum_of, hex, names};
+use crate::error::ArchiveError;
+use crate::experiment::ExperimentDir;
+use crate::pack::Hashed;
+use crate::regular;
+use crate::results::Results;
+
+/// Start of the name of a directory in which an import is prepared; listings leave it out.
+const PREPARED: &str = ".import-";
+/// Zeros at the end of a tar archive: two blocks. Source: POSIX.1-2017, pax, "ustar Interchange Format".
+const END_BYTES: u64 = 1024;
+/// Disk space that must stay free, in bytes. Our choice.
+const FREE_BYTES: u64 = 1 << 30;
+
+impl Results {
+    /// Brings an experiment from one file into the archive, after checking it as a whole.
+    ///
+    /// A kill or an error leaves no experiment behind, only a hidden directory. One that is there
+    /// already, with the same files, stays as it is.
+    ///
+    /// # Errors
+    /// When the file is damaged, or the experiment is there with other files, or cannot be written.
+    pub fn import(&self, file: &Path) -> Result<(ExperimentDir, BundleFacts), ArchiveError> {
+        let root = self.root();
+        fs::create_dir_all(root).map_err(ArchiveError::write(root))?;
+        let prepared = tempfile::Builder::new().prefix(PREPARED).tempdir_in(root);
+        let prepared = prepared.map_err(ArchiveError::write(root))?;
+        let facts = unpack(file, prepared.path())?;
+        let parent = root.join(&facts.experiment);
+        let target = parent.join(&facts.id);
+        fs::create_dir_all(&parent).map_err(ArchiveError::write(&parent))?;
+        let place = prepared.path().join(&facts.experiment).join(&facts.id);
+        if target.exists() {
+            let is_same = is_part_of(&place, &target).map_err(ArchiveError::read(&target))?;
+            return match is_same {
+                true => Ok((ExperimentDir::open(&target)?, facts)),
+                false => Err(ArchiveError::Exists(target)),
+            };
+        }
+        fs::rename(place, &target).map_err(ArchiveError::write(&target))?;
+        Ok((ExperimentDir::open(&target)?, facts))
+    }
+}
+
+/// Returns whether every file of one experiment is in another with the same content.
+fn is_part_of(one: &Path, other: &Path) -> io::Result<bool> {
+    for name in names(one)?.iter().map(String::as_str).chain([CHECKSUMS]) {
+        let there = other.join(name);
+        if !there.exists() || checksum_of(&one.join(name))? != checksum_of(&there)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Opens an experiment in one file, unpacked into a directory that lasts as long as the result.
+pub(crate) fn open(file: &Path) -> Result<ExperimentDir, ArchiveError> {
+    let place = tempfile::tempdir().map_err(ArchiveError::write(&std::env::temp_dir()))?;
+    let facts = unpack(file, place.path())?;
+    ExperimentDir::unpacked(&place.path().join(facts.experiment).join(facts.id), place)
+}
+
+/// Unpacks a file into `place`, below the names of the experiment.
+fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveError> {
+    let damaged = |reason: String| ArchiveError::Damaged(path.to_path_buf(), reason);
+    let unreadable = |error: io::Error| damaged(format!("it is no result in one file: {error}"));
+    let mut file = regular::open(path).map_err(ArchiveError::read(path))?;
+    let mut header = HEADER.map(|_| 0);
+    file.read_exact(&mut header).map_err(unreadable)?;
+    if header != HEADER {
+        return Err(unreadable(io::Error::other("it begins otherwise")));
+    }
+    file.rewind().map_err(ArchiveError::read(path))?;
+    let mut tar = Archive::new(GzDecoder::new(BufReader::new(file)));
+    let mut entries = tar.entries().map_err(unreadable)?;
+    let mut next = || entries.next().transpose().map_err(unreadable);
+    let index = match next()? {
+        Some(entry) => read_index(entry).map_err(damaged)?,
+        None => return Err(damaged("it is empty".to_owned())),
+    };
+    index.check().map_err(damaged)?;
+    check_room(place, index.bytes())?;
+    let dir = place.join(&index.experiment).join(&index.id);
+    for member in &index.files {
+        let Some(entry) = next()? else {
+            return Err(damaged(format!("{} is missing", member.name)));
+        };
+        unpack_file(entry, member, &dir)?.map_err(damaged)?;
+    }
+    if next()?.is_some() {
+        return Err(damaged("it has more files than its index".to_owned()));
+    }
+    // Read to the end: the checksum of the compressed stream is there.
+    let mut stream = tar.into_inner();
+    let mut rest = Vec::new();
+    stream.by_ref().take(END_BYTES + 1).read_to_end(&mut rest).map_err(unreadable)?;
+    let is_end = rest.len() as u64 <= END_BYTES && rest.iter().all(|byte| *byte == 0);
+    if !is_end || !stream.get_mut().fill_buf().map_err(unreadable)?.is_empty() {
+        return Err(damaged("bytes follow its end".to_owned()));
+    }
+    let manifest = ExperimentDir::open(&dir)?.manifest()?;
+    if (&manifest.plan.experiment.name, &manifest.id) != (&index.experiment, &index.id) {
+        return Err(damaged("its index and its manifest are of two experiments".to_owned()));
+    }
+    Ok(index.facts())
+}
+
+/// Reads the index, which is the first member.
+fn read_index(entry: Entry<'_, impl Read>) -> Result<Index, String> {
+    check_entry(&entry, INDEX)?;
+    if entry.size() > INDEX_BYTES_MAX {
+        return Err(format!("{INDEX} is larger than {} MiB", INDEX_BYTES_MAX >> 20));
+    }
+    serde_json::from_reader(entry).map_err(|error| format!("{INDEX} cannot be parsed: {error}"))
+}
+
+/// Checks that an entry is the regular file of that name.
+fn check_entry(entry: &Entry<'_, impl Read>, name: &str) -> Result<(), String> {
+    let found = entry.path_bytes();
+    if *found != *name.as_bytes() {
+        return Err(format!("{:?} stands where {name} is due", String::from_utf8_lossy(&found)));
+    }
+    let kind = entry.header().entry_type();
+    if kind != EntryType::Regular {
+        return Err(format!("{name} is no regular file, but {kind:?}"));
+    }
+    Ok(())
+}
+
+/// Writes one file, whose size and checksum must be those of the index.
+fn unpack_file(
+    mut entry: Entry<'_, impl Read>,
+    member: &Member,
+    dir: &Path,
+) -> Result<Result<(), String>, ArchiveError> {
+    let name = &member.name;
+    if let Err(reason) = check_entry(&entry, name) {
+        return Ok(Err(reason));
+    }
+    if entry.size() != member.bytes {
+        return Ok(Err(format!("{name} has {} bytes, not {}", entry.size(), member.bytes)));
+    }
+    let path = dir.join(name);
+    let parent = path.parent().unwrap_or(dir);
+    fs::create_dir_all(parent).map_err(ArchiveError::write(parent))?;
+    let mut file = File::create_new(&path).map_err(ArchiveError::write(&path))?;
+    let mut content = Hashed { source: &mut entry, hasher: Sha256::new() };
+    let mut part = vec![0; 1 << 16];
+    loop {
+        let bytes = match content.read(&mut part) {
+            Ok(0) => break,
+            Ok(bytes) => bytes,
+            Err(error) => return Ok(Err(format!("{name} cannot be read: {error}"))),
+        };
+        io::Write::write_all(&mut file, &part[..bytes]).map_err(ArchiveError::write(&path))?;
+    }
+    if hex(&content.hasher.finalize()) != member.sha256 {
+        return Ok(Err(format!("{name} is not what was written: its checksum differs")));
+    }
+    file.sync_data().map_err(ArchiveError::write(&path))?;
+    Ok(Ok(()))
+}
+
+/// Refuses what would leave less than a GiB of disk space.
+fn check_room(place: &Path, bytes: u64) -> Result<(), ArchiveError> {
+    let disk =
+        rustix::fs::statvfs(place).map_err(|errno| ArchiveError::write(place)(errno.into()))?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    if free < bytes.saturating_add(FREE_BYTES) {
+        let text = format!("{} MiB are needed, and a GiB must stay free", bytes >> 20);
+        return Err(ArchiveError::write(place)(io::Error::other(text)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::{Compression, GzBuilder};
+    use tar::{Builder, Header};
+
+    use super::*;
+    use crate::bundle::FORMAT;
+
+    /// An experiment's files: a manifest that is none, and a record.
+    fn members() -> Vec<(Member, Vec<u8>)> {
+        let member = |name: &str, text: &str| {
+            let sha256 = crate::checksum::checksum(text.as_bytes());
+            let bytes = text.len() as u64;
+            (Member { name: name.to_owned(), bytes, sha256 }, text.as_bytes().to_vec())
+        };
+        vec![member("manifest.json", "{}"), member("runs/a/record.json", "abc")]
+    }
+
+    fn bundle(path: &Path, members: &[(Member, Vec<u8>)], kind: EntryType, extra: &[u8]) {
+        let index = Index {
+            format: FORMAT,
+            experiment: "e".to_owned(),
+            id: "1".to_owned(),
+            assay_version: String::new(),
+            files: members.iter().map(|(member, _)| member.clone()).collect(),
+        };
+        let file = File::create(path).unwrap();
+        let mut tar = Builder::new(GzBuilder::new().write(file, Compression::best()));
+        let mut append = |name: &str, content: &[u8], kind: EntryType| {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_size(content.len() as u64);
+            // Set as a hostile program would: `append_data` refuses such names.
+            header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_cksum();
+            tar.append(&header, content).unwrap();
+        };
+        append(INDEX, &serde_json::to_vec(&index).unwrap(), EntryType::Regular);
+        members.iter().for_each(|(member, content)| append(&member.name, content, kind));
+        let mut file = tar.into_inner().unwrap().finish().unwrap();
+        io::Write::write_all(&mut file, extra).unwrap();
+    }
+
+    /// Returns why a bundle is refused; nothing is outside of its place.
+    fn refusal(change: impl FnOnce(&mut Vec<(Member, Vec<u8>)>), kind: EntryType) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, place) = (dir.path().join("x.assay"), dir.path().join("place"));
+        fs::create_dir(&place).unwrap();
+        let mut all = members();
+        change(&mut all);
+        all.sort();
+        bundle(&path, &all, kind, b"");
+        let refused = unpack(&path, &place).unwrap_err().to_string();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "{refused}");
+        refused
+    }
+
+    #[test]
+    fn hostile_members_are_refused() {
+        let named = |name: &'static str| {
+            refusal(move |all| all[1].0.name = name.to_owned(), EntryType::Regular)
+        };
+        assert!(
+            named("runs/../../x").contains("no file of an experiment")
+                || named("runs/../../x").contains("its file")
+        );
+        assert!(named("/etc/x").contains("no file of an experiment"));
+        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Fifo, EntryType::Directory] {
+            assert!(refusal(|_| (), kind).contains("no regular file"), "{kind:?}");
+        }
+        let grown = refusal(|all| all[1].0.bytes = 1 << 29, EntryType::Regular);
+        assert!(grown.contains("3 bytes, not 536870912"), "{grown}");
+        let huge = refusal(|all| all[1].0.bytes = 2 << 30, EntryType::Regular);
+        assert!(huge.contains("more than 1 GiB"), "{huge}");
+        let other = refusal(|all| all[1].1[0] = b'x', EntryType::Regular);
+        assert!(other.contains("runs/a/record.json is not what was written"), "{other}");
+    }
+
+    #[test]
+    fn files_that_are_no_bundle_and_bytes_behind_one_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.assay");
+        for text in [&b""[..], b"no", b"\x1f\x8b\x08 and no more of it", &HEADER] {
+            fs::write(&path, text).unwrap();
+            let refused = unpack(&path, dir.path()).unwrap_err().to_string();
+            assert!(refused.contains("no result in one file"), "{refused}");
+        }
+        let place = dir.path().join("place");
+        fs::create_dir(&place).unwrap();
+        bundle(&path, &members(), EntryType::Regular, b"more");
+        let refused = unpack(&path, &place).unwrap_err().to_string();
+        assert!(refused.contains("bytes follow its end"), "{refused}");
+    }
+}

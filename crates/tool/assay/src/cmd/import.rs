@@ -1,0 +1,33 @@
+//! `assay import`: brings an experiment from one file into the archive.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use archive::Results;
+use miette::Result;
+
+use super::export::content;
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Arguments of `assay import`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay import result.assay
+  assay import result.assay && assay compare EXPERIMENT
+
+The file is checked as a whole before anything is in the archive: a changed byte, a file that is no
+part of an experiment, or a name that leads elsewhere is an error.")]
+pub(crate) struct Args {
+    /// File that assay export wrote
+    file: PathBuf,
+}
+
+/// Imports the file and prints the place.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let results = Results::at(&environment.results);
+    let (dir, facts) = results.import(&args.file).into_report()?;
+    ui.print(format_args!("{}: {}", dir.path().display(), content(&facts)));
+    Ok(ExitCode::SUCCESS)
+}

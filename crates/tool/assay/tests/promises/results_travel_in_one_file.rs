@@ -1,0 +1,111 @@
+//! An experiment is written to one file, read there, and brought into another archive.
+
+use std::fs;
+use std::sync::LazyLock;
+
+use crate::workspace::Workspace;
+
+/// A workspace with an experiment of two variants, and the experiment in one file.
+static PAIR: LazyLock<Workspace> = LazyLock::new(|| {
+    let workspace = Workspace::with_pair("memory", &[]);
+    let exported = workspace.assay(&["export", "pair", "-o", "pair.assay"]);
+    assert_eq!((exported.code, exported.err.as_str()), (0, ""));
+    assert!(exported.out.starts_with("pair.assay: "), "{}", exported.out);
+    workspace.until_exit()
+});
+
+/// Returns a workspace with the file alone.
+fn elsewhere() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("pair.assay", fs::read(PAIR.path("pair.assay")).expect("it was exported"));
+    workspace
+}
+
+#[test]
+fn the_same_experiment_gives_the_same_file() {
+    assert_eq!(PAIR.assay(&["export", "pair", "-o", "again.assay"]).code, 0);
+    let bytes = |name: &str| fs::read(PAIR.path(name)).expect("it was exported");
+    assert!(bytes("pair.assay") == bytes("again.assay"));
+}
+
+/// Goal: nothing is lost on the way.
+/// Method: what the verbs print of the file and of the imported experiment is that of the original.
+#[test]
+fn the_file_and_the_imported_experiment_read_as_the_original() {
+    let other = elsewhere();
+    let verbs = [
+        &["compare", "pair", "--format", "json"][..],
+        &["compare", "pair", "--costs"],
+        &["show", "pair"],
+        &["list", "pair"],
+        &["explain", "one", "two", "--in", "pair"],
+        &["verify", "pair"],
+    ];
+    let named = |verb: &[&str], name: &'static str| -> Vec<String> {
+        verb.iter().map(|word| if *word == "pair" { name } else { *word }.to_owned()).collect()
+    };
+    let of = |workspace: &Workspace, verb: &[String]| {
+        let words: Vec<&str> = verb.iter().map(String::as_str).collect();
+        let output = workspace.assay(&words);
+        assert_eq!(output.code, 0, "{words:?}: {}", output.err);
+        output.out
+    };
+    for verb in verbs {
+        let original = of(&PAIR, &named(verb, "pair"));
+        assert_eq!(of(&other, &named(verb, "pair.assay")), original, "{verb:?}");
+    }
+    let imported = other.assay(&["import", "pair.assay"]);
+    assert_eq!((imported.code, imported.err.as_str()), (0, ""));
+    for verb in verbs {
+        assert_eq!(of(&other, &named(verb, "pair")), of(&PAIR, &named(verb, "pair")), "{verb:?}");
+    }
+    assert_eq!(other.assay(&["import", "pair.assay"]).out, imported.out, "it stays as it is");
+    let page = other.assay(&["report", "pair.assay"]);
+    assert_eq!(page.out.trim(), "pair.html");
+    let page = fs::read_to_string(other.path("pair.html")).expect("written");
+    assert!(page.trim_end().ends_with("</html>"));
+}
+
+/// Goal: any changed byte is found, and nothing of a damaged file reaches the archive.
+/// Method: bytes at even distances are inverted; the file is cut at even distances.
+#[test]
+fn changed_and_cut_files_are_refused() {
+    let other = elsewhere();
+    let whole = fs::read(other.path("pair.assay")).expect("it was exported");
+    let step = (whole.len() / 60).max(1);
+    let refused = |bytes: &[u8], what: &str| {
+        other.write("bad.assay", bytes);
+        let output = other.assay(&["import", "bad.assay"]);
+        assert_eq!(output.code, 1, "{what}");
+        assert!(output.err.contains("bad.assay is damaged: "), "{what}: {}", output.err);
+        let left = fs::read_dir(other.path("results")).expect("made").count();
+        assert_eq!(left, 0, "{what}");
+    };
+    for at in (0..whole.len()).step_by(step).chain(0..10) {
+        let mut changed = whole.clone();
+        changed[at] ^= 1;
+        refused(&changed, &format!("byte {at} of {}", whole.len()));
+        refused(&whole[..at], &format!("cut at {at} of {}", whole.len()));
+    }
+    let error = other.assay(&["import", "absent.assay"]).err;
+    assert!(error.contains("cannot read absent.assay"), "{error}");
+}
+
+#[test]
+fn a_changed_experiment_is_not_exported() {
+    let workspace = elsewhere();
+    assert_eq!(workspace.assay(&["import", "pair.assay"]).code, 0);
+    let dir = archive::Results::at(&workspace.path("results")).find("pair").expect("imported");
+    let path = dir.path().join("runs/one.c1.r1/intervals.jsonl");
+    let mut text = fs::read(&path).expect("a run");
+    text[20] ^= 1;
+    fs::write(&path, text).expect("writable");
+    let output = workspace.assay(&["export", "pair", "-o", "changed.assay"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("is damaged"), "{}", output.err);
+    let again = workspace.assay(&["import", "pair.assay"]);
+    assert_eq!(again.code, 1);
+    assert!(again.err.contains("is there already, with other files"), "{}", again.err);
+    assert!(output.err.contains("intervals.jsonl"), "{}", output.err);
+    assert!(!workspace.path("changed.assay").exists());
+}
