@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{Comparison, NoiseCell, NoiseHistory, StorageUse, compare, noise_cells, storage_uses};
+use analysis::{
+    Comparison, NoiseCell, NoiseHistory, StorageUse, compare, noise_cells, storage_uses,
+};
 use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
@@ -49,9 +51,7 @@ pub(crate) fn analyze(
     block_verdicts(&mut comparison, &findings);
     // Of storage itself, each use is the whole.
     let storage = match hosts {
-        [host] if experiment.device.is_none() => {
-            storage_uses(&profiles, host, runs, &comparison)
-        }
+        [host] if experiment.device.is_none() => storage_uses(&profiles, host, runs, &comparison),
         _ => Vec::new(),
     };
     Ok(Analyzed { comparison, findings, storage })
