@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::build::BuildRef;
-use crate::device::{Access, DeviceSpec};
+use crate::device::{Access, DeviceSpec, FIO};
 use crate::finding::Finding;
 use crate::label::Waiver;
 use crate::metric::{self, Metric};
@@ -61,6 +61,13 @@ pub struct Variant {
     /// Any difference between the two is noise, and any verdict on it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
+}
+
+impl Variant {
+    /// Returns its access to storage; `None` for an engine.
+    pub fn access(&self) -> Option<Access> {
+        self.options.get("access").filter(|_| self.build.engine == FIO)?.parse().ok()
+    }
 }
 
 /// An experiment, checked and with every default resolved.
@@ -170,7 +177,8 @@ impl Experiment {
     /// Returns whether a variant has no runs: a raw device is read only where it is named.
     pub fn is_left_out(&self, variant: &str) -> bool {
         let lacks_device = self.device.as_ref().is_some_and(|device| device.raw.is_none());
-        lacks_device && variant == Access::Raw.name()
+        let access = self.variant(variant).and_then(Variant::access);
+        lacks_device && access == Some(Access::Raw)
     }
 
     /// Returns whether a step only prepares those that the question is about.

@@ -13,5 +13,6 @@ mod page;
 mod published;
 mod settle;
 mod steady;
+mod storage;
 mod tables;
 mod trade_offs;

@@ -68,12 +68,9 @@ pub(crate) struct Args {
 impl Args {
     /// Returns the experiment to complete: one of a file's sizes has its name at the end.
     fn resumed(&self) -> Option<String> {
-        let name = self.resume.clone()?;
-        Some(
-            self.experiment_args
-                .size()
-                .map_or_else(|| name.clone(), |size| format!("{name}-{size}")),
-        )
+        let name = self.resume.as_ref()?;
+        let size = self.experiment_args.size();
+        Some(size.map_or_else(|| name.clone(), |size| format!("{name}-{size}")))
     }
 }
 
@@ -87,6 +84,16 @@ impl Bench<'_> {
     /// Prepares the storage that the experiment is about, if it is about storage.
     fn open_storage(&mut self, experiment: &Experiment, host: &Host) -> Result<()> {
         let Some(device) = &experiment.device else { return Ok(()) };
+        let here = sampler::host_facts(self.engines.data.path()).device;
+        if here != host.device {
+            let name = |device: Option<String>| device.unwrap_or_else(|| "another one".to_owned());
+            return Err(miette!(
+                help = "name a directory on the first with --data-dir",
+                "the experiment is about {}, and the data directory is on {}",
+                name(host.device.clone()),
+                name(here)
+            ));
+        }
         let request = Request {
             parent: Some(self.engines.data.path().to_owned()),
             raw: device.raw.as_ref().map(PathBuf::from),

@@ -96,8 +96,7 @@ impl Storage {
 
     /// Makes the file of an experiment, empty.
     pub(crate) fn make_file(&mut self, experiment: &Experiment) -> Result<()> {
-        let is_of_file = |name: &str| name != Access::Raw.name();
-        let has_file = experiment.variants.iter().any(|one| is_of_file(&one.name));
+        let has_file = experiment.variants.iter().any(|one| one.access() != Some(Access::Raw));
         let Some(parent) = self.request.parent.as_ref().filter(|_| has_file) else {
             return Ok(());
         };
@@ -202,7 +201,8 @@ fn new_profile(storage: &Storage, manifest: &Manifest) -> DeviceRecord {
     profile.repetitions = experiment.repetitions;
     profile.run_s = experiment.steps.first().map_or(0, |step| seconds(step.stop));
     for variant in &experiment.variants {
-        let Ok(access) = variant.name.parse::<Access>() else { continue };
+        // A control is its base again.
+        let Some(access) = variant.access().filter(|_| !variant.is_control) else { continue };
         for step in &experiment.steps {
             let Ok(test) = step.name.parse::<IoTest>() else { continue };
             if storage.of(access).is_none() || !storage.may_run(access, test) {
@@ -239,16 +239,13 @@ fn run_cell(
     profile: &mut DeviceRecord,
 ) -> Result<RunEnd> {
     let experiment = &manifest.plan.experiment;
-    let (Some(variant), Ok(access)) = (experiment.variant(&cell.variant), cell.variant.parse())
-    else {
-        return Err(miette!("{} is no access to storage", cell.variant));
-    };
-    let Some((place, work_dir, sys_dir)) = storage.of(access) else {
-        return Err(miette!(
-            help = "name it with --raw",
-            "there is no storage for the variant {}",
-            cell.variant
-        ));
+    let variant = experiment.variant(&cell.variant);
+    let found = variant.and_then(|variant| {
+        let access = variant.access()?;
+        Some((variant, access, storage.of(access)?))
+    });
+    let Some((variant, access, (place, work_dir, sys_dir))) = found else {
+        return Err(miette!("there is no storage for the variant {}", cell.variant));
     };
     let mut run = new_run(manifest, cell, variant.clone());
     run.identity = Some(storage.identity());
@@ -294,7 +291,10 @@ fn run_cell(
             own.job_file = text;
         }
         match sample {
-            Ok(sample) => own.samples.push(sample),
+            Ok(sample) => {
+                own.samples.push(sample);
+                own.refusal = None;
+            }
             Err(error) => own.refusal = Some(error.to_string()),
         }
     }

@@ -92,6 +92,7 @@ const EXPERIMENT: &str = r#"
 name = "sizes"
 question = "Which requests reach the device?"
 base = "direct"
+control = true
 answer = ["device_read_size_kib"]
 [device]
 tests = ["randread-4k", "randread-16k"]
@@ -134,7 +135,7 @@ fn experiments_on_storage_are_run_as_any_other() {
     let resumed = workspace.assay(&["run", "--resume", "sizes", "--disk-floor", "1MiB"]);
     assert_eq!(resumed.code, 0, "{}{}", resumed.out, resumed.err);
     for (arguments, expected) in [
-        (&["list"][..], "4 of 4 runs complete"),
+        (&["list"][..], "6 of 6 runs complete"),
         (&["show", "sizes"], "randread-16k"),
         (&["show", "sizes"], "not measured"),
         (&["compare", "sizes"], "device read size"),
