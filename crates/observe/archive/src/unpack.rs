@@ -18,7 +18,9 @@ use crate::results::Results;
 
 /// Start of the name of a directory in which an import is prepared; listings leave it out.
 const PREPARED: &str = ".import-";
-/// Zeros at the end of a tar archive: two blocks. Source: POSIX.1-2017, pax, "ustar Interchange Format".
+/// Zeros at the end of a tar archive: two blocks.
+///
+/// Source: POSIX.1-2017, pax, "ustar Interchange Format".
 const END_BYTES: u64 = 1024;
 /// Disk space that must stay free, in bytes. Our choice.
 const FREE_BYTES: u64 = 1 << 30;

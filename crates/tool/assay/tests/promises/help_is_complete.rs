@@ -437,18 +437,3 @@ fn completions_are_generated_for_each_shell() {
         assert!(COMMANDS.iter().all(|command| output.out.contains(command)), "{shell}");
     }
 }
-
-#[test]
-fn unknown_command_suggests_the_nearest() {
-    let output = Workspace::new().assay(&["runn"]);
-    assert_eq!(output.code, 2);
-    assert_snapshot!(output.err, @"
-    error: unrecognized subcommand 'runn'
-
-      tip: a similar subcommand exists: 'run'
-
-    Usage: assay [OPTIONS] <COMMAND>
-
-    For more information, try '--help'.
-    ");
-}

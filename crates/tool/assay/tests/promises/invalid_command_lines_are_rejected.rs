@@ -116,3 +116,18 @@ fn plan_rejects_an_invalid_experiment_too() {
     assert_eq!((output.code, output.out.as_str()), (1, ""));
     assert!(output.err.contains("did you mean `readrandom`?"), "{}", output.err);
 }
+
+#[test]
+fn unknown_command_suggests_the_nearest() {
+    let output = Workspace::new().assay(&["runn"]);
+    assert_eq!(output.code, 2);
+    assert_snapshot!(output.err, @"
+    error: unrecognized subcommand 'runn'
+
+      tip: a similar subcommand exists: 'run'
+
+    Usage: assay [OPTIONS] <COMMAND>
+
+    For more information, try '--help'.
+    ");
+}

@@ -42,12 +42,12 @@ fn the_file_and_the_imported_experiment_read_as_the_original() {
         &["verify", "pair"],
     ];
     let named = |verb: &[&str], name: &'static str| -> Vec<String> {
-        verb.iter().map(|word| if *word == "pair" { name } else { *word }.to_owned()).collect()
+        verb.iter().map(|arg| if *arg == "pair" { name } else { *arg }.to_owned()).collect()
     };
     let of = |workspace: &Workspace, verb: &[String]| {
-        let words: Vec<&str> = verb.iter().map(String::as_str).collect();
-        let output = workspace.assay(&words);
-        assert_eq!(output.code, 0, "{words:?}: {}", output.err);
+        let args: Vec<&str> = verb.iter().map(String::as_str).collect();
+        let output = workspace.assay(&args);
+        assert_eq!(output.code, 0, "{args:?}: {}", output.err);
         output.out
     };
     for verb in verbs {
@@ -67,9 +67,9 @@ fn the_file_and_the_imported_experiment_read_as_the_original() {
 }
 
 /// Goal: any changed byte is found, and nothing of a damaged file reaches the archive.
-/// Method: bytes at even distances are inverted; the file is cut at even distances.
+/// Method: bytes at even distances are inverted; the file is truncated at even distances.
 #[test]
-fn changed_and_cut_files_are_refused() {
+fn changed_and_truncated_files_are_refused() {
     let other = elsewhere();
     let whole = fs::read(other.path("pair.assay")).expect("it was exported");
     let step = (whole.len() / 60).max(1);
@@ -85,7 +85,7 @@ fn changed_and_cut_files_are_refused() {
         let mut changed = whole.clone();
         changed[at] ^= 1;
         refused(&changed, &format!("byte {at} of {}", whole.len()));
-        refused(&whole[..at], &format!("cut at {at} of {}", whole.len()));
+        refused(&whole[..at], &format!("truncated at {at} of {}", whole.len()));
     }
     let error = other.assay(&["import", "absent.assay"]).err;
     assert!(error.contains("cannot read absent.assay"), "{error}");

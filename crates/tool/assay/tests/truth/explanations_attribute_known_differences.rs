@@ -46,7 +46,9 @@ fn known_difference_is_attributed_to_its_cause() {
     let sleeps = explained("sleeps");
     let slept = of(&sleeps, "sleep");
     assert!((150.0..600.0).contains(&slept), "{sleeps:#}");
-    assert!(cpu(&sleeps) < 60.0 && of(&sleeps, "storage").abs() < 20.0, "{sleeps:#}");
+    // On a busy host each wake-up costs more.
+    let most = if is_busy { 150.0 } else { 60.0 };
+    assert!(cpu(&sleeps) < most && of(&sleeps, "storage").abs() < 20.0, "{sleeps:#}");
 
     let burns = explained("burns");
     assert!((90.0..130.0).contains(&cpu(&burns)), "{burns:#}");
