@@ -18,6 +18,7 @@ mod derived;
 mod device;
 mod error;
 mod experiment;
+mod import;
 mod log;
 mod name;
 mod pack;
