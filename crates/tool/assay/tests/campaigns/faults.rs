@@ -275,7 +275,7 @@ impl Scenario<'_> {
             }
             Some(1) => {
                 assert!(!matches!(fault, None | Some(Fault::Short)), "{text}");
-                let has_reason = ["cannot", "(os error "].iter().any(|it| text.contains(it));
+                let has_reason = ["cannot", "(os error"].iter().any(|it| text.contains(it));
                 assert!(has_reason, "no reason: {text}");
             }
             Some(code) => panic!("exit code {code}: {text}"),
