@@ -10,6 +10,9 @@ pub enum ArchiveError {
     /// The results directory or a file in it cannot be written.
     #[error("cannot write {}: {_1}; choose another place with --results", _0.display())]
     Write(PathBuf, #[source] io::Error),
+    /// A file outside of the archive cannot be written.
+    #[error("cannot write {}: {_1}; choose another file with --output", _0.display())]
+    Output(PathBuf, #[source] io::Error),
     /// A file or directory cannot be read.
     #[error("cannot read {}: {_1}", _0.display())]
     Read(PathBuf, #[source] io::Error),

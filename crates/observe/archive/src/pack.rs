@@ -1,5 +1,6 @@
 //! Writes an experiment to one file.
 
+use std::fs;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
@@ -49,8 +50,19 @@ impl ExperimentDir {
             assay_version: manifest.assay_version,
             files: files.into_iter().map(member).collect::<Result<_, ArchiveError>>()?,
         };
-        write(self.path(), &index, to).map_err(ArchiveError::write(to))?;
+        let written = check_place(to).and_then(|()| write(self.path(), &index, to));
+        written.map_err(|error| ArchiveError::Output(to.to_path_buf(), error))?;
         Ok(index.facts())
+    }
+}
+
+/// Refuses to replace what is no regular file: a device would be one no more.
+fn check_place(to: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(to) {
+        Ok(found) if !found.is_file() => {
+            Err(io::Error::other("a link, a directory, a pipe or a device is there"))
+        }
+        _ => Ok(()),
     }
 }
 

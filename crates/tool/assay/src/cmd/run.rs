@@ -333,6 +333,12 @@ fn resume(
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     let mut dir = results.find(name).into_report()?;
+    if dir.is_unpacked() {
+        return Err(miette!(
+            help = format!("assay import {name}, then resume it by its name"),
+            "{name} is a result in one file: it cannot be completed there"
+        ));
+    }
     let manifest = dir.manifest().into_report()?;
     dir.lock().into_report()?;
     bench.engines.servers =

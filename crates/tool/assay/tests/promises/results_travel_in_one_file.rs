@@ -1,6 +1,7 @@
 //! An experiment is written to one file, read there, and brought into another archive.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::sync::LazyLock;
 
 use crate::workspace::Workspace;
@@ -89,6 +90,27 @@ fn changed_and_truncated_files_are_refused() {
     }
     let error = other.assay(&["import", "absent.assay"]).err;
     assert!(error.contains("cannot read absent.assay"), "{error}");
+}
+
+#[test]
+fn what_is_no_file_is_not_replaced() {
+    fs::create_dir(PAIR.path("place")).expect("writable");
+    PAIR.write("place/file", "");
+    symlink(PAIR.path("place/file"), PAIR.path("link.assay")).expect("writable");
+    for place in ["place", "link.assay", "absent/pair.assay"] {
+        let output = PAIR.assay(&["export", "pair", "-o", place]);
+        assert_eq!(output.code, 1, "{place}");
+        assert!(output.err.contains(&format!("cannot write {place}: ")), "{}", output.err);
+        assert!(output.err.contains("--output"), "{}", output.err);
+    }
+    assert!(PAIR.path("link.assay").is_symlink());
+}
+
+#[test]
+fn a_file_is_imported_before_it_is_resumed() {
+    let output = elsewhere().assay(&["run", "--resume", "pair.assay"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("assay import pair.assay, then"), "{}", output.err);
 }
 
 #[test]
