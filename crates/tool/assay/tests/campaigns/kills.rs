@@ -77,6 +77,7 @@ fn killing_assay_at_any_moment_loses_no_record() {
         }
         assert!(start(&sandbox).wait().expect("own child").success());
         history.check_complete(&sandbox, RUNS);
+        assert_eq!(sandbox.data_left(), Vec::<String>::new());
         stored += history.incomplete();
     }
     note(&format!(
@@ -141,6 +142,7 @@ fn killed_worker_is_a_recorded_crash() {
         }
         sandbox.resume().assert().success();
         history.check_complete(&sandbox, RUNS);
+        assert_eq!(sandbox.data_left(), Vec::<String>::new());
     }
     note(&format!("{kills} kills of workers, {in_check} during checks; {crashed} crashes stored"));
     assert_eq!(kills, in_check + crashed);
