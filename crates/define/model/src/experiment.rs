@@ -11,6 +11,7 @@ use crate::options::Options;
 use crate::published::Published;
 use crate::server::{Dsn, Placement};
 use crate::setting::Settings;
+use crate::shared_load::LoadReuse;
 use crate::sql::Application;
 use crate::step::{Step, StepRole, StopRule};
 use crate::units::{Bytes, Nanos};
@@ -91,6 +92,9 @@ pub struct Experiment {
     /// Which CPUs the worker and its server get.
     #[serde(default, skip_serializing_if = "Placement::is_free")]
     pub placement: Placement,
+    /// Which runs begin from one loaded database.
+    #[serde(default, skip_serializing_if = "LoadReuse::is_fresh")]
+    pub load: LoadReuse,
     /// Seed of everything random.
     pub seed: u64,
     /// Client counts, each a level of the factor.
@@ -194,6 +198,26 @@ impl Experiment {
             self.steps.iter().any(|one| !matches!(role(one), StepRole::Load | StepRole::Maintain));
         let is_load = |one: &Step| one.name == step && role(one) == StepRole::Load;
         has_others && self.steps.iter().any(is_load)
+    }
+
+    /// Returns how many steps, from the first, make the database that runs can share.
+    ///
+    /// The load and the maintenance after it, and the writing steps after those that only prepare
+    /// ([`Self::measure`] names the others). 0 when nothing is loaded or nothing follows.
+    pub fn loading_steps(&self) -> usize {
+        let role = |step: &Step| step.role(self.application.as_ref());
+        if self.steps.first().map(role) != Some(StepRole::Load) || self.device.is_some() {
+            return 0;
+        }
+        let prepares = |step: &&Step| match role(step) {
+            StepRole::Maintain => true,
+            StepRole::Load | StepRole::Write => {
+                !self.measure.is_empty() && self.is_preparatory(&step.name)
+            }
+            StepRole::Read | StepRole::ReadWrite => false,
+        };
+        let count = 1 + self.steps[1..].iter().take_while(prepares).count();
+        if count == self.steps.len() { 0 } else { count }
     }
 
     /// Returns the metrics that the question is about in a step.

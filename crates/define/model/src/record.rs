@@ -16,6 +16,7 @@ use crate::metric;
 use crate::number::whole;
 use crate::options::Options;
 use crate::readings::Readings;
+use crate::shared_load::SharedLoad;
 use crate::state::EngineState;
 use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
@@ -404,6 +405,9 @@ pub struct RunRecord {
     /// Why the run is invalid: the client was late too often.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<String>,
+    /// The load it shares with other runs; absent when it loaded for itself alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<SharedLoad>>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// When it ended, UTC, RFC 3339.

@@ -132,7 +132,9 @@ impl Resolver<'_> {
             text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
         };
         let repetitions = self.amount(&[&file.factors], (REPETITIONS, "repetitions"), parse_whole);
-        let checked = Experiment {
+        let reuse = errors.or_default(self.load_reuse(file));
+        let mut checked = Experiment {
+            load: reuse.unwrap_or_default(),
             application: self.application.map(|loaded| loaded.application.clone()),
             placement: errors.or_default(self.placement(benchmark, &file.variants)),
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
@@ -153,6 +155,9 @@ impl Resolver<'_> {
             device,
             variants,
         };
+        if reuse.is_none() && is_valid {
+            checked.load = self.usual_reuse(&checked);
+        }
         errors.result(Checked {
             experiment: checked,
             chosen: None,

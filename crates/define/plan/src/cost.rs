@@ -17,6 +17,8 @@ pub(crate) const ROWS_PER_S: u64 = 150_000;
 pub(crate) const SERVER_ROWS_PER_S: u64 = 20_000;
 /// Rows per second of a statement that works on a whole table, such as the build of an index.
 const TABLE_ROWS_PER_S: u64 = 150_000;
+/// Bytes of a snapshot that are copied in a second, where the file system cannot share them.
+const RESTORED_BYTES_PER_S: u64 = 1 << 29;
 /// Probes a search for the highest rate makes.
 const PROBES: u64 = 12;
 /// Length of its confirmation, in durations of the step.
@@ -83,6 +85,18 @@ impl Cost {
             None => Nanos(0),
         };
         Nanos(spans.fold(OVERHEAD.0.saturating_add(started.0), u64::saturating_add))
+    }
+
+    /// Returns the machine time of the steps that make the database of a run.
+    pub(crate) fn load_time(self, experiment: &Experiment, clients: u32) -> Nanos {
+        let steps = experiment.steps_for(clients);
+        let loading = steps.iter().take(experiment.loading_steps());
+        Nanos(loading.map(|step| self.step_time(experiment, step)).fold(0, u64::saturating_add))
+    }
+
+    /// Returns the time to restore a run's database, copied byte by byte.
+    pub(crate) fn restore_time(self, experiment: &Experiment) -> Nanos {
+        Nanos::from_secs(self.disk(experiment).0 / RESTORED_BYTES_PER_S)
     }
 
     /// Returns one step's machine time, in nanoseconds.

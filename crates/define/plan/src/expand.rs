@@ -6,6 +6,7 @@ use crate::catalog::Catalog;
 use crate::cost::Cost;
 use crate::error::PlanError;
 use crate::layout::{mix, orders, phrase};
+use crate::reuse::time_of;
 
 /// Default floor of free space, below which runs are rejected.
 pub const DISK_FLOOR_BYTES: Bytes = Bytes(2 << 30);
@@ -57,11 +58,7 @@ pub fn expand(
     }
     let mut cells = cells(&experiment);
     cells.retain(|cell| !experiment.is_left_out(&cell.variant));
-    let time = |cell: &Cell| {
-        let position = experiment.variants.iter().position(|known| known.name == cell.variant);
-        costs[position.unwrap_or(0)].time(&experiment, cell.clients).0
-    };
-    let estimated_ns = Nanos(cells.iter().map(time).fold(0, u64::saturating_add));
+    let estimated_ns = time_of(&experiment, &cells, &costs, experiment.load);
     Ok(Plan {
         experiment,
         cells,
@@ -76,7 +73,7 @@ pub fn expand(
 ///
 /// Levels have a layout of their own, and the variants another within each level: variants that are
 /// compared run next to each other.
-fn cells(experiment: &Experiment) -> Vec<Cell> {
+pub(crate) fn cells(experiment: &Experiment) -> Vec<Cell> {
     let Experiment { clients, variants, repetitions, seed, .. } = experiment;
     let by_level = orders(clients.len(), *repetitions, mix(*seed));
     let of_variants =

@@ -1,6 +1,6 @@
 //! The table of settings: every key of experiment files and its flag.
 
-use model::{Allocator, Arrivals, Durability, Pacing, Placement};
+use model::{Allocator, Arrivals, Durability, LoadReuse, Pacing, Placement};
 
 use Table::{
     Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
@@ -85,7 +85,11 @@ pub struct Setting {
 impl Setting {
     /// Returns the name of its flag, without the hyphens before it.
     pub fn flag(&self) -> String {
-        self.key.replace('_', "-")
+        match self.key {
+            // As its value is written in a file when there is no other: load = "per-block".
+            "reuse" => "load".to_owned(),
+            key => key.replace('_', "-"),
+        }
     }
 
     /// Returns whether a table may have it: a size what flags set of a benchmark and its factors.
@@ -158,6 +162,7 @@ declare! {
     ARRIVALS "arrivals" [Load], Kind::Name(|| Arrivals::ALL.map(Arrivals::name).into()), Any, Some("NAME"), "Arrivals within the rate: poisson or constant";
     PACING "pacing" [Load], Kind::Name(|| Pacing::ALL.map(Pacing::name).into()), Any, Some("NAME"), "How a free client waits for an arrival: auto, spin or hybrid";
     SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it finds the highest rate within it";
+    REUSE "reuse" [Load], Kind::Name(|| LoadReuse::ALL.map(LoadReuse::name).into()), Any, Some("WHICH"), "Runs that begin from one loaded database: fresh (none), per-block or per-variant";
     PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client has in flight, such as 16: SQL servers only, in steps that end by duration";
     REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
     DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";

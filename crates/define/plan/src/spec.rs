@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use model::LoadReuse;
 use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
 use crate::settings::{
-    Kind, LOAD, NAME, SETTINGS, STEP, Scope, Setting, Table, of_table, required,
+    Kind, LOAD, NAME, REUSE, SETTINGS, STEP, Scope, Setting, Table, of_table, required,
 };
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_key, wrong_type};
 
@@ -216,7 +217,9 @@ impl Reader<'_> {
         let (word, expected) = if table == Table::Step {
             (Some(STEP), "the name of a step, or a table such as { step = \"readrandom\" }")
         } else if table == Table::Load {
-            (Some(LOAD), "\"closed\", or a table such as { rate = \"50k/s\" }")
+            let is_reuse = |text: &&str| LoadReuse::ALL.iter().any(|known| known.name() == *text);
+            let setting = if value.as_str().filter(is_reuse).is_some() { REUSE } else { LOAD };
+            (Some(setting), "\"closed\", or a table such as { rate = \"50k/s\" }")
         } else {
             (None, "a table")
         };

@@ -11,7 +11,7 @@ use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError, Source};
 use crate::rate::{self, WrittenRate};
 use crate::resolve::Resolver;
-use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, SLA, Setting};
+use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, REUSE, SLA, Setting};
 use crate::spec::Section;
 use crate::window::{self, TooShort};
 
@@ -56,6 +56,11 @@ impl Resolver<'_> {
         shared: Option<&Section>,
         factor: &ClientsFactor,
     ) -> Result<StepLoad, PlanError> {
+        if let Some(reuse) = own.and_then(|own| own.get(REUSE)) {
+            let why = format!("step {}: runs share the load of a database, steps do not", step.name);
+            let remedy = "write it as `load` of [benchmark]";
+            return Err(self.refuse(reuse.span(), why).remedy(remedy));
+        }
         let written = own.or(shared.filter(|_| is_timed(step)));
         let fields = written.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
         let none = Section::default();
@@ -133,6 +138,11 @@ impl Resolver<'_> {
                 return Err(self.refuse(place, format!("unknown load `{word}`")).remedy(FORMS));
             }
         }
+        let is_absent = |setting: &&Setting| table.get(setting).is_none();
+        let of_requests = [RATE, SLA, PIPELINE, ARRIVALS, PACING];
+        if table.get(REUSE).is_some() && of_requests.iter().all(is_absent) {
+            return Ok(LoadFields::default());
+        }
         let mut errors = Errors::default();
         let rate = table.get(RATE).and_then(|text| errors.ok(self.rate(text)));
         let limit = errors.or_default(self.value(&[table], SLA, Limit::parse));
@@ -145,7 +155,7 @@ impl Resolver<'_> {
         if let Some(depth) = pipeline {
             let is_paced = rate.is_some() || limit.is_some() || pace_place.is_some();
             errors.ok(self.check_depth(depth, table.place_of(PIPELINE), is_paced));
-        } else if [RATE, SLA, PIPELINE].into_iter().all(|setting| table.get(setting).is_none()) {
+        } else if [RATE, SLA, PIPELINE].iter().all(is_absent) {
             let why = match pace_place {
                 Some(_) => "arrivals and pacing belong to a rate, and none is given",
                 None => "the load has neither a rate nor a limit",

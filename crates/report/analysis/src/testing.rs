@@ -83,6 +83,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
     Experiment {
         application: None,
         placement: model::Placement::Free,
+        load: model::LoadReuse::Fresh,
         name: "sample".to_owned(),
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),
@@ -119,6 +120,7 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         clock: None,
         calibration: None,
         invalid: None,
+        load: None,
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         ended_at: None,
         steps: vec![only],

@@ -67,6 +67,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
     Experiment {
         application: None,
         placement: model::Placement::Free,
+        load: model::LoadReuse::Fresh,
         name: "sample".to_owned(),
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),
@@ -102,6 +103,7 @@ pub(crate) fn run(variant: &str, repetition: u32) -> RunRecord {
         clock: None,
         calibration: None,
         invalid: None,
+        load: None,
         started_at: format!("2026-11-20T{repetition:02}:{after:02}:00Z"),
         ended_at: None,
         steps: vec![step("readrandom")],

@@ -88,6 +88,7 @@ fn run_cell(
         clock: None,
         calibration: None,
         invalid: None,
+        load: None,
         started_at: now_utc(),
         ended_at: None,
         steps: Vec::new(),

@@ -397,6 +397,7 @@ mod tests {
             clock: None,
             calibration: None,
             invalid: None,
+            load: None,
             started_at: String::new(),
             ended_at: None,
             steps: vec![step],

@@ -313,6 +313,7 @@ fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunReco
         clock: None,
         calibration: None,
         invalid: None,
+        load: None,
         started_at: runner::now_utc(),
         ended_at: None,
         steps: Vec::new(),

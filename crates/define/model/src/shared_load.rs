@@ -1,0 +1,80 @@
+//! The loaded database that a run shares with others.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Bytes, Nanos};
+
+/// The snapshot of a loaded database that a run's measured steps began from.
+///
+/// A run that made the snapshot has it too: its later steps began from the saved files as the
+/// other runs' did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SharedLoad {
+    /// Identifier of the snapshot; runs with equal ones share a load.
+    pub snapshot: String,
+    /// Identifier of the run that loaded it, which has the records of the loading steps.
+    pub made_by: String,
+    /// Loading steps, from the plan's first.
+    pub steps: u32,
+    /// How the files were saved or restored.
+    pub transfer: Transfer,
+    /// Their size.
+    pub bytes: Bytes,
+    /// Time that saving or restoring them took.
+    pub took_ns: Nanos,
+}
+
+/// How a snapshot's files are saved or restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    /// The file system shares their blocks until they are written to.
+    Reflink,
+    /// Files the engine never rewrites are hard links, the others copies.
+    HardLinks,
+    /// Copies of all bytes.
+    Copy,
+}
+
+impl Transfer {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reflink => "reflink",
+            Self::HardLinks => "hard links",
+            Self::Copy => "copy",
+        }
+    }
+}
+
+/// Which runs of an experiment share a load.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadReuse {
+    /// None: each run loads its own database.
+    #[default]
+    Fresh,
+    /// The runs of a variant in one block: those of one repetition.
+    PerBlock,
+    /// All runs of a variant.
+    PerVariant,
+}
+
+impl LoadReuse {
+    /// Every way, in the order of the documents.
+    pub const ALL: [Self; 3] = [Self::Fresh, Self::PerBlock, Self::PerVariant];
+
+    /// Returns its name in an experiment file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fresh => "fresh",
+            Self::PerBlock => "per-block",
+            Self::PerVariant => "per-variant",
+        }
+    }
+
+    /// Returns whether each run loads its own database.
+    pub fn is_fresh(&self) -> bool {
+        matches!(self, Self::Fresh)
+    }
+}
