@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::published::Published;
 use crate::server::{Dsn, Placement};
 use crate::setting::Settings;
-use crate::shared_load::LoadReuse;
+use crate::shared_load::{LoadReuse, LoadSharing};
 use crate::sql::Application;
 use crate::step::{Step, StepRole, StopRule};
 use crate::units::{Bytes, Nanos};
@@ -93,8 +93,8 @@ pub struct Experiment {
     #[serde(default, skip_serializing_if = "Placement::is_free")]
     pub placement: Placement,
     /// Which runs begin from one loaded database.
-    #[serde(default, skip_serializing_if = "LoadReuse::is_fresh")]
-    pub load: LoadReuse,
+    #[serde(default, skip_serializing_if = "LoadSharing::is_fresh")]
+    pub load: LoadSharing,
     /// Seed of everything random.
     pub seed: u64,
     /// Client counts, each a level of the factor.
@@ -218,6 +218,21 @@ impl Experiment {
         };
         let count = 1 + self.steps[1..].iter().take_while(prepares).count();
         if count == self.steps.len() { 0 } else { count }
+    }
+
+    /// Returns the load, 1-based, that the runs of a repetition begin from.
+    ///
+    /// `None` when each run has a load of its own. Runs of a variant with the same number and the
+    /// same loading steps share one.
+    pub fn load_number(&self, repetition: u32) -> Option<u32> {
+        if self.loading_steps() == 0 {
+            return None;
+        }
+        match self.load.reuse {
+            LoadReuse::Fresh => None,
+            LoadReuse::PerBlock => Some(repetition),
+            LoadReuse::PerVariant => Some((repetition.max(1) - 1) % self.load.loads.max(1) + 1),
+        }
     }
 
     /// Returns the metrics that the question is about in a step.

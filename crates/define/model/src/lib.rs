@@ -68,7 +68,7 @@ pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use server::{Address, Dsn, Endpoint, Password, Placement};
 pub use setting::Settings;
-pub use shared_load::{LoadReuse, SharedLoad, Transfer};
+pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use smoke_test::SmokeTestFailure;
 pub use sql::{Application, Argument, Bounds, Call, Dialect};
 pub use state::EngineState;

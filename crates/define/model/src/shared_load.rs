@@ -78,3 +78,51 @@ impl LoadReuse {
         matches!(self, Self::Fresh)
     }
 }
+
+/// State of the page cache when the measured steps of a restored run begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PageCache {
+    /// It holds the database, as far as memory allows: as after a load.
+    #[default]
+    Warm,
+    /// It holds nothing of the database.
+    Dropped,
+}
+
+impl PageCache {
+    /// Every state.
+    pub const ALL: [Self; 2] = [Self::Warm, Self::Dropped];
+
+    /// Returns its name in an experiment file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// How the runs of an experiment share loads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadSharing {
+    /// Which runs share one.
+    pub reuse: LoadReuse,
+    /// Loads of each variant, when all its runs share them; >= 1.
+    pub loads: u32,
+    /// State of the page cache when they begin to measure.
+    pub page_cache: PageCache,
+}
+
+impl Default for LoadSharing {
+    fn default() -> Self {
+        Self { reuse: LoadReuse::Fresh, loads: 1, page_cache: PageCache::Warm }
+    }
+}
+
+impl LoadSharing {
+    /// Returns whether each run loads its own database.
+    pub fn is_fresh(&self) -> bool {
+        self.reuse.is_fresh()
+    }
+}

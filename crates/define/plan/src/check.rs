@@ -5,7 +5,7 @@ use std::path::Path;
 use model::experiment::MARGIN_DEFAULT;
 use model::setting::parse_whole;
 use model::units::{parse_count, parse_share, parse_size};
-use model::{BuildRef, DataShape, Experiment, Options, Settings, Variant};
+use model::{BuildRef, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
 use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
@@ -132,9 +132,8 @@ impl Resolver<'_> {
             text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
         };
         let repetitions = self.amount(&[&file.factors], (REPETITIONS, "repetitions"), parse_whole);
-        let reuse = errors.or_default(self.load_reuse(file));
         let mut checked = Experiment {
-            load: reuse.unwrap_or_default(),
+            load: LoadSharing::default(),
             application: self.application.map(|loaded| loaded.application.clone()),
             placement: errors.or_default(self.placement(benchmark, &file.variants)),
             name: errors.or_default(self.file_name(experiment, "the experiment's name")),
@@ -155,9 +154,7 @@ impl Resolver<'_> {
             device,
             variants,
         };
-        if reuse.is_none() && is_valid {
-            checked.load = self.usual_reuse(&checked);
-        }
+        checked.load = errors.or_default(self.load_sharing(file, &checked));
         errors.result(Checked {
             experiment: checked,
             chosen: None,

@@ -12,6 +12,7 @@
 mod answerable;
 mod application;
 mod catalog;
+mod cells;
 mod check;
 mod checked;
 mod chosen;

@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cell, Experiment, LoadReuse, Nanos, StepRole};
+use model::setting::parse_whole;
+use model::{
+    Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, StepRole, Variant,
+};
 use toml::Spanned;
 
 use crate::catalog::Catalog;
+use crate::cells::cells;
 use crate::cost::Cost;
-use crate::error::PlanError;
-use crate::expand::cells;
+use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
-use crate::settings::{DSN, NAME, REUSE};
-use crate::spec::File;
+use crate::settings::{DSN, LOADS, NAME, PAGE_CACHE, REUSE};
+use crate::spec::{File, Section};
 
 /// Estimated time of a load from which runs that only read share it, unless the file decides.
 ///
@@ -19,48 +22,97 @@ use crate::spec::File;
 const LONG_LOAD: Nanos = Nanos::from_secs(10);
 
 impl Resolver<'_> {
-    /// Returns which runs share a load, as requested; `None` when nothing is.
+    /// Returns how runs share loads, as requested or as usual.
     ///
     /// # Errors
-    /// When a variant's server is not Assay's, whose files cannot be saved.
-    pub(crate) fn load_reuse(&self, file: &File) -> Result<Option<LoadReuse>, PlanError> {
+    /// When a variant's server is not Assay's, whose files cannot be saved; and those of its parts.
+    pub(crate) fn load_sharing(
+        &self,
+        file: &File,
+        experiment: &Experiment,
+    ) -> Result<LoadSharing, PlanError> {
+        let mut errors = Errors::default();
+        let requested = errors.or_default(self.load_reuse(file));
+        let loads = errors.or_default(self.loads(&file.factors, requested)).unwrap_or(1);
+        let page_cache = self.page_cache(&file.benchmark, experiment.memory_bytes);
+        let page_cache = errors.or_default(page_cache);
+        let reuse = requested.unwrap_or_else(|| self.usual_reuse(experiment));
+        errors.result(LoadSharing { reuse, loads, page_cache })
+    }
+
+    fn load_reuse(&self, file: &File) -> Result<Option<LoadReuse>, PlanError> {
         let load = file.benchmark.load.as_deref();
         let Some(text) = load.and_then(|load| load.get(REUSE)) else { return Ok(None) };
         let known = LoadReuse::ALL.into_iter().find(|one| one.name() == text.get_ref());
-        let Some(reuse) = known else {
-            let names = LoadReuse::ALL.map(LoadReuse::name).join(", ");
-            let why = format!("`{}` is none of {names}", text.get_ref());
-            return Err(self.invalid(REUSE, text, why));
-        };
+        let Some(reuse) = known else { return Err(self.invalid(REUSE, text, String::new())) };
         let foreign = file.variants.iter().find(|variant| variant.get(DSN).is_some());
         if let Some(variant) = foreign.filter(|_| !reuse.is_fresh()) {
             let name = variant.text(NAME);
             let why = format!("variant {name} is a running server: its files cannot be saved");
-            let error = PlanError::new(why);
-            let error = error.at(self.source, Spanned::span(text), "requested here");
+            let error = self.refuse(Spanned::span(text), why);
             return Err(error.remedy("write load = \"fresh\", or leave the variant out"));
         }
         Ok(Some(reuse))
     }
 
+    /// Returns the state of the page cache when runs that share a load begin to measure.
+    ///
+    /// # Errors
+    /// A warm one with a memory cap: its pages would count against Assay, not against the cap.
+    fn page_cache(
+        &self,
+        benchmark: &Section,
+        memory: Option<Bytes>,
+    ) -> Result<PageCache, PlanError> {
+        let by_name = |text: &str| {
+            let known = PageCache::ALL.into_iter().find(|state| state.name() == text);
+            known.ok_or_else(|| format!("`{text}` is neither warm nor dropped"))
+        };
+        let requested = self.value(&[benchmark], PAGE_CACHE, by_name)?;
+        if memory.is_some() && requested == Some(PageCache::Warm) {
+            let why = "a warm page cache would hold the database outside of the memory cap";
+            let error = self.refuse(benchmark.place_of(PAGE_CACHE), why);
+            return Err(error.remedy("write page_cache = \"dropped\", or leave out `memory`"));
+        }
+        let usual = if memory.is_some() { PageCache::Dropped } else { PageCache::Warm };
+        Ok(requested.unwrap_or(usual))
+    }
+
+    /// Returns the number of loads of each variant, if requested.
+    ///
+    /// # Errors
+    /// When each run or block has a load of its own.
+    fn loads(
+        &self,
+        factors: &Section,
+        reuse: Option<LoadReuse>,
+    ) -> Result<Option<u32>, PlanError> {
+        let loads = self.amount(&[factors], (LOADS, "the number of loads"), parse_whole)?;
+        if loads.is_some() && !matches!(reuse, Some(LoadReuse::PerVariant)) {
+            let why = "a number of loads is for runs of a variant that share them";
+            let error = self.refuse(factors.place_of(LOADS), why);
+            return Err(error.remedy("write load = \"per-variant\" (or --load per-variant) too"));
+        }
+        Ok(loads)
+    }
+
     /// Returns which runs share a load when the file does not decide.
     ///
-    /// All runs of a variant, if the other steps only read and a load takes long.
-    pub(crate) fn usual_reuse(&self, experiment: &Experiment) -> LoadReuse {
+    /// All of a variant, if the other steps only read and a load takes long.
+    fn usual_reuse(&self, experiment: &Experiment) -> LoadReuse {
         let loading = experiment.loading_steps();
         let only_reads = experiment.steps[loading..].iter().all(|step| {
             let role = step.role(experiment.application.as_ref());
             matches!(role, StepRole::Read | StepRole::Maintain)
         });
         let is_ours = experiment.variants.iter().all(|variant| variant.dsn.is_none());
-        if loading == 0 || !only_reads || !is_ours {
-            return LoadReuse::Fresh;
-        }
         let clients = experiment.clients.iter().copied().max().unwrap_or(1);
-        let is_long = experiment.variants.iter().any(|variant| {
+        let is_long = |variant: &Variant| {
             Cost::of(variant, self.catalog).load_time(experiment, clients) > LONG_LOAD
-        });
-        if is_long { LoadReuse::PerVariant } else { LoadReuse::Fresh }
+        };
+        let is_shared =
+            loading > 0 && only_reads && is_ours && experiment.variants.iter().any(is_long);
+        if is_shared { LoadReuse::PerVariant } else { LoadReuse::Fresh }
     }
 }
 
@@ -76,12 +128,13 @@ fn loads<'c>(experiment: &Experiment, cells: &'c [Cell], reuse: LoadReuse) -> BT
     let classes: BTreeMap<_, _> =
         experiment.clients.iter().map(|clients| (*clients, class(*clients))).collect();
     let mut made = BTreeSet::new();
-    let mut is_new = |cell: &Cell| {
-        let block = if reuse == LoadReuse::PerVariant { 0 } else { cell.repetition };
-        made.insert((cell.variant.clone(), block, classes.get(&cell.clients).copied()))
+    let shared = LoadSharing { reuse, ..experiment.load };
+    let shared = Experiment { load: shared, ..experiment.clone() };
+    let mut is_new = |cell: &Cell| match shared.load_number(cell.repetition) {
+        Some(load) => made.insert((cell.variant.clone(), load, classes.get(&cell.clients))),
+        None => true,
     };
-    let is_alone = reuse.is_fresh() || loading == 0;
-    cells.iter().filter(|cell| is_alone || is_new(cell)).map(|cell| cell.id.as_str()).collect()
+    cells.iter().filter(|cell| is_new(cell)).map(|cell| cell.id.as_str()).collect()
 }
 
 /// Returns the machine time of runs in order that share loads so.

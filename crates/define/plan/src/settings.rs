@@ -1,6 +1,6 @@
 //! The table of settings: every key of experiment files and its flag.
 
-use model::{Allocator, Arrivals, Durability, LoadReuse, Pacing, Placement};
+use model::{Allocator, Arrivals, Durability, LoadReuse, PageCache, Pacing, Placement};
 
 use Table::{
     Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
@@ -164,6 +164,7 @@ declare! {
     SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it finds the highest rate within it";
     REUSE "reuse" [Load], Kind::Name(|| LoadReuse::ALL.map(LoadReuse::name).into()), Any, Some("WHICH"), "Runs that begin from one loaded database: fresh (none), per-block or per-variant";
     PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client has in flight, such as 16: SQL servers only, in steps that end by duration";
+    LOADS "loads" [Factors], Kind::Whole, Any, Some("N"), "Loads of each variant that its runs share in turn, with --load per-variant";
     REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
     DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
     RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
@@ -172,6 +173,7 @@ declare! {
     WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
     SETTLE_CAP "settle_cap" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
     MEMORY "memory" [Benchmark], Kind::Amount, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";
+    PAGE_CACHE "page_cache" [Benchmark], Kind::Name(|| PageCache::ALL.map(PageCache::name).into()), OwnServer, Some("STATE"), "Page cache when runs that share a load begin to measure: warm or dropped";
     PLACEMENT "placement" [Benchmark], Kind::Name(|| Placement::ALL.map(Placement::name).into()), Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
     WORKLOAD "workload" [Benchmark], Kind::Text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own";
     PARAMETERS "parameters" [Benchmark], Kind::Pairs, Any, None, "";

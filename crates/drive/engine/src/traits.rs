@@ -111,6 +111,13 @@ pub trait Driver: Send + Sync {
     /// Returns the build's capabilities.
     fn capabilities(&self) -> Capabilities;
 
+    /// Returns the ends of the names of files that are written once and then only removed.
+    ///
+    /// Such files of a saved database are linked into a run's directory in place of copies.
+    fn immutable_files(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Opens the data in `spec.dir`, creating it when the directory is empty.
     ///
     /// # Errors

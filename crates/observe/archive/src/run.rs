@@ -138,15 +138,17 @@ impl RunWriter {
         fs::write(&path, text).map_err(ArchiveError::write(&path))
     }
 
-    /// Copies an engine file (log, option file) to `engine/`.
+    /// Copies an engine file (log, option file) to `engine/`, with `prefix` before its name.
     ///
     /// Of a file over 8 MiB, the middle is left out. A copy that fails is removed.
     ///
     /// # Errors
     /// When the file cannot be read, is no regular file, or its copy cannot be written.
-    pub fn keep_engine_file(&self, from: &Path) -> Result<(), ArchiveError> {
+    pub fn keep_engine_file(&self, from: &Path, prefix: &str) -> Result<(), ArchiveError> {
         let Some(name) = from.file_name() else { return Ok(()) };
-        let path = self.dir.join("engine").join(name);
+        let mut stored = std::ffi::OsString::from(prefix);
+        stored.push(name);
+        let path = self.dir.join("engine").join(stored);
         let source = regular::open(from).map_err(ArchiveError::read(from))?;
         copy_ends(source, &path).map_err(|error| {
             // A full disk needs the room for the record.
@@ -278,12 +280,12 @@ mod tests {
         let writer = RunWriter::create(dir.path().join("run")).unwrap();
         let (log, stored) = (dir.path().join("LOG"), dir.path().join("run/engine/LOG"));
         fs::write(&log, "a few lines\n").unwrap();
-        writer.keep_engine_file(&log).unwrap();
+        writer.keep_engine_file(&log, "").unwrap();
         assert_eq!(fs::read_to_string(&stored).unwrap(), "a few lines\n");
 
         let half = "x".repeat(6 << 20);
         fs::write(&log, format!("begin{half}{half}end")).unwrap();
-        writer.keep_engine_file(&log).unwrap();
+        writer.keep_engine_file(&log, "").unwrap();
         let text = fs::read_to_string(&stored).unwrap();
         assert!(text.starts_with("beginx") && text.ends_with("xend"));
         let left_out = (12 << 20) + 8 - ENGINE_FILE_BYTES_MAX;
@@ -296,7 +298,7 @@ mod tests {
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
         std::os::unix::fs::symlink(&log, &link).unwrap();
         for other in [&pipe, &link, dir.path()] {
-            let error = writer.keep_engine_file(other).unwrap_err();
+            let error = writer.keep_engine_file(other, "").unwrap_err();
             assert!(matches!(error, ArchiveError::Read(..)), "{error}");
         }
     }

@@ -49,6 +49,10 @@ pub(crate) struct Order {
     pub(crate) cell: Cell,
     pub(crate) variant: Variant,
     pub(crate) steps: Vec<Step>,
+    /// The steps to execute: the first, and the one after the last.
+    pub(crate) range: (u32, u32),
+    /// Seed of the steps before this one, which runs share: position and seed.
+    pub(crate) shared: Option<(u32, u64)>,
     pub(crate) data: DataShape,
     /// The first of the experiment's steps that reads ranges downwards.
     pub(crate) downwards: Option<String>,
@@ -89,7 +93,14 @@ pub(crate) enum Command {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Message {
     /// The engine is open; `keep` are its own files to archive when the run ends.
-    Opened { identity: Identity, effective_options: Options, keep: Vec<PathBuf> },
+    Opened {
+        identity: Identity,
+        effective_options: Options,
+        keep: Vec<PathBuf>,
+        /// Ends of the names of files that the engine never rewrites.
+        #[serde(default)]
+        immutable: Vec<String>,
+    },
     /// The variant cannot be run; the worker ends.
     Refused { refusal: Refusal },
     /// Result of a library's smoke test: its failure, if any.

@@ -83,7 +83,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
     Experiment {
         application: None,
         placement: model::Placement::Free,
-        load: model::LoadReuse::Fresh,
+        load: model::LoadSharing::default(),
         name: "sample".to_owned(),
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),

@@ -95,6 +95,7 @@ impl Screen {
                 let line = step_line(&self.run, step, &mut self.of_host);
                 self.line(&line);
             }
+            Progress::Snapshot(text) => self.line(&format!("{}  {text}", self.run)),
             Progress::RunEnds(run) if run.end.is_complete() => {}
             Progress::RunEnds(run) => {
                 self.line(&format!("{}  {}", run.cell.id, run.end.phrase()));

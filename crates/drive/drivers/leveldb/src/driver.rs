@@ -52,6 +52,10 @@ impl Driver for LevelDriver {
         }
     }
 
+    fn immutable_files(&self) -> &'static [&'static str] {
+        &[".ldb", ".sst"]
+    }
+
     fn capabilities(&self) -> Capabilities {
         let compression = match self.has_snappy() {
             true => Feature::Yes,

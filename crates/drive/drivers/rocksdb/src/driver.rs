@@ -39,6 +39,10 @@ impl Driver for RocksDriver {
         dynlib::identity("rocksdb", version, Some(self.0.loaded))
     }
 
+    fn immutable_files(&self) -> &'static [&'static str] {
+        &[".sst", ".blob"]
+    }
+
     fn capabilities(&self) -> Capabilities {
         feature::capabilities(self.0)
     }

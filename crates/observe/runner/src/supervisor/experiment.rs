@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use archive::{ExperimentDir, RunWriter};
+use archive::ExperimentDir;
 use engine::EngineError;
 use load::{Clock, SteadyClock};
 use model::record::SCHEMA;
-use model::{Cell, Manifest, RunEnd, RunRecord};
+use model::{Cell, Experiment, Manifest, RunEnd, RunRecord, Variant};
 use sampler::IsLog;
 use server::ServerError;
+use snapshot::Store;
 
 use super::accumulator::StepAccumulator;
 use super::data::RunData;
@@ -16,11 +17,12 @@ use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
 use super::process::Process;
-use super::supervise::Supervisor;
+use super::run_load::RunLoad;
+use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
 use super::workbench::{Progress, Workbench, check_disk};
 use crate::error::RunnerError;
-use crate::message::Command;
+use crate::message::{Command, Order};
 use crate::stamp::now_utc;
 
 /// Suffixes of the names of write-ahead logs, of all engines.
@@ -43,6 +45,7 @@ pub fn run_cells(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<usize, RunnerError> {
     let clock = SteadyClock::calibrate();
+    Store::below(bench.data.path()).clean_up();
     let mut todo = Vec::new();
     let mut complete = 0;
     for cell in &manifest.plan.cells {
@@ -63,7 +66,17 @@ pub fn run_cells(
     Ok(complete)
 }
 
-/// Runs one cell in a worker of its own.
+/// What a cell's workers share.
+struct Running<'a> {
+    bench: &'a Workbench<'a>,
+    experiment: &'a Experiment,
+    variant: &'a Variant,
+    data: &'a RunData,
+    cpus: &'a Cpus,
+    clock: &'a SteadyClock,
+}
+
+/// Runs one cell: in a worker of its own, or in two, of which the first one only loads.
 fn run_cell(
     bench: &Workbench<'_>,
     manifest: &Manifest,
@@ -73,12 +86,45 @@ fn run_cell(
 ) -> Result<RunRecord, RunnerError> {
     let experiment = &manifest.plan.experiment;
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
-    let steps = experiment.steps_for(cell.clients);
     check_disk(bench)?;
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
-    let mut order = bench.order(experiment, cell, &data, steps.clone())?;
     let cpus = Cpus::of(experiment)?;
-    let record = RunRecord {
+    let mut order = bench.order(experiment, cell, &data, experiment.steps_for(cell.clients))?;
+    let running = Running { bench, experiment, variant, data: &data, cpus: &cpus, clock };
+    let record = new_record(manifest, cell, variant);
+    let writer = dir.begin_run(&cell.id)?;
+    writer.write_record(&record)?;
+    let run = Supervised { record, writer, immutable: Vec::new() };
+    let Some(load) = RunLoad::of(bench, manifest, cell) else {
+        return Ok(running.work(order, run, progress)?.record);
+    };
+    let (end, steps) = (order.range.1, load.steps());
+    order.shared = Some((steps, load.key.seed));
+    let mut run = match load.restore(&running.data.path, run, progress) {
+        Ok(run) => run,
+        Err(run) => {
+            let loading = Order { range: (0, steps), ..order.clone() };
+            let loaded = running.work(loading, run, progress)?;
+            if loaded.record.end != RunEnd::Running {
+                return Ok(loaded.record);
+            }
+            load.save(&running.data.path, loaded, progress)
+        }
+    };
+    if run.record.end != RunEnd::Running {
+        run.record.ended_at = Some(now_utc());
+        run.writer.finish(&run.record)?;
+        progress(Progress::RunEnds(&run.record));
+        return Ok(run.record);
+    }
+    run.writer.write_record(&run.record)?;
+    order.range = (steps, end);
+    Ok(running.work(order, run, progress)?.record)
+}
+
+/// Returns the record of a run that begins.
+fn new_record(manifest: &Manifest, cell: &Cell, variant: &Variant) -> RunRecord {
+    RunRecord {
         schema: SCHEMA,
         id: format!("{}/{}", manifest.id, cell.id),
         cell: cell.clone(),
@@ -93,49 +139,63 @@ fn run_cell(
         ended_at: None,
         steps: Vec::new(),
         end: RunEnd::Running,
-    };
-    let writer = dir.begin_run(&cell.id)?;
-    writer.write_record(&record)?;
-    let host = match Host::open(bench, experiment, variant, &data, &cpus) {
-        Ok(host) => host,
-        Err(RunnerError::Server(error)) => {
-            let run = without_server(&writer, record, &data, error)?;
-            progress(Progress::RunEnds(&run));
-            return Ok(run);
-        }
-        Err(error) => return Err(error),
-    };
-    order.endpoint = host.endpoint();
-    let mut process = bench.start(&order, &cpus)?;
-    // The cap is on the server and its page cache, when there is one.
-    let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
-    let memory = MemoryWatch::begin(limit, &process)?;
-    let samplers = samplers(&process, &memory, &data, &host);
-    process.send(&Command::Run(Box::new(order)));
-    let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect();
-    let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
-    let first = steps.first().expect("a plan's cells have steps").clone();
-    let accumulator = StepAccumulator::open(clock, samplers, first, experiment.placement);
-    let supervisor = Supervisor {
-        bench,
-        process,
-        host,
-        facts,
-        data,
-        memory,
-        clock,
-        writer,
-        record,
-        accumulator,
-        watch: Watch::begin(clock.now()),
-        steps,
-        roles,
-        engine_files: Vec::new(),
-        end: None,
-        is_closed: false,
-        is_torn: false,
-    };
-    Ok(supervisor.run(progress)?)
+    }
+}
+
+impl Running<'_> {
+    /// Executes an order in a worker, and in a server where the variant has one.
+    fn work(
+        &self,
+        mut order: Order,
+        run: Supervised,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Supervised, RunnerError> {
+        let &Self { bench, experiment, variant, data, cpus, clock } = self;
+        let steps = order.steps.clone();
+        let host = match Host::open(bench, experiment, variant, data, cpus) {
+            Ok(host) => host,
+            Err(RunnerError::Server(error)) => {
+                let run = without_server(run, data, error)?;
+                progress(Progress::RunEnds(&run.record));
+                return Ok(run);
+            }
+            Err(error) => return Err(error),
+        };
+        order.endpoint = host.endpoint();
+        let mut process = bench.start(&order, cpus)?;
+        // The cap is on the server and its page cache, when there is one.
+        let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
+        let memory = MemoryWatch::begin(limit, &process)?;
+        let samplers = samplers(&process, &memory, data, &host);
+        let range = (order.range.0 as usize, order.range.1 as usize);
+        process.send(&Command::Run(Box::new(order)));
+        let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement)).collect();
+        let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
+        let first = steps.get(range.0).expect("a plan's cells have steps").clone();
+        let accumulator = StepAccumulator::open(clock, samplers, first, experiment.placement);
+        let supervisor = Supervisor {
+            bench,
+            process,
+            host,
+            facts,
+            data,
+            memory,
+            clock,
+            writer: run.writer,
+            record: run.record,
+            accumulator,
+            watch: Watch::begin(clock.now()),
+            steps,
+            roles,
+            range,
+            immutable: None,
+            engine_files: Vec::new(),
+            end: None,
+            is_closed: false,
+            is_torn: false,
+        };
+        Ok(supervisor.run(progress)?)
+    }
 }
 
 /// Returns the samplers of a run.
@@ -159,22 +219,21 @@ fn samplers(
 
 /// Archives the record of a run whose server did not start.
 fn without_server(
-    writer: &RunWriter,
-    mut record: RunRecord,
+    mut run: Supervised,
     data: &RunData,
     error: ServerError,
-) -> Result<RunRecord, RunnerError> {
+) -> Result<Supervised, RunnerError> {
     let log = data.path.join(server::LOG);
-    let stored = if log.exists() { writer.keep_engine_file(&log) } else { Ok(()) };
+    let stored = if log.exists() { run.writer.keep_engine_file(&log, "") } else { Ok(()) };
     let not_stored = stored.err().map(|error| format!("; its log is not stored: {error}"));
     let step = "open".to_owned();
-    record.end = if matches!(error, ServerError::Interrupted) {
+    run.record.end = if matches!(error, ServerError::Interrupted) {
         RunEnd::Interrupted { step }
     } else {
         let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
         RunEnd::Failed { step, reason }
     };
-    record.ended_at = Some(now_utc());
-    writer.finish(&record)?;
-    Ok(record)
+    run.record.ended_at = Some(now_utc());
+    run.writer.finish(&run.record)?;
+    Ok(run)
 }

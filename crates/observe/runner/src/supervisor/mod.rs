@@ -1,19 +1,22 @@
 //! The parent process: starts, samples and archives one worker per run.
 //!
-//! `experiment` runs a plan's cells, `supervise` watches one worker, and `accumulator` turns its
-//! messages into records; `step_record` assembles a step's record, for runs and for `warmup_trim`.
+//! `experiment` runs a plan's cells, `run_load` shares the databases they load, `supervise` watches
+//! one worker and `finish` ends it, and `accumulator` turns its messages into records;
+//! `step_record` assembles a step's record, for runs and for `warmup_trim`.
 
 mod accumulator;
 mod attribution;
 mod conservation;
 pub(crate) mod data;
 mod experiment;
+mod finish;
 pub(crate) mod hosting;
 pub(crate) mod memory;
 mod output;
 pub(crate) mod placement;
 pub(crate) mod process;
 mod recount;
+mod run_load;
 mod span;
 mod step_record;
 mod supervise;

@@ -1,13 +1,13 @@
 //! The parent process: watches one worker, takes readings, writes the record.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
 use load::{Clock, SteadyClock, StepEnd};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
-use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRole};
+use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
 
 use super::accumulator::{RecordedInterval, StepAccumulator};
 use super::data::RunData;
@@ -18,11 +18,7 @@ use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
-use crate::stamp::now_utc;
 use crate::tally::decode;
-
-/// Fact of a run: files of the engine that are not archived.
-const NOT_STORED: &str = "files_not_stored";
 
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
@@ -32,7 +28,7 @@ pub(crate) struct Supervisor<'a> {
     pub(super) host: Host,
     /// Facts about the engine's host.
     pub(super) facts: BTreeMap<String, String>,
-    pub(super) data: RunData,
+    pub(super) data: &'a RunData,
     pub(super) memory: MemoryWatch,
     pub(super) clock: &'a SteadyClock,
     pub(super) writer: RunWriter,
@@ -41,11 +37,23 @@ pub(crate) struct Supervisor<'a> {
     pub(super) watch: Watch,
     pub(super) steps: Vec<model::Step>,
     pub(super) roles: Vec<StepRole>,
+    /// The steps of this worker: the first, and the one after the last.
+    pub(super) range: (usize, usize),
+    /// Ends of the names of files that the engine never rewrites; `None` until it is open.
+    pub(super) immutable: Option<Vec<String>>,
     pub(super) engine_files: Vec<PathBuf>,
     pub(super) end: Option<RunEnd>,
     pub(super) is_closed: bool,
     /// Its last message breaks off.
     pub(super) is_torn: bool,
+}
+
+/// What a worker leaves: the record, complete or still running, and where it is archived.
+pub(crate) struct Supervised {
+    pub(crate) record: RunRecord,
+    pub(crate) writer: RunWriter,
+    /// Ends of the names of files that the engine never rewrites.
+    pub(crate) immutable: Vec<String>,
 }
 
 impl Supervisor<'_> {
@@ -56,7 +64,7 @@ impl Supervisor<'_> {
     pub(crate) fn run(
         mut self,
         progress: &mut dyn FnMut(Progress<'_>),
-    ) -> Result<RunRecord, ArchiveError> {
+    ) -> Result<Supervised, ArchiveError> {
         loop {
             match self.process.receive(WATCH_EVERY) {
                 WorkerEvent::Message(message) => self.handle(*message, progress)?,
@@ -86,7 +94,8 @@ impl Supervisor<'_> {
                 self.accumulator.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
-            Message::Opened { identity, effective_options, keep } => {
+            Message::Opened { identity, effective_options, keep, immutable } => {
+                self.immutable = Some(immutable);
                 self.opened(identity, effective_options, keep)?;
             }
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
@@ -180,7 +189,7 @@ impl Supervisor<'_> {
 
     /// Begins the first step that has not ended; any other is not in order.
     fn step_begins(&mut self, index: usize, progress: &mut dyn FnMut(Progress<'_>)) {
-        let next = self.record.steps.len();
+        let next = self.next_step();
         let Some(step) = self.steps.get(index).filter(|_| index == next) else {
             return self.give_up(format!("the worker began step {index} in place of step {next}"));
         };
@@ -274,7 +283,7 @@ impl Supervisor<'_> {
         ends: StepEnds,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), ArchiveError> {
-        let (index, next) = (ends.index as usize, self.record.steps.len());
+        let (index, next) = (ends.index as usize, self.next_step());
         if index != next {
             self.give_up(format!("the worker ended step {index} in place of step {next}"));
             return Ok(());
@@ -350,77 +359,20 @@ impl Supervisor<'_> {
         self.watch.enter(phase, self.clock.now());
     }
 
+    /// Returns the position of the step that is to begin or to end.
+    pub(super) fn next_step(&self) -> usize {
+        let before = |step: &&StepRecord| (step.index as usize) < self.range.0;
+        self.range.0 + self.record.steps.len() - self.record.steps.iter().filter(before).count()
+    }
+
     /// Returns the current step's name, `open` before the first and `close` after the last.
-    fn step_name(&self) -> String {
-        if self.record.identity.is_none() {
+    pub(super) fn step_name(&self) -> String {
+        if self.immutable.is_none() {
             return "open".to_owned();
         }
-        if self.record.steps.len() == self.steps.len() {
+        if self.next_step() == self.range.1 {
             return "close".to_owned();
         }
         self.accumulator.step.name.clone()
-    }
-
-    /// Ends the server and archives its files; its exit may be the cause of a failed run.
-    fn close_host(&mut self, step: &str, is_all_done: bool) {
-        let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
-        if is_failed && !is_all_done {
-            let death = self.host.end_of_failed(step);
-            self.end = death.or_else(|| self.end.take());
-        }
-        for file in self.host.close(!is_all_done) {
-            self.keep_file(&file);
-        }
-    }
-
-    /// Archives one of the engine's files, if it is there.
-    fn keep_file(&mut self, file: &Path) {
-        if file.exists() {
-            let stored = self.writer.keep_engine_file(file);
-            self.note(stored);
-        }
-    }
-
-    /// Notes a file of the engine that is not stored.
-    ///
-    /// What was measured is complete without it.
-    fn note(&mut self, stored: Result<(), ArchiveError>) {
-        if let (Err(error), Some(identity)) = (stored, &mut self.record.identity) {
-            let note = identity.facts.entry(NOT_STORED.to_owned()).or_default();
-            *note = if note.is_empty() { error.to_string() } else { format!("{note}; {error}") };
-        }
-    }
-
-    /// Decides how the run ended, archives the engine's files and closes the record.
-    fn finish(mut self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<RunRecord, ArchiveError> {
-        let step = self.step_name();
-        for file in std::mem::take(&mut self.engine_files) {
-            if file.starts_with(&self.data.path) {
-                self.keep_file(&file);
-            }
-        }
-        let ended = self.process.ended();
-        for (name, text) in [("stdout.txt", &ended.stdout), ("stderr.txt", &ended.stderr)] {
-            if !text.is_empty() {
-                let stored = self.writer.keep_engine_text(name, text);
-                self.note(stored);
-            }
-        }
-        let has_all_steps = self.record.steps.len() == self.steps.len();
-        let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
-        self.close_host(&step, is_all_done);
-        self.record.end = match (self.end, ended.failure()) {
-            (Some(end), _) => end,
-            (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
-            (None, Some(reason)) => RunEnd::Crashed { step, reason },
-            (None, None) if is_all_done => RunEnd::Complete,
-            (None, None) => {
-                RunEnd::Crashed { step, reason: "it ended before its work was done".to_owned() }
-            }
-        };
-        self.record.ended_at = Some(now_utc());
-        self.writer.finish(&self.record)?;
-        progress(Progress::RunEnds(&self.record));
-        Ok(self.record)
     }
 }

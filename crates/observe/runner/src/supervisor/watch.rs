@@ -134,6 +134,7 @@ mod tests {
             allocators: malloc::Libraries::default(),
             watchdog: Nanos::from_secs(10),
             disk_floor,
+            snapshot_limit: None,
             interrupt: Interrupt::default(),
         });
     }

@@ -58,6 +58,8 @@ pub struct Workbench<'a> {
     pub watchdog: Nanos,
     /// Free space below which a run is stopped.
     pub disk_floor: Bytes,
+    /// Most space that snapshots of loaded databases take; by default half of what is free.
+    pub snapshot_limit: Option<Bytes>,
     /// The user's stop requests.
     pub interrupt: Interrupt,
 }
@@ -86,6 +88,8 @@ pub enum Progress<'a> {
     StepEnds(&'a StepRecord),
     /// A run is over.
     RunEnds(&'a RunRecord),
+    /// Something about the loaded database that runs share.
+    Snapshot(&'a str),
 }
 
 /// How a variant's server is provided.
@@ -128,6 +132,8 @@ impl Workbench<'_> {
             endpoint: None,
             application: experiment.application.clone(),
             checked: Vec::new(),
+            range: (0, u32::try_from(steps.len()).unwrap_or(u32::MAX)),
+            shared: None,
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
             downwards: first(|step| workload::reads_downwards(&step.name)),
             kinds: kinds(&experiment.steps),

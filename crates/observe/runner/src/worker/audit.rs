@@ -191,6 +191,8 @@ mod tests {
                 is_control: false,
             },
             steps: steps.iter().map(step).collect(),
+            range: (0, model::count(steps.len())),
+            shared: None,
             data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
             downwards: None,
             pipelined: None,

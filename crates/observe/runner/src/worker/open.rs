@@ -132,7 +132,8 @@ impl<W: Write + Send> Worker<'_, W> {
             identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));
             let effective_options = engine.effective_options()?;
             let keep = engine.own_files();
-            Ok((engine, Message::Opened { identity, effective_options, keep }))
+            let immutable = driver.immutable_files().iter().map(|end| (*end).to_owned()).collect();
+            Ok((engine, Message::Opened { identity, effective_options, keep, immutable }))
         });
         match opened {
             Ok((engine, message)) => {

@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
 
-use engine::{Refusal, Setting};
+use engine::{Engine, Maintenance, Refusal, Setting};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
-use model::OpKind;
-use workload::Presence;
+use model::{OpKind, Step};
+use workload::{Presence, Stage};
 
 use super::context::StepContext;
 use super::open::{Registry, application_setup};
 use super::parent_link::{Worker, listen, send_to};
 use super::row_count_check::RowCountCheck;
+use super::settle::settle;
 use crate::connection::MessageWriter;
 use crate::message::{Message, Order};
 use crate::preflight::calibration_of;
@@ -52,13 +53,19 @@ pub fn work(
     worker.run(&order, registry)
 }
 
-/// Returns a step's seed: the run's, incremented for each earlier step of the same name.
+/// Returns a step's seed: the run's, or that of the load it shares.
+///
+/// It is incremented for each earlier step of the same name.
 ///
 /// So the second does not read the keys that the first has just brought into the cache.
 fn step_seed(order: &Order, index: u32) -> u64 {
     let name = &order.steps[index as usize].name;
     let earlier = order.steps[..index as usize].iter().filter(|step| step.name == *name).count();
-    order.cell.seed.wrapping_add(earlier as u64)
+    let seed = match order.shared {
+        Some((end, seed)) if index < end => seed,
+        Some(_) | None => order.cell.seed,
+    };
+    seed.wrapping_add(earlier as u64)
 }
 
 /// Returns the kinds of a step's operations; the application's steps come before the catalog's.
@@ -80,7 +87,12 @@ impl<W: Write + Send> Worker<'_, W> {
         }
         let mut presence = Presence::Some;
         let mut row_counts = application_setup(order).map(RowCountCheck::new);
-        for (index, step) in (0..).zip(&order.steps) {
+        let (first, end) = order.range;
+        for (index, step) in (0..end).zip(&order.steps) {
+            if index < first {
+                presence = workload::presence_after(&step.name, presence);
+                continue;
+            }
             self.send(&Message::StepBegins { index });
             let context = StepContext {
                 engine: engine.as_ref(),
@@ -106,7 +118,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.send(&Message::EngineText { name, text });
             }
             self.wait_for_go();
-            let is_last = index as usize + 1 == order.steps.len();
+            let is_last = index + 1 == end;
             let is_sound = match &mut row_counts {
                 Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),
                 Some(_) | None => true,
@@ -116,14 +128,29 @@ impl<W: Write + Send> Worker<'_, W> {
             }
             presence = workload::presence_after(&step.name, presence);
         }
+        if (end as usize) < order.steps.len() {
+            self.settle_loaded(engine.as_ref(), &order.steps[end as usize - 1])?;
+        }
         engine.close().map_err(|error| format!("the engine could not be closed: {error}"))?;
         self.send(&Message::Closed { clock: self.clock.check() });
         Ok(())
     }
 
+    /// Writes buffered data and waits for background work, at most the settle cap: what is saved is
+    /// then the same database, whenever it is opened.
+    fn settle_loaded(&self, engine: &dyn Engine, step: &Step) -> Result<(), String> {
+        let stages = [Stage::Do(Maintenance::Flush), Stage::WaitIdle];
+        let settled = settle(engine, &stages, step.settle_cap, self.clock, &mut |stage| {
+            self.report_stage(stage);
+            !self.stop.is_set()
+        });
+        settled.map(drop).map_err(|error| format!("the loaded database does not settle: {error}"))
+    }
+
     /// Calibrates the client on this host, and reports it.
     fn calibrate(&mut self, order: &Order) {
-        let Some(request) = calibration_of(&order.steps) else { return };
+        let (first, end) = (order.range.0 as usize, order.range.1 as usize);
+        let Some(request) = calibration_of(&order.steps[first..end]) else { return };
         // Missing threads are reported by the step that needs them.
         let Ok(calibration) = load::calibrate(self.clock, &request) else { return };
         self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);

@@ -91,11 +91,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let before = process_readings();
         let cap = context.step.settle_cap;
         let settled = settle(context.engine, stages, cap, self.clock, &mut |stage| {
-            let message = match stage {
-                Some(name) => Message::Stage { name: name.to_owned() },
-                None => Message::Heartbeat { operations: 0 },
-            };
-            self.send(&message);
+            self.report_stage(stage);
             !self.stop.is_set()
         });
         match settled {
@@ -103,5 +99,13 @@ impl<W: Write + Send> Worker<'_, W> {
             Err(error) => ends.end = StepEnd::Failed { reason: error.to_string() },
         }
         growth(&before, &process_readings())
+    }
+
+    /// Reports the stage of a settle that begins, or that one goes on.
+    pub(super) fn report_stage(&self, stage: Option<&str>) {
+        self.send(&match stage {
+            Some(name) => Message::Stage { name: name.to_owned() },
+            None => Message::Heartbeat { operations: 0 },
+        });
     }
 }

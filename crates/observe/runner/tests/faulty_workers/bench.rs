@@ -49,6 +49,7 @@ impl Bench {
             allocators: Libraries::default(),
             watchdog: Nanos::from_millis(1_500),
             disk_floor: Bytes(0),
+            snapshot_limit: None,
             interrupt: Interrupt::default(),
         };
         run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");

@@ -29,6 +29,7 @@ mod selected;
 mod servers;
 pub(crate) mod show;
 pub(crate) mod smoke_test;
+pub(crate) mod snapshot;
 mod steady;
 mod storage;
 mod storage_steady;

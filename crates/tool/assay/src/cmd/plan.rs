@@ -7,7 +7,9 @@ use lint::{LintFinding, PlanContext, check_plan};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, TrafficSpec};
-use model::{Bytes, Experiment, Load, Plan, Settings, Step, StopRule, Unit, Waiver};
+use model::{
+    Bytes, Experiment, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
+};
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
 
@@ -137,6 +139,18 @@ fn disk_free(environment: &Environment) -> Bytes {
     runner::free_space(environment.nearest_dir()).unwrap_or(Bytes(u64::MAX))
 }
 
+/// Describes which runs share a load, with the machine time of each way; `None` when it is alike.
+fn loads(plan: &Plan) -> Option<String> {
+    let experiment = &plan.experiment;
+    let times = plan::times_by_reuse(experiment, &Program::default());
+    let differs = |(_, time): &(LoadReuse, Nanos)| time.0.abs_diff(times[0].1.0) > times[0].1.0 / 20;
+    if experiment.load.is_fresh() && !times.iter().any(differs) {
+        return None;
+    }
+    let times = times.map(|(reuse, time)| format!("{} {time}", reuse.name())).join(", ");
+    Some(format!("load      {}; machine time: {times}", experiment.load.reuse.name()))
+}
+
 /// Formats the plan in lines.
 fn lines(planned: &CheckedPlan) -> Vec<String> {
     let plan = &planned.plan;
@@ -154,6 +168,7 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
             figure(Unit::Share, experiment.margin)
         ),
     ]);
+    lines.extend(loads(plan));
     if !experiment.placement.is_free() {
         lines.push(format!("placement {}", experiment.placement));
     }

@@ -61,6 +61,9 @@ pub(crate) struct Args {
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     disk_floor: Bytes,
+    /// Most space that saved databases take; half of what is free by default
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
+    snapshot_limit: Option<Bytes>,
     #[command(flatten)]
     until: Until,
 }
@@ -147,6 +150,7 @@ fn execute(
         allocators: environment.allocators.clone(),
         watchdog: args.watchdog,
         disk_floor: args.disk_floor,
+        snapshot_limit: args.snapshot_limit,
         interrupt,
     };
     let mut bench = Bench { engines, storage: None };

@@ -15,7 +15,7 @@ use crate::ui::Ui;
 const PASSWORD: &str = "ASSAY_PASSWORD_";
 
 /// Data directory of servers that cannot enter the default one. Source: FHS 3.0, `/var/lib`.
-const OPEN_DATA_DIR: &str = "/var/lib/assay/data";
+pub(super) const OPEN_DATA_DIR: &str = "/var/lib/assay/data";
 
 /// The variant of a password that is not set, and a message.
 pub(crate) type MissingPassword = (String, String);

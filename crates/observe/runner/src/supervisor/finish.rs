@@ -1,0 +1,93 @@
+//! The end of a worker: how it ended, its files, its record.
+
+use std::path::Path;
+
+use archive::ArchiveError;
+use model::RunEnd;
+
+use super::supervise::{Supervised, Supervisor};
+use super::workbench::Progress;
+use crate::stamp::now_utc;
+
+/// Fact of a run: files of the engine that are not archived.
+const NOT_STORED: &str = "files_not_stored";
+
+impl Supervisor<'_> {
+    /// Ends the server and archives its files; its exit may be the cause of a failed run.
+    fn close_host(&mut self, step: &str, is_all_done: bool) {
+        let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
+        if is_failed && !is_all_done {
+            let death = self.host.end_of_failed(step);
+            self.end = death.or_else(|| self.end.take());
+        }
+        for file in self.host.close(!is_all_done) {
+            self.keep_file(&file);
+        }
+    }
+
+    /// Returns what comes before the names of files of a worker that only loads.
+    fn prefix(&self) -> &'static str {
+        if self.range.1 < self.steps.len() { "load." } else { "" }
+    }
+
+    /// Archives one of the engine's files, if it is there.
+    fn keep_file(&mut self, file: &Path) {
+        if file.exists() {
+            let stored = self.writer.keep_engine_file(file, self.prefix());
+            self.note(stored);
+        }
+    }
+
+    /// Notes a file of the engine that is not stored.
+    ///
+    /// What was measured is complete without it.
+    pub(super) fn note(&mut self, stored: Result<(), ArchiveError>) {
+        if let (Err(error), Some(identity)) = (stored, &mut self.record.identity) {
+            let note = identity.facts.entry(NOT_STORED.to_owned()).or_default();
+            *note = if note.is_empty() { error.to_string() } else { format!("{note}; {error}") };
+        }
+    }
+
+    /// Decides how the run ended, archives the engine's files and closes the record.
+    pub(super) fn finish(
+        mut self,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Supervised, ArchiveError> {
+        let step = self.step_name();
+        for file in std::mem::take(&mut self.engine_files) {
+            if file.starts_with(&self.data.path) {
+                self.keep_file(&file);
+            }
+        }
+        let ended = self.process.ended();
+        for (name, text) in [("stdout.txt", &ended.stdout), ("stderr.txt", &ended.stderr)] {
+            if !text.is_empty() {
+                let name = format!("{}{name}", self.prefix());
+                let stored = self.writer.keep_engine_text(&name, text);
+                self.note(stored);
+            }
+        }
+        let has_all_steps = self.next_step() == self.range.1;
+        let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
+        self.close_host(&step, is_all_done);
+        self.record.end = match (self.end, ended.failure()) {
+            (Some(end), _) => end,
+            (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
+            (None, Some(reason)) => RunEnd::Crashed { step, reason },
+            (None, None) if is_all_done => RunEnd::Complete,
+            (None, None) => {
+                RunEnd::Crashed { step, reason: "it ended before its work was done".to_owned() }
+            }
+        };
+        if self.record.end.is_complete() && self.range.1 < self.steps.len() {
+            // It is loaded; the other steps begin from what is saved.
+            self.record.end = RunEnd::Running;
+        } else {
+            self.record.ended_at = Some(now_utc());
+            self.writer.finish(&self.record)?;
+            progress(Progress::RunEnds(&self.record));
+        }
+        let immutable = self.immutable.unwrap_or_default();
+        Ok(Supervised { record: self.record, writer: self.writer, immutable })
+    }
+}

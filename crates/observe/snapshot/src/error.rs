@@ -1,0 +1,43 @@
+//! Why a snapshot is not saved or not used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::Bytes;
+
+/// Why a snapshot is not saved or not used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// A file or directory cannot be used.
+    #[error("{}: {_1}", _0.display())]
+    File(PathBuf, #[source] io::Error),
+    /// A file cannot be part of a snapshot.
+    #[error("{} is {_1}, which is not saved", _0.display())]
+    NotSaved(PathBuf, &'static str),
+    /// The files of a snapshot are not those that were saved.
+    #[error("snapshot {0} is damaged: {1}; `assay snapshot remove {0}` removes it")]
+    Damaged(String, String),
+    /// The engine left no files.
+    #[error("the engine leaves no files to save")]
+    Nothing,
+    /// There is no room: what is needed, and what may be used.
+    #[error("no room for its files: {0} needed, {1} may be used")]
+    NoRoom(Bytes, Bytes),
+    /// No snapshot has that identifier.
+    #[error("no snapshot `{0}`: `assay snapshot list` has all of them")]
+    Unknown(String),
+    /// The user stopped the run.
+    #[error("stopped by the user")]
+    Stopped,
+    /// A run is restoring it.
+    #[error("snapshot {0} is in use")]
+    InUse(String),
+}
+
+impl SnapshotError {
+    /// Returns a conversion of the error of a path.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        move |error| Self::File(path.to_owned(), error)
+    }
+}
