@@ -231,7 +231,10 @@ impl Experiment {
         match self.load.reuse {
             LoadReuse::Fresh => None,
             LoadReuse::PerBlock => Some(repetition),
-            LoadReuse::PerVariant => Some((repetition.max(1) - 1) % self.load.loads.max(1) + 1),
+            LoadReuse::PerVariant => {
+                let runs = self.load.runs_per_load.unwrap_or(u32::MAX).max(1);
+                Some((repetition.max(1) - 1) / runs + 1)
+            }
         }
     }
 

@@ -108,15 +108,16 @@ impl PageCache {
 pub struct LoadSharing {
     /// Which runs share one.
     pub reuse: LoadReuse,
-    /// Loads of each variant, when all its runs share them; >= 1.
-    pub loads: u32,
+    /// Repetitions that share a load, when runs of a variant do; `None` for all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs_per_load: Option<u32>,
     /// State of the page cache when they begin to measure.
     pub page_cache: PageCache,
 }
 
 impl Default for LoadSharing {
     fn default() -> Self {
-        Self { reuse: LoadReuse::Fresh, loads: 1, page_cache: PageCache::Warm }
+        Self { reuse: LoadReuse::Fresh, runs_per_load: None, page_cache: PageCache::Warm }
     }
 }
 

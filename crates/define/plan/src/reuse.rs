@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::setting::parse_whole;
-use model::{
-    Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, StepRole, Variant,
-};
+use model::{Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, StepRole, Variant};
 use toml::Spanned;
 
 use crate::catalog::Catalog;
@@ -13,7 +11,7 @@ use crate::cells::cells;
 use crate::cost::Cost;
 use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
-use crate::settings::{DSN, LOADS, NAME, PAGE_CACHE, REUSE};
+use crate::settings::{DSN, NAME, PAGE_CACHE, REUSE, RUNS_PER_LOAD};
 use crate::spec::{File, Section};
 
 /// Estimated time of a load from which runs that only read share it, unless the file decides.
@@ -33,11 +31,11 @@ impl Resolver<'_> {
     ) -> Result<LoadSharing, PlanError> {
         let mut errors = Errors::default();
         let requested = errors.or_default(self.load_reuse(file));
-        let loads = errors.or_default(self.loads(&file.factors, requested)).unwrap_or(1);
+        let runs_per_load = errors.or_default(self.runs_per_load(&file.factors, requested));
         let page_cache = self.page_cache(&file.benchmark, experiment.memory_bytes);
         let page_cache = errors.or_default(page_cache);
         let reuse = requested.unwrap_or_else(|| self.usual_reuse(experiment));
-        errors.result(LoadSharing { reuse, loads, page_cache })
+        errors.result(LoadSharing { reuse, runs_per_load, page_cache })
     }
 
     fn load_reuse(&self, file: &File) -> Result<Option<LoadReuse>, PlanError> {
@@ -78,22 +76,23 @@ impl Resolver<'_> {
         Ok(requested.unwrap_or(usual))
     }
 
-    /// Returns the number of loads of each variant, if requested.
+    /// Returns how many repetitions share a load, if requested.
     ///
     /// # Errors
     /// When each run or block has a load of its own.
-    fn loads(
+    fn runs_per_load(
         &self,
         factors: &Section,
         reuse: Option<LoadReuse>,
     ) -> Result<Option<u32>, PlanError> {
-        let loads = self.amount(&[factors], (LOADS, "the number of loads"), parse_whole)?;
-        if loads.is_some() && !matches!(reuse, Some(LoadReuse::PerVariant)) {
-            let why = "a number of loads is for runs of a variant that share them";
-            let error = self.refuse(factors.place_of(LOADS), why);
+        let what = (RUNS_PER_LOAD, "the number of runs of a load");
+        let runs = self.amount(&[factors], what, parse_whole)?;
+        if runs.is_some() && !matches!(reuse, Some(LoadReuse::PerVariant)) {
+            let why = "runs_per_load is for runs of a variant that share loads";
+            let error = self.refuse(factors.place_of(RUNS_PER_LOAD), why);
             return Err(error.remedy("write load = \"per-variant\" (or --load per-variant) too"));
         }
-        Ok(loads)
+        Ok(runs)
     }
 
     /// Returns which runs share a load when the file does not decide.
@@ -160,10 +159,7 @@ pub(crate) fn time_of(
 }
 
 /// Returns the estimated machine time of an experiment for each way to share loads.
-pub fn times_by_reuse(
-    experiment: &Experiment,
-    catalog: &dyn Catalog,
-) -> [(LoadReuse, Nanos); 3] {
+pub fn times_by_reuse(experiment: &Experiment, catalog: &dyn Catalog) -> [(LoadReuse, Nanos); 3] {
     let costs: Vec<_> =
         experiment.variants.iter().map(|variant| Cost::of(variant, catalog)).collect();
     let cells = cells(experiment);

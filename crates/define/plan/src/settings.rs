@@ -1,6 +1,6 @@
 //! The table of settings: every key of experiment files and its flag.
 
-use model::{Allocator, Arrivals, Durability, LoadReuse, PageCache, Pacing, Placement};
+use model::{Allocator, Arrivals, Durability, LoadReuse, Pacing, PageCache, Placement};
 
 use Table::{
     Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
@@ -164,7 +164,7 @@ declare! {
     SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': with --rate it is tested at that rate, alone it finds the highest rate within it";
     REUSE "reuse" [Load], Kind::Name(|| LoadReuse::ALL.map(LoadReuse::name).into()), Any, Some("WHICH"), "Runs that begin from one loaded database: fresh (none), per-block or per-variant";
     PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client has in flight, such as 16: SQL servers only, in steps that end by duration";
-    LOADS "loads" [Factors], Kind::Whole, Any, Some("N"), "Loads of each variant that its runs share in turn, with --load per-variant";
+    RUNS_PER_LOAD "runs_per_load" [Factors], Kind::Whole, Any, Some("N"), "Repetitions that share a load, with --load per-variant: all by default";
     REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
     DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
     RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";

@@ -57,7 +57,8 @@ impl Resolver<'_> {
         factor: &ClientsFactor,
     ) -> Result<StepLoad, PlanError> {
         if let Some(reuse) = own.and_then(|own| own.get(REUSE)) {
-            let why = format!("step {}: runs share the load of a database, steps do not", step.name);
+            let why =
+                format!("step {}: runs share the load of a database, steps do not", step.name);
             let remedy = "write it as `load` of [benchmark]";
             return Err(self.refuse(reuse.span(), why).remedy(remedy));
         }

@@ -15,6 +15,7 @@ pub mod distribution;
 pub mod effect;
 pub mod effect_test;
 pub mod family;
+pub mod loads;
 pub mod means;
 pub mod paired;
 pub mod pelt;

@@ -244,7 +244,8 @@ impl Store {
     /// Removes what killed processes left unfinished.
     pub fn clean_up(&self) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
-            let is_unfinished = entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
+            let is_unfinished =
+                entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
             let Ok(dir) = File::open(entry.path()) else { continue };
             if is_unfinished && flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 // What stays takes room, and is never used.

@@ -100,7 +100,8 @@ fn bring(
             fs::hard_link(&source, &target)?;
         } else {
             let source = checksum::open(&source)?;
-            let target = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target)?;
+            let target =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target)?;
             match transfer {
                 Transfer::Reflink => ioctl_ficlone(&target, &source)?,
                 Transfer::HardLinks | Transfer::Copy => copy(&source, &target)?,

@@ -3,6 +3,7 @@
 use model::record::RunEnd;
 use model::{Experiment, RunRecord, Variant, count, metric};
 use stats::detectable::cov_of;
+use stats::loads::means;
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
@@ -16,7 +17,9 @@ use crate::noise::{self, NoiseHistory};
 use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::question::Question;
-use crate::samples::{Block, Key, Sample, VariantSamples, numbers, run_samples, step_samples};
+use crate::samples::{
+    Key, Origin, Sample, VariantSamples, by_load, numbers, run_samples, share_loads, step_samples,
+};
 use crate::trade_offs::trade_offs;
 
 /// Compares the variants of `experiment` with `base`, step by step.
@@ -122,7 +125,8 @@ impl Question<'_> {
                 Some((metric.clone(), Measured { spread, versus_base }))
             });
             let metrics = measured.collect();
-            CellComparison { variant: variant.name.clone(), runs: sample.runs, metrics }
+            let loads = sample.loads();
+            CellComparison { variant: variant.name.clone(), runs: sample.runs, loads, metrics }
         };
         self.experiment.variants.iter().map(cell).collect()
     }
@@ -131,10 +135,16 @@ impl Question<'_> {
     pub(crate) fn versus(
         &self,
         metric: &str,
-        base: &[(Block<'_>, f64)],
-        own: &[(Block<'_>, f64)],
+        base: &[(Origin<'_>, f64)],
+        own: &[(Origin<'_>, f64)],
         assumed_cov: f64,
     ) -> Option<Effect> {
+        if let Some([base, own]) = loads_drawn(base, own) {
+            // What was drawn are the loads: their noise is not that of runs.
+            let margin = self.experiment.margin;
+            let design = Design { margin, prior: None, is_paired: false, assumed_cov };
+            return classify_difference(&means(&base)?, &means(&own)?, &design);
+        }
         let design = Design {
             margin: self.experiment.margin,
             prior: self.noise.get(metric).map(|noise| &noise.prior),
@@ -179,12 +189,24 @@ fn is_of_writers(metric: &str) -> bool {
     metric.starts_with("writer_")
 }
 
+/// Returns the runs of each load, if runs share loads and both sides have several.
+///
+/// With one load, runs are all there is: a difference is then one of these loads.
+fn loads_drawn(
+    base: &[(Origin<'_>, f64)],
+    own: &[(Origin<'_>, f64)],
+) -> Option<[Vec<Vec<f64>>; 2]> {
+    let is_shared = share_loads(base) || share_loads(own);
+    let loads = [base, own].map(by_load);
+    (is_shared && loads.iter().all(|loads| loads.len() > 1)).then_some(loads)
+}
+
 /// Returns whether both samples have the same blocks, one value each, and enough of them.
-fn is_block_by_block(one: &[(Block<'_>, f64)], other: &[(Block<'_>, f64)]) -> bool {
-    let is_once = |(a, b): (&(Block<'_>, f64), &(Block<'_>, f64))| a.0 != b.0;
+fn is_block_by_block(one: &[(Origin<'_>, f64)], other: &[(Origin<'_>, f64)]) -> bool {
+    let is_once = |(a, b): (&(Origin<'_>, f64), &(Origin<'_>, f64))| a.0.block != b.0.block;
     one.len() == other.len()
         && one.len() >= PAIRED_FROM as usize
-        && one.iter().zip(other).all(|(a, b)| a.0 == b.0)
+        && one.iter().zip(other).all(|(a, b)| a.0.block == b.0.block)
         && one.iter().zip(one.iter().skip(1)).all(is_once)
 }
 

@@ -28,6 +28,9 @@ pub struct CellComparison {
     pub variant: String,
     /// Runs that were counted.
     pub runs: u32,
+    /// Loads that these runs share, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loads: Option<u32>,
     /// The metrics of these runs, by name.
     pub metrics: BTreeMap<String, Measured>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::sql::Application;
-use model::{DataShape, Load, Readings, RunRecord};
+use model::{DataShape, Load, Readings, RunRecord, count};
 use stats::CellVariance;
 
 use crate::metrics::{
@@ -18,8 +18,14 @@ pub(crate) struct Key {
     pub(crate) name: String,
 }
 
-/// A block: experiment and repetition. Its runs share a stretch of time and a seed.
-pub(crate) type Block<'a> = (&'a str, u32);
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin<'a> {
+    /// Experiment and repetition, whose runs share a stretch of time and a seed.
+    pub(crate) block: (&'a str, u32),
+    /// The load that the run shares with others, if any.
+    load: Option<&'a str>,
+}
 
 /// The runs of every variant in one step, or as a whole.
 #[derive(Debug, Default)]
@@ -58,20 +64,30 @@ pub(crate) struct Sample<'a> {
     pub(crate) seconds: Vec<f64>,
     /// Variance of the logarithm of each run's mean rate by its own seconds; a lower bound.
     pub(crate) within: Vec<f64>,
+    /// Where each run comes from.
+    origins: Vec<(Origin<'a>, f64)>,
     /// Each metric's values, in the order of their blocks.
-    pub(crate) metrics: BTreeMap<String, Vec<(Block<'a>, f64)>>,
+    pub(crate) metrics: BTreeMap<String, Vec<(Origin<'a>, f64)>>,
 }
 
 impl<'a> Sample<'a> {
-    fn add(&mut self, block: Block<'a>, metrics: Readings) {
+    fn add(&mut self, run: &'a RunRecord, metrics: Readings) {
         self.runs += 1;
+        let load = run.load.as_ref().map(|load| load.snapshot.as_str());
+        let origin = Origin { block: block(run), load };
+        self.origins.push((origin, 0.0));
         for (metric, value) in metrics {
-            self.metrics.entry(metric).or_default().push((block, value));
+            self.metrics.entry(metric).or_default().push((origin, value));
         }
     }
 
+    /// Returns the loads that its runs share; `None` when each has its own.
+    pub(crate) fn loads(&self) -> Option<u32> {
+        share_loads(&self.origins).then(|| count(by_load(&self.origins).len()))
+    }
+
     /// Returns a metric's values with their blocks; empty when unknown.
-    pub(crate) fn values(&self, metric: impl AsRef<str>) -> &[(Block<'a>, f64)] {
+    pub(crate) fn values(&self, metric: impl AsRef<str>) -> &[(Origin<'a>, f64)] {
         self.metrics.get(metric.as_ref()).map(Vec::as_slice).unwrap_or_default()
     }
 }
@@ -102,7 +118,7 @@ pub(crate) fn step_samples<'a>(
             let metrics = with_memory(step_metrics(step, data), &run.variant.settings);
             let own = std::slice::from_ref(step);
             let metrics = with_cache_amplification(metrics, own, data, application);
-            sample.add(block(run), with_writers(metrics, step, application));
+            sample.add(run, with_writers(metrics, step, application));
         }
     }
     all
@@ -119,7 +135,7 @@ pub(crate) fn run_samples<'a>(
         let samples = all.entry(run.cell.clients).or_default();
         let metrics = with_memory(run_metrics(run, data), &run.variant.settings);
         let metrics = with_cache_amplification(metrics, &run.steps, data, application);
-        samples.of_variant.entry(&run.cell.variant).or_default().add(block(run), metrics);
+        samples.of_variant.entry(&run.cell.variant).or_default().add(run, metrics);
     }
     all
 }
@@ -134,20 +150,50 @@ fn in_blocks(runs: &[RunRecord]) -> Vec<&RunRecord> {
 }
 
 /// Returns the block a run belongs to.
-fn block(run: &RunRecord) -> Block<'_> {
+fn block(run: &RunRecord) -> (&str, u32) {
     let experiment = run.id.rsplit_once('/').map_or("", |(experiment, _)| experiment);
     (experiment, run.cell.repetition)
 }
 
-/// Returns the values without their blocks.
-pub(crate) fn numbers(values: &[(Block<'_>, f64)]) -> Vec<f64> {
+/// Returns the values by load; a run that shares none is one of its own.
+pub(crate) fn by_load(values: &[(Origin<'_>, f64)]) -> Vec<Vec<f64>> {
+    let mut loads: Vec<(Option<&str>, Vec<f64>)> = Vec::new();
+    for (Origin { load, .. }, value) in values {
+        let known = loads.iter_mut().find(|(one, _)| one.is_some() && one == load);
+        match known {
+            Some((_, runs)) => runs.push(*value),
+            None => loads.push((*load, vec![*value])),
+        }
+    }
+    loads.into_iter().map(|(_, runs)| runs).collect()
+}
+
+/// Returns what was drawn at random: the means of loads where runs share several, else the runs.
+pub(crate) fn drawn(values: &[(Origin<'_>, f64)]) -> Vec<f64> {
+    let loads = by_load(values);
+    match loads.len() > 1 && loads.len() < values.len() {
+        true => stats::loads::means(&loads).unwrap_or_default(),
+        false => numbers(values),
+    }
+}
+
+/// Returns whether several of the runs share a load.
+pub(crate) fn share_loads(values: &[(Origin<'_>, f64)]) -> bool {
+    by_load(values).len() < values.len()
+}
+
+/// Returns the values alone.
+pub(crate) fn numbers(values: &[(Origin<'_>, f64)]) -> Vec<f64> {
     values.iter().map(|(_, value)| *value).collect()
 }
 
-/// Returns the variance of the values' logarithms; `None` below two positive values, and for
-/// constant ones.
+/// Returns the variance of the values' logarithms; `None` below two positive values, for constant
+/// ones, and where runs share a load: it is not that of runs which load for themselves.
 ///
 /// Source: [`CellVariance::of`].
-pub(crate) fn variance(values: &[(Block<'_>, f64)]) -> Option<CellVariance> {
+pub(crate) fn variance(values: &[(Origin<'_>, f64)]) -> Option<CellVariance> {
+    if share_loads(values) {
+        return None;
+    }
     CellVariance::of(&numbers(values)).filter(CellVariance::has_spread)
 }

@@ -62,6 +62,7 @@ static RULES: &[&Rule] = &[
     &rule::a060_ways::RULE,
     &rule::a061_bound::RULE,
     &rule::a062_never_written::RULE,
+    &rule::a063_one_load::RULE,
 ];
 
 /// Returns every rule, by code.

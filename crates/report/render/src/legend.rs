@@ -1,5 +1,8 @@
 //! Legends of signs and runs.
 
+use std::collections::BTreeSet;
+
+use analysis::Comparison;
 use model::Label;
 
 use crate::input::Compared;
@@ -33,6 +36,20 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
     )
 }
 
+/// Returns how many loads the runs share, and what that means for the intervals.
+fn loads(comparison: &Comparison) -> Option<String> {
+    let measured = comparison.steps.iter().filter(|step| !step.is_preparatory);
+    let loads: BTreeSet<u32> =
+        measured.flat_map(|step| &step.cells).filter_map(|cell| cell.loads).collect();
+    let (fewest, most) = (loads.first()?, loads.last()?);
+    let of = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
+    Some(match most {
+        1 => " All runs of a variant begin from one load: differences are for these loads."
+            .to_owned(),
+        _ => format!(" Runs share loads, {of} of each variant, whose means are compared."),
+    })
+}
+
 /// Message where no run is left.
 pub(crate) const INVALID: &str = "Nothing is counted: all runs are invalid.";
 
@@ -56,6 +73,7 @@ pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
         (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
     };
     let mut notes = if most > 1 { format!(" {MEANS}") } else { String::new() };
+    notes.extend(loads(comparison));
     notes.extend(pipelined_steps(compared).map(|text| format!(" {text}")));
     let methods = method::methods(comparison);
     if comparison.variants.len() < 2 {

@@ -15,7 +15,8 @@ const PLACES: usize = 3;
 /// Returns the first line: label, reason, waivers, where to read more.
 pub(crate) fn headline(compared: &Compared<'_>) -> String {
     let label = compared.label;
-    let mut parts = vec![format!("Verdict: {label}.")];
+    let of_loads = if is_of_loads(compared) { ", for these loads" } else { "" };
+    let mut parts = vec![format!("Verdict: {label}{of_loads}.")];
     let waived = waived(compared);
     parts.extend(waived.iter().map(|waiver| {
         let reason = waiver.reason.trim_end_matches('.');
@@ -41,6 +42,13 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
         parts.push(format!("No verdict on {}: {codes}.", blocked_place(compared)));
     }
     parts.join(" ")
+}
+
+/// Returns whether all runs of a variant begin from one load, so that nothing is known of others.
+fn is_of_loads(compared: &Compared<'_>) -> bool {
+    let steps = compared.comparison.steps.iter().filter(|step| !step.is_preparatory);
+    let has_label = compared.label < Label::Bogus;
+    has_label && steps.flat_map(|step| &step.cells).any(|cell| cell.loads == Some(1))
 }
 
 /// Returns what the blocking rules are about: `it`, or `fillseq (lmdb)`.

@@ -12,4 +12,5 @@ mod coverage;
 mod false_verdicts;
 mod p_values;
 mod power;
+mod shared_loads;
 mod world;

@@ -196,7 +196,8 @@ impl<'a> RunLoad<'a> {
                     let Key { version, build, .. } = self.key.clone();
                     if other.key.clone().with_build(version, build) == self.key {
                         let (id, version) = (&other.id, &other.key.version);
-                        let text = format!("snapshot {id} is of another build ({version}): not used");
+                        let text =
+                            format!("snapshot {id} is of another build ({version}): not used");
                         progress(Progress::Snapshot(&text));
                     }
                 }

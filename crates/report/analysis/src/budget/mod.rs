@@ -6,11 +6,13 @@
 //! Source: [Kalibera Jones 2013]: variance between runs is reduced only by more runs.
 
 mod design;
+mod loads;
 mod pilot;
 #[cfg(test)]
 mod tests;
 mod two_stage;
 
 pub use design::{Budget, Design, Expected, Proposal, TooSmall};
+pub use loads::{Goal, LoadDesign, LoadNoise, load_design, load_noise};
 pub use pilot::{Origin, StepNoise, noise};
 pub use two_stage::{Piloted, piloted};

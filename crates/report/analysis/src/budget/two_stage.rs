@@ -27,8 +27,10 @@ pub struct Piloted {
     pub metric: &'static str,
     /// Variance of ln(metric) from run to run, and its degrees of freedom.
     pub noise: CellVariance,
-    /// Fewest runs of the two variants.
+    /// Fewest runs of the two variants; fewest loads, where runs share several.
     pub runs: u32,
+    /// Repetitions that share a load, where runs share several; 1 elsewhere.
+    pub runs_per_load: u32,
 }
 
 /// Returns the pilot noise of each comparison with the base.
@@ -56,10 +58,18 @@ pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
                 metric,
                 noise,
                 runs,
+                runs_per_load: runs_per_load(experiment),
             })
         }));
     }
     all
+}
+
+/// Returns the repetitions that share a load, where there are several loads.
+fn runs_per_load(experiment: &Experiment) -> u32 {
+    let runs = experiment.load.runs_per_load.unwrap_or(1).max(1);
+    let has_several = experiment.load_number(experiment.repetitions).is_some_and(|last| last > 1);
+    if has_several && !experiment.load.is_fresh() { runs } else { 1 }
 }
 
 impl Piloted {
@@ -74,7 +84,8 @@ impl Piloted {
     ///
     /// Source: [Stein 1945]; [`runs_needed`].
     pub fn repetitions(&self, half_width: f64) -> u32 {
-        runs_needed(self.noise, self.runs, half_width.ln_1p())
+        let drawn = runs_needed(self.noise, self.runs, half_width.ln_1p());
+        drawn.saturating_mul(self.runs_per_load)
     }
 
     /// Returns the half-width after so many repetitions, as a share.
@@ -82,7 +93,8 @@ impl Piloted {
     /// It uses the pilot's variance: the number of runs depends on it, and only so does the
     /// interval have its coverage. Source: [Stein 1945].
     pub fn half_width(&self, repetitions: u32) -> f64 {
-        let error = (2.0 * self.noise.variance / f64::from(repetitions)).sqrt();
+        let drawn = f64::from((repetitions / self.runs_per_load).max(1));
+        let error = (2.0 * self.noise.variance / drawn).sqrt();
         (student::half_width(0.95, self.noise.df) * error).exp_m1()
     }
 }

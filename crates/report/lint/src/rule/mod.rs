@@ -61,6 +61,7 @@ pub(crate) mod a059_paused;
 pub(crate) mod a060_ways;
 pub(crate) mod a061_bound;
 pub(crate) mod a062_never_written;
+pub(crate) mod a063_one_load;
 mod define;
 mod observation;
 

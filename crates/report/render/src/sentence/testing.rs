@@ -105,6 +105,7 @@ fn cell(name: &str, n: u32, mean: f64, effect: Option<Effect>) -> CellComparison
     CellComparison {
         variant: name.to_owned(),
         runs: n,
+        loads: None,
         metrics: if n == 0 { BTreeMap::new() } else { metrics.into() },
     }
 }

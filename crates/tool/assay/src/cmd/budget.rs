@@ -1,11 +1,15 @@
 //! `assay plan --budget`: repetitions and lengths for a machine-time budget.
 
-use analysis::budget::{Budget, Design, Origin, Proposal, StepNoise, noise};
+use analysis::budget::{
+    Budget, Design, Goal, LoadDesign, LoadNoise, Origin, Proposal, StepNoise, load_design,
+    load_noise, noise,
+};
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::units::{clients, parse_share, parse_span};
 use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit};
 use render::figure::figure;
+use stats::loads::Components;
 
 use super::analyzed::earlier;
 use super::steady::Window;
@@ -95,6 +99,13 @@ impl BudgetArgs {
             }
             (None, None) => {}
         }
+        let goal = match (self.budget, self.half_width) {
+            (Some(time), _) => Some(Goal::Time(time)),
+            (None, half_width) => half_width.map(Goal::HalfWidth),
+        };
+        lines.extend(
+            goal.into_iter().flat_map(|goal| load_lines(experiment, &pilot, &budget, goal)),
+        );
         Ok(Some(lines))
     }
 
@@ -159,6 +170,20 @@ fn timed_ns(step: &Step) -> Option<u64> {
 }
 
 impl Pilot {
+    /// Returns the machine time of a load, and of a run that restores one; `None` without both.
+    fn load_costs(&self) -> Option<(Nanos, Nanos)> {
+        let mean = |is_loading: bool| {
+            let shared = self.runs.iter().filter(|run| run.load.is_some() && run.end.is_complete());
+            let of_kind =
+                shared.filter(|run| run.steps.iter().any(|it| it.index == 0) == is_loading);
+            let times: Vec<u64> =
+                of_kind.filter_map(runner::wall_time).map(|time| time.0).collect();
+            times.iter().sum::<u64>().checked_div(times.len() as u64).map(Nanos)
+        };
+        let (loading, restored) = (mean(true)?, mean(false)?);
+        Some((loading.since(restored), restored))
+    }
+
     /// Returns the mean overhead of the complete runs, if they do what is planned.
     fn overhead(&self) -> Option<Nanos> {
         let complete = self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
@@ -277,6 +302,50 @@ fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
         ]);
     }
     lines.extend(aligned(&rows));
+    lines
+}
+
+/// Formats the numbers of loads and of runs of each load that a goal is reached by.
+///
+/// Nothing where no run can share a load.
+fn load_lines(
+    experiment: &Experiment,
+    pilot: &Pilot,
+    budget: &Budget<'_>,
+    goal: Goal,
+) -> Vec<String> {
+    if experiment.loading_steps() == 0 {
+        return Vec::new();
+    }
+    let noise = load_noise(experiment, &pilot.steady);
+    let variance = |one: &&LoadNoise| one.components.between + one.components.within;
+    let worst = noise.iter().max_by(|a, b| variance(a).total_cmp(&variance(b)));
+    let (Some(worst), Some(costs)) = (worst, pilot.load_costs()) else {
+        let hint = "loads     a pilot with --load per-variant --runs-per-load 2 --repetitions 6 \
+                    shows what shared loads would save";
+        return vec![hint.to_owned()];
+    };
+    let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
+    let Components { between, within: of_runs, loads, runs } = worst.components;
+    let mut lines = vec![format!(
+        "loads     {}, {}: {} between loads, {} between runs of one ({loads} loads, {runs} runs); \
+         a load takes {}, a run after it {}",
+        place(&worst.step, worst.clients),
+        worst.variant,
+        cov(between),
+        cov(of_runs),
+        costs.0,
+        costs.1
+    )];
+    lines.push(match load_design(&worst.components, costs, budget.runs, goal) {
+        Some(LoadDesign { runs_per_load, loads, cost, half_width }) => format!(
+            "or        --load per-variant --runs-per-load {runs_per_load} --repetitions {}: {loads} \
+             loads of {runs_per_load} runs each, {cost}: within about {}",
+            runs_per_load * loads,
+            within(half_width)
+        ),
+        None => "loads     with shared loads it is out of reach too".to_owned(),
+    });
     lines
 }
 

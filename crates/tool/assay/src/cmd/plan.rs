@@ -143,7 +143,8 @@ fn disk_free(environment: &Environment) -> Bytes {
 fn loads(plan: &Plan) -> Option<String> {
     let experiment = &plan.experiment;
     let times = plan::times_by_reuse(experiment, &Program::default());
-    let differs = |(_, time): &(LoadReuse, Nanos)| time.0.abs_diff(times[0].1.0) > times[0].1.0 / 20;
+    let differs =
+        |(_, time): &(LoadReuse, Nanos)| time.0.abs_diff(times[0].1.0) > times[0].1.0 / 20;
     if experiment.load.is_fresh() && !times.iter().any(differs) {
         return None;
     }

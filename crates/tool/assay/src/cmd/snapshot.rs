@@ -95,7 +95,8 @@ fn every(stores: &[Store]) -> Vec<String> {
 
 /// Returns the snapshot of an identifier with its store.
 fn one<'s>(stores: &'s [Store], id: &str) -> Result<(&'s Store, Listed), SnapshotError> {
-    let mut all = stores.iter().flat_map(|store| store.list().into_iter().map(move |it| (store, it)));
+    let mut all =
+        stores.iter().flat_map(|store| store.list().into_iter().map(move |it| (store, it)));
     all.find(|(_, listed)| listed.id == id).ok_or_else(|| SnapshotError::Unknown(id.to_owned()))
 }
 
@@ -165,7 +166,8 @@ fn state(after: &EngineState) -> String {
     };
     let levels = after.levels.iter().flatten().filter(|level| level.files > 0).map(level);
     let height = after.tree_height.map(|height| format!("a tree of {height} levels"));
-    let debt = after.readings.get(metric::ENGINE_DEBT_BYTES.name).map(|debt| format!("debt {debt} B"));
+    let debt =
+        after.readings.get(metric::ENGINE_DEBT_BYTES.name).map(|debt| format!("debt {debt} B"));
     let known: Vec<_> = levels.chain(height).chain(debt).collect();
     if known.is_empty() { "it reports no shape".to_owned() } else { known.join("; ") }
 }

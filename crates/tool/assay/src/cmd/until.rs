@@ -152,24 +152,31 @@ pub(crate) fn reached(manifest: &Manifest, runs: &[RunRecord]) -> Vec<String> {
     };
     let known = before.iter().filter_map(|one| {
         let runs = all.iter().find(|other| is_same(one, other))?.runs;
-        Some((one, runs, one.half_width(runs)))
+        Some((one, runs, one.half_width(runs * one.runs_per_load)))
     });
     let worst =
         largest(known, |(one, ..)| (one.index, one.clients), |(.., half_width)| *half_width);
     let line = |(one, runs, half_width): (&Piloted, u32, f64)| {
         format!(
-            "Reached  {} in {} ({}, {runs} runs each; noise from the pilot's {pilot} repetitions)",
+            "Reached  {} in {} ({}, {runs} {} each; noise from the pilot's {pilot} repetitions)",
             within(half_width),
             place(&one.step, one.clients),
-            one.variant
+            one.variant,
+            drawn(one)
         )
     };
     worst.into_iter().map(line).collect()
+}
+
+/// Returns the name of what was drawn at random.
+fn drawn(one: &Piloted) -> &'static str {
+    if one.runs_per_load > 1 { "loads" } else { "runs" }
 }
 
 /// Formats the comparison that needs the most runs.
 fn noisiest(one: &Piloted) -> String {
     let cov = figure(Unit::Share, one.run_cov());
     let (place, Piloted { variant, metric, runs, .. }) = (place(&one.step, one.clients), one);
-    format!("{place}, {variant}: {cov} of {metric} between runs, from {runs} runs each")
+    let drawn = drawn(one);
+    format!("{place}, {variant}: {cov} of {metric} between {drawn}, from {runs} {drawn} each")
 }

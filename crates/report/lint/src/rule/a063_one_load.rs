@@ -1,0 +1,79 @@
+//! A063: all runs of a variant begin from one load.
+
+use model::percent;
+use stats::detectable::cov_of;
+
+use super::{Observation, Rule, code};
+use crate::context::ComparisonContext;
+
+pub(crate) static RULE: Rule = Rule {
+    code: code::A063,
+    name: "one load",
+    trigger: "several runs of a variant count in a measured step, and all begin from one load",
+    why: "A load leaves a shape: levels, fill of pages, order of files. Runs that begin from one \
+          load repeat its accident, so their spread does not show it, and a difference may be one \
+          of these loads and not of the variants.",
+    remedy: "set `runs_per_load` (--runs-per-load 3) for several loads of each variant, or load = \
+             \"fresh\"",
+    source: "[Kalibera Jones 2013] (repeat at the highest level that varies)",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let mut all = Vec::new();
+    for step in context.comparison.steps.iter().filter(|step| !step.is_preparatory) {
+        let metric = step.own_metrics().next();
+        let noise = metric.and_then(|metric| context.comparison.noise.get(metric));
+        let earlier = noise.filter(|noise| noise.earlier_experiments > 0).map(|noise| {
+            format!(
+                "; runs that loaded for themselves varied by {} in earlier experiments here",
+                percent(cov_of(noise.prior.variance))
+            )
+        });
+        let earlier = earlier.unwrap_or_default();
+        all.extend(step.cells.iter().filter(|cell| cell.loads == Some(1)).map(|cell| {
+            let evidence = format!("all {} runs begin from one load{earlier}", cell.runs);
+            Observation::new(evidence).step(&step.name).variant(&cell.variant)
+        }));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::Severity;
+    use model::{Bytes, Nanos, RunRecord, SharedLoad, Transfer};
+
+    use super::*;
+    use crate::testing::{experiment, in_runs, runs};
+
+    fn sharing(loads: [&str; 3]) -> Vec<(Severity, String)> {
+        let mut runs: Vec<RunRecord> = runs(&["a"]);
+        for (run, snapshot) in runs.iter_mut().zip(loads) {
+            run.load = Some(Box::new(SharedLoad {
+                snapshot: snapshot.to_owned(),
+                made_by: "an-experiment/a.c1.r1".to_owned(),
+                steps: 1,
+                transfer: Transfer::Copy,
+                bytes: Bytes(1),
+                took_ns: Nanos(1),
+            }));
+        }
+        in_runs(&RULE, &experiment(&["a"]), &runs)
+    }
+
+    #[test]
+    fn runs_of_one_load_are_reported() {
+        let found = sharing(["x", "x", "x"]);
+        let evidence = "readrandom of a: all 3 runs begin from one load";
+        assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn runs_of_several_loads_and_of_their_own_are_not() {
+        assert_eq!(sharing(["x", "x", "y"]), []);
+        assert_eq!(sharing(["x", "y", "z"]), []);
+        assert_eq!(in_runs(&RULE, &experiment(&["a"]), &runs(&["a"])), []);
+    }
+}
