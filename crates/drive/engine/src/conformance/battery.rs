@@ -24,6 +24,7 @@ pub(super) const CHECKS: &[(&str, Check)] = &[
     ("random_operations", answers::random_operations),
     ("random_parts", parts::random_parts),
     ("reopen_preserves_rows", reopen::reopen_preserves_rows),
+    ("immutable_files_stay", reopen::immutable_files_stay),
     ("maintenance_preserves_rows", maintenance::maintenance_preserves_rows),
     ("readers_with_a_writer", concurrency::readers_with_a_writer),
     ("several_writers", concurrency::several_writers),

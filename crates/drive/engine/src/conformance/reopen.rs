@@ -1,4 +1,7 @@
-//! Check that a clean close preserves every row.
+//! Checks of what a clean close leaves: every row, and files that stay.
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use model::{Durability, OpKind};
 
@@ -6,6 +9,7 @@ use super::answers::{kinds, same_answer, same_rows};
 use super::client::Client;
 use super::stream::{SEED, Stream};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
+use crate::traits::Maintenance;
 
 /// Times the data is opened, changed and closed per class.
 const ROUNDS: u64 = 3;
@@ -42,4 +46,62 @@ fn reopen_with(subject: &Subject<'_>, durability: Durability) -> Result<(), Stri
     same_rows(&subject, &mut Client::new(&*engine)?, &mut oracle)
         .map_err(|reason| format!("after {ROUNDS} reopens: {reason}"))?;
     close(engine)
+}
+
+/// Files that the driver calls immutable are never rewritten, only removed.
+///
+/// Each is given a second name; the engine then overwrites every row and compacts everything.
+pub(super) fn immutable_files_stay(subject: &Subject<'_>) -> Result<(), String> {
+    let ends = subject.driver.immutable_files();
+    if ends.is_empty() {
+        return Ok(());
+    }
+    let (dir, aside) = (fresh_dir()?, fresh_dir()?);
+    write_and_compact(subject, dir.path(), 1)?;
+    let of_io = |error: std::io::Error| error.to_string();
+    let mut before = Vec::new();
+    for file in files_below(dir.path()).map_err(of_io)? {
+        if ends.iter().any(|end| file.as_os_str().as_encoded_bytes().ends_with(end.as_bytes())) {
+            let second = aside.path().join(before.len().to_string());
+            fs::hard_link(&file, &second).map_err(of_io)?;
+            let content = fs::read(&second).map_err(of_io)?;
+            before.push((file, second, content));
+        }
+    }
+    if before.is_empty() {
+        return Err(format!("no file ends with {}", ends.join(" or ")));
+    }
+    write_and_compact(subject, dir.path(), 2)?;
+    for (file, second, content) in before {
+        if fs::read(&second).map_err(of_io)? != content {
+            return Err(format!("{} was rewritten", file.display()));
+        }
+    }
+    Ok(())
+}
+
+/// Writes every row and compacts all of them.
+fn write_and_compact(subject: &Subject<'_>, dir: &Path, byte: u8) -> Result<(), String> {
+    let engine = subject.open(dir)?;
+    let mut client = Client::new(&*engine)?;
+    for row in 0..subject.scaled(2_000) {
+        client.put(format!("key{row:08}").as_bytes(), &[byte; 200])?;
+    }
+    drop(client);
+    for work in [Maintenance::Flush, Maintenance::CompactAll] {
+        engine.maintain(work).map_err(|error| error.to_string())?;
+    }
+    close(engine)
+}
+
+/// Returns the files below a directory.
+fn files_below(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let (mut files, mut todo) = (Vec::new(), vec![dir.to_path_buf()]);
+    while let Some(dir) = todo.pop() {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.is_dir() { todo.push(path) } else { files.push(path) }
+        }
+    }
+    Ok(files)
 }

@@ -87,7 +87,7 @@ fn every_fault_is_detected_by_its_check() {
 fn every_check_detects_some_fault() {
     for (check, _) in CHECKS {
         let is_covered = DETECTED.iter().any(|(covered, _)| covered == check)
-            || *check == "wrong_requests_are_refused";
+            || ["wrong_requests_are_refused", "immutable_files_stay"].contains(check);
         assert!(is_covered, "no fault in DETECTED makes `{check}` fail");
     }
 }
@@ -139,6 +139,8 @@ enum Ignored {
     Durability,
     Setting,
     Direction,
+    /// Its log, which is appended to, is called immutable.
+    Immutability,
 }
 
 /// `memory` behind a driver that ignores one kind of request.
@@ -162,16 +164,32 @@ impl Driver for LaxDriver {
         capabilities
     }
 
+    fn immutable_files(&self) -> &'static [&'static str] {
+        if self.0 == Ignored::Immutability { &[".log"] } else { &[] }
+    }
+
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let mut spec = spec.clone();
         match self.0 {
             Ignored::Option => spec.options = Options::new(),
             Ignored::Directory => std::fs::create_dir_all(&spec.dir).expect("a directory"),
-            Ignored::Durability | Ignored::Direction => {}
+            Ignored::Durability | Ignored::Direction | Ignored::Immutability => {}
             Ignored::Setting => spec.settings = Settings::default(),
         }
         MemoryDriver.open(&spec)
     }
+}
+
+#[test]
+fn a_rewritten_file_is_detected() {
+    let options = Options::new();
+    let of = |ignored| {
+        let driver = LaxDriver(ignored);
+        let subject = Subject::new(&driver, &Settings::default(), &options);
+        run("immutable_files_stay", &subject)
+    };
+    assert!(of(Ignored::Immutability).unwrap_err().contains("memory.log was rewritten"));
+    assert_eq!(of(Ignored::Option), Ok(()));
 }
 
 #[test]

@@ -17,3 +17,4 @@ mod server_kills;
 #[expect(dead_code, reason = "its other users are in `bad_days`")]
 #[path = "../bad_days/server_traces.rs"]
 mod server_traces;
+mod shared_loads;

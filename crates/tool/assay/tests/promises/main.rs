@@ -28,6 +28,7 @@ mod invalid_comparisons_are_rejected;
 mod invalid_loads_are_rejected;
 mod invalid_rates_are_rejected;
 mod lint_reports_findings_and_exit_codes;
+mod loads_are_shared;
 mod only_regular_files_are_read;
 mod output_errors_are_reported;
 mod own_engines_need_one_library;
