@@ -22,8 +22,8 @@ pub struct Components {
 /// `None` below two loads, or when no load has two runs. A negative component is 0. The numbers of
 /// runs may differ.
 ///
-/// Source: analysis of variance, one random factor, unequal numbers [Searle Casella McCulloch 1992,
-/// section 3.6].
+/// Source: analysis of variance, one random factor, unequal numbers [Snedecor Cochran 1989, chapter
+/// 13].
 pub fn components(loads: &[Vec<f64>]) -> Option<Components> {
     let loads: Vec<&Vec<f64>> = loads.iter().filter(|runs| !runs.is_empty()).collect();
     let runs: usize = loads.iter().map(|runs| runs.len()).sum();
@@ -76,7 +76,7 @@ pub fn runs_per_load((load, run): (f64, f64), found: &Components, most: u32) -> 
 mod tests {
     use super::*;
 
-    /// Calcium in turnip greens, four leaves: [Snedecor Cochran 1989, section 13.2].
+    /// Calcium in turnip greens, four leaves: [Snedecor Cochran 1989, chapter 13].
     const LEAVES: [[f64; 4]; 4] = [
         [3.28, 3.09, 3.03, 3.03],
         [3.52, 3.48, 3.38, 3.38],

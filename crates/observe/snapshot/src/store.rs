@@ -186,8 +186,8 @@ impl Store {
     /// # Errors
     /// [`SnapshotError::Damaged`] with the first file that differs.
     pub fn verify(&self, id: &str) -> Result<SnapshotRecord, SnapshotError> {
-        let _shared = self.lock(id, FlockOperation::NonBlockingLockShared)?;
         let record = self.read(id)?;
+        let _shared = self.lock(id, FlockOperation::NonBlockingLockShared)?;
         let damaged = |what: String| SnapshotError::Damaged(id.to_owned(), what);
         let files = self.dir.join(id).join(FILES);
         for_each(&record.files, &|| false, |file| {
@@ -317,9 +317,12 @@ impl Store {
     }
 }
 
-/// Returns whether a text may be an identifier, and is no path.
+/// Returns whether a text may be an identifier or the name of an unfinished one, and is no path.
 fn is_id(text: &str) -> bool {
-    text.len() == ID_DIGITS && text.chars().all(|c| c.is_ascii_hexdigit())
+    match text.strip_prefix(UNFINISHED) {
+        Some(rest) => rest.chars().all(|c| c.is_ascii_alphanumeric()),
+        None => text.len() == ID_DIGITS && text.chars().all(|c| c.is_ascii_hexdigit()),
+    }
 }
 
 /// Returns the identifier that follows from what was saved, when and by which run.

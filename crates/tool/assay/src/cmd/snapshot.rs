@@ -34,8 +34,8 @@ enum Verb {
     List,
     /// Show what a snapshot was loaded by, its settings, steps and files
     Show {
-        /// Identifier of the snapshot
-        id: String,
+        /// Identifiers of the snapshots; all when none is given
+        ids: Vec<String>,
     },
     /// Remove snapshots
     Remove {
@@ -61,16 +61,17 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             list(&stores, ui);
             Ok(ExitCode::SUCCESS)
         }
-        Verb::Show { id } => {
-            let (_, listed) = one(&stores, &id).into_report()?;
-            show(&listed.record.into_report()?, ui);
+        Verb::Show { ids } => {
+            for id in chosen(&stores, ids, ui) {
+                let (_, listed) = one(&stores, &id).into_report()?;
+                show(&listed.record.into_report()?, ui);
+            }
             Ok(ExitCode::SUCCESS)
         }
-        Verb::Remove { ids, all } => {
-            let ids = if all { every(&stores) } else { ids };
-            for id in &ids {
-                let (store, _) = one(&stores, id).into_report()?;
-                store.remove(id).into_report()?;
+        Verb::Remove { ids, all: _ } => {
+            for id in chosen(&stores, ids, ui) {
+                let (store, _) = one(&stores, &id).into_report()?;
+                store.remove(&id).into_report()?;
                 ui.print(format_args!("{id}: removed"));
             }
             Ok(ExitCode::SUCCESS)
@@ -88,9 +89,17 @@ fn stores(environment: &Environment) -> Vec<Store> {
     dirs.into_iter().map(Store::below).collect()
 }
 
-/// Returns the identifiers of all snapshots.
-fn every(stores: &[Store]) -> Vec<String> {
-    stores.iter().flat_map(Store::list).map(|listed| listed.id).collect()
+/// Returns the identifiers given, or those of all snapshots; prints where there is none.
+fn chosen(stores: &[Store], ids: Vec<String>, ui: &Ui) -> Vec<String> {
+    if !ids.is_empty() {
+        return ids;
+    }
+    let all: Vec<_> = stores.iter().flat_map(Store::list).map(|listed| listed.id).collect();
+    if all.is_empty() {
+        let dirs: Vec<_> = stores.iter().map(|store| store.dir().display().to_string()).collect();
+        ui.print(format_args!("no snapshot in {}", dirs.join(" or ")));
+    }
+    all
 }
 
 /// Returns the snapshot of an identifier with its store.
@@ -101,23 +110,12 @@ fn one<'s>(stores: &'s [Store], id: &str) -> Result<(&'s Store, Listed), Snapsho
 }
 
 fn list(stores: &[Store], ui: &Ui) {
-    let mut total = 0;
-    let mut count = 0;
+    chosen(stores, Vec::new(), ui);
     for listed in stores.iter().flat_map(Store::list) {
-        count += 1;
         match listed.record {
-            Ok(record) => {
-                total += record.bytes().0;
-                ui.print(line(&record));
-            }
+            Ok(record) => ui.print(line(&record)),
             Err(error) => ui.print(error),
         }
-    }
-    if count == 0 {
-        let dirs: Vec<_> = stores.iter().map(|store| store.dir().display().to_string()).collect();
-        ui.status(format_args!("no snapshot in {}", dirs.join(" or ")));
-    } else {
-        ui.status(format_args!("{} in all", Bytes(total)));
     }
 }
 
@@ -174,9 +172,8 @@ fn state(after: &EngineState) -> String {
 
 /// Checks snapshots; the exit code is 1 when one is damaged.
 fn verify(stores: &[Store], ids: Vec<String>, ui: &Ui) -> Result<ExitCode> {
-    let ids = if ids.is_empty() { every(stores) } else { ids };
     let mut code = ExitCode::SUCCESS;
-    for id in &ids {
+    for id in &chosen(stores, ids, ui) {
         let (store, _) = one(stores, id).into_report()?;
         match store.verify(id) {
             Ok(record) => {

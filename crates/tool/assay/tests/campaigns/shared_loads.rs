@@ -98,7 +98,7 @@ fn check_loads(sandbox: &Sandbox) {
     }
 }
 
-/// Goal: a full disk while a load is saved ends no run; the reason is told.
+/// Goal: a full disk while a load is saved ends no run, and the reason is reported.
 /// Method: an engine that reserves 64 MiB for its journal, and no room for another 64 MiB.
 #[test]
 fn full_disk_while_saving_leaves_the_run_its_database() {
@@ -106,7 +106,7 @@ fn full_disk_while_saving_leaves_the_run_its_database() {
                      duration = \"50ms\"\nload = \"per-variant\"\n[factors]\nrepetitions = 2";
     let sandbox = Sandbox::of(benchmark, &[("fjall", "fjall", "")]);
     let run: Command = sandbox.run(&["--snapshot-limit", "1GiB"]);
-    let Some(output) = crate::sandbox::on_disk_of("100m", "data", &run, "true") else { return };
+    let Some(output) = crate::sandbox::on_disk_of("60m", "data", &run, "true") else { return };
     let text = crate::sandbox::output_text(&output);
     assert!(output.status.success(), "{text}");
     assert!(text.contains("the load is not saved: no room for its files"), "{text}");

@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "verify",
     "export",
     "import",
+    "snapshot",
     "micro",
     "device",
     "workload",
@@ -57,6 +58,7 @@ fn commands_are_listed_in_workflow_order() {
       verify       Check stored files against their checksums, and records against their seconds
       export       Write an experiment to one file, which other verbs read too
       import       Bring an experiment from one file into the archive
+      snapshot     List, show, check or remove the saved databases that runs begin from
       micro        Measure checksums and compression of single blocks
       device       Measure what storage does, with fio: throughput and response time by jobs and access
       workload     List workloads, or show the application of SQL servers
@@ -156,8 +158,12 @@ fn run_help_shows_arguments_and_overrides() {
           --pacing <NAME>            How a free client waits for an arrival: auto, spin or hybrid
           --sla <LIMIT>              Response-time limit, such as 'p99.9 < 2ms': with --rate it is
                                      tested at that rate, alone it finds the highest rate within it
+          --load <WHICH>             Runs that begin from one loaded database: fresh (none), per-block
+                                     or per-variant
           --pipeline <DEPTH>         Operations that each client has in flight, such as 16: SQL servers
                                      only, in steps that end by duration
+          --runs-per-load <N>        Repetitions that share a load, with --load per-variant: all by
+                                     default
           --repetitions <N>          Repetitions of every cell
           --distribution <NAME>      Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
           --range-rows <N>           Rows of a range read
@@ -166,6 +172,8 @@ fn run_help_shows_arguments_and_overrides() {
           --writer-rate <SIZE/s>     Rate limit of the background writer, such as 2MiB/s
           --settle-cap <SPAN>        Longest wait of a settle step until the engine is idle
           --memory <SIZE>            Memory cap of the worker, such as 2GiB
+          --page-cache <STATE>       Page cache when runs that share a load begin to measure: warm or
+                                     dropped
           --placement <NAME>         CPUs of the client and its server: free, same-cpu or split
           --workload <NAME>          Workload preset that derives sizes from the machine (byrx, byos,
                                      iobuf or iodir), or application of SQL servers: ibench-2023,
@@ -194,11 +202,12 @@ fn run_help_shows_control_options_examples_and_rates() {
     let (_, rest) = run_in_two();
     assert_snapshot!(rest, @"
     Run control:
-          --resume <EXPERIMENT>  Complete an experiment: name (its newest), identifier or directory
-          --report               Write the HTML report when done
-          --watchdog <SPAN>      Longest time without a finished operation before an engine counts as
-                                 hung [default: 120s]
-          --disk-floor <SIZE>    Disk space that must stay free [default: 2GiB]
+          --resume <EXPERIMENT>    Complete an experiment: name (its newest), identifier or directory
+          --report                 Write the HTML report when done
+          --watchdog <SPAN>        Longest time without a finished operation before an engine counts as
+                                   hung [default: 120s]
+          --disk-floor <SIZE>      Disk space that must stay free [default: 2GiB]
+          --snapshot-limit <SIZE>  Most space that saved databases take; half of what is free by default
 
     Precision of the result:
           --until <PERCENT>      Half the width of every 95 % interval, such as 2%: a pilot estimates

@@ -62,7 +62,8 @@ fn steps(run: &Value) -> Vec<&str> {
 }
 
 /// Goal: a database is loaded once, and writes of one run never reach the next one.
-/// Method: every engine with files; one run loads, the other restores; the snapshots are checked after.
+/// Method: every engine with files; one run loads, the other restores; the snapshots are
+/// checked after.
 #[test]
 fn a_variant_s_runs_begin_from_one_load() {
     let workspace = Workspace::new();
@@ -94,7 +95,7 @@ fn a_variant_s_runs_begin_from_one_load() {
         shown.out
     );
     assert_eq!(workspace.assay(&["snapshot", "remove", "--all"]).code, 0);
-    assert_eq!(workspace.assay(&["snapshot", "list"]).out, "");
+    assert!(workspace.assay(&["snapshot", "list"]).out.starts_with("no snapshot in "));
     assert_eq!(workspace.assay(&["snapshot", "remove", id]).code, 1);
 }
 
@@ -169,7 +170,7 @@ fn an_engine_without_files_is_named_and_loads_each_time() {
     assert!(workspace.runs().iter().all(|run| steps(run).len() == 3 && run.get("load").is_none()));
 }
 
-/// Goal: without room nothing is lost: each run loads, and the reason is told.
+/// Goal: without room nothing is lost: each run loads, and the reason is reported.
 #[test]
 fn snapshots_respect_their_limit() {
     let workspace = Workspace::new();
