@@ -14,6 +14,7 @@ pub mod build;
 pub mod capability;
 pub mod device;
 pub mod doctor;
+mod drive;
 pub mod experiment;
 mod failure;
 mod finding;
@@ -54,6 +55,7 @@ pub use device::{
     TracedRun, TracedTimes,
 };
 pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
+pub use drive::{DriveHealth, DriveSpan};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
 pub use host::Host;
 pub use label::{Label, Waiver};

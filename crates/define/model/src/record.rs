@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::allocator::MallocRecord;
 use crate::buckets::Buckets;
 use crate::build::Identity;
+use crate::drive::DriveSpan;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::host::Host;
 use crate::metric;
@@ -408,6 +409,9 @@ pub struct RunRecord {
     /// The load it shares with other runs; absent when it loaded for itself alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<Box<SharedLoad>>,
+    /// The drive's own account of its health around the run; absent where none can be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drive: Option<Box<DriveSpan>>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// When it ended, UTC, RFC 3339.

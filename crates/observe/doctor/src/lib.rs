@@ -18,6 +18,7 @@ mod registry;
 mod source;
 
 pub use check::Check;
+pub use health::drive_health;
 pub use machine::{Machine, Space, ThisMachine};
 pub use registry::{checks, examine, snapshot};
 pub use source::Source;

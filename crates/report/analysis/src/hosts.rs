@@ -124,7 +124,7 @@ pub fn across_hosts(
     let cells: Vec<CellAcross> = cells.into_values().map(CellAcross::summed_up).collect();
     AcrossHosts {
         hosts: hosts.iter().map(|one| one.name.to_owned()).collect(),
-        differences: differences(&hosts.iter().map(|one| one.host).collect::<Vec<_>>()),
+        differences: host_differences(&hosts.iter().map(|one| one.host).collect::<Vec<_>>()),
         setups: setups(hosts, &cells),
         cells,
     }
@@ -234,7 +234,7 @@ fn setups(hosts: &[HostRuns<'_>], cells: &[CellAcross]) -> Vec<Setup> {
 }
 
 /// Returns the facts in which the hosts differ, then the checks of the doctor.
-fn differences(hosts: &[&Host]) -> Vec<HostDifference> {
+pub fn host_differences(hosts: &[&Host]) -> Vec<HostDifference> {
     let facts = |host: &&Host| match serde_json::to_value(host) {
         Ok(serde_json::Value::Object(facts)) => facts,
         _ => unreachable!("a host is an object"),
@@ -334,10 +334,10 @@ mod tests {
             ..Host::default()
         };
         let (none, mq, bfq) = (host(None), host(Some("mq-deadline")), host(Some("bfq")));
-        assert_eq!(differences(&[&mq, &none, &Host::default()]), []);
+        assert_eq!(host_differences(&[&mq, &none, &Host::default()]), []);
         let values = [Some("mq-deadline".to_owned()), None, Some("bfq".to_owned())].into();
         let expected = HostDifference { fact: "scheduler".to_owned(), values };
-        assert_eq!(differences(&[&mq, &none, &bfq]), [expected]);
+        assert_eq!(host_differences(&[&mq, &none, &bfq]), [expected]);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod primary;
 pub mod published;
 mod question;
 pub mod rate_curve;
+pub mod rerun;
 mod samples;
 pub mod scaling;
 pub mod storage_use;
@@ -46,7 +47,10 @@ pub use comparison::{
 pub use device::{DeviceFigure, Saturation, device_figures, is_bogus, saturations};
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};
-pub use hosts::{AcrossHosts, CellAcross, GOOD_COV, HostRuns, OnHost, Setup, across_hosts};
+pub use hosts::{
+    AcrossHosts, CellAcross, GOOD_COV, HostDifference, HostRuns, OnHost, Setup, across_hosts,
+    host_differences,
+};
 pub use join::join;
 pub use metrics::{
     Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, client_cpu, interval_operations,
@@ -57,6 +61,7 @@ pub use micro::{KernelCell, kernel_cells};
 pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
+pub use rerun::{RerunFinding, RerunOutcome, rerun_findings};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
 pub use storage_use::{StorageUse, is_profile_of, storage_uses, target_on};
 pub use trade_offs::TRADE_OFFS;

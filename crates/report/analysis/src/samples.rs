@@ -125,13 +125,17 @@ pub(crate) fn step_samples<'a>(
 }
 
 /// Collects the samples of valid and complete `runs` as a whole, by level of clients.
+///
+/// A run that restored a loaded database is no whole one: what its load wrote is in another run.
 pub(crate) fn run_samples<'a>(
     runs: &'a [RunRecord],
     data: &DataShape,
     application: Option<&Application>,
 ) -> BTreeMap<u32, VariantSamples<'a>> {
     let mut all: BTreeMap<u32, VariantSamples<'a>> = BTreeMap::new();
-    for run in in_blocks(runs).into_iter().filter(|run| run.end.is_complete()) {
+    let is_whole = |run: &&RunRecord| run.steps.first().is_none_or(|step| step.index == 0);
+    let complete = in_blocks(runs).into_iter().filter(|run| run.end.is_complete());
+    for run in complete.filter(is_whole) {
         let samples = all.entry(run.cell.clients).or_default();
         let metrics = with_memory(run_metrics(run, data), &run.variant.settings);
         let metrics = with_cache_amplification(metrics, &run.steps, data, application);

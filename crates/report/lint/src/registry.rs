@@ -63,6 +63,7 @@ static RULES: &[&Rule] = &[
     &rule::a061_bound::RULE,
     &rule::a062_never_written::RULE,
     &rule::a063_one_load::RULE,
+    &rule::a064_drive::RULE,
 ];
 
 /// Returns every rule, by code.

@@ -63,6 +63,8 @@ enum Verb {
     Export(cmd::export::Args),
     /// Bring an experiment from one file into the archive
     Import(cmd::import::Args),
+    /// Run the experiment of a file here, and test which findings are reproduced
+    Rerun(cmd::rerun::Args),
     /// List, show, check or remove the saved databases that runs begin from
     Snapshot(cmd::snapshot::Args),
     /// Measure checksums and compression of single blocks
@@ -117,6 +119,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
         Verb::Export(args) => cmd::export::run(&args, environment, ui),
         Verb::Import(args) => cmd::import::run(&args, environment, ui),
+        Verb::Rerun(args) => cmd::rerun::run(&args, environment, ui),
         Verb::Snapshot(args) => cmd::snapshot::run(&args, environment, ui),
         Verb::Micro(args) => cmd::micro::run(&args, environment, ui),
         Verb::Device(args) => cmd::device::run(&args, environment, ui),

@@ -10,6 +10,7 @@
 mod address;
 mod archives;
 mod build;
+mod bundles;
 mod catalog;
 mod devices;
 mod history;
@@ -20,10 +21,11 @@ mod report;
 pub type Target = fn(&[u8]);
 
 /// The targets by name.
-pub const TARGETS: [(&str, Target); 13] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("address", address::address),
     ("application", plans::application),
     ("artifact", build::artifact),
+    ("bundle", bundles::bundle),
     ("device", devices::device),
     ("experiment", plans::experiment),
     ("histogram", archives::histogram),

@@ -3,7 +3,7 @@
 use model::record::Severity;
 
 use super::Check;
-use crate::health::Health;
+use crate::health;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
@@ -18,7 +18,7 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(source: &Source) -> Outcome {
-    let health = match Health::of(source) {
+    let health = match health::of(source) {
         Ok(health) => health,
         Err(reason) => return Outcome::unknown(reason),
     };

@@ -3,7 +3,7 @@
 use model::record::Severity;
 
 use super::Check;
-use crate::health::Health;
+use crate::health;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
@@ -23,7 +23,7 @@ const WORN: u64 = 80;
 const END: u64 = 100;
 
 fn run(source: &Source) -> Outcome {
-    let health = match Health::of(source) {
+    let health = match health::of(source) {
         Ok(health) => health,
         Err(reason) => return Outcome::unknown(reason),
     };

@@ -6,7 +6,7 @@ use archive::ExperimentDir;
 use engine::EngineError;
 use load::{Clock, SteadyClock};
 use model::record::SCHEMA;
-use model::{Cell, Experiment, Manifest, RunEnd, RunRecord, Variant};
+use model::{Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
 use sampler::IsLog;
 use server::ServerError;
 use snapshot::Store;
@@ -91,7 +91,9 @@ fn run_cell(
     let cpus = Cpus::of(experiment)?;
     let mut order = bench.order(experiment, cell, &data, experiment.steps_for(cell.clients))?;
     let running = Running { bench, experiment, variant, data: &data, cpus: &cpus, clock };
-    let record = new_record(manifest, cell, variant);
+    let mut record = new_record(manifest, cell, variant);
+    let before = bench.drive.and_then(|read| read());
+    record.drive = before.map(|before| Box::new(DriveSpan { before, after: None }));
     let writer = dir.begin_run(&cell.id)?;
     writer.write_record(&record)?;
     let run = Supervised { record, writer, immutable: Vec::new() };
@@ -135,6 +137,7 @@ fn new_record(manifest: &Manifest, cell: &Cell, variant: &Variant) -> RunRecord 
         calibration: None,
         invalid: None,
         load: None,
+        drive: None,
         started_at: now_utc(),
         ended_at: None,
         steps: Vec::new(),

@@ -84,6 +84,9 @@ impl Supervisor<'_> {
             self.record.end = RunEnd::Running;
         } else {
             self.record.ended_at = Some(now_utc());
+            if let Some(drive) = &mut self.record.drive {
+                drive.after = self.bench.drive.and_then(|read| read());
+            }
             self.writer.finish(&self.record)?;
             progress(Progress::RunEnds(&self.record));
         }

@@ -398,6 +398,7 @@ mod tests {
             calibration: None,
             invalid: None,
             load: None,
+            drive: None,
             started_at: String::new(),
             ended_at: None,
             steps: vec![step],

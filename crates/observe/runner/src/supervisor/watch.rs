@@ -135,6 +135,7 @@ mod tests {
             watchdog: Nanos::from_secs(10),
             disk_floor,
             snapshot_limit: None,
+            drive: None,
             interrupt: Interrupt::default(),
         });
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
-    Bytes, Cell, Endpoint, Experiment, IntervalRecord, Load, Nanos, OpKind, RunRecord, Step,
-    StepRecord,
+    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Load, Nanos, OpKind, RunRecord,
+    Step, StepRecord,
 };
 use server::Kind;
 
@@ -60,6 +60,8 @@ pub struct Workbench<'a> {
     pub disk_floor: Bytes,
     /// Most space that snapshots of loaded databases take; by default half of what is free.
     pub snapshot_limit: Option<Bytes>,
+    /// Reads the health of the drive below the data directory, before and after each run.
+    pub drive: Option<&'a (dyn Fn() -> Option<DriveHealth> + Sync)>,
     /// The user's stop requests.
     pub interrupt: Interrupt,
 }

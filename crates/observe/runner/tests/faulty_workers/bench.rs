@@ -50,6 +50,7 @@ impl Bench {
             watchdog: Nanos::from_millis(1_500),
             disk_floor: Bytes(0),
             snapshot_limit: None,
+            drive: None,
             interrupt: Interrupt::default(),
         };
         run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");

@@ -62,6 +62,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         watchdog: Nanos::SECOND,
         disk_floor: Bytes(0),
         snapshot_limit: None,
+        drive: None,
         interrupt: Interrupt::default(),
     };
     let error = check_variants(&bench, &fixture.manifest.plan.experiment).expect_err("refused");

@@ -62,6 +62,7 @@ pub(crate) mod a060_ways;
 pub(crate) mod a061_bound;
 pub(crate) mod a062_never_written;
 pub(crate) mod a063_one_load;
+pub(crate) mod a064_drive;
 mod define;
 mod observation;
 

@@ -6,6 +6,7 @@ mod failed;
 mod kinds;
 mod line;
 mod open;
+mod origin;
 mod search;
 mod show;
 mod time_profile;

@@ -9,6 +9,7 @@ use super::failed::failed;
 use super::kinds::kinds;
 use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
+use super::origin;
 use super::search::searched;
 use super::time_profile::time_profiles;
 use crate::comparison::REQUESTS;
@@ -123,6 +124,8 @@ fn head(run: &RunRecord) -> Vec<Part> {
     );
     let mut lines = vec![facts, run.end.phrase()];
     lines.extend(ways(run));
+    lines.extend(origin::load(run));
+    lines.extend(run.drive.as_deref().and_then(origin::drive));
     lines.extend(run.invalid.as_ref().map(|why| format!("INVALID, must not be used: {why}")));
     vec![Part::Heading(1, run.id.clone()), Part::Sentences(lines)]
 }

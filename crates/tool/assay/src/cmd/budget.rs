@@ -321,6 +321,11 @@ fn load_lines(
     let variance = |one: &&LoadNoise| one.components.between + one.components.within;
     let worst = noise.iter().max_by(|a, b| variance(a).total_cmp(&variance(b)));
     let (Some(worst), Some(costs)) = (worst, pilot.load_costs()) else {
+        let [fresh, .., shared] = plan::times_by_reuse(experiment, &Program::default());
+        // A load that costs little is not worth a line.
+        if fresh.1.since(shared.1).0 <= fresh.1.0 / 20 {
+            return Vec::new();
+        }
         let hint = "loads     a pilot with --load per-variant --runs-per-load 2 --repetitions 6 \
                     shows what shared loads would save";
         return vec![hint.to_owned()];

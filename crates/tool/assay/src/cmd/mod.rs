@@ -23,6 +23,7 @@ mod prove;
 mod published;
 pub(crate) mod report;
 mod requested_build;
+pub(crate) mod rerun;
 pub(crate) mod run;
 mod run_options;
 mod selected;

@@ -10,7 +10,7 @@ use engine::refusal::listed;
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
 use model::units::{parse_size, parse_span};
-use model::{Bytes, Experiment, Host, Identity, Label, Manifest, Nanos, Plan};
+use model::{Bytes, DriveHealth, Experiment, Host, Identity, Label, Manifest, Nanos, Plan};
 use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
@@ -55,17 +55,24 @@ pub(crate) struct Args {
     /// Write the HTML report when done
     #[arg(long, help_heading = HEADING)]
     report: bool,
+    #[command(flatten)]
+    limits: Limits,
+    #[command(flatten)]
+    until: Until,
+}
+
+/// Limits of runs.
+#[derive(Debug, clap::Args)]
+pub(super) struct Limits {
     /// Longest time without a finished operation before an engine counts as hung
     #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
     watchdog: Nanos,
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
-    disk_floor: Bytes,
+    pub(super) disk_floor: Bytes,
     /// Most space that saved databases take; half of what is free by default
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     snapshot_limit: Option<Bytes>,
-    #[command(flatten)]
-    until: Until,
 }
 
 impl Args {
@@ -78,12 +85,56 @@ impl Args {
 }
 
 /// Means to run an experiment: on engines, or on storage.
-struct Bench<'a> {
-    engines: Workbench<'a>,
+pub(super) struct Bench<'a> {
+    pub(super) engines: Workbench<'a>,
     storage: Option<Storage>,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    /// Prepares runs below a data directory; Ctrl-C stops them.
+    pub(super) fn open(
+        data: &'a DataRoot,
+        limits: &Limits,
+        environment: &Environment,
+        health: &'a (dyn Fn() -> Option<DriveHealth> + Sync),
+    ) -> Result<Self> {
+        let interrupt = Interrupt::default();
+        let raised = interrupt.clone();
+        ctrlc::set_handler(move || raised.raise()).into_report()?;
+        let path = std::env::current_exe().into_report()?;
+        let engines = Workbench {
+            program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
+            data,
+            libraries: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            server_user: environment.server_user.clone(),
+            allocators: environment.allocators.clone(),
+            watchdog: limits.watchdog,
+            disk_floor: limits.disk_floor,
+            snapshot_limit: limits.snapshot_limit,
+            drive: health().is_some().then_some(health),
+            interrupt,
+        };
+        Ok(Self { engines, storage: None })
+    }
+
+    /// Checks the builds of engines, and returns their identities.
+    pub(super) fn identities(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<BTreeMap<String, Identity>, RunnerError> {
+        let mut identities = match &self.storage {
+            Some(storage) => storage.identities(experiment),
+            None => runner::check_variants(&self.engines, experiment)?,
+        };
+        for (variant, library) in &self.engines.libraries {
+            if let Some(identity) = identities.get_mut(variant) {
+                library.complete(identity);
+            }
+        }
+        Ok(identities)
+    }
+
     /// Prepares the storage that the experiment is about, if it is about storage.
     fn open_storage(&mut self, experiment: &Experiment, host: &Host) -> Result<()> {
         let Some(device) = &experiment.device else { return Ok(()) };
@@ -137,23 +188,8 @@ fn execute(
     let (fresh, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
     let data = DataRoot::take(&environment.data_dir).into_report()?;
-    let interrupt = Interrupt::default();
-    let raised = interrupt.clone();
-    ctrlc::set_handler(move || raised.raise()).into_report()?;
-    let path = std::env::current_exe().into_report()?;
-    let engines = Workbench {
-        program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
-        data: &data,
-        libraries: BTreeMap::new(),
-        servers: BTreeMap::new(),
-        server_user: environment.server_user.clone(),
-        allocators: environment.allocators.clone(),
-        watchdog: args.watchdog,
-        disk_floor: args.disk_floor,
-        snapshot_limit: args.snapshot_limit,
-        interrupt,
-    };
-    let mut bench = Bench { engines, storage: None };
+    let health = || drive_health(environment);
+    let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
     let (dir, manifest) = match (fresh, args.resumed()) {
         (Some(fresh), _) => begin(&results, fresh, &mut bench, (environment, ui))?,
         (None, name) => {
@@ -172,7 +208,7 @@ fn execute(
     if outcome.is_ok()
         && bench.engines.interrupt.level() == 0
         && let Some(extended) =
-            args.until.extend(&dir, &planned, args.disk_floor, (environment, ui))?
+            args.until.extend(&dir, &planned, args.limits.disk_floor, (environment, ui))?
     {
         // Complete runs stay, and failed ones are not repeated.
         let rest = until::rest(&extended, &planned);
@@ -203,13 +239,14 @@ fn prepare(
     let mut checked = args.experiment_args.check(&catalog, machine, ui)?;
     args.until.prepare(&mut checked.experiment, ui)?;
     let environment = servers::with_open_data(environment, &checked.experiment, ui);
-    let planned = planning::expand(checked.experiment.clone(), args.disk_floor, &environment)?;
+    let planned =
+        planning::expand(checked.experiment.clone(), args.limits.disk_floor, &environment)?;
     planned.check()?;
     Ok((Some((checked, planned.plan)), environment))
 }
 
 /// Executes the incomplete runs of a plan; returns the number of complete ones.
-fn measure(
+pub(super) fn measure(
     bench: &mut Bench<'_>,
     manifest: &Manifest,
     dir: &ExperimentDir,
@@ -243,16 +280,9 @@ fn begin(
     }
     let host = host(bench.engines.data.path());
     bench.open_storage(&plan.experiment, &host)?;
-    let mut identities = match &bench.storage {
-        Some(storage) => storage.identities(&plan.experiment),
-        None => runner::check_variants(&bench.engines, &plan.experiment)
-            .map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?,
-    };
-    for (variant, library) in &bench.engines.libraries {
-        if let Some(identity) = identities.get_mut(variant) {
-            library.complete(identity);
-        }
-    }
+    let identities = bench.identities(&plan.experiment);
+    let identities =
+        identities.map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?;
     let manifest = manifest(plan, host, identities);
     let dir = results.create(&manifest).into_report()?;
     Ok((dir, manifest))
@@ -270,6 +300,11 @@ pub(super) fn manifest(plan: Plan, host: Host, builds: BTreeMap<String, Identity
         builds,
         plan,
     }
+}
+
+/// Returns what the drive below the data directory reports of its health.
+pub(super) fn drive_health(environment: &Environment) -> Option<DriveHealth> {
+    doctor::drive_health(&doctor::Source::this_machine(&environment.data_dir))
 }
 
 /// Returns the facts of this machine with the snapshot of the doctor, which takes milliseconds.

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod attempts;
+mod bundles;
 mod fault_library;
 mod faults;
 mod kills;

@@ -19,6 +19,7 @@ const COMMANDS: &[&str] = &[
     "verify",
     "export",
     "import",
+    "rerun",
     "snapshot",
     "micro",
     "device",

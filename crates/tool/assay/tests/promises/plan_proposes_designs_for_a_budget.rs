@@ -89,3 +89,25 @@ fn noise_comes_from_earlier_runs() {
     assert!(own.contains("3 runs each of quick-readrandom/"), "{own}");
     assert!(own.contains("overhead") && own.contains("\npropose   --repetitions "), "{own}");
 }
+
+/// Goal: a pilot whose runs share several loads gives the numbers of loads and of runs of each.
+#[test]
+fn loads_and_runs_of_each_are_proposed() {
+    let workspace = Workspace::new();
+    let shared = ["--load", "per-variant", "--runs-per-load", "2", "--repetitions", "4"];
+    let typed = ["readrandom", "--engine", "memory", "--engine", "lmdb", "--rows", "2k"];
+    let brief = ["--duration", "50ms", "--disk-floor", "1MiB"];
+    let output = workspace.assay(&[&["run"], &typed[..], &shared, &brief].concat());
+    assert_eq!(output.code, 0, "{}", output.err);
+    let plan = [&["plan"], &typed[..], &["--duration", "50ms", "--budget", "10m"]].concat();
+    let planned = workspace.assay(&plan);
+    assert_eq!(planned.code, 0, "{}", planned.err);
+    assert!(planned.out.contains(" between runs of one (2 loads, 4 runs); a load takes "));
+    let proposed = "or        --load per-variant --runs-per-load ";
+    assert!(planned.out.contains(proposed), "{}", planned.out);
+    let long = ["--rows", "3M", "--pilot", "absent"];
+    let hint =
+        workspace.assay(&[&["plan"], &typed[..5], &["--rows", "3M", "--budget", "10h"]].concat());
+    assert!(hint.out.contains("loads     a pilot with --load per-variant"), "{}", hint.out);
+    assert_eq!(workspace.assay(&[&plan[..], &long[2..]].concat()).code, 1);
+}

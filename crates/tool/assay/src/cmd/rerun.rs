@@ -1,0 +1,242 @@
+//! `assay rerun`: the experiment of a file on this machine, finding by finding.
+
+use std::process::ExitCode;
+
+use analysis::{Comparison, RerunFinding, RerunOutcome, host_differences, rerun_findings};
+use archive::{ExperimentDir, Results};
+use miette::{Report, Result, miette};
+use model::units::clients;
+use model::{Experiment, Host, Manifest, Variant};
+use render::figure::interval;
+use runner::{DataRoot, Library};
+use stats::Effect;
+
+use super::analyzed::analyze;
+use super::run::{Bench, Limits, drive_health, host, manifest, measure};
+use super::steady::Window;
+use super::{plan as planning, requested_build, servers};
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::ui::{Ui, aligned};
+
+/// Arguments of `assay rerun`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay rerun result.assay
+  assay compare EXPERIMENT result.assay --across hosts     afterwards: every figure of both hosts
+
+The plan comes from the file: rows, steps, seed, order and repetitions stay as they were. Builds are
+obtained by name and checked by hash. A difference is reproduced by one in the same direction, an
+equivalence by an equivalence; what either side leaves open is undecided.
+
+Exit code: 0 if no finding failed to reproduce, 1 if one did, or on an error.")]
+pub(crate) struct Args {
+    /// File that assay export wrote, or an experiment (name, identifier or directory)
+    experiment: String,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+/// The experiment that is run again.
+struct Original {
+    name: String,
+    manifest: Manifest,
+    comparison: Comparison,
+}
+
+/// Runs the experiment again, and prints which findings are reproduced.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let results = Results::at(&environment.results);
+    let original = Original::read(&args.experiment, &results)?;
+    let spec = &original.manifest.plan.experiment;
+    let environment = servers::with_open_data(environment, spec, ui);
+    let environment = &environment;
+    let (experiment, libraries) = obtained(&original.manifest, environment, ui)?;
+    let planned = planning::expand(experiment, args.limits.disk_floor, environment)?;
+    planned.check()?;
+    results.check_writable().into_report()?;
+    let data = DataRoot::take(&environment.data_dir).into_report()?;
+    let health = || drive_health(environment);
+    let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
+    bench.engines.servers = servers::of(&planned.plan.experiment)
+        .map_err(|(variant, message)| of_variant(&variant, &message))?;
+    bench.engines.libraries.extend(libraries);
+    let identities = bench.identities(&planned.plan.experiment).into_report()?;
+    let here = host(data.path());
+    let manifest = manifest(planned.plan, here, identities);
+    let dir = results.create(&manifest).into_report()?;
+    let complete = measure(&mut bench, &manifest, &dir, ui)?;
+    let code = print_findings(&original, &manifest, &dir, ui)?;
+    let total = manifest.plan.cells.len();
+    if complete < total {
+        ui.print(format_args!("\n{complete} of {total} runs are complete"));
+        ui.print(format_args!("Resume   assay run --resume {}", manifest.id));
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(code)
+}
+
+impl Original {
+    /// Reads an experiment and what it found.
+    fn read(name: &str, results: &Results) -> Result<Self> {
+        let dir = results.find(name).into_report()?;
+        let manifest = dir.manifest().into_report()?;
+        if manifest.plan.experiment.device.is_some() {
+            return Err(miette!(
+                help = "run its experiment file here, then `assay compare A B --across hosts`",
+                "{name} measures storage, which has no builds to obtain"
+            ));
+        }
+        let comparison = compared(&dir, &manifest, results)?;
+        Ok(Self { name: name.to_owned(), manifest, comparison })
+    }
+}
+
+/// Returns the comparison of an experiment's runs.
+fn compared(dir: &ExperimentDir, manifest: &Manifest, results: &Results) -> Result<Comparison> {
+    let runs = Window::default().runs(dir, manifest)?;
+    let experiment = &manifest.plan.experiment;
+    let analyzed = analyze(experiment, &[&manifest.host], &runs, &experiment.base, results)?;
+    Ok(analyzed.comparison)
+}
+
+/// A variant's name with its library or server.
+type Found = Vec<(String, Library)>;
+
+/// Obtains the builds; returns the experiment without the variants whose build cannot be had.
+///
+/// # Errors
+/// When that is the base, or nothing is left to compare with it.
+fn obtained(
+    manifest: &Manifest,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<(Experiment, Found)> {
+    let spec = &manifest.plan.experiment;
+    let (mut variants, mut libraries): (Vec<Variant>, Found) = (Vec::new(), Vec::new());
+    for variant in &spec.variants {
+        let found = match &variant.dsn {
+            Some(_) => Err(miette!("it is a running server of the original host")),
+            None => requested_build::library(&variant.build, environment, ui),
+        };
+        let library = match found {
+            Ok(library) => library,
+            Err(error) if variant.name == spec.base => {
+                return Err(of_variant(&variant.name, &format!("the base cannot be had: {error}")));
+            }
+            Err(error) => {
+                ui.status(format_args!("{}: left out, it cannot be had: {error}", variant.name));
+                continue;
+            }
+        };
+        let before = manifest.builds.get(&variant.name);
+        let before = before.and_then(|build| build.sha256.as_deref());
+        ui.status(format_args!("{}: {}", variant.name, same_build(variant, before, &library)));
+        libraries.extend(library.map(|library| (variant.name.clone(), library)));
+        variants.push(variant.clone());
+    }
+    if variants.len() < 2 && spec.variants.len() > 1 {
+        return Err(miette!("no variant but the base can be had: there is nothing to compare"));
+    }
+    Ok((Experiment { variants, ..spec.clone() }, libraries))
+}
+
+/// Describes whether a build is the one of the original.
+fn same_build(variant: &Variant, before: Option<&str>, here: &Option<Library>) -> String {
+    let build = &variant.build;
+    match (before, here) {
+        (Some(before), Some(here)) if before == here.sha256 => {
+            format!("{build}, the same build (sha256 {})", short(before))
+        }
+        (Some(before), Some(here)) => format!(
+            "{build}, ANOTHER build of that name: sha256 {} there, {} here",
+            short(before),
+            short(&here.sha256)
+        ),
+        (None, _) | (_, None) => {
+            format!("{build}, linked into Assay {}", env!("CARGO_PKG_VERSION"))
+        }
+    }
+}
+
+fn short(sha256: &str) -> &str {
+    sha256.get(..12).unwrap_or(sha256)
+}
+
+fn of_variant(variant: &str, message: &str) -> Report {
+    miette!("variant {variant}: {message}")
+}
+
+/// Prints what differs between the hosts, and each finding there and here.
+fn print_findings(
+    original: &Original,
+    manifest: &Manifest,
+    dir: &ExperimentDir,
+    ui: &Ui,
+) -> Result<ExitCode> {
+    let here = compared(dir, manifest, &Results::of(dir))?;
+    let margin = original.manifest.plan.experiment.margin;
+    let findings = rerun_findings(&original.comparison, &here, margin);
+    let of = |outcome: RerunOutcome| findings.iter().filter(|one| one.outcome == outcome).count();
+    let counts = RerunOutcome::ALL.map(|outcome| (of(outcome), outcome.name()));
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts: Vec<_> = counts.map(|(count, name)| format!("{count} {name}")).collect();
+    ui.print(format_args!("{} rerun here: {}.\n", original.name, counts.join(", ")));
+    for line in aligned(&rows(&findings)) {
+        ui.print(line);
+    }
+    for line in differences(&original.manifest.host, &manifest.host) {
+        ui.print(line);
+    }
+    let version = (&original.manifest.assay_version, &manifest.assay_version);
+    if version.0 != version.1 {
+        ui.print(format_args!("Assay    {} there, {} here", version.0, version.1));
+    }
+    ui.print(format_args!(
+        "\nNext     assay compare {} {} --across hosts",
+        manifest.plan.experiment.name, original.name
+    ));
+    ui.print(format_args!("Stored in {}", dir.path().display()));
+    let has_failed = of(RerunOutcome::NotReproduced) > 0;
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Returns the table of findings.
+fn rows(findings: &[RerunFinding]) -> Vec<[String; 5]> {
+    let head = ["finding", "ratio there", "ratio here", "outcome", ""].map(str::to_owned);
+    let row = |one: &RerunFinding| {
+        let place = format!("{}, {}: {}", one.step, clients(one.clients), one.variant);
+        let size = match one.is_size_alike {
+            Some(false) if one.outcome == RerunOutcome::Reproduced => "of another size",
+            Some(_) | None => "",
+        };
+        let here = one.here.as_ref().map_or_else(|| "NA".to_owned(), ratio);
+        let name = match &one.claim {
+            Some(claim) => claim.clone(),
+            None => format!("{place}, {}", one.metric),
+        };
+        [name, ratio(&one.there), here, one.outcome.name().to_owned(), size.to_owned()]
+    };
+    std::iter::once(head).chain(findings.iter().map(row)).collect()
+}
+
+fn ratio(effect: &Effect) -> String {
+    let limits = effect.interval.as_ref().map(|of| format!(" {}", interval(of)));
+    format!("{:.2}{}", effect.ratio, limits.unwrap_or_default())
+}
+
+/// Returns the facts in which two hosts differ.
+fn differences(there: &Host, here: &Host) -> Vec<String> {
+    let known = host_differences(&[there, here]);
+    if known.is_empty() {
+        return vec!["\nHosts    no recorded fact differs".to_owned()];
+    }
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let row = |one: &analysis::HostDifference| {
+        let [there, here] = [0, 1].map(|at| one.values.get(at).map_or_else(String::new, value));
+        [format!("  {}", one.fact), there, here]
+    };
+    let head = ["Hosts", "there", "here"].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(known.iter().map(row)).collect();
+    std::iter::once(String::new()).chain(aligned(&rows)).collect()
+}

@@ -1,0 +1,108 @@
+//! The experiment of a file is run again: builds are checked, findings compared.
+
+use std::fs;
+use std::sync::LazyLock;
+
+use crate::workspace::Workspace;
+
+/// An engine that is slower by a scripted delay at every call.
+const SLOW: &str = r#"[experiment]
+name = "slow"
+question = "Is a scripted delay found again?"
+
+[benchmark]
+steps = ["fillseq", "readrandom"]
+rows = 500
+duration = "200ms"
+warmup = "20ms"
+
+[factors]
+repetitions = 4
+
+[[variant]]
+name = "plain"
+engine = "faulty"
+
+[[variant]]
+name = "delayed"
+engine = "faulty"
+options = { fault = "slow 500us every 2" }
+"#;
+
+/// A workspace with the experiment in one file.
+static EXPORTED: LazyLock<Workspace> = LazyLock::new(|| {
+    let workspace = Workspace::new();
+    workspace.write("slow.toml", SLOW);
+    let output = workspace.assay(&["run", "slow.toml", "--disk-floor", "1MiB"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert_eq!(workspace.assay(&["export", "slow", "-o", "slow.assay"]).code, 0);
+    workspace.until_exit()
+});
+
+fn elsewhere() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("slow.assay", fs::read(EXPORTED.path("slow.assay")).expect("exported"));
+    workspace
+}
+
+/// Goal: a large difference is found again, with both intervals, and nothing of it is chosen anew.
+#[test]
+fn a_large_difference_is_reproduced() {
+    let workspace = elsewhere();
+    let output = workspace.assay(&["rerun", "slow.assay", "--disk-floor", "1MiB"]);
+    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    assert!(output.out.contains("slow.assay rerun here: 1 reproduced."), "{}", output.out);
+    let row = output.out.lines().find(|line| line.starts_with("readrandom, 1 client: delayed"));
+    let row = row.expect("the finding has a row");
+    assert_eq!(row.matches('[').count(), 2, "both intervals: {row}");
+    assert!(row.contains("reproduced"), "{row}");
+    assert!(output.out.contains("Hosts    no recorded fact differs"), "{}", output.out);
+    assert!(output.err.contains("delayed: faulty, linked into Assay"), "{}", output.err);
+    assert_eq!(workspace.assay(&["list", "slow"]).code, 0, "it is in the archive");
+    let changed = workspace.assay(&["rerun", "slow.assay", "--rows", "9"]);
+    assert_eq!(changed.code, 2, "a plan cannot be changed");
+}
+
+/// Goal: a changed byte is named before anything is run.
+#[test]
+fn a_changed_byte_is_an_error_before_the_run() {
+    let workspace = elsewhere();
+    let mut bytes = fs::read(workspace.path("slow.assay")).expect("it is there");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    workspace.write("slow.assay", bytes);
+    let output = workspace.assay(&["rerun", "slow.assay"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("slow.assay"), "{}", output.err);
+    assert!(!workspace.path("results").exists() && !workspace.path("assay-data").exists());
+}
+
+/// Goal: a build that cannot be had is named; without the base nothing is run.
+#[test]
+fn a_build_that_cannot_be_had_is_named() {
+    let workspace = elsewhere();
+    assert_eq!(workspace.assay(&["import", "slow.assay"]).code, 0);
+    let experiments = fs::read_dir(workspace.path("results/slow")).expect("imported");
+    let path = experiments.flatten().next().expect("one").path();
+    let manifest = fs::read_to_string(path.join("manifest.json")).expect("a manifest");
+    let change = |name: &str| {
+        let mut json: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+        let variants = &mut json["plan"]["experiment"]["variants"];
+        for variant in variants.as_array_mut().expect("variants") {
+            if variant["name"] == name {
+                variant["build"] = "rocksdb@0.0.1".into();
+            }
+        }
+        fs::write(path.join("manifest.json"), json.to_string()).expect("it is written");
+        workspace.assay(&["rerun", "slow", "--disk-floor", "1MiB"])
+    };
+    let base = change("plain");
+    assert_eq!(base.code, 1);
+    assert!(base.err.contains("variant plain: the base cannot be had"), "{}", base.err);
+    let other = change("delayed");
+    assert_eq!(other.code, 1);
+    assert!(other.err.contains("delayed: left out, it cannot be had"), "{}", other.err);
+    assert!(other.err.contains("there is nothing to compare"), "{}", other.err);
+    let count = fs::read_dir(workspace.path("results/slow")).expect("imported").count();
+    assert_eq!(count, 1, "nothing was run");
+}
