@@ -133,7 +133,7 @@ pub(crate) fn run_samples<'a>(
     application: Option<&Application>,
 ) -> BTreeMap<u32, VariantSamples<'a>> {
     let mut all: BTreeMap<u32, VariantSamples<'a>> = BTreeMap::new();
-    let is_whole = |run: &&RunRecord| run.steps.first().is_none_or(|step| step.index == 0);
+    let is_whole = |run: &&RunRecord| run.load.as_ref().is_none_or(|load| load.made_by == run.id);
     let complete = in_blocks(runs).into_iter().filter(|run| run.end.is_complete());
     for run in complete.filter(is_whole) {
         let samples = all.entry(run.cell.clients).or_default();
