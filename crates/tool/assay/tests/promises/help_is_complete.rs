@@ -59,6 +59,7 @@ fn commands_are_listed_in_workflow_order() {
       verify       Check stored files against their checksums, and records against their seconds
       export       Write an experiment to one file, which other verbs read too
       import       Bring an experiment from one file into the archive
+      rerun        Run the experiment of a file here, and test which findings are reproduced
       snapshot     List, show, check or remove the saved databases that runs begin from
       micro        Measure checksums and compression of single blocks
       device       Measure what storage does, with fio: throughput and response time by jobs and access
