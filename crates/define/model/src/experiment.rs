@@ -78,6 +78,9 @@ pub struct Experiment {
     pub name: String,
     /// The question in one sentence.
     pub question: String,
+    /// Name of the size chosen from the file's; `None` when the file's own has no name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
     /// Name of the base case of every relative table.
     pub base: String,
     /// Workload preset the sizes were derived from.
@@ -173,6 +176,12 @@ pub struct Plan {
 }
 
 impl Experiment {
+    /// Returns name, size and question in one line.
+    pub fn title(&self) -> String {
+        let size = self.size.as_ref().map(|size| format!(" (size {size})")).unwrap_or_default();
+        format!("{}{size}: {}", self.name, self.question)
+    }
+
     /// Returns the variant of that name.
     pub fn variant(&self, name: &str) -> Option<&Variant> {
         self.variants.iter().find(|variant| variant.name == name)

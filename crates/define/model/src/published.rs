@@ -41,11 +41,19 @@ pub struct PublishedFinding {
     pub base_value: Option<f64>,
     /// Published relation, `variant` over `base`.
     pub expected: Expected,
+    /// Sizes of the file at which the experiment can decide it; empty: at any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
     /// Why it may not reproduce here, likeliest first.
     pub reasons: Vec<String>,
 }
 
 impl PublishedFinding {
+    /// Returns whether an experiment of this size tests it; one without a named size tests all.
+    pub fn is_at_size(&self, size: Option<&str>) -> bool {
+        self.sizes.is_empty() || size.is_none_or(|size| self.sizes.iter().any(|it| it == size))
+    }
+
     /// Returns whether the finding is about this step.
     pub fn is_about(&self, step: &Step) -> bool {
         let is_distribution = |named: &String| *named == step.distribution;

@@ -20,7 +20,7 @@ use crate::published::FindingContext;
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, COMPRESSIBLE_TO, COMPRESSION, CONTROL, DISTRIBUTION, KEY_BYTES, MARGIN, MEMORY, NAME,
-    PROFILE, QUESTION, REPETITIONS, ROWS, SEED, VALUE_BYTES, of_engines,
+    PROFILE, QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -142,6 +142,7 @@ impl Resolver<'_> {
             answer,
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
+            size: experiment.get(SIZE).map(|size| size.get_ref().clone()),
             base: base.unwrap_or_default(),
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),

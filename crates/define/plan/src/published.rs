@@ -9,7 +9,7 @@ use crate::error::PlanError;
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, RATIO, REASONS, SCALED, SETUP,
-    SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
+    SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
 };
 use crate::spec::{File, Section};
 
@@ -62,7 +62,7 @@ impl Resolver<'_> {
                     "add a [[published.finding]] with `claim`, `variant`, `step` and a ratio",
                 ));
         }
-        let findings = findings.iter().map(|finding| self.finding(finding, context));
+        let findings = findings.iter().map(|finding| self.finding([finding, table], context));
         let scaled = table.text(SCALED).trim().to_owned();
         Ok(Published { source, setup, scaled, findings: findings.collect::<Result<_, _>>()? })
     }
@@ -84,11 +84,13 @@ impl Resolver<'_> {
             .remedy(format!("write it here: {remedy}")))
     }
 
+    /// Checks a finding; its sizes are the publication's where it names none.
     fn finding(
         &self,
-        table: &Section,
+        [table, publication]: [&Section; 2],
         context: &FindingContext<'_>,
     ) -> Result<PublishedFinding, PlanError> {
+        let sizes = self.sizes([table, publication], context)?;
         let names: Vec<_> = context.variants.iter().map(|one| one.name.as_str()).collect();
         let variant = self.one_of(table.get(VARIANT), "variant", &names)?;
         let base = match table.get(BASE).or(context.written.experiment.get(BASE)) {
@@ -109,7 +111,8 @@ impl Resolver<'_> {
             base,
             step,
             distribution,
-            clients: self.level(table, context)?,
+            clients: self.level(table, context, &sizes)?,
+            sizes,
             metric: self.metric(table)?,
             value,
             base_value,
@@ -162,11 +165,32 @@ impl Resolver<'_> {
         }
     }
 
+    /// Checks the names of the sizes that can decide a finding.
+    fn sizes(
+        &self,
+        tables: [&Section; 2],
+        context: &FindingContext<'_>,
+    ) -> Result<Vec<String>, PlanError> {
+        let Some(list) = tables.iter().find_map(|table| table.get(SIZES)) else {
+            return Ok(Vec::new());
+        };
+        let known = context.written.size_names();
+        if let Some(name) = list.get_ref().lines().find(|name| !known.contains(name)) {
+            return Err(PlanError::new(format!("the experiment has no size `{name}`"))
+                .at(self.source, list.span(), "no such size")
+                .meant(name, known.iter().copied(), format!("sizes: {}", known.join(", "))));
+        }
+        Ok(list.get_ref().lines().map(str::to_owned).collect())
+    }
+
     /// Checks the number of clients; a level missing on this machine alone is valid.
+    ///
+    /// So is any level of a finding that another size decides.
     fn level(
         &self,
         table: &Section,
         context: &FindingContext<'_>,
+        sizes: &[String],
     ) -> Result<Option<u32>, PlanError> {
         let written = context.written.factors.get(CLIENTS).map(|levels| levels.get_ref().as_str());
         let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
@@ -185,7 +209,9 @@ impl Resolver<'_> {
         };
         let place = table.place_of(STEP_CLIENTS);
         let level = self.clients(level, place.clone())?;
-        if listed.is_empty() || listed.contains(&level) {
+        let size = context.written.experiment.get(SIZE).map(|size| size.get_ref());
+        let is_elsewhere = size.is_some_and(|own| !sizes.is_empty() && !sizes.contains(own));
+        if listed.is_empty() || listed.contains(&level) || is_elsewhere {
             return Ok(Some(level));
         }
         Err(PlanError::new(format!("the experiment has no level of {level} clients"))

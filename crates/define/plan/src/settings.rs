@@ -123,6 +123,7 @@ macro_rules! declare {
 declare! {
     NAME "name" [Experiment, Variant], Kind::Text, Any, None, "";
     QUESTION "question" [Experiment], Kind::Text, Any, None, "";
+    SIZE "size" [Experiment], Kind::Text, Any, None, "";
     ENGINE "engine" [Variant], Kind::Text, Any, None, "";
     STEP "step" [Step, Finding], Kind::Text, Any, None, "";
     DSN "dsn" [Variant], Kind::Text, Any, None, "";
@@ -136,6 +137,7 @@ declare! {
     SOURCE "source" [Published], Kind::Text, Any, None, "";
     SETUP "setup" [Published], Kind::Text, Any, None, "";
     SCALED "scaled" [Published], Kind::Text, Any, None, "";
+    SIZES "sizes" [Published, Finding], Kind::Lines, Any, None, "";
     FINDINGS "finding" [Published], Kind::Tables(Finding), Any, None, "";
     CLAIM "claim" [Finding], Kind::Text, Any, None, "";
     VARIANT "variant" [Finding], Kind::Text, Any, None, "";

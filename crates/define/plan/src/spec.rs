@@ -10,7 +10,7 @@ use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
 use crate::settings::{
-    Kind, LOAD, NAME, REUSE, SETTINGS, STEP, Scope, Setting, Table, of_table, required,
+    Kind, LOAD, NAME, REUSE, SETTINGS, SIZE, STEP, Scope, Setting, Table, of_table, required,
 };
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_key, wrong_type};
 
@@ -31,15 +31,25 @@ pub(crate) struct File {
 }
 
 impl File {
+    /// Returns the names of the sizes; the file's own comes first where it has a name.
+    pub(crate) fn size_names(&self) -> Vec<&str> {
+        let own = self.experiment.get(SIZE).map(|name| name.get_ref().as_str());
+        own.into_iter().chain(self.sizes.iter().map(|(name, _)| name.get_ref().as_str())).collect()
+    }
+
     /// Replaces settings by those of a size, and adds its name to the experiment's.
+    ///
+    /// The name of the file's own size replaces nothing.
     ///
     /// # Errors
     /// When no size has that name.
     pub(crate) fn resize(&mut self, name: &str) -> Result<(), PlanError> {
+        if self.experiment.get(SIZE).is_some_and(|own| own.get_ref() == name) {
+            return Ok(());
+        }
         let Some((place, size)) = self.sizes.iter().find(|(known, _)| known.get_ref() == name)
         else {
-            let names: Vec<&str> =
-                self.sizes.iter().map(|(name, _)| name.get_ref().as_str()).collect();
+            let names = self.size_names();
             let remedy = match &names[..] {
                 [] => "the file has no [size.NAME]: leave --size out".to_owned(),
                 names => format!("sizes of the file: {}", names.join(", ")),
@@ -55,7 +65,9 @@ impl File {
             section.values.insert(setting.key, text.clone());
         }
         let named = format!("{}-{name}", self.experiment.text(NAME));
+        let size = Spanned::new(place.span(), name.to_owned());
         self.experiment.values.insert(NAME.key, Spanned::new(place.span(), named));
+        self.experiment.values.insert(SIZE.key, size);
         Ok(())
     }
 }

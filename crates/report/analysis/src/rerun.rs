@@ -170,11 +170,12 @@ mod tests {
 
     /// Compares `b` with `a` over five runs each; `b` does this many per cent of what `a` does.
     fn compared(percent: u64) -> Comparison {
-        let rates = [1_000_u64, 1_004, 996, 1_002, 998];
-        let own = |name: &'static str, percent: u64| {
+        let own = |name: &'static str, percent: u64, rates: [u64; 5]| {
             (1..).zip(rates).map(move |(n, ops)| run(name, n, ops * percent / 100))
         };
-        let runs: Vec<_> = own("a", 100).chain(own("b", percent)).collect();
+        let runs: Vec<_> = own("a", 100, [1_000, 1_004, 996, 1_002, 998])
+            .chain(own("b", percent, [1_001, 999, 1_003, 997, 1_000]))
+            .collect();
         compare(&runs, &experiment(&["a", "b"], 5), "a", &NoiseHistory::default()).unwrap()
     }
 

@@ -85,6 +85,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         placement: model::Placement::Free,
         load: model::LoadSharing::default(),
         name: "sample".to_owned(),
+        size: None,
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),
         workload: None,

@@ -69,6 +69,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         placement: model::Placement::Free,
         load: model::LoadSharing::default(),
         name: "sample".to_owned(),
+        size: None,
         question: "Which?".to_owned(),
         base: variants[0].to_owned(),
         workload: None,

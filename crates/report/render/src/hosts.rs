@@ -51,7 +51,7 @@ pub fn page_of_hosts(across: &AcrossHosts, experiments: &[HostExperiment]) -> St
 fn document(across: &AcrossHosts, experiments: &[HostExperiment]) -> Document {
     let mut document = Document::default();
     if let Some(first) = experiments.first() {
-        let title = format!("{}: {}", first.meta.name, first.meta.question);
+        let title = first.meta.title.clone();
         let what = format!(
             "{} hosts, different on purpose: A046 is not applied, and runs of different hosts are \
              never pooled",

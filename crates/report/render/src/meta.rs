@@ -14,6 +14,12 @@ pub struct Meta {
     pub name: String,
     /// The question.
     pub question: String,
+    /// Name, size and question in one line.
+    #[serde(skip)]
+    pub title: String,
+    /// Name of the size it was run at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<String>,
     /// The machine in one line.
     pub host: String,
     /// The rows in one line, with any cap on memory.
@@ -38,6 +44,8 @@ impl Meta {
             id: manifest.id.clone(),
             name: experiment.name.clone(),
             question: experiment.question.clone(),
+            title: experiment.title(),
+            size: experiment.size.clone(),
             host: host_line(&manifest.host),
             data: data_line(experiment),
             shape: experiment.data,

@@ -17,6 +17,9 @@ pub fn untried(experiment: &Experiment, finding: &PublishedFinding) -> Option<Un
 
 /// Returns the step and the level of clients of a finding.
 fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<(u32, u32), Unmeasured> {
+    if let Some(size) = experiment.size.as_deref().filter(|it| !finding.is_at_size(Some(it))) {
+        return Err(Unmeasured::NotAtSize(size.to_owned()));
+    }
     for name in [&finding.variant, &finding.base] {
         experiment.variant(name).ok_or_else(|| Unmeasured::NoVariant(name.clone()))?;
     }

@@ -57,6 +57,8 @@ impl Here {
 /// Why a finding was not measured.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unmeasured {
+    /// The experiment was run at this size, which cannot decide it.
+    NotAtSize(String),
     /// This variant is not in the experiment as it was run.
     NoVariant(String),
     /// The step is not in the experiment as it was run.

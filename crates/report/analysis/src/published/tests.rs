@@ -180,6 +180,7 @@ fn finding(variant: &str, base: &str, expected: Expected) -> PublishedFinding {
         value: None,
         base_value: None,
         expected,
+        sizes: Vec::new(),
         reasons: Vec::new(),
     }
 }

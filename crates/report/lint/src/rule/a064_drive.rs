@@ -34,7 +34,8 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         Some(format!("the drive counted {grown} {name}"))
     };
     let failing = is_failing(drive).then(|| "the drive reports itself as failing".to_owned());
-    COUNTERS.iter().filter_map(growth).chain(failing).map(Observation::new).collect()
+    let seen: Vec<String> = COUNTERS.iter().filter_map(growth).chain(failing).collect();
+    if seen.is_empty() { Vec::new() } else { vec![Observation::new(seen.join("; "))] }
 }
 
 fn is_failing(drive: &DriveSpan) -> bool {
@@ -73,8 +74,8 @@ mod tests {
         let found = with(DriveHealth { media_errors: Some(5), ..same.clone() });
         assert!(found[0].contains("the drive counted 3 errors of the medium"), "{found:?}");
         let found = with(DriveHealth { hot_minutes: Some(12), is_failing: Some(true), ..same });
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().any(|one| one.contains("2 minutes above its warning temperature")));
-        assert!(found.iter().any(|one| one.contains("reports itself as failing")));
+        let both = "the drive counted 2 minutes above its warning temperature; the drive reports \
+                    itself as failing";
+        assert!(found[0].contains(both), "{found:?}");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
     let mut document = Document::default();
     document.add([
         Part::Strong(headline(compared)),
-        Part::Heading(1, format!("{}: {}", meta.name, meta.question)),
+        Part::Heading(1, meta.title.clone()),
         Part::Text(meta.host.clone()),
         Part::Text(meta.durability.clone()),
     ]);

@@ -22,7 +22,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(&format!("{}: {}", meta.name, meta.question)))
+            (head(&meta.title))
             body {
                 (header(input, &compared))
                 main {
@@ -80,7 +80,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
     let invalid = input.comparison.invalid.len();
     html! {
         header {
-            p.kicker { "Assay \u{b7} " (meta.name) " \u{b7} " (day(&input.manifest.created_at)) }
+            p.kicker { "Assay \u{b7} " (meta.name) @if let Some(size) = &meta.size { " \u{b7} size " (size) } " \u{b7} " (day(&input.manifest.created_at)) }
             h1 { (meta.question) }
             p class=(verdict_class(compared.label)) { a href="#warnings" { (headline(compared)) } }
             ul.facts {

@@ -7,6 +7,9 @@ use model::units::clients;
 /// Returns why a finding was not tried, or will not be.
 pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
     match why {
+        Unmeasured::NotAtSize(size) => {
+            format!("not tested at size {size}; decided by --size {}", finding.sizes.join(" or "))
+        }
         Unmeasured::NoVariant(name) => format!("there is no variant {name}"),
         Unmeasured::NoStep => match &finding.distribution {
             Some(distribution) => format!("there is no step {} ({distribution})", finding.step),
@@ -47,12 +50,15 @@ mod tests {
             value: None,
             base_value: None,
             expected: Expected::Higher,
+            sizes: vec!["night".to_owned(), "post".to_owned()],
             reasons: Vec::new(),
         };
         let reason = |why: Unmeasured| unmeasured(&finding, &why);
         assert_eq!(reason(Unmeasured::NoStep), "there is no step readrandom (zipf:0.9)");
         assert_eq!(reason(Unmeasured::NoLevel), "there is no level of 4 clients");
         let name = || "a".to_owned();
+        let elsewhere = reason(Unmeasured::NotAtSize("minutes".to_owned()));
+        assert_eq!(elsewhere, "not tested at size minutes; decided by --size night or post");
         assert_eq!(reason(Unmeasured::NoVariant(name())), "there is no variant a");
         let reason = reason(Unmeasured::NoMetric(name()));
         assert_eq!(reason, "no run of a has cpu_us_per_op there");

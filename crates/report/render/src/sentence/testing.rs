@@ -56,6 +56,8 @@ impl Sample {
             id: "sample/1".to_owned(),
             name: "sample".to_owned(),
             question: "Which?".to_owned(),
+            title: "sample: Which?".to_owned(),
+            size: None,
             host: String::new(),
             data: String::new(),
             shape: DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 },

@@ -170,10 +170,12 @@ fn timed_ns(step: &Step) -> Option<u64> {
 }
 
 impl Pilot {
-    /// Returns the machine time of a load, and of a run that restores one; `None` without both.
+    /// Returns the machine time of a load, and of a run that restores one; `None` without
+    /// both, or when they loaded other rows.
     fn load_costs(&self) -> Option<(Nanos, Nanos)> {
         let mean = |is_loading: bool| {
-            let shared = self.runs.iter().filter(|run| run.load.is_some() && run.end.is_complete());
+            let alike = self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
+            let shared = alike.filter(|run| run.load.is_some());
             let of_kind =
                 shared.filter(|run| run.steps.iter().any(|it| it.index == 0) == is_loading);
             let times: Vec<u64> =
@@ -321,8 +323,9 @@ fn load_lines(
     let variance = |one: &&LoadNoise| one.components.between + one.components.within;
     let worst = noise.iter().max_by(|a, b| variance(a).total_cmp(&variance(b)));
     let (Some(worst), Some(costs)) = (worst, pilot.load_costs()) else {
-        let [fresh, .., shared] = plan::times_by_reuse(experiment, &Program::default());
-        // A load that costs little is not worth a line.
+        // A load that costs little in such a pilot is not worth a line.
+        let pilot = Experiment { repetitions: 6, ..experiment.clone() };
+        let [fresh, .., shared] = plan::times_by_reuse(&pilot, &Program::default());
         if fresh.1.since(shared.1).0 <= fresh.1.0 / 20 {
             return Vec::new();
         }

@@ -82,8 +82,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let experiment = &planned.plan.experiment;
     let lines = match args.budget.lines(experiment, environment)? {
         Some(proposal) => {
-            let question = format!("{}: {}", experiment.name, experiment.question);
-            waived(experiment).into_iter().chain([question]).chain(proposal).collect()
+            waived(experiment).into_iter().chain([experiment.title()]).chain(proposal).collect()
         }
         None => lines(&planned),
     };
@@ -158,7 +157,7 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     let experiment = &plan.experiment;
     let mut lines: Vec<String> = waived(experiment).into_iter().collect();
     lines.extend([
-        format!("{}: {}", experiment.name, experiment.question),
+        experiment.title(),
         rows(experiment),
         format!(
             "cost      about {} of machine time; up to {} of disk at a time",

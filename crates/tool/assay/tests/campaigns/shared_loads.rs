@@ -67,7 +67,7 @@ fn killing_assay_while_it_shares_loads_uses_nothing_half_made() {
             kills += 1;
             history.check(&sandbox);
             let (_, verified) = snapshots(&sandbox, "verify");
-            for line in verified.lines() {
+            for line in verified.lines().filter(|line| !line.starts_with("no snapshot")) {
                 let is_unfinished = line.contains("a killed process left it unfinished");
                 assert!(line.contains("files as saved") || is_unfinished, "{line}");
                 unfinished += u32::from(is_unfinished);

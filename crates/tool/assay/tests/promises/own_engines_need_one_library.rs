@@ -18,7 +18,7 @@ const SORTED: &str = include_str!("../../../../drive/shim/tests/sorted.c");
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 
 /// Checks of the conformance battery.
-const CHECKS: usize = 14;
+const CHECKS: usize = 15;
 
 /// Compiles C in the workspace to `libsorted.so`; prints why without a compiler.
 fn compiled(source: &str) -> Option<Workspace> {

@@ -56,7 +56,7 @@ fn document(sizes: &[Compared<'_>]) -> Document {
         let meta = one.meta;
         document.add([
             Part::Strong(headline(one)),
-            Part::Heading(1, format!("{}: {}", meta.name, meta.question)),
+            Part::Heading(1, meta.title.clone()),
             Part::Text(meta.host.clone()),
             Part::Text(meta.data.clone()),
             Part::Text(meta.durability.clone()),
