@@ -402,6 +402,36 @@ FINDING
     }
 
     #[test]
+    fn a_finding_names_the_sizes_that_decide_it() {
+        let sized = |finding: &str, more: &str| {
+            let text = file(&format!("{B}ratio = 2\n{finding}"));
+            text.replace("scaled", &format!("{more}scaled")) + "\n[size.night]\nrows = \"1k\"\n"
+        };
+        let sizes = |finding: &str, more: &str, chosen: Option<&str>| {
+            let size = chosen.map(str::to_owned);
+            let loaded = loaded(&sized(finding, more), &Overrides { size, ..Overrides::default() });
+            loaded.map(|all| all[0].findings[0].sizes.join(" "))
+        };
+        assert_eq!(sizes("", "", None).unwrap(), "");
+        let night = "sizes = [\"night\"]\n";
+        assert_eq!(sizes("", night, None).unwrap(), "night", "the publication's");
+        assert_eq!(sizes(night, "", Some("night")).unwrap(), "night");
+        let (message, _, help) = refused(&sized("sizes = [\"nigth\"]", ""));
+        assert_eq!(
+            (&*message, &*help),
+            ("the experiment has no size `nigth`", "did you mean `night`?")
+        );
+        // Another size has other levels.
+        let elsewhere = format!("{night}clients = 64");
+        assert!(sizes(&elsewhere, "", Some("night")).is_err());
+        let own = sized(&elsewhere, "").replacen("question", "size = \"brief\"\nquestion", 1);
+        assert_eq!(
+            super::tests::loaded(&own, &Overrides::default()).unwrap()[0].findings[0].clients,
+            Some(64)
+        );
+    }
+
+    #[test]
     fn a_publication_has_source_setup_and_findings() {
         let whole = file(&format!("{B}ratio = 2"));
         let (message, ..) = refused(&whole.replace("a big machine", " "));

@@ -65,18 +65,45 @@ pub fn one_line(
     run: &RunRecord,
     step: &StepRecord,
 ) -> Vec<(&'static str, String)> {
-    let line = Line { manifest, run, step };
-    COLUMNS.iter().map(|(name, _)| (*name, line.value(name))).collect()
+    let value = |name: &str| match name {
+        "tag" => tag(manifest.plan.experiment.data.rows, run),
+        _ => shown(name, number(manifest.host.cpus, step, name)),
+    };
+    COLUMNS.iter().map(|(name, _)| (*name, value(name))).collect()
+}
+
+/// Returns the number of a column of [`COLUMNS`]; `None` when it is not known, and for the tag.
+pub(crate) fn number(cpus: u32, step: &StepRecord, column: &str) -> Option<f64> {
+    Line { cpus, step }.number(column)
+}
+
+/// Returns the number of a column as the original writes it.
+pub(crate) fn shown(column: &str, number: Option<f64>) -> String {
+    match column {
+        "rmbps" | "wmbps" | "cpups" | "cpupq" => decimals(1, number),
+        "rpq" | "rkbpq" | "wpi" | "wkbpi" | "cspq" | "maxop" => decimals(3, number),
+        "dbgb1" | "dbgb2" => gib(number),
+        "rss" => decimals(2, number),
+        _ => decimals(0, number),
+    }
+}
+
+/// Returns rows, build, variant and clients of a run.
+fn tag(rows: u64, run: &RunRecord) -> String {
+    let rows = float(rows);
+    let rows = if rows < 1e6 { format!("{}k", rows / 1e3) } else { format!("{}m", rows / 1e6) };
+    let cell = &run.cell;
+    format!("{rows}.{}.{}.c{}", run.variant.build, cell.variant, cell.clients)
 }
 
 struct Line<'a> {
-    manifest: &'a Manifest,
-    run: &'a RunRecord,
+    /// CPUs of the host.
+    cpus: u32,
     step: &'a StepRecord,
 }
 
 impl Line<'_> {
-    fn value(&self, column: &str) -> String {
+    fn number(&self, column: &str) -> Option<f64> {
         const MIB: f64 = 1_048_576.0;
         const GIB: f64 = 1_073_741_824.0;
         let (ops, rows) = (float(primary_operations(self.step)), self.rows());
@@ -85,28 +112,27 @@ impl Line<'_> {
         let per = |what: Counted, divisor: f64| ratio(self.counted(what), divisor);
         let end = |name: &str| self.step.final_gauges().get(name).copied();
         match column {
-            "ips" => whole(ratio(Some(rows), seconds)),
-            "qps" => whole(ratio(Some(self.queries()), seconds)),
-            "rps" => whole(per(READS, counted)),
-            "rmbps" => decimals(1, per(READ_BYTES, counted * MIB)),
-            "wps" => whole(per(WRITES, counted)),
-            "wmbps" => decimals(1, per(WRITE_BYTES, counted * MIB)),
-            "rpq" => decimals(3, per(READS, ops)),
-            "rkbpq" => decimals(3, per(READ_BYTES, ops * 1024.0)),
-            "wpi" => decimals(3, per(WRITES, rows)),
-            "wkbpi" => decimals(3, per(WRITE_BYTES, rows * 1024.0)),
-            "csps" => whole(per(SWITCHES, counted)),
-            "cpups" => decimals(1, self.cpu_percent(counted)),
-            "cspq" => decimals(3, per(SWITCHES, ops)),
-            "cpupq" => decimals(1, per(CPU, ops)),
-            "dbgb1" => gib(self.database_bytes()),
-            "dbgb2" => gib(end("data_dir_bytes")),
-            "rss" => decimals(2, self.memory_bytes().map(|it| it / GIB)),
-            "maxop" => decimals(3, self.longest_s()),
-            "p50" => whole(self.of_seconds(self.step.seconds.p50_ops)),
-            "p99" => whole(self.of_seconds(self.step.seconds.p1_ops)),
-            "tag" => self.tag(),
-            _ => MISSING.to_owned(),
+            "ips" => ratio(Some(rows), seconds),
+            "qps" => ratio(Some(self.queries()), seconds),
+            "rps" => per(READS, counted),
+            "rmbps" => per(READ_BYTES, counted * MIB),
+            "wps" => per(WRITES, counted),
+            "wmbps" => per(WRITE_BYTES, counted * MIB),
+            "rpq" => per(READS, ops),
+            "rkbpq" => per(READ_BYTES, ops * 1024.0),
+            "wpi" => per(WRITES, rows),
+            "wkbpi" => per(WRITE_BYTES, rows * 1024.0),
+            "csps" => per(SWITCHES, counted),
+            "cpups" => self.cpu_percent(counted),
+            "cspq" => per(SWITCHES, ops),
+            "cpupq" => per(CPU, ops),
+            "dbgb1" => self.database_bytes().map(|bytes| bytes / GIB),
+            "dbgb2" => end("data_dir_bytes").map(|bytes| bytes / GIB),
+            "rss" => self.memory_bytes().map(|bytes| bytes / GIB),
+            "maxop" => self.longest_s(),
+            "p50" => self.of_seconds(self.step.seconds.p50_ops),
+            "p99" => self.of_seconds(self.step.seconds.p1_ops),
+            _ => None,
         }
     }
 
@@ -151,7 +177,7 @@ impl Line<'_> {
     }
 
     fn cpu_percent(&self, seconds: f64) -> Option<f64> {
-        let capacity_us = seconds * 1e6 * f64::from(self.manifest.host.cpus);
+        let capacity_us = seconds * 1e6 * f64::from(self.cpus);
         ratio(self.counted(CPU), capacity_us).map(|share| 100.0 * share)
     }
 
@@ -166,13 +192,6 @@ impl Line<'_> {
 
     fn of_seconds(&self, rate: f64) -> Option<f64> {
         (self.step.seconds.seconds > 0).then_some(rate)
-    }
-
-    fn tag(&self) -> String {
-        let rows = float(self.manifest.plan.experiment.data.rows);
-        let rows = if rows < 1e6 { format!("{}k", rows / 1e3) } else { format!("{}m", rows / 1e6) };
-        let cell = &self.run.cell;
-        format!("{rows}.{}.{}.c{}", self.run.variant.build, cell.variant, cell.clients)
     }
 }
 
@@ -193,14 +212,8 @@ const CPU: Counted = (
 );
 
 /// Returns GiB with the one decimal of the original, or with three where that shows nothing.
-fn gib(bytes: Option<f64>) -> String {
-    const GIB: f64 = 1_073_741_824.0;
-    let gib = bytes.map(|bytes| bytes / GIB);
+fn gib(gib: Option<f64>) -> String {
     decimals(if gib.is_some_and(|gib| gib < 0.095) { 3 } else { 1 }, gib)
-}
-
-fn whole(value: Option<f64>) -> String {
-    decimals(0, value)
 }
 
 fn decimals(count: usize, value: Option<f64>) -> String {

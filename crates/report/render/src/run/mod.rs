@@ -12,5 +12,6 @@ mod show;
 mod time_profile;
 
 pub use line::{COLUMNS, one_line};
+pub(crate) use line::{number, shown};
 pub(crate) use search::probe_tables;
 pub use show::render_run;

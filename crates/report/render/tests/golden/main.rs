@@ -8,6 +8,7 @@ mod explain;
 mod figures;
 mod fixture;
 mod ibench;
+mod lines;
 mod memory;
 mod page;
 mod published;

@@ -10,8 +10,8 @@ use model::metric::{self, Kind, METRICS};
 use model::{Label, Metric};
 use plan::nearest;
 use render::{
-    Compared, Format, Meta, Style, render_comparison, render_hosts, render_metric,
-    render_trade_offs,
+    Compared, Format, Lines, Meta, Style, render_comparison, render_hosts, render_lines,
+    render_metric, render_trade_offs,
 };
 
 use super::across::{Factor, Request, compare_hosts};
@@ -32,6 +32,7 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
   assay compare docs-1k docs-4k --rum               reads, writes, space and cache, size by size
   assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
+  assay compare ibench-small-server --lines ibench  a line per variant and step, relative first
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
   assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
@@ -50,6 +51,10 @@ pub(crate) struct Args {
     /// sizes of one question, compared each on its own
     #[arg(long, conflicts_with_all = ["base", "metric", "costs"])]
     rum: bool,
+    /// Print a line per variant and step, with the columns of a report: ibench, rocksdb or iostat;
+    /// relative to the base first
+    #[arg(long, value_name = "REPORT", value_parser = parse_lines, conflicts_with_all = ["costs", "metric", "rum"])]
+    lines: Option<Lines>,
     /// Print the cost tables too
     #[arg(long)]
     costs: bool,
@@ -85,11 +90,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let style = Style { has_costs: args.costs, ..ui.style() };
     let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
     let compared = Compared::of(comparison, &meta, &joined.runs, hosts[0], findings);
-    ui.rendered(&match &args.metric {
-        Some(name) => {
+    ui.rendered(&match (&args.metric, args.lines) {
+        (Some(name), _) => {
             render_metric(&compared, name, style).ok_or_else(|| missing_metric(name, comparison))?
         }
-        None => render_comparison(&compared, args.format, style),
+        (None, Some(lines)) => render_lines(&compared, (lines, hosts[0].cpus), args.format, style),
+        (None, None) => render_comparison(&compared, args.format, style),
     });
     Ok(exit_code(compared.label()))
 }
@@ -114,6 +120,13 @@ fn trade_offs(args: &Args, results: &Results, ui: &Ui) -> Result<ExitCode> {
     // The best label of all: one size with results is a result.
     let label = sizes.iter().map(Compared::label).min();
     Ok(label.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// Returns the report of that name.
+fn parse_lines(name: &str) -> std::result::Result<Lines, String> {
+    let names = Lines::ALL.map(Lines::name);
+    let found = Lines::ALL.into_iter().find(|one| one.name() == name);
+    found.ok_or_else(|| format!("reports: {}", names.join(", ")))
 }
 
 /// Returns the exit code of a comparison with that label.

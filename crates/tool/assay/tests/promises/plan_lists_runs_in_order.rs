@@ -254,26 +254,6 @@ fn client_levels_follow_the_cpus() {
     assert!(most.contains("probes of ") && most.contains("clients up to "), "{most}");
 }
 
-/// The shipped experiments, except the quickstart.
-const EXPERIMENTS: &[(&str, &str)] = &[
-    ("open-loop", include_str!("../../../../../experiments/open-loop.toml")),
-    ("scalability", include_str!("../../../../../experiments/scalability.toml")),
-    ("rocksdb-releases", include_str!("../../../../../experiments/rocksdb-releases.toml")),
-    ("index-log-sequences", include_str!("../../../../../experiments/index-log-sequences.toml")),
-    ("key-value-separation", include_str!("../../../../../experiments/key-value-separation.toml")),
-];
-
-#[test]
-fn shipped_experiments_can_be_planned() {
-    for (name, text) in EXPERIMENTS {
-        let workspace = Workspace::new();
-        workspace.write("mine.toml", text);
-        let output = workspace.assay(&["plan", "mine.toml", "--rows", "10k"]);
-        assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
-        assert!(output.out.starts_with(&format!("{name}: ")), "{}", output.out);
-    }
-}
-
 /// Goal: a size replaces what it names, typed settings replace the size's, and each is priced.
 #[test]
 fn sizes_of_a_file_are_priced_and_planned() {
@@ -289,7 +269,10 @@ fn sizes_of_a_file_are_priced_and_planned() {
     assert!(whole.contains("--size night: about 2h"), "{whole}");
     assert!(whole.contains("--size small: about "), "{whole}");
     let night = plan(&["--size", "night", "--duration", "1s"]).out;
-    assert!(night.starts_with("sized-night: ") && night.contains("rows      8000 of "), "{night}");
+    assert!(
+        night.starts_with("sized-night (size night): ") && night.contains("rows      8000 of "),
+        "{night}"
+    );
     assert!(night.contains("2 runs") && !night.contains("--size"), "{night}");
     let absent = plan(&["--size", "nigth"]);
     assert!(
@@ -297,6 +280,11 @@ fn sizes_of_a_file_are_priced_and_planned() {
         "{}",
         absent.err
     );
+    let named = text.replace("name = \"sized\"\n", "name = \"sized\"\nsize = \"brief\"\n");
+    workspace.write("sized.toml", named);
+    assert!(plan(&[]).out.starts_with("sized (size brief): "), "its own size has a name");
+    assert!(plan(&["--size", "brief"]).out.starts_with("sized (size brief): "));
+    assert!(plan(&["--size", "brif"]).err.contains("sizes of the file: brief, night, small"));
     workspace.write("sized.toml", text.replace("value_bytes", "steps"));
     let unknown = plan(&[]);
     assert!(

@@ -34,9 +34,49 @@ fn every_experiment_can_be_planned() {
         let size = if small == "--rows" { "10k" } else { "64MiB" };
         let output = workspace.assay(&["plan", "mine.toml", small, size]);
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{name}");
-        assert!(output.out.contains(&format!("{name}: ")), "{}", output.out);
+        assert!(output.out.contains(&format!("{name} (size ")), "{}", output.out);
         let is_declared = ["\nmeasure ", "\nanswer "].iter().any(|key| text.contains(key));
         assert_eq!(output.out.contains("\nanswer    "), is_declared, "{name}: {}", output.out);
+    }
+}
+
+/// Returns the minutes of machine time that a plan states.
+fn planned_minutes(plan: &str) -> u64 {
+    let (_, rest) = plan.split_once("\ncost      about ").expect("a price");
+    let (time, _) = rest.split_once(' ').expect("its unit");
+    let part = |unit: char| {
+        let (before, _) = time.split_once(unit)?;
+        before.rsplit(|it: char| !it.is_ascii_digit()).next()?.parse::<u64>().ok()
+    };
+    part('h').unwrap_or(0) * 60 + part('m').unwrap_or(0)
+}
+
+#[test]
+fn experiments_take_minutes_or_a_night_and_a_night_is_sound() {
+    let workspace = Workspace::new();
+    for (name, text) in files("experiments") {
+        workspace.write("mine.toml", &text);
+        let plan = |size: &str| {
+            let output = workspace.assay(&["plan", "mine.toml", "--size", size]);
+            let title = output.out.contains(&format!("{name} (size {size}): "));
+            let of_night = output.out.contains(&format!("{name}-{size} (size {size}): "));
+            assert!(output.code != 0 || title || of_night, "{name}: {}", output.out);
+            output
+        };
+        let minutes = plan("minutes");
+        assert_eq!(minutes.code, 0, "{name}: {}", minutes.err);
+        assert!(planned_minutes(&minutes.out) < 15, "{name}: {}", minutes.out);
+        let night = plan("night");
+        if night.code != 0 && night.err.contains("of disk") {
+            println!("skipped: no room for {name} at size night");
+            continue;
+        }
+        assert_eq!(night.code, 0, "{name}: {}", night.err);
+        assert!(planned_minutes(&night.out) < 8 * 60, "{name}: {}", night.out);
+        let is_warning =
+            |line: &&str| line.starts_with("warning ") || line.starts_with("rejected ");
+        let warnings: Vec<_> = night.out.lines().filter(is_warning).collect();
+        assert!(warnings.is_empty(), "{name}: {warnings:?}");
     }
 }
 
