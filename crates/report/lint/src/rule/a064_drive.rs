@@ -34,8 +34,8 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         Some(format!("the drive counted {grown} {name}"))
     };
     let failing = is_failing(drive).then(|| "the drive reports itself as failing".to_owned());
-    let seen: Vec<String> = COUNTERS.iter().filter_map(growth).chain(failing).collect();
-    if seen.is_empty() { Vec::new() } else { vec![Observation::new(seen.join("; "))] }
+    let evidence: Vec<String> = COUNTERS.iter().filter_map(growth).chain(failing).collect();
+    if evidence.is_empty() { Vec::new() } else { vec![Observation::new(evidence.join("; "))] }
 }
 
 fn is_failing(drive: &DriveSpan) -> bool {

@@ -1,6 +1,6 @@
 //! The columns of insert benchmark reports; their formulas are those of one run's line.
 
-use super::{Better, Report};
+use super::report::{Better, Report};
 use crate::run::{number, shown};
 
 use Better::{Higher, Lower, Neither};

@@ -1,8 +1,8 @@
-//! The columns of `iostat -x`, from the same counters of the block layer, of the device of the data.
+//! The columns of `iostat -x`, from the same counters of the block layer.
 //!
 //! Source: [iostat(1)], extended statistics; a test compares them with iostat during a load.
 
-use super::{Better, Measured, Report};
+use super::report::{Better, Measured, Report};
 
 use Better::{Lower, Neither};
 

@@ -4,7 +4,7 @@
 //! where the script adds them to compaction, which contains them; sizes and CPU are of counters and
 //! not of one decimal of GB.
 
-use super::{Better, Measured, Report};
+use super::report::{Better, Measured, Report};
 use crate::figure::float;
 
 use Better::{Higher, Lower, Neither};

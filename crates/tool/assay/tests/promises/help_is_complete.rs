@@ -306,6 +306,8 @@ fn compare_and_report_help_is_complete() {
           --metric <NAME>    Print only this metric, in every step, with its verdicts
           --rum              Print what each variant pays for reads, writes, space and cache; several
                              experiments are sizes of one question, compared each on its own
+          --lines <REPORT>   Print a line per variant and step, with the columns of a report: ibench,
+                             rocksdb or iostat; relative to the base first
           --costs            Print the cost tables too
           --across <FACTOR>  Compare hosts in place of variants [possible values: hosts]
           --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
@@ -323,6 +325,7 @@ fn compare_and_report_help_is_complete() {
       assay compare quickstart --metric cpu_us_per_op   one metric in every step, with its verdicts
       assay compare docs-1k docs-4k --rum               reads, writes, space and cache, size by size
       assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
+      assay compare ibench-small-server --lines ibench  a line per variant and step, relative first
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
       assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 

@@ -31,7 +31,7 @@ fn quickstart_plan_is_as_expected() {
     let plan = quickstart(&["--rows", "1k", "--duration", "1s"]);
     let plan: Vec<_> = plan.lines().filter(|line| !line.starts_with("note ")).collect();
     assert_snapshot!(plan.join("\n"), @"
-    quickstart: Which embedded engine, on this machine?
+    quickstart (size minutes): Which embedded engine, on this machine?
     rows      1000 of 20 + 400 bytes, 410 KiB in all, values compressible to 0.5
     cost      about 1m50s of machine time; up to 1.20 MiB of disk at a time
     margin    2.00 %: smaller differences do not matter
@@ -73,6 +73,7 @@ fn quickstart_plan_is_as_expected() {
         22  rocksdb-11.8.c1.r3
         23  fjall.c1.r3
         24  rocksdb-9.10.c1.r3
+    --size night: about 22m28s of machine time, up to 1.20 MiB of disk at a time
     ");
 }
 
@@ -305,7 +306,7 @@ fn every_size_of_a_shipped_experiment_can_be_planned() {
     workspace.write("mine.toml", text.replace("wiredtiger@system", "lmdb"));
     let output = workspace.assay(&["plan", "mine.toml", "--memory", "1GiB"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    assert_eq!(output.out.matches("--size ").count(), 8, "{}", output.out);
+    assert_eq!(output.out.matches("--size ").count(), 9, "{}", output.out);
 }
 
 #[test]

@@ -1,0 +1,54 @@
+//! The reports to choose from.
+
+use super::report::Report;
+use super::{ibench, iostat, rocksdb};
+
+/// A public report whose columns are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lines {
+    /// The one-line summaries of insert benchmark reports.
+    Ibench,
+    /// The summaries of RocksDB's benchmark.sh.
+    Rocksdb,
+    /// The averages of iostat, from the block layer's counters.
+    Iostat,
+}
+
+impl Lines {
+    /// Every report.
+    pub const ALL: [Self; 3] = [Self::Ibench, Self::Rocksdb, Self::Iostat];
+
+    /// Returns the name as typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ibench => "ibench",
+            Self::Rocksdb => "rocksdb",
+            Self::Iostat => "iostat",
+        }
+    }
+
+    /// Returns its columns.
+    pub(super) fn report(self) -> &'static Report {
+        match self {
+            Self::Ibench => &ibench::REPORT,
+            Self::Rocksdb => &rocksdb::REPORT,
+            Self::Iostat => &iostat::REPORT,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_value_or_is_left_open_by_name() {
+        for lines in Lines::ALL {
+            let report = lines.report();
+            let mut names: Vec<_> = report.columns.iter().map(|(name, ..)| *name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), report.columns.len(), "{}", lines.name());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The lines in every format.
+
+use super::choice::Lines;
+use super::data::{as_csv, as_lines};
+use super::means::{Means, means};
+use super::report::{Better, Report};
+use super::tables::{absolute, relative};
+
+use crate::document::{Document, Part, json};
+use crate::format::{Format, Style};
+use crate::input::Compared;
+use crate::trust::headline;
+
+/// Note on the tables.
+const MEANS: &str = "Means of the runs that count; relative: value / base, 0 / 0 is 1.00; coloured below 0.95 \
+                     and above 1.05. A ratio here is no verdict: assay compare without --lines \
+                     has intervals.";
+
+/// Returns the lines of every step in `format`, of a host with so many CPUs.
+///
+/// CSV and JSON have the means alone.
+pub fn render_lines(
+    compared: &Compared<'_>,
+    (lines, cpus): (Lines, u32),
+    format: Format,
+    style: Style,
+) -> String {
+    let report = lines.report();
+    let steps = compared.comparison.steps.iter();
+    let means: Vec<Means<'_>> = steps.map(|step| means(compared, step, report, cpus)).collect();
+    match format {
+        Format::Text | Format::Markdown => document(compared, report, &means).render(format, style),
+        Format::Csv => as_csv(report, &as_lines(compared, report, &means)),
+        Format::Json => json(&as_lines(compared, report, &means)),
+    }
+}
+
+/// Returns the relative tables, then those of the values.
+fn document(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Document {
+    let comparison = compared.comparison;
+    let mut document = Document::default();
+    document.add([
+        Part::Strong(headline(compared)),
+        Part::Heading(1, compared.meta.title.clone()),
+        Part::Text(compared.meta.host.clone()),
+        Part::Text(compared.meta.durability.clone()),
+    ]);
+    let shown = || means.iter().filter(|one| !one.rows.is_empty());
+    if comparison.variants.len() > 1 {
+        document.add([Part::Heading(2, format!("Relative to {}", comparison.base))]);
+        document.add(shown().map(|one| Part::Table(relative(one, compared, report))));
+    }
+    document.add([Part::Heading(2, "Means".to_owned())]);
+    document.add(shown().map(|one| Part::Table(absolute(one, compared, report))));
+    let meaning = |(name, meaning, _): &(&str, &str, Better)| format!("{name}: {meaning}");
+    let meanings: Vec<String> = report.columns.iter().map(meaning).collect();
+    document.add([Part::Note(meanings.join("   ")), Part::Note(MEANS.to_owned())]);
+    document
+}

@@ -1,0 +1,31 @@
+//! The columns of a report, and what they are computed from.
+
+use model::StepRecord;
+use model::metric::Readings;
+
+/// Which way a column is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Better {
+    Higher,
+    Lower,
+    Neither,
+}
+
+/// The columns of a report.
+pub(super) struct Report {
+    /// Name, meaning and better direction, in order.
+    pub(super) columns: &'static [(&'static str, &'static str, Better)],
+    /// Value of a column in one step of one run; `None` when it is not known.
+    pub(super) value: fn(&Measured<'_>, &str) -> Option<f64>,
+    /// A value as the report writes it.
+    pub(super) text: fn(&str, f64) -> String,
+}
+
+/// One step of one run.
+pub(super) struct Measured<'a> {
+    /// CPUs of the host.
+    pub(super) cpus: u32,
+    pub(super) step: &'a StepRecord,
+    /// Derived metrics.
+    pub(super) metrics: Readings,
+}
