@@ -418,28 +418,6 @@ fn engine_help_is_complete() {
 }
 
 #[test]
-fn completions_help_is_complete() {
-    assert_snapshot!(help(&["completions"]), @"
-    Print the completions of a shell
-
-    Usage: assay completions [OPTIONS] <SHELL>
-
-    Arguments:
-      <SHELL>  Shell to complete for [possible values: bash, elvish, fish, powershell, zsh]
-
-    Options:
-      -h, --help  Print help
-
-    Directories:
-          --results <DIR>    Directory of the archive [default: results]
-          --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
-          --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
-
-    Example: assay completions bash > ~/.local/share/bash-completion/completions/assay
-    ");
-}
-
-#[test]
 fn completions_are_generated_for_each_shell() {
     let workspace = Workspace::new();
     for (shell, sign) in
