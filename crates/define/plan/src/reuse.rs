@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::setting::parse_whole;
-use model::{Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, StepRole, Variant};
+use model::{
+    Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, Step, StepRole, Variant,
+};
 use toml::Spanned;
 
 use crate::catalog::Catalog;
@@ -97,20 +99,29 @@ impl Resolver<'_> {
 
     /// Returns which runs share a load when the file does not decide.
     ///
-    /// All of a variant, if the other steps only read and a load takes long.
+    /// All of a variant, if the other steps only read, a load takes long, and it is not measured:
+    /// neither the question nor a published finding is about a loading step.
     fn usual_reuse(&self, experiment: &Experiment) -> LoadReuse {
         let loading = experiment.loading_steps();
         let only_reads = experiment.steps[loading..].iter().all(|step| {
             let role = step.role(experiment.application.as_ref());
             matches!(role, StepRole::Read | StepRole::Maintain)
         });
+        let is_measured = |step: &Step| {
+            let mut findings = experiment.published.iter().flat_map(|one| &one.findings);
+            experiment.measure.contains(&step.name) || findings.any(|one| one.is_about(step))
+        };
+        let is_in_question = experiment.steps[..loading].iter().any(is_measured);
         let is_ours = experiment.variants.iter().all(|variant| variant.dsn.is_none());
         let clients = experiment.clients.iter().copied().max().unwrap_or(1);
         let is_long = |variant: &Variant| {
             Cost::of(variant, self.catalog).load_time(experiment, clients) > LONG_LOAD
         };
-        let is_shared =
-            loading > 0 && only_reads && is_ours && experiment.variants.iter().any(is_long);
+        let is_shared = loading > 0
+            && only_reads
+            && !is_in_question
+            && is_ours
+            && experiment.variants.iter().any(is_long);
         if is_shared { LoadReuse::PerVariant } else { LoadReuse::Fresh }
     }
 }

@@ -32,6 +32,7 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
     "innodb-c8r16"
     "innodb-mariadb-unbuffered"
     "innodb-mariadb"
+    "innodb-cy8"
     "innodb-no-log-writers"
     "innodb"
     "myrocks-mariadb"
