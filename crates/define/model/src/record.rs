@@ -26,6 +26,7 @@ use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
 
+pub use crate::connections::HoldsRecord;
 pub use crate::failure::{FailureClass, FailureCounts};
 pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
@@ -173,6 +174,9 @@ pub struct StepRecord {
     pub before: EngineState,
     /// The engine's state at the end of the measured span.
     pub after: EngineState,
+    /// Transactions that its sessions held open; absent where none was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<HoldsRecord>,
     /// How the settle went, for steps that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<SettleRecord>,

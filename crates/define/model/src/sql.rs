@@ -6,8 +6,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+pub use crate::connections::{CALLS_APART_MAX, Connections, Hold};
 use crate::names::names;
 use crate::number::whole;
+pub use crate::protocol::Protocol;
 pub use crate::statement::{Piece, StatementOwner};
 use crate::step::{OpUnit, Step, StepRole};
 
@@ -110,6 +112,9 @@ pub struct Procedure {
     pub is_transaction: bool,
     /// The statements, in order.
     pub statements: PerDialect<Vec<Statement>>,
+    /// Those for tables of `MyRocks`; empty where they are `MySQL`'s.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub myrocks: Vec<Statement>,
     /// Values drawn once per call.
     pub arguments: Vec<Draw>,
     /// Values drawn for each row of [`Part::Rows`].
@@ -118,6 +123,9 @@ pub struct Procedure {
     pub rows: u32,
     /// Rows that one call should return on average; `None` when that varies.
     pub rows_expected: Option<f64>,
+    /// How its statements are sent, unless the variant states it.
+    #[serde(default)]
+    pub protocol: PerDialect<Option<Protocol>>,
 }
 
 /// A statement with its placeholders.
@@ -158,9 +166,9 @@ impl Application {
         self.steps.iter().find(|step| step.name == name)
     }
 
-    /// Returns the procedures that a step's clients and background writers call.
+    /// Returns the procedures that a step's sessions call.
     ///
-    /// Those called by both, or several times, are repeated.
+    /// Those called by several, or several times, are repeated.
     pub fn called(&self, step: &TrafficSpec) -> impl Iterator<Item = &Procedure> {
         step.positions().filter_map(|position| self.procedure(position))
     }
@@ -177,7 +185,8 @@ impl Application {
                 Copies::Fixed(count) => u64::from(count),
             })
         };
-        Some(procedures.iter().filter_map(copies).sum())
+        let first = step.first.len() as u64;
+        Some(first + procedures.iter().filter_map(copies).sum::<u64>())
     }
 
     /// Returns the mean rows per call of `call_mix`, always above 0.
@@ -223,6 +232,14 @@ impl Application {
         let each = wanted / f64::from(clients.max(1));
         let turns = (each / (self.rows_per_call(call_mix) * turn)).ceil();
         Some(whole(turns * turn) * u64::from(clients.max(1)))
+    }
+
+    /// Puts the statements for `MyRocks` in the place of `MySQL`'s.
+    pub fn use_myrocks(&mut self) {
+        let own = |procedure: &&mut Procedure| !procedure.myrocks.is_empty();
+        for procedure in self.procedures.iter_mut().filter(own) {
+            procedure.statements.mysql = std::mem::take(&mut procedure.myrocks);
+        }
     }
 
     /// Returns the procedure at a position.
@@ -298,8 +315,17 @@ pub struct TrafficSpec {
     pub role: StepRole,
     /// Call mix of the clients; `None` for a step without calls.
     pub clients: Option<CallMix>,
+    /// Procedures called before those of a [`CallMix::Once`], on the first copy of their tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<u16>,
+    /// Connections of each client.
+    #[serde(default, skip_serializing_if = "Connections::is_one")]
+    pub connections: Connections,
     /// Each client's background writer.
     pub background: Option<Background>,
+    /// The transaction that a session of each client holds open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Hold>,
     /// Rows after which it ends; `None` when it ends by duration.
     pub rows: Option<RowCount>,
     /// What counts as one operation when costs are divided.
@@ -309,11 +335,13 @@ pub struct TrafficSpec {
 }
 
 impl TrafficSpec {
-    /// Returns the positions of the procedures that clients and background writers call.
+    /// Returns the positions of the procedures that all sessions of the step call.
     pub fn positions(&self) -> impl Iterator<Item = u16> + use<> {
         let background = self.background.as_ref().map(|background| &background.call_mix);
         let mixes: Vec<_> = self.clients.iter().chain(background).cloned().collect();
-        mixes.into_iter().flat_map(|mix| mix.positions())
+        let others = self.hold.map(|hold| hold.procedure);
+        let first = self.first.clone().into_iter();
+        first.chain(mixes.into_iter().flat_map(|mix| mix.positions())).chain(others)
     }
 }
 
@@ -358,7 +386,7 @@ impl CallMix {
     }
 }
 
-/// Background writers: one per client, on the same table.
+/// Background writers: one per client and connection, on the same table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// Its call mix.
@@ -366,6 +394,9 @@ pub struct Background {
     pub call_mix: CallMix,
     /// Rows per second for each client, inserted and deleted alike; evenly paced.
     pub rows_per_s: f64,
+    /// Connections of each client's writers.
+    #[serde(default, skip_serializing_if = "Connections::is_one")]
+    pub connections: Connections,
 }
 
 /// Id range of a table: `first` inclusive, `next` exclusive.
@@ -440,10 +471,12 @@ mod tests {
             table: 0,
             is_transaction: false,
             statements: PerDialect::default(),
+            myrocks: Vec::new(),
             arguments: vec![Draw::FirstId],
             row: vec![Draw::Id, Draw::Id],
             rows: 2,
             rows_expected: None,
+            protocol: PerDialect::default(),
         };
         let text: String = statement
             .pieces(&procedure)
@@ -465,10 +498,12 @@ mod tests {
             table: 0,
             is_transaction: false,
             statements: PerDialect::default(),
+            myrocks: Vec::new(),
             arguments: Vec::new(),
             row: Vec::new(),
             rows,
             rows_expected,
+            protocol: PerDialect::default(),
         };
         let application = Application {
             name: String::new(),
@@ -489,7 +524,10 @@ mod tests {
                 about: String::new(),
                 role: StepRole::Write,
                 clients: Some(call_mix),
+                first: Vec::new(),
+                connections: Connections::One,
                 background: None,
+                hold: None,
                 rows: Some(RowCount { share, fixed }),
                 unit: OpUnit::Row,
                 settles: false,
@@ -519,17 +557,22 @@ mod tests {
             table,
             is_transaction: false,
             statements: PerDialect::default(),
+            myrocks: Vec::new(),
             arguments: Vec::new(),
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
+            protocol: PerDialect::default(),
         };
         let step = |clients| TrafficSpec {
             name: "l.x".to_owned(),
             about: String::new(),
             role: StepRole::Write,
             clients: Some(clients),
+            first: Vec::new(),
+            connections: Connections::One,
             background: None,
+            hold: None,
             rows: None,
             unit: OpUnit::Operation,
             settles: false,

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use engine::{ApplicationSetup, Rows};
 use model::sql::{
-    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Statement, TrafficSpec,
-};
+    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Statement, TrafficSpec, Connections};
 use model::sql::{Part, Table};
 use model::{
     Application, Argument, Bounds, Call, DataShape, Load, Op, OpKind, OpUnit, Rate, Step, StepRole,
@@ -45,6 +44,8 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
         row: Vec::new(),
         rows: 0,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
     }
 }
 
@@ -63,6 +64,9 @@ fn traffic_spec(name: &str, clients: CallMix) -> TrafficSpec {
         rows: None,
         unit: OpUnit::Row,
         settles: false,
+        first: Vec::new(),
+        connections: Connections::One,
+        hold: None,
     }
 }
 
@@ -103,7 +107,7 @@ fn toy() -> Application {
         ..procedure("fixed", OpKind::Put, "UPDATE")
     };
     let background =
-        Background { call_mix: CallMix::InTurn(vec![INSERT, DELETE]), rows_per_s: 300.0 };
+        Background { call_mix: CallMix::InTurn(vec![INSERT, DELETE]), rows_per_s: 300.0, connections: Connections::One };
     Application {
         name: "toy".to_owned(),
         about: "a toy".to_owned(),

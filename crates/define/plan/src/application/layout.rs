@@ -1,6 +1,6 @@
 //! Assigns each value of a procedure its argument position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::sql::Draw;
@@ -34,8 +34,8 @@ impl Names<'_> {
         (texts, row): (&SqlTexts<'_>, Option<&SqlText<'_>>),
         values: &[Value<'_>],
     ) -> Result<Layout, PlanError> {
-        let uses = self.uses(texts, row, values)?;
         let mut layout = Layout::default();
+        let uses = self.uses(texts, row, values, &mut layout.unused)?;
         for value in values {
             let name = *value.name.get_ref();
             let Some(used) = uses.get(name) else { continue };
@@ -95,11 +95,17 @@ impl Names<'_> {
         texts: &SqlTexts<'_>,
         row: Option<&SqlText<'_>>,
         values: &[Value<'_>],
+        unused: &mut BTreeSet<String>,
     ) -> Result<BTreeMap<String, Usage>, PlanError> {
         let mut uses = BTreeMap::new();
-        let texts = texts.postgres.iter().enumerate().chain(texts.mysql.iter().enumerate());
+        let texts = texts.dialects().into_iter().flat_map(|texts| texts.iter().enumerate());
         let texts = texts.map(|(statement, text)| (statement, text, false));
         for (statement, text, in_row) in texts.chain(row.map(|row| (0, row, true))) {
+            if text.times == 0 {
+                let names = text.tokens.iter().filter_map(Token::value);
+                unused.extend(names.map(str::to_owned));
+                continue;
+            }
             let place = text.place.clone();
             let here = Usage { in_row, times: text.times, statement, place };
             self.record_uses(text, &here, values, &mut uses)?;

@@ -14,6 +14,7 @@ mod place;
 mod procedure;
 mod reach;
 mod read;
+mod session;
 mod statement;
 mod step;
 mod table;

@@ -1,6 +1,6 @@
 //! Statements with resolved placeholders: values, table names, expressions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
@@ -16,16 +16,40 @@ use crate::syntax::{Fields, Node};
 /// `COM_STMT_PREPARE` response, `num_params`.
 const VALUES_MAX: u16 = 65_535;
 
+/// Keys of SQL that differs by dialect.
+pub(super) const DIALECTS: [&str; 2] = ["postgres", "mysql"];
+/// The same for procedures: `MyRocks` may differ from `MySQL`'s other engines.
+pub(super) const DIALECTS_OF_PROCEDURE: [&str; 3] = ["postgres", "mysql", "myrocks"];
+
 /// One statement as written, its place, and its repetitions per call.
 #[derive(Debug, Clone)]
 pub(super) struct SqlText<'a> {
     pub(super) tokens: Vec<Token<'a>>,
     pub(super) place: Range<usize>,
+    /// 0 when its `when` does not hold.
     pub(super) times: u16,
 }
 
 /// The statements by dialect, in order; empty when unsupported.
-pub(super) type SqlTexts<'a> = PerDialect<Vec<SqlText<'a>>>;
+#[derive(Debug, Clone, Default)]
+pub(super) struct SqlTexts<'a> {
+    pub(super) postgres: Vec<SqlText<'a>>,
+    pub(super) mysql: Vec<SqlText<'a>>,
+    /// Empty where it is as `mysql`.
+    pub(super) myrocks: Vec<SqlText<'a>>,
+}
+
+impl<'a> SqlTexts<'a> {
+    /// Returns the statements of every dialect, and the rows in them.
+    pub(super) fn all<'t>(&'t self, row: Option<&'t SqlText<'a>>) -> Vec<&'t SqlText<'a>> {
+        self.dialects().into_iter().flatten().chain(row).collect()
+    }
+
+    /// Returns the statements of each dialect.
+    pub(super) const fn dialects(&self) -> [&Vec<SqlText<'a>>; 3] {
+        [&self.postgres, &self.mysql, &self.myrocks]
+    }
+}
 
 /// Positions of a value among those drawn.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +70,8 @@ pub(super) struct Layout {
     pub(super) slots: BTreeMap<String, Slot>,
     pub(super) once: Vec<Draw>,
     pub(super) row: Vec<Draw>,
+    /// Values of statements whose `when` does not hold.
+    pub(super) unused: BTreeSet<String>,
     /// Names of the tables that a statement may name, by position; and its own.
     pub(super) tables: Vec<String>,
     pub(super) own: Option<u16>,
@@ -66,39 +92,58 @@ pub(super) fn table_names(tables: &[Table]) -> Vec<String> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the statements as written, by dialect.
-    pub(super) fn sql_texts(&self, node: &'a Node<'a>) -> Result<SqlTexts<'a>, PlanError> {
+    /// Returns the statements as written, by the `dialects` that they may differ in.
+    pub(super) fn sql_texts(
+        &self,
+        node: &'a Node<'a>,
+        dialects: &[&str],
+    ) -> Result<SqlTexts<'a>, PlanError> {
         if !node.get_ref().is_table() {
             let both = self.listed(node)?;
-            return Ok(PerDialect { postgres: both.clone(), mysql: both });
+            return Ok(SqlTexts { postgres: both.clone(), mysql: both, ..SqlTexts::default() });
         }
-        let dialects = ["postgres", "mysql"];
-        let fields = Fields::of(self.source, node, "SQL that differs by dialect", &dialects)?;
-        let [postgres, mysql] = dialects.map(|dialect| fields.get(dialect));
+        let fields = Fields::of(self.source, node, "SQL that differs by dialect", dialects)?;
+        let [postgres, mysql, myrocks] = DIALECTS_OF_PROCEDURE.map(|dialect| fields.get(dialect));
         if postgres.is_none() && mysql.is_none() {
             return Err(self
                 .refuse(node.span(), "no dialect is given")
                 .remedy("write `sql.postgres`, `sql.mysql` or both"));
         }
         let of = |node: Option<&'a Node<'a>>| node.map_or(Ok(Vec::new()), |node| self.listed(node));
-        Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
+        Ok(SqlTexts { postgres: of(postgres)?, mysql: of(mysql)?, myrocks: of(myrocks)? })
     }
 
     fn listed(&self, node: &'a Node<'a>) -> Result<Vec<SqlText<'a>>, PlanError> {
-        match node.get_ref().as_array() {
-            None => Ok(vec![self.sql_text(node)?]),
+        let texts = match node.get_ref().as_array() {
+            None => vec![self.sql_text(node)?],
             Some(list) if list.is_empty() => {
-                Err(self.refuse(node.span(), "there is no statement in this list"))
+                return Err(self.refuse(node.span(), "there is no statement in this list"));
             }
-            Some(list) => list.iter().map(|node| self.sql_text(node)).collect(),
+            Some(list) => list.iter().map(|node| self.sql_text(node)).collect::<Result<_, _>>()?,
+        };
+        if texts.iter().all(|text| text.times == 0) {
+            return Err(self
+                .refuse(node.span(), "no `when` of these statements holds")
+                .remedy("give a statement for these values of the parameters too"));
         }
+        Ok(texts)
     }
 
     /// Returns one statement as written: a text, or a table with repetitions.
     pub(super) fn sql_text(&self, node: &'a Node<'a>) -> Result<SqlText<'a>, PlanError> {
         let (text, times) = if node.get_ref().is_table() {
-            let fields = Fields::of(self.source, node, "a statement", &["sql", "times"])?;
-            (fields.text("sql")?, self.number(fields.required("times")?, 1, "times")?)
+            let fields = Fields::of(self.source, node, "a statement", &["sql", "times", "when"])?;
+            let holds = fields.get("when").map_or(Ok(1), |when| self.signed(when))? != 0;
+            let times = match fields.get("times") {
+                Some(times) if holds => self.number(times, 1, "times")?,
+                None if fields.get("when").is_none() => {
+                    return Err(self
+                        .refuse(node.span(), "this statement has neither `times` nor `when`")
+                        .remedy("write the text alone, or give one of them"));
+                }
+                Some(_) | None => u16::from(holds),
+            };
+            (fields.text("sql")?, times)
         } else {
             (self.text(node)?, 1)
         };
@@ -109,12 +154,14 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the statements with placeholders resolved, each as often as it is executed.
+    ///
+    /// Those for `MyRocks` come apart.
     pub(super) fn statements(
         &self,
         texts: &SqlTexts<'_>,
         row: Option<&[Part]>,
         layout: &Layout,
-    ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
+    ) -> Result<(PerDialect<Vec<Statement>>, Vec<Statement>), PlanError> {
         let all = |texts: &[SqlText<'_>]| {
             let repeated =
                 texts.iter().flat_map(|text| (0..text.times).map(move |nth| (text, nth)));
@@ -122,7 +169,10 @@ impl<'a> Names<'a> {
                 .map(|(text, nth)| self.statement(text, row, layout, nth))
                 .collect::<Result<_, PlanError>>()
         };
-        Ok(PerDialect { postgres: all(&texts.postgres)?, mysql: all(&texts.mysql)? })
+        Ok((
+            PerDialect { postgres: all(&texts.postgres)?, mysql: all(&texts.mysql)? },
+            all(&texts.myrocks)?,
+        ))
     }
 
     /// Returns one statement; `repetition` is 0-based within a call.
@@ -134,6 +184,7 @@ impl<'a> Names<'a> {
         repetition: u16,
     ) -> Result<Statement, PlanError> {
         let refuse = |wrong: TokenError| self.error_at_text(text.place.clone(), wrong);
+        let variables = self.variables.of_repetition(repetition + 1);
         let mut parts = Vec::new();
         for token in &text.tokens {
             match *token {
@@ -148,7 +199,7 @@ impl<'a> Names<'a> {
                         ));
                     }
                 },
-                Token::Brace(sum) => parts.push(match self.variables.evaluate(sum) {
+                Token::Brace(sum) => parts.push(match variables.evaluate(sum) {
                     Ok(value) => Part::Text(value.to_string()),
                     Err(why) => {
                         layout.table(sum).ok_or_else(|| refuse(TokenError::new(sum, why)))?
@@ -197,11 +248,4 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
         }
     }
     joined
-}
-/// The statements of a procedure, and the rows in them.
-pub(super) fn all_texts<'t, 'a>(
-    texts: &'t SqlTexts<'a>,
-    row: Option<&'t SqlText<'a>>,
-) -> Vec<&'t SqlText<'a>> {
-    texts.postgres.iter().chain(&texts.mysql).chain(row).collect()
 }

@@ -69,7 +69,7 @@ needs = ["fill"]
 
 fn loaded(name: &str, text: &str, rows: u64) -> Result<Described, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-    read(&source, (&Source::default(), &Vec::new()), rows, &TestCatalog::default())
+    read(&source, (&Source::default(), &Vec::new()), (rows, 1), &TestCatalog::default())
 }
 
 /// Returns a statement with its placeholders in angle brackets; long lists are shortened.

@@ -1,9 +1,9 @@
 //! An open database: identity, variables, storage engine.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-use driver_sql::{Config, Connection as _, Database, PROTOCOL, SqlEngine};
+use driver_sql::{Config, Connection as _, Database, SqlEngine};
 use engine::{EngineError, Maintenance, OpenSpec};
 use model::{EngineState, Identity, Options};
 
@@ -16,9 +16,9 @@ use crate::{maintenance, state};
 /// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
 #[rustfmt::skip]
-const LOCATION_VARIABLES: [&str; 8] = [
+const LOCATION_VARIABLES: [&str; 9] = [
     "basedir", "character_sets_dir", "datadir", "gtid_binlog_pos", "hostname", "lc_messages_dir",
-    "plugin_dir", "server_uuid",
+    "plugin_dir", "port", "server_uuid",
 ];
 /// Variables that are facts of the build.
 #[rustfmt::skip]
@@ -34,7 +34,8 @@ pub(crate) fn open(
     spec: &OpenSpec,
     config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
-    let (connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
+    let (mut connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
+    let spec = &for_storage_engine(&mut connection, spec)?;
     let check = |connection: &mut Connection| {
         if is_foreign { check_foreign(spec, &variables(connection)?) } else { Ok(()) }
     };
@@ -45,6 +46,21 @@ pub(crate) fn open(
             storage_engine: storage_engine(connection, tables.first().map_or("", String::as_str))?,
         })
     })
+}
+
+/// Returns `spec` with the statements for `MyRocks`, where tables are of it by default.
+fn for_storage_engine(
+    connection: &mut Connection,
+    spec: &OpenSpec,
+) -> Result<OpenSpec, EngineError> {
+    let mut spec = spec.clone();
+    let default = connection.first("SELECT @@default_storage_engine")?;
+    if let Some(setup) = &mut spec.application
+        && default.is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"))
+    {
+        Arc::make_mut(&mut setup.application).use_myrocks();
+    }
+    Ok(spec)
 }
 
 impl Database for MysqlDatabase {
@@ -73,7 +89,7 @@ impl Database for MysqlDatabase {
             let is_there = place.as_ref().is_some_and(|place| value.contains(place.as_str()));
             !is_there && !LOCATION_VARIABLES.contains(&name.as_str())
         });
-        variables.insert(PROTOCOL.to_owned(), engine.config.protocol.name().to_owned());
+        variables.extend(engine.own_options().map(|(name, value)| (name.to_owned(), value)));
         Ok(variables.into_iter().collect())
     }
 

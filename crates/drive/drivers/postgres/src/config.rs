@@ -1,8 +1,9 @@
 //! Session settings, and the durability class of options.
 
-use driver_sql::{Config, Protocol, server_options};
+use driver_sql::{Config, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
+use model::sql::{Dialect, Protocol};
 use model::{Capabilities, Durability, Options};
 
 use crate::wire::Session;
@@ -28,7 +29,9 @@ pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Config<Sess
     if spec.options.get("synchronous_commit").is_none() {
         set("synchronous_commit", synchronous_commit(spec.settings.durability));
     }
-    if config.protocol == Protocol::Text {
+    let procedures = spec.application.iter().flat_map(|setup| &setup.application.procedures);
+    let mut of_procedures = procedures.map(|it| config.protocol_of(it, Dialect::Postgres));
+    if config.protocol == Some(Protocol::Text) || of_procedures.any(|it| it == Protocol::Text) {
         AS_TEXT.iter().for_each(|(name, value)| set(name, value));
     }
     if config.endpoint.is_foreign {
@@ -105,7 +108,7 @@ mod tests {
         let own = resolve(&spec(false, Durability::None, &options)).unwrap();
         assert_eq!(own.session.settings[0], ("synchronous_commit".to_owned(), "off".to_owned()));
         assert!(own.session.settings.iter().all(|(name, _)| name != "work_mem"));
-        assert_eq!(own.protocol, Protocol::Text);
+        assert_eq!(own.protocol, Some(Protocol::Text));
         let foreign = resolve(&spec(true, Durability::Os, &options[..1])).unwrap();
         let names: Vec<_> =
             foreign.session.settings.iter().map(|(name, value)| (&**name, &**value)).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use driver_sql::{Connection as _, PROTOCOL, Protocol};
+use driver_sql::Connection as _;
 use model::{Address, Endpoint, Identity, Options};
 
 use crate::config::NAME;
@@ -67,7 +67,7 @@ pub(crate) fn identity(
 /// Returns every setting in force, with its unit.
 pub(crate) fn settings(
     connection: &mut Connection,
-    protocol: Protocol,
+    own_options: [(&'static str, String); 2],
 ) -> Result<Options, Failure> {
     let sql = "SELECT name, current_setting(name, true) FROM pg_settings ORDER BY name";
     let pairs = connection.pairs(sql)?;
@@ -79,7 +79,7 @@ pub(crate) fn settings(
             (name, if is_secret { "***".to_owned() } else { value })
         })
         .collect();
-    options.set(PROTOCOL, protocol.name());
+    own_options.into_iter().for_each(|(name, value)| options.set(name, value));
     Ok(options)
 }
 

@@ -40,8 +40,7 @@ impl Database for PostgresDatabase {
     }
 
     fn effective_options(engine: &PostgresEngine) -> Result<Options, EngineError> {
-        let protocol = engine.config.protocol;
-        engine.with_control(|connection| describe::settings(connection, protocol))
+        engine.with_control(|connection| describe::settings(connection, engine.own_options()))
     }
 
     fn maintain(engine: &PostgresEngine, work: Maintenance) -> Result<bool, EngineError> {

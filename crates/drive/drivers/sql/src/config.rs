@@ -1,12 +1,14 @@
 //! Connection options: endpoint, protocol, Assay's own options.
 
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec, PIPELINING};
+use engine::{ApplicationSetup, EngineError, OpenSpec, PIPELINING};
 use model::capability::{
     APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
     PARTIAL_UPDATES,
 };
-use model::{Capabilities, Endpoint, OpKind, Options};
+use model::sql::{Dialect, Procedure, Protocol};
+use model::server::TRANSPORT;
+use model::{Capabilities, Endpoint, OpKind, Options, Transport};
 
 use crate::connection::{Connection, Reply};
 
@@ -15,41 +17,31 @@ pub const OWN_PREFIX: &str = "assay";
 /// Own option: how statements are sent.
 pub const PROTOCOL: &str = "assay.protocol";
 
-/// How statements are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// Parsed once per session, then executed with binary values.
-    Prepared,
-    /// As text with literal values, parsed and planned each time.
-    Text,
-}
-
-impl Protocol {
-    /// Returns the option's value.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Prepared => "prepared",
-            Self::Text => "text",
-        }
-    }
-
-    /// Parses how statements are sent.
-    ///
-    /// # Errors
-    /// [`EngineError::Refused`] for an unknown own option or value.
-    pub fn of(options: &Options) -> Result<Self, EngineError> {
-        let mut protocol = Self::Prepared;
-        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
-            if name != PROTOCOL {
-                return Err(EngineError::unknown(name, "unknown Assay option", &[PROTOCOL]));
+/// Returns how statements are sent, when the options state it.
+///
+/// # Errors
+/// [`EngineError::Refused`] for an unknown own option or value.
+pub fn protocol_of(options: &Options) -> Result<Option<Protocol>, EngineError> {
+    let mut protocol = None;
+    for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
+        match name {
+            PROTOCOL => {
+                let known: Result<Protocol, String> = value.parse();
+                protocol = Some(known.map_err(|_why| {
+                    refused(name, format!("`{value}` is neither prepared nor text"))
+                })?);
             }
-            protocol = [Self::Prepared, Self::Text]
-                .into_iter()
-                .find(|protocol| protocol.name() == value)
-                .ok_or_else(|| refused(name, format!("`{value}` is neither prepared nor text")))?;
+            TRANSPORT => {
+                let known: Result<Transport, String> = value.parse();
+                known.map_err(|_why| refused(name, format!("`{value}` is neither unix nor tcp")))?;
+            }
+            _ => {
+                let known = [PROTOCOL, TRANSPORT];
+                return Err(EngineError::unknown(name, "unknown Assay option", &known));
+            }
         }
-        Ok(protocol)
     }
+    Ok(protocol)
 }
 
 /// Iterates over the options without Assay's own.
@@ -82,8 +74,8 @@ pub fn capabilities<C: Connection>(compression: &'static str) -> Capabilities {
 pub struct Config<S> {
     /// Where it listens.
     pub endpoint: Endpoint,
-    /// How statements are sent.
-    pub protocol: Protocol,
+    /// How all statements are sent; `None` where each procedure may state it.
+    pub protocol: Option<Protocol>,
     /// Configuration of each session.
     pub session: S,
 }
@@ -92,13 +84,59 @@ impl<S> Config<S> {
     /// Resolves the endpoint and the protocol of `spec`.
     ///
     /// # Errors
-    /// Without an endpoint, or [`EngineError::Refused`] as [`Protocol::of`].
+    /// Without an endpoint, or [`EngineError::Refused`] as [`protocol_of`].
     pub fn resolve(engine: &str, spec: &OpenSpec, session: S) -> Result<Self, EngineError> {
-        let protocol = Protocol::of(&spec.options)?;
+        let protocol = protocol_of(&spec.options)?;
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
             EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
         })?;
+        if endpoint.is_foreign && spec.options.get(TRANSPORT).is_some() {
+            let reason = "the dsn states where this server listens: remove it";
+            return Err(refused(TRANSPORT, reason));
+        }
         Ok(Self { endpoint, protocol, session })
+    }
+
+    /// Returns Assay's own options in force.
+    pub fn own_options(
+        &self,
+        setup: Option<&ApplicationSetup>,
+        dialect: Dialect,
+    ) -> [(&'static str, String); 2] {
+        let transport = self.endpoint.address.transport().name().to_owned();
+        [(PROTOCOL, self.protocol_text(setup, dialect)), (TRANSPORT, transport)]
+    }
+
+    /// Returns how statements outside of procedures are sent.
+    pub fn plain_protocol(&self) -> Protocol {
+        self.protocol.unwrap_or(Protocol::Prepared)
+    }
+
+    /// Returns how a procedure's statements are sent: as the variant states, or else it itself.
+    pub fn protocol_of(&self, procedure: &Procedure, dialect: Dialect) -> Protocol {
+        // Data definition runs once: there is nothing to prepare.
+        if procedure.kind == OpKind::Define {
+            return Protocol::Text;
+        }
+        let own = procedure.protocol.by(dialect);
+        self.protocol.or(*own).unwrap_or(Protocol::Prepared)
+    }
+
+    /// Returns how statements are sent, as a record states it.
+    ///
+    /// Procedures are named where they differ from the others.
+    fn protocol_text(&self, setup: Option<&ApplicationSetup>, dialect: Dialect) -> String {
+        let plain = self.plain_protocol();
+        let procedures = setup.into_iter().flat_map(|setup| &setup.application.procedures);
+        let differs = |procedure: &&Procedure| {
+            procedure.kind != OpKind::Define && self.protocol_of(procedure, dialect) != plain
+        };
+        let others: Vec<_> = procedures.filter(differs).map(|it| it.name.as_str()).collect();
+        match others.is_empty() {
+            true => plain.name().to_owned(),
+            // Without an option the plain one is prepared, and the others are text.
+            false => format!("{plain}; {}: {}", Protocol::Text, others.join(", ")),
+        }
     }
 
     /// Connects and logs in.

@@ -9,6 +9,7 @@ use model::{EngineState, Identity, Options};
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::{ErrorResponse, Failure};
+use crate::procedure::Known;
 use crate::tables;
 
 /// One kind of database: identity, state and maintenance.
@@ -90,6 +91,16 @@ impl<D: Database> SqlEngine<D> {
     /// When no server listens, or the login is rejected.
     pub fn connect(&self) -> Result<D::Connection, EngineError> {
         Ok(self.config.connect()?)
+    }
+
+    /// Returns how the server is used, and the application.
+    pub(crate) fn known(&self) -> Known<'_, D::Connection> {
+        (&self.config, self.setup.as_ref())
+    }
+
+    /// Returns Assay's own options in force.
+    pub fn own_options(&self) -> [(&'static str, String); 2] {
+        self.config.own_options(self.setup.as_ref(), D::Connection::SQL.dialect)
     }
 
     /// Runs a query on the control connection, reconnecting once after a loss.

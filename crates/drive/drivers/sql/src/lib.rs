@@ -27,7 +27,7 @@ mod tables;
 mod template;
 pub mod testing;
 
-pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, capabilities, server_options};
+pub use config::{Config, OWN_PREFIX, PROTOCOL, capabilities, protocol_of, server_options};
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
 pub use failure::{ErrorResponse, Failure};

@@ -179,6 +179,8 @@ mod tests {
             row: vec![Draw::Id],
             rows,
             rows_expected: None,
+            myrocks: Vec::new(),
+            protocol: PerDialect::default(),
         }
     }
 

@@ -14,6 +14,7 @@ mod barrier;
 mod client_slot;
 mod collector;
 mod coordinator;
+mod holder;
 mod pool;
 mod run;
 mod step;
@@ -22,5 +23,6 @@ mod thread_states;
 #[cfg(test)]
 mod tests;
 
+pub use holder::HolderRun;
 pub use run::run_step;
 pub use step::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};

@@ -6,6 +6,7 @@ use workload::Part;
 
 use super::client_slot::ClientSlot;
 use super::coordinator::{Coordinator, Span};
+use super::holder;
 use super::pool::ClientPool;
 use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
 use crate::client::{Drive, Role};
@@ -63,8 +64,15 @@ pub fn run_step<C: Clock>(
         for (group, role) in groups {
             started.start_group(scope, &call, group, role)?;
         }
+        let holders = holder::start(scope, (clock, pool, engine), &mut step.holders);
+        let holders = holders.map_err(|source| LoadError::Thread("a holder".to_owned(), source))?;
         let mut totals = Coordinator::begin(clock, pool, inbox, span, on_event)?.run();
         drop(stop_on_drop);
+        let (holds, failure) = holder::join(holders);
+        totals.holds = holds;
+        if let (Some(reason), StepEnd::Finished | StepEnd::Stopped) = (failure, &totals.end) {
+            totals.end = StepEnd::Failed { reason };
+        }
         for (index, handle) in started.handles.into_iter().enumerate() {
             let failure = handle.join().unwrap_or_else(|_| Some("panicked".to_owned()));
             if let (Some(failure), StepEnd::Finished | StepEnd::Stopped) = (failure, &totals.end) {

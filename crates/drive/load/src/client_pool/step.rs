@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use engine::Engine;
 use hdrhistogram::Histogram;
-use model::record::SpanningOp;
+use model::record::{HoldsRecord, SpanningOp};
 use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
 
+use super::holder::HolderRun;
 use crate::error::LoadError;
 use crate::stop::StopFlag;
 use crate::tally::{GroupTally, empty_histogram};
@@ -49,6 +50,8 @@ pub struct StepRun<'a> {
     pub clients: GroupRun,
     /// The background writers, which run until the measured clients have ended.
     pub writers: GroupRun,
+    /// The sessions that hold transactions open as long as the writers run.
+    pub holders: HolderRun,
     /// When the measured clients stop; a generator's end stops its client too.
     pub stop: StopRule,
     /// Time before the measured span; 0 for steps that end by count.
@@ -192,6 +195,8 @@ pub struct StepTotals {
     pub readings: Readings,
     /// How the arrivals were served; `None` in a closed loop.
     pub arrivals: Option<ArrivalTotals>,
+    /// What the holders held; `None` without any.
+    pub holds: Option<HoldsRecord>,
     /// How the step ended.
     pub end: StepEnd,
 }

@@ -73,6 +73,8 @@ mod tests {
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
+            myrocks: Vec::new(),
+            protocol: PerDialect::default(),
         };
         let id = Some("transactionid".to_owned());
         let table = Table {

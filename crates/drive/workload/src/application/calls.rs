@@ -8,6 +8,7 @@ use model::{Bounds, Call, Op, OpKind};
 
 use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
+use super::lockstep::Lockstep;
 use super::script::Script;
 use super::source::{Source, text_bytes};
 use super::tables::{Ids, Tables};
@@ -32,24 +33,37 @@ pub(crate) fn generators(
 ) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
     let step = request.step;
     let Some(traffic_spec) = tables.traffic_spec(&step.name) else { return Ok(Vec::new()) };
-    let background = traffic_spec.background.as_ref().map(|background| &background.call_mix);
-    let (call_mix, first_number) = match request.group {
-        Group::Clients => (traffic_spec.clients.as_ref(), 0),
-        Group::Writers => (background, u64::from(step.clients)),
+    let background = traffic_spec.background.as_ref();
+    let (call_mix, connections, first_number) = match request.group {
+        Group::Clients => (traffic_spec.clients.as_ref(), traffic_spec.connections, 0),
+        Group::Writers => (
+            background.map(|background| &background.call_mix),
+            background.map(|background| background.connections).unwrap_or_default(),
+            u64::from(step.clients),
+        ),
     };
     let Some(call_mix) = call_mix else { return Ok(Vec::new()) };
-    let groups = 1 + u64::from(traffic_spec.background.is_some());
-    let one = |client| {
+    let first = match request.group {
+        Group::Clients => &traffic_spec.first[..],
+        Group::Writers => &[],
+    };
+    let groups = 1 + u64::from(background.is_some());
+    let of_client = |client| {
         let member = Member {
             part: Part { client, clients: step.clients },
             stream: Stream::new(request.seed, &step.name, request.group, client),
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
-        Ok(Box::new(Calls::new(tables, call_mix, &member)?) as Box<dyn Generator>)
+        let calls = match connections.of(call_mix) {
+            1 => vec![Calls::new(tables, (first, call_mix), &member)?],
+            count => Calls::each_apart(tables, call_mix, &member, count)?,
+        };
+        Ok(calls.into_iter().map(|calls| Box::new(calls) as Box<dyn Generator>))
     };
-    let made: Result<_, String> = (0..step.clients).map(one).collect();
-    made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
+    let made: Result<Vec<_>, String> = (0..step.clients).map(of_client).collect();
+    let made = made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))?;
+    Ok(made.into_iter().flatten().collect())
 }
 
 /// Returns the calls of one procedure by a single client, to try it out.
@@ -57,15 +71,20 @@ pub(crate) fn generators(
 /// # Errors
 /// When a draw cannot be made.
 pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator>, WorkloadError> {
-    let member = Member {
-        part: Part { client: 0, clients: 1 },
-        stream: Stream::new(0, "sample", Group::Clients, 0),
-        number: 0,
-        numbers: 1,
-    };
-    let calls = Calls::new(tables, &CallMix::InTurn(vec![procedure]), &member);
-    let calls = calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))?;
-    Ok(Box::new(calls))
+    let stream = Stream::new(0, "sample", Group::Clients, 0);
+    let calls = single(tables, procedure, (Part { client: 0, clients: 1 }, stream));
+    calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))
+}
+
+/// Returns the calls of one procedure by the client that is `part` of its group.
+pub(super) fn single(
+    tables: &Tables,
+    procedure: u16,
+    (part, stream): (Part, Stream),
+) -> Result<Box<dyn Generator>, String> {
+    let (number, numbers) = (u64::from(part.client), u64::from(part.clients));
+    let member = Member { part, stream, number, numbers };
+    Ok(Box::new(Calls::new(tables, (&[], &CallMix::InTurn(vec![procedure])), &member)?))
 }
 
 /// One client of a group.
@@ -126,19 +145,42 @@ struct Calls {
     is_checked: bool,
     /// The call last returned: procedure and copy.
     last: Option<(usize, u32)>,
+    /// Its place among the connections of the client, where there are several.
+    lockstep: Option<Lockstep>,
 }
 
 impl Calls {
-    /// Returns the calls of one client with this mix.
-    fn new(tables: &Tables, call_mix: &CallMix, member: &Member) -> Result<Self, String> {
+    /// Returns the calls of one client for each of its `count` connections.
+    fn each_apart(
+        tables: &Tables,
+        call_mix: &CallMix,
+        member: &Member,
+        count: u32,
+    ) -> Result<Vec<Self>, String> {
+        let places = (0..).zip(Lockstep::places(count as usize));
+        let one = |(at, place)| {
+            let mut calls = Self::new(tables, (&[], call_mix), member)?;
+            calls.script = Script::Lane(at, u64::from(count));
+            calls.lockstep = Some(place);
+            Ok(calls)
+        };
+        places.map(one).collect()
+    }
+
+    /// Returns the calls of one client with this mix, after those `first` on the first copy.
+    fn new(
+        tables: &Tables,
+        (first, call_mix): (&[u16], &CallMix),
+        member: &Member,
+    ) -> Result<Self, String> {
         let script = match call_mix {
             CallMix::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
             CallMix::InTurn(turns) => Script::InTurn(turns.len() as u64),
-            CallMix::Once(turns) => once(tables, turns, member.part)?,
+            CallMix::Once(turns) => once(tables, (first, turns), member.part)?,
         };
         let mut procedures = Vec::new();
         let (mut arguments, mut bytes) = (0, 0);
-        for at in call_mix.positions() {
+        for at in first.iter().copied().chain(call_mix.positions()) {
             let procedure = procedure_of(tables, at)?;
             let rows = u64::from(procedure.rows);
             let room = |draws: &[Draw]| draws.iter().map(text_bytes).sum::<u64>();
@@ -164,6 +206,7 @@ impl Calls {
             numbers: member.numbers,
             step_index: tables.step_index(),
             last: None,
+            lockstep: None,
         })
     }
 
@@ -242,17 +285,23 @@ fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
 
 /// Returns each procedure once for each copy of its table that falls to a client.
 ///
-/// That is its own, and of copies beyond the clients every n-th of n clients.
-fn once(tables: &Tables, called: &[u16], part: Part) -> Result<Script, String> {
+/// That is its own, and of copies beyond the clients every n-th of n clients. Those `first` come
+/// before, on the first copy alone.
+fn once(
+    tables: &Tables,
+    (first, called): (&[u16], &[u16]),
+    part: Part,
+) -> Result<Script, String> {
     let mut copies_max = 0;
     for at in called {
         copies_max = copies_max.max(tables.setup().copies(procedure_of(tables, *at)?.table));
     }
-    let mut calls = Vec::new();
+    let is_first = part.client == 0;
+    let mut calls: Vec<_> = (0..first.len()).filter(|_| is_first).map(|at| (at, 0)).collect();
     for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
         for (position, at) in called.iter().enumerate() {
             if copy < tables.setup().copies(procedure_of(tables, *at)?.table) {
-                calls.push((position, copy));
+                calls.push((first.len() + position, copy));
             }
         }
     }
@@ -268,10 +317,13 @@ impl Generator for Calls {
             if let Some(ids) = ready.ids.get(copy as usize).filter(|_| ready.is_inserting) {
                 ids.inserted(ready.rows);
             }
+            self.lockstep.iter().for_each(Lockstep::advance);
         }
         let n = self.position.advance()?;
+        // Before an arrival is taken and the clock is read: the wait is in no operation's time.
+        self.lockstep.iter().for_each(Lockstep::wait);
         let call = self.script.call(self.choices, n);
-        let at = call.procedure;
+        let (at, n) = (call.procedure, call.n);
         let copy = call.copy.unwrap_or_else(|| match self.procedures[at].copy {
             CopyOf::Own(copy) => copy,
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
@@ -287,6 +339,10 @@ impl Generator for Calls {
             arguments: &self.buffer.arguments,
             bytes: &self.buffer.bytes,
         }))
+    }
+
+    fn end(&mut self) {
+        self.lockstep.iter().for_each(Lockstep::end);
     }
 
     fn unchecked(&self) -> u64 {

@@ -278,6 +278,7 @@ impl<'a> StepAccumulator<'a> {
             settle,
             malloc: ends.malloc,
             search: ends.search,
+            holds: ends.holds,
             ..StepRecord::new(ends.index, self.step.clone())
         };
         let (mut record, counted_anyway) =

@@ -6,6 +6,7 @@ use model::metric::Readings;
 use model::{Manifest, OpKind, RunRecord, StepRecord, metric};
 
 use super::failed::failed;
+use super::holds::holds;
 use super::kinds::kinds;
 use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
@@ -92,6 +93,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(run_pipelined_steps(measured.iter().copied()).map(Part::Text));
     document.add(kinds(&measured).into_iter().flatten());
     document.add(failed(&measured));
+    document.add(holds(&measured));
     document.add(time_profiles(run).into_iter().flatten());
     document.append(memory(run, data));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));

@@ -73,6 +73,8 @@ fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
         row: Vec::new(),
         rows: 0,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
     }
 }
 

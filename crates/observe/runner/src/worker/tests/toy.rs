@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::{ApplicationSetup, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use model::sql::{
-    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Table, TrafficSpec,
-};
+    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Table, TrafficSpec, Connections};
 use model::{
     Application, Argument, Bounds, Call, Capabilities, EngineState, Identity, Op, OpKind, OpUnit,
     Options, Outcome, StepRole, metric,
@@ -192,6 +191,8 @@ pub(crate) fn application() -> Application {
         row: Vec::new(),
         rows,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
     };
     let step = |name: &str, clients| TrafficSpec {
         name: name.to_owned(),
@@ -202,8 +203,11 @@ pub(crate) fn application() -> Application {
         rows: Some(RowCount { share: 1.0, fixed: 0 }),
         unit: OpUnit::Row,
         settles: false,
+        first: Vec::new(),
+        connections: Connections::One,
+        hold: None,
     };
-    let background = Background { call_mix: CallMix::InTurn(vec![0, 1]), rows_per_s: 500.0 };
+    let background = Background { call_mix: CallMix::InTurn(vec![0, 1]), rows_per_s: 500.0, connections: Connections::One };
     Application {
         name: "toy".to_owned(),
         about: "a toy".to_owned(),
