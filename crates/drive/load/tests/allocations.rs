@@ -10,7 +10,7 @@ use std::sync::Arc;
 use engine::null::NullDriver;
 use engine::{ApplicationSetup, Driver, EngineError, OpenSpec, Rows, Session, parts};
 use load::{GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
-use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec, Connections};
+use model::sql::{CallMix, Connections, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{
     Application, Bounds, DataShape, Load, Nanos, Op, OpKind, OpUnit, OpenLoad, Options, Outcome,
     Pace, Rate, Settings, Step, StepRole, StopRule,

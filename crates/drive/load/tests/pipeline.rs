@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session};
-use load::{GroupRun, HolderRun, LoadError, SteadyClock, StepEnd, StepRun, StepTotals, StopFlag, run_step};
+use load::{
+    GroupRun, HolderRun, LoadError, SteadyClock, StepEnd, StepRun, StepTotals, StopFlag, run_step,
+};
 use model::{
     EngineState, Identity, Load, Nanos, Op, OpKind, Options, Outcome, PIPELINE_MAX, StopRule,
 };

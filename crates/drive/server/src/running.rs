@@ -184,12 +184,21 @@ impl Running {
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
             ("server_program", program),
-            ("server_transport", self.site.transport.to_string()),
+            ("server_transport", self.transport()),
             ("server_user", self.user.name.clone()),
             ("server_version", self.version.clone()),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
         facts.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// Returns how clients connect, with the address of TCP.
+    fn transport(&self) -> String {
+        let Site { transport, port, .. } = &self.site;
+        match transport {
+            Transport::Unix => transport.to_string(),
+            Transport::Tcp => format!("{transport} {LOOPBACK}:{port}"),
+        }
     }
 
     /// Returns how it died; `None` while it runs. Does not wait.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{ApplicationSetup, Rows};
-use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec, Connections};
+use model::sql::{CallMix, Connections, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{Application, Bounds, Bytes, DataShape, Op, OpKind, OpUnit, Step, StepRole, StopRule};
 use workload::{Generator, Group, Presence, Request, Tables, generators};
 

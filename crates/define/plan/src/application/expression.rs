@@ -75,8 +75,7 @@ impl Variables {
                 true => variables.evaluate(text.get_ref()),
                 false => value_of(text.get_ref(), loaded),
             };
-            let value = value
-                .map_err(|why| PlanError::new(why).at(source, text.span(), "here"))?;
+            let value = value.map_err(|why| PlanError::new(why).at(source, text.span(), "here"))?;
             variables.known.push((name.clone(), value));
         }
         Ok(variables)

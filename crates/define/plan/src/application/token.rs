@@ -16,7 +16,7 @@ pub(super) enum Token<'a> {
 impl<'a> Token<'a> {
     /// Returns the name of a value.
     pub(super) const fn value(&self) -> Option<&'a str> {
-        if let Self::Value(name) = self { Some(name) } else { None }
+        if let Self::Value(name) = self { Some(*name) } else { None }
     }
 }
 

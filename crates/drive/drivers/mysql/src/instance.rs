@@ -35,7 +35,7 @@ pub(crate) fn open(
     config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
     let (mut connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
-    let spec = &for_storage_engine(&mut connection, spec)?;
+    let spec = &for_storage_engine(&mut connection, spec);
     let check = |connection: &mut Connection| {
         if is_foreign { check_foreign(spec, &variables(connection)?) } else { Ok(()) }
     };
@@ -49,18 +49,16 @@ pub(crate) fn open(
 }
 
 /// Returns `spec` with the statements for `MyRocks`, where tables are of it by default.
-fn for_storage_engine(
-    connection: &mut Connection,
-    spec: &OpenSpec,
-) -> Result<OpenSpec, EngineError> {
+fn for_storage_engine(connection: &mut Connection, spec: &OpenSpec) -> OpenSpec {
     let mut spec = spec.clone();
-    let default = connection.first("SELECT @@default_storage_engine")?;
+    // A compatible system may have no such variable.
+    let default = connection.first("SELECT @@default_storage_engine").ok().flatten();
     if let Some(setup) = &mut spec.application
         && default.is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"))
     {
         Arc::make_mut(&mut setup.application).use_myrocks();
     }
-    Ok(spec)
+    spec
 }
 
 impl Database for MysqlDatabase {

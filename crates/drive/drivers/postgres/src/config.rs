@@ -23,15 +23,17 @@ pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Config<Sess
     let is_uncompressed = spec.settings.compression.as_deref() == Some("none");
     let session = Session { settings: Vec::new(), is_uncompressed };
     let mut config = Config::resolve(NAME, spec, session)?;
+    let procedures = spec.application.iter().flat_map(|setup| &setup.application.procedures);
+    let mut protocols = procedures.map(|it| config.protocol_of(it, Dialect::Postgres));
+    let has_text = config.plain_protocol() == Protocol::Text
+        || protocols.any(|protocol| protocol == Protocol::Text);
     let mut set = |name: &str, value: &str| {
         config.session.settings.push((name.to_owned(), value.to_owned()));
     };
     if spec.options.get("synchronous_commit").is_none() {
         set("synchronous_commit", synchronous_commit(spec.settings.durability));
     }
-    let procedures = spec.application.iter().flat_map(|setup| &setup.application.procedures);
-    let mut of_procedures = procedures.map(|it| config.protocol_of(it, Dialect::Postgres));
-    if config.protocol == Some(Protocol::Text) || of_procedures.any(|it| it == Protocol::Text) {
+    if has_text {
         AS_TEXT.iter().for_each(|(name, value)| set(name, value));
     }
     if config.endpoint.is_foreign {

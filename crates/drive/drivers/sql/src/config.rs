@@ -6,8 +6,8 @@ use model::capability::{
     APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
     PARTIAL_UPDATES,
 };
-use model::sql::{Dialect, Procedure, Protocol};
 use model::server::TRANSPORT;
+use model::sql::{Dialect, Procedure, Protocol};
 use model::{Capabilities, Endpoint, OpKind, Options, Transport};
 
 use crate::connection::{Connection, Reply};
@@ -33,7 +33,8 @@ pub fn protocol_of(options: &Options) -> Result<Option<Protocol>, EngineError> {
             }
             TRANSPORT => {
                 let known: Result<Transport, String> = value.parse();
-                known.map_err(|_why| refused(name, format!("`{value}` is neither unix nor tcp")))?;
+                known
+                    .map_err(|_why| refused(name, format!("`{value}` is neither unix nor tcp")))?;
             }
             _ => {
                 let known = [PROTOCOL, TRANSPORT];

@@ -66,7 +66,7 @@ impl<C: Connection> Calls<C> {
         let Self { rendered, begin, commit, .. } = self;
         let rendered = match &mut rendered[index] {
             Some(rendered) => rendered,
-            none => none.insert(render((config, setup), call)?),
+            none => none.insert(render::<C>((config, setup), call)?),
         };
         let mut run = || {
             if rendered.is_transaction {

@@ -41,7 +41,9 @@ pub(super) fn start<'scope, 'env: 'scope, C: Clock>(
     let time = run.time;
     let one = |(number, generator): (usize, &'env mut Box<dyn Generator>)| {
         let holder = Holder { clock, pool, time };
-        spawn_scoped(scope, &format!("holder {number}"), move || holder.run(engine, &mut **generator))
+        spawn_scoped(scope, &format!("holder {number}"), move || {
+            holder.run(engine, &mut **generator)
+        })
     };
     run.generators.iter_mut().enumerate().map(one).collect()
 }
@@ -70,8 +72,7 @@ impl<C: Clock> Holder<'_, C> {
     /// Runs one session; its failure stops the step.
     fn run(&self, engine: &dyn Engine, generator: &mut dyn Generator) -> Held {
         let mut held = HoldsRecord::default();
-        let caught =
-            catch_unwind(AssertUnwindSafe(|| self.hold_all(engine, generator, &mut held)));
+        let caught = catch_unwind(AssertUnwindSafe(|| self.hold_all(engine, generator, &mut held)));
         let failure = match caught {
             Ok(done) => done.err().map(|error| error.to_string()),
             Err(payload) => Some(format!("panicked: {}", panic_message(&*payload))),

@@ -287,11 +287,7 @@ fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
 ///
 /// That is its own, and of copies beyond the clients every n-th of n clients. Those `first` come
 /// before, on the first copy alone.
-fn once(
-    tables: &Tables,
-    (first, called): (&[u16], &[u16]),
-    part: Part,
-) -> Result<Script, String> {
+fn once(tables: &Tables, (first, called): (&[u16], &[u16]), part: Part) -> Result<Script, String> {
     let mut copies_max = 0;
     for at in called {
         copies_max = copies_max.max(tables.setup().copies(procedure_of(tables, *at)?.table));

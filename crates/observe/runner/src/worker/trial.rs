@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use load::{Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step};
+use load::{
+    Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
+};
 use model::{Load, Nanos, Readings, Step, StopRule};
 use workload::{Group, Request};
 

@@ -187,7 +187,10 @@ mod tests {
             known.value(metric::WRITER_RATE_SHARE)
         };
         assert_eq!(share(Connections::One, 4), Some(1.0));
-        assert_eq!([share(Connections::Own, 4), share(Connections::Own, 8)], [Some(0.5), Some(1.0)]);
+        assert_eq!(
+            [share(Connections::Own, 4), share(Connections::Own, 8)],
+            [Some(0.5), Some(1.0)]
+        );
     }
 
     #[test]

@@ -40,7 +40,8 @@ mod tests {
         };
         assert_eq!(text(&step).trim(), "");
         let seconds = Nanos::from_secs;
-        let held = HoldsRecord { held: 3, failed: 1, time_ns: seconds(25), longest_ns: seconds(10) };
+        let held =
+            HoldsRecord { held: 3, failed: 1, time_ns: seconds(25), longest_ns: seconds(10) };
         step.holds = Some(held);
         let shown = text(&step);
         let expected = "qr100 3 for 25.0 s in all, the longest 10.0 s, 1 failed.";
