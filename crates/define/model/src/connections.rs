@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::names::names;
-use crate::sql::{Background, CallMix, TrafficSpec};
 use crate::units::Nanos;
 
 /// Connections that the procedures of a list have for each client.
@@ -28,14 +27,6 @@ impl Connections {
     /// Returns whether it is the default.
     pub fn is_one(&self) -> bool {
         *self == Self::One
-    }
-
-    /// Returns the connections that a client with this mix has.
-    pub fn of(self, call_mix: &CallMix) -> u32 {
-        match (self, call_mix) {
-            (Self::Own, CallMix::InTurn(list)) => u32::try_from(list.len()).unwrap_or(u32::MAX),
-            (Self::One | Self::Own, _) => 1,
-        }
     }
 }
 
@@ -75,14 +66,5 @@ impl HoldsRecord {
         self.failed += other.failed;
         self.time_ns = self.time_ns.after(other.time_ns);
         self.longest_ns = self.longest_ns.max(other.longest_ns);
-    }
-}
-
-impl TrafficSpec {
-    /// Returns the connections that each client has in this step, all kinds together.
-    pub fn connections_per_client(&self) -> u32 {
-        let clients = self.clients.as_ref().map_or(0, |mix| self.connections.of(mix));
-        let of = |it: &Background| it.connections.of(&it.call_mix);
-        clients + self.background.as_ref().map_or(0, of) + u32::from(self.hold.is_some())
     }
 }

@@ -11,6 +11,7 @@
 pub mod allocator;
 pub mod buckets;
 pub mod build;
+mod call;
 pub mod capability;
 mod connections;
 pub mod device;

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::call::{Argument, Bounds, Call};
 use crate::capability::OpKind;
 pub use crate::connections::{CALLS_APART_MAX, Connections, Hold};
 use crate::names::names;
@@ -335,6 +336,13 @@ pub struct TrafficSpec {
 }
 
 impl TrafficSpec {
+    /// Returns the connections that each client has in this step, all kinds together.
+    pub fn connections_per_client(&self) -> u32 {
+        let clients = self.clients.as_ref().map_or(0, |mix| mix.connections(self.connections));
+        let writers = self.background.as_ref().map_or(0, Background::connections_per_client);
+        clients + writers + u32::from(self.hold.is_some())
+    }
+
     /// Returns the positions of the procedures that all sessions of the step call.
     pub fn positions(&self) -> impl Iterator<Item = u16> + use<> {
         let background = self.background.as_ref().map(|background| &background.call_mix);
@@ -380,6 +388,14 @@ impl CallMix {
         self.weights().into_iter().map(|(position, _)| position)
     }
 
+    /// Returns the connections that a client with this mix has.
+    pub fn connections(&self, connections: Connections) -> u32 {
+        match (connections, self) {
+            (Connections::Own, Self::InTurn(list)) => u32::try_from(list.len()).unwrap_or(u32::MAX),
+            (Connections::One | Connections::Own, _) => 1,
+        }
+    }
+
     /// Returns whether each procedure is called once.
     pub const fn is_once(&self) -> bool {
         matches!(self, Self::Once(_))
@@ -399,54 +415,10 @@ pub struct Background {
     pub connections: Connections,
 }
 
-/// Id range of a table: `first` inclusive, `next` exclusive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bounds {
-    /// The smallest id; equal to `next` when the table is empty.
-    pub first: i64,
-    /// The largest id and one.
-    pub next: i64,
-}
-
-/// One value of a call; bytes lie in [`Call::bytes`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Argument {
-    /// An integer.
-    Integer(i64),
-    /// A real number.
-    Real(f64),
-    /// A moment: seconds since 1970, without a time zone.
-    Moment(i64),
-    /// Text: its place in [`Call::bytes`].
-    Text {
-        /// Where it begins.
-        start: u32,
-        /// Where it ends.
-        end: u32,
-    },
-}
-
-/// One call of a procedure, borrowed from its generator.
-#[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
-    /// Position in [`Application::procedures`].
-    pub procedure: u16,
-    /// The procedure's kind.
-    pub kind: OpKind,
-    /// Number of the table among its copies, from 0.
-    pub table: u32,
-    /// The values: those drawn once, then row after row.
-    pub arguments: &'a [Argument],
-    /// The bytes of texts.
-    pub bytes: &'a [u8],
-}
-
-impl Call<'_> {
-    /// Returns the bytes of a text argument; nothing of any other.
-    #[inline]
-    pub fn text(&self, argument: Argument) -> &[u8] {
-        let Argument::Text { start, end } = argument else { return &[] };
-        self.bytes.get(start as usize..end as usize).unwrap_or_default()
+impl Background {
+    /// Returns the connections that each client's writers have.
+    pub fn connections_per_client(&self) -> u32 {
+        self.call_mix.connections(self.connections)
     }
 }
 
@@ -589,14 +561,5 @@ mod tests {
         let calls = |call_mix| application.calls_once(&step(call_mix), 4);
         assert_eq!(calls(CallMix::Once(vec![0, 0, 1])), Some(11));
         assert_eq!(calls(CallMix::InTurn(vec![0])), None);
-    }
-
-    #[test]
-    fn the_text_of_an_argument_is_a_part_of_the_call_s_bytes() {
-        let call =
-            Call { procedure: 0, kind: OpKind::Get, table: 0, arguments: &[], bytes: b"abcdef" };
-        assert_eq!(call.text(Argument::Text { start: 1, end: 3 }), b"bc");
-        assert_eq!(call.text(Argument::Text { start: 5, end: 9 }), b"");
-        assert_eq!(call.text(Argument::Integer(1)), b"");
     }
 }

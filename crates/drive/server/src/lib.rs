@@ -5,9 +5,10 @@
 //! group of its own, and ends it.
 //!
 //! Invariants: a server listens on a unix socket below its [`Site`], by TCP at most at the loopback
-//! address, and requires its password; it runs as an account without rights, for root one of its own, and root writes nothing
-//! below a directory of that account; it dies with the process that started it; only processes that
-//! this crate has started are ever ended, and only directories that it has made are removed.
+//! address, and requires its password; it runs as an account without rights, for root one of its
+//! own, and root writes nothing below a directory of that account; it dies with the process that
+//! started it; only processes that this crate has started are ever ended, and only directories that
+//! it has made are removed.
 //!
 //! What the clients of all servers share is here too: [`write_and_take`] for pipelining.
 //!

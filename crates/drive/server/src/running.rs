@@ -325,7 +325,7 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
         socket: private_dir.socket(),
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),
-        // Where none is free, the server says so.
+        // Where none is free, the server reports it.
         port: port.unwrap_or(first),
         transport,
         password: Password(String::new()),

@@ -132,7 +132,7 @@ impl<'a> Names<'a> {
         Ok(procedure)
     }
 
-    /// Returns how a procedure's statements are sent, where it says so.
+    /// Returns how a procedure's statements are sent, where the file states it.
     fn protocol(&self, written: &Written<'a>) -> Result<PerDialect<Option<Protocol>>, PlanError> {
         let known = Protocol::ALL.map(|protocol| (protocol.name(), protocol));
         let of = |node: Option<&'a Node<'a>>| {

@@ -88,7 +88,7 @@ impl<C: Connection> Calls<C> {
 
     /// Calls a procedure in a transaction with a snapshot, which is left open.
     ///
-    /// `is_open` is whether one is, and tells whether one is left.
+    /// `is_open` is whether one is open, before and after.
     pub(crate) fn hold(
         &mut self,
         (connection, is_open): (&mut C, &mut bool),

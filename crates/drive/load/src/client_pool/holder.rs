@@ -9,6 +9,7 @@ use workload::Generator;
 
 use super::client_slot::panic_message;
 use super::pool::ClientPool;
+use super::step::HolderRun;
 use crate::client::Role;
 use crate::sync::{JoinHandle, spawn_scoped, thread};
 use crate::traits::Clock;
@@ -19,15 +20,6 @@ const REST_MAX: Nanos = Nanos::from_millis(100);
 ///
 /// Our choice: ten are a second, longer than a deadlock or a restart of one session.
 const FAILURES_IN_A_ROW_MAX: u32 = 10;
-
-/// The sessions of a step that hold transactions open.
-#[derive(Default)]
-pub struct HolderRun {
-    /// One generator of reads for each session.
-    pub generators: Vec<Box<dyn Generator>>,
-    /// How long each transaction is held.
-    pub time: Nanos,
-}
 
 /// The end of one session: what it held, and its failure.
 pub(super) type Held = (HoldsRecord, Option<String>);

@@ -23,6 +23,5 @@ mod thread_states;
 #[cfg(test)]
 mod tests;
 
-pub use holder::HolderRun;
 pub use run::run_step;
-pub use step::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};
+pub use step::{ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals};

@@ -9,7 +9,6 @@ use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
 
-use super::holder::HolderRun;
 use crate::error::LoadError;
 use crate::stop::StopFlag;
 use crate::tally::{GroupTally, empty_histogram};
@@ -40,6 +39,15 @@ impl GroupRun {
     pub const fn empty() -> Self {
         Self { generators: Vec::new(), load: Load::Closed, kinds: BTreeSet::new() }
     }
+}
+
+/// The sessions of a step that hold transactions open.
+#[derive(Default)]
+pub struct HolderRun {
+    /// One generator of reads for each session.
+    pub generators: Vec<Box<dyn Generator>>,
+    /// How long each transaction is held.
+    pub time: Nanos,
 }
 
 /// One step, ready to run.

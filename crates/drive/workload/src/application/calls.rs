@@ -55,7 +55,7 @@ pub(crate) fn generators(
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
-        let calls = match connections.of(call_mix) {
+        let calls = match call_mix.connections(connections) {
             1 => vec![Calls::new(tables, (first, call_mix), &member)?],
             count => Calls::each_apart(tables, call_mix, &member, count)?,
         };

@@ -33,14 +33,14 @@ impl Lockstep {
         (0..count).map(|own| Self { shared: Arc::clone(&shared), own }).collect()
     }
 
-    /// Waits until the next call is less than [`CALLS_APART_MAX`] calls ahead of every other.
+    /// Waits until less than [`CALLS_APART_MAX`] calls more are done than on every other.
     pub(super) fn wait(&self) {
         let mut done = self.shared.lock();
         let own = done[self.own].unwrap_or_default();
-        let is_ahead = |done: &mut Vec<Option<u64>>| {
+        let is_apart = |done: &mut Vec<Option<u64>>| {
             done.iter().flatten().any(|other| own >= other + CALLS_APART_MAX)
         };
-        while is_ahead(&mut done) {
+        while is_apart(&mut done) {
             done = self.shared.moved.wait(done).unwrap_or_else(PoisonError::into_inner);
         }
     }

@@ -100,7 +100,7 @@ pub fn with_writers(
 /// together.
 fn least_share(step: &StepRecord, application: &Application, target: f64) -> Option<f64> {
     let background = application.step(&step.step.name)?.background.as_ref()?;
-    let connections = background.connections.of(&background.call_mix);
+    let connections = background.connections_per_client();
     if connections < 2 {
         return None;
     }

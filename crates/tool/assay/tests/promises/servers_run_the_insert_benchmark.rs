@@ -150,7 +150,8 @@ engine = "mariadb@10.11"
 "assay.protocol" = "prepared"
 "#;
 
-/// Goal: parameters of tables, indexes and partitions, transactions held open and TCP work together on three servers.
+/// Goal: parameters of tables, indexes and partitions, transactions held open and TCP work together
+/// on three servers.
 #[test]
 fn one_shared_table_is_partitioned_and_read_in_held_transactions() {
     if let Some(reason) = unavailable() {
