@@ -64,7 +64,7 @@ impl Lockstep {
 mod tests {
     use super::*;
 
-    /// Goal: neither connection gets further ahead than allowed, and none waits for one that has
+    /// Goal: the connections are no further apart than allowed, and none waits for one that has
     /// ended. Method: one does 1,000 calls alone once the other ends after 100.
     #[test]
     fn connections_stay_close_until_one_ends() {

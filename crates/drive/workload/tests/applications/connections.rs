@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use engine::ApplicationSetup;
 use model::sql::{Connections, Hold};
-use model::{Bounds, Nanos};
+use model::{Argument, Bounds, Nanos};
 use workload::{Generator, Group, Presence, Request, Tables};
 
-use super::{DATA, INDEX, INSERT, RANGE, next, of, step, tables, tables_of, take, toy};
+use super::{DATA, INDEX, INSERT, OwnedCall, RANGE, next, of, step, tables, tables_of, take, toy};
 
 #[test]
 fn connections_of_their_own_make_the_calls_of_one_in_turn() {
@@ -85,4 +85,19 @@ fn holders_are_one_for_each_client_with_a_hold() {
     assert!(calls.iter().all(|call| call.procedure == RANGE));
     assert_eq!([calls[0].table, calls[1].table], [0, 1]);
     assert!(holders(&tables(2, 1, 1)).0.is_empty());
+}
+
+#[test]
+fn writers_are_one_for_each_client_and_draw_numbers_of_their_own() {
+    let tables = tables(2, 1, 1_000);
+    let mut writers = of(&step("query", 2), &tables, 9, Group::Writers);
+    assert_eq!(writers.len(), 2);
+    let calls: Vec<_> = writers.iter_mut().map(|writer| take(writer, 3)).collect();
+    assert_eq!((calls[0][0].table, calls[1][0].table), (0, 1));
+    let numbers =
+        |call: &OwnedCall| -> Vec<_> { call.arguments[1..].chunks(5).map(|row| row[4]).collect() };
+    // Two clients go before: of the call's four numbers these are the third and the fourth.
+    assert_eq!(numbers(&calls[0][0]), [6, 7, 8].map(Argument::Integer));
+    assert_eq!(numbers(&calls[1][0]), [9, 10, 11].map(Argument::Integer));
+    assert!(of(&step("load", 2), &tables, 9, Group::Writers).is_empty());
 }

@@ -323,21 +323,6 @@ fn shared_tables_are_drawn_evenly_and_no_two_calls_draw_one_number() {
 }
 
 #[test]
-fn writers_are_one_for_each_client_and_draw_numbers_of_their_own() {
-    let tables = tables(2, 1, 1_000);
-    let mut writers = of(&step("query", 2), &tables, 9, Group::Writers);
-    assert_eq!(writers.len(), 2);
-    let calls: Vec<_> = writers.iter_mut().map(|writer| take(writer, 3)).collect();
-    assert_eq!((calls[0][0].table, calls[1][0].table), (0, 1));
-    let numbers =
-        |call: &OwnedCall| -> Vec<_> { call.arguments[1..].chunks(5).map(|row| row[4]).collect() };
-    // Two clients go before: of the call's four numbers these are the third and the fourth.
-    assert_eq!(numbers(&calls[0][0]), [6, 7, 8].map(Argument::Integer));
-    assert_eq!(numbers(&calls[1][0]), [9, 10, 11].map(Argument::Integer));
-    assert!(of(&step("load", 2), &tables, 9, Group::Writers).is_empty());
-}
-
-#[test]
 fn too_many_rows_are_a_wrong_answer_and_too_few_are_not() {
     let tables = tables(1, 1, 1_000);
     let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
