@@ -291,9 +291,14 @@ fn next_to_calls(step_spec: &TrafficSpec) -> String {
 fn by_rows(step_spec: &TrafficSpec, loaded: u64) -> String {
     match (&step_spec.clients, step_spec.rows) {
         (Some(CallMix::Once(procedures)), _) => {
-            let calls = procedures.len();
-            let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
-            format!("{calls} for each table")
+            let calls = |calls: usize| {
+                if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") }
+            };
+            let first = match step_spec.first.len() {
+                0 => String::new(),
+                first => format!("{} and ", calls(first)),
+            };
+            format!("{first}{} for each table", calls(procedures.len()))
         }
         (_, Some(rows)) => format!("{} rows", rows.of(loaded)),
         (_, None) => "operations".to_owned(),
