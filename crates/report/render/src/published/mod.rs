@@ -6,11 +6,13 @@ mod csv;
 mod document;
 mod outcome;
 mod publication;
+mod reproduced;
 mod sentence;
 mod unmeasured;
 
 pub(crate) use csv::lines;
 pub use document::render_published;
+pub use reproduced::render_reproduced;
 pub(crate) use document::{TITLE, document};
 pub(crate) use publication::{Publication, publications};
 pub use unmeasured::unmeasured;
