@@ -58,7 +58,7 @@ pub fn render_reproduced(all: &[Compared<'_>]) -> String {
     let mut document = Document::default();
     document.add([Part::Heading(1, "Published findings, tested here".to_owned())]);
     let counts = format!(
-        "{} tested, {decided} decided, of {} with runs.",
+        "{}, {decided} of them decided, of {} with runs.",
         many(rows, "finding"),
         many(all.len(), "experiment")
     );

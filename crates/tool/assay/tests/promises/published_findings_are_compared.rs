@@ -153,7 +153,7 @@ fn findings_of_experiments_are_written_to_one_page() {
     let page = fs::read_to_string(RUN.path("page.md")).expect("the page");
     let rows = page.lines().filter(|line| line.starts_with("| held "));
     assert_eq!(rows.count(), 3, "{page}");
-    assert!(page.contains("3 findings tested, "), "{page}");
+    assert!(page.contains("3 findings, "), "{page}");
     assert!(page.contains("- 1: Example, 2026, A planted truth"), "{page}");
     let workspace = Workspace::with_pair("memory", &[]);
     let output = workspace.assay(&["report", "pair", "--reproduced", "page.md"]);
