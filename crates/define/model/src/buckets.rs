@@ -25,8 +25,8 @@ pub const BUCKET_BOUNDS: [Nanos; BUCKETS - 1] = [
 
 /// The same for embedded engines, most of whose operations take less than 256 us.
 ///
-/// Our choice: 1, 2 and 5 of each decade below 100 us. A published share is of responses within 10 us
-/// [Callaghan 2022-07-20].
+/// Our choice: 1, 2 and 5 of each decade below 100 us. A published share is of responses within
+/// 10 us [Callaghan 2022-07-20].
 pub const FINE_BOUNDS: [Nanos; BUCKETS - 1] = [
     Nanos(1_000),
     Nanos(2_000),

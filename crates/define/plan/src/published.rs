@@ -441,7 +441,10 @@ FINDING
         let of_brief = sized("sizes = [\"brief\"]", "");
         let of_brief = of_brief.replacen("question", "size = \"brief\"\nquestion", 1);
         let at_night = Overrides { size: Some("night".to_owned()), ..Overrides::default() };
-        assert_eq!(super::tests::loaded(&of_brief, &at_night).unwrap()[0].findings[0].sizes, ["brief"]);
+        assert_eq!(
+            super::tests::loaded(&of_brief, &at_night).unwrap()[0].findings[0].sizes,
+            ["brief"]
+        );
         let own = sized(&elsewhere, "").replacen("question", "size = \"brief\"\nquestion", 1);
         assert_eq!(
             super::tests::loaded(&own, &Overrides::default()).unwrap()[0].findings[0].clients,

@@ -25,8 +25,8 @@ pub struct Checked {
 
 /// Returns findings grouped by severity below the label.
 ///
-/// Each has code, name, evidence and remedy; the first line lists every waiver. What follows from the
-/// size `minutes` alone is one line.
+/// Each has code, name, evidence and remedy; the first line lists every waiver. What follows from
+/// the size `minutes` alone is one line.
 pub fn render_findings(checked: &Checked, style: Style) -> String {
     let found = &checked.findings;
     let mut document = Document::from([vec![Part::Text(headline(checked))]]);

@@ -131,9 +131,8 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
     let mut tables = Vec::new();
     for bounds in [BUCKET_BOUNDS, FINE_BOUNDS] {
         for (operations, _) in GROUPS {
-            let is_own = |one: &&Histogram<'_>| {
-                one.operations == operations && one.bounds_ns == bounds
-            };
+            let is_own =
+                |one: &&Histogram<'_>| one.operations == operations && one.bounds_ns == bounds;
             let own: Vec<&Histogram<'_>> = all.iter().filter(is_own).collect();
             tables.extend((!own.is_empty()).then(|| table(compared, operations, &own)));
         }

@@ -12,7 +12,7 @@ mod unmeasured;
 
 pub(crate) use csv::lines;
 pub use document::render_published;
-pub use reproduced::render_reproduced;
 pub(crate) use document::{TITLE, document};
 pub(crate) use publication::{Publication, publications};
+pub use reproduced::render_reproduced;
 pub use unmeasured::unmeasured;

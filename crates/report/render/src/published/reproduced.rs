@@ -24,7 +24,15 @@ const DECIDED: [Reproduction; 5] = [
 pub fn render_reproduced(all: &[Compared<'_>]) -> String {
     let mut hosts: Vec<&str> = Vec::new();
     let headings = [
-        "<experiment", "<claim", "theirs", "ours", "<outcome", "<size", "host", "<label", "<source",
+        "<experiment",
+        "<claim",
+        "theirs",
+        "ours",
+        "<outcome",
+        "<size",
+        "host",
+        "<label",
+        "<source",
     ];
     let mut table = Table::new(headings);
     let mut sources: Vec<&str> = Vec::new();
@@ -69,7 +77,8 @@ pub fn render_reproduced(all: &[Compared<'_>]) -> String {
     ))]);
     document.add([Part::Table(table)]);
     for (title, entries) in [("Hosts", hosts), ("Sources", sources)] {
-        let numbered = (1..).zip(entries).map(|(number, text)| (number.to_string(), text.to_owned()));
+        let numbered =
+            (1..).zip(entries).map(|(number, text)| (number.to_string(), text.to_owned()));
         document.add([Part::Heading(2, title.to_owned()), Part::facts(numbered)]);
     }
     let open: Vec<String> = all.iter().filter_map(not_at_size).collect();

@@ -68,7 +68,10 @@ fn page_of_several_experiments_has_a_row_for_each_finding_that_was_tested() {
     let mut brief = published();
     let experiment = &mut brief.manifest.plan.experiment;
     experiment.size = Some("minutes".to_owned());
-    experiment.published[1].findings.iter_mut().for_each(|one| one.sizes = vec!["night".to_owned()]);
+    experiment.published[1]
+        .findings
+        .iter_mut()
+        .for_each(|one| one.sizes = vec!["night".to_owned()]);
     let brief = brief.compared();
     let metas = [&here, &brief].map(|one| Meta::of(&one.manifest));
     let all: Vec<Compared<'_>> = [&here, &brief]

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use render::{
-    Compared, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post, render_reproduced,
+    Compared, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
+    render_reproduced,
 };
 
 use super::across::{Factor, Request, compare_hosts};
@@ -83,7 +84,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 /// Writes the published findings of the experiments that state some.
 fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<()> {
-    let joined = args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
+    let joined =
+        args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
     let mut joined = joined.collect::<Result<Vec<_>>>()?;
     joined.retain(|one| !one.experiment.published.is_empty() && !one.runs.is_empty());
     if joined.is_empty() {

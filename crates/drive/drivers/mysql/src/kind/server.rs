@@ -201,7 +201,7 @@ mod tests {
         assert!(text.contains("\nserver_id=1\n") && !text.contains("skip_log_bin"), "{text}");
     }
 
-    /// Goal: MyRocks works where it is a plugin and where it is compiled in, as in Facebook's MySQL.
+    /// Goal: MyRocks works where it is a plugin and where it is compiled in, as in FB MySQL.
     /// Method: a tree of a server with the plugin's file, and one without.
     #[test]
     fn myrocks_is_loaded_where_it_is_a_plugin_and_turned_on_where_it_is_compiled_in() {

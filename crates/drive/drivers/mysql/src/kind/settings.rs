@@ -53,8 +53,8 @@ impl MyRocks {
         to.set("transaction_isolation", "READ-COMMITTED");
         to.set("rocksdb_flush_log_at_trx_commit", flush_level);
         if settings.durability != Durability::None {
-            // Else its log stays in the process for up to a second: with MariaDB 10.11.19 none of 200
-            // rows survived a kill, whatever the variable before (our measurement).
+            // Else its log stays in the process for up to a second: with MariaDB 10.11.19 none of
+            // 200 rows survived a kill, whatever the variable before (our measurement).
             to.set("rocksdb_manual_wal_flush", "OFF");
         }
         let direct = if settings.direct_io { "1" } else { "0" };
