@@ -253,6 +253,8 @@ metrics! {
     ENGINE_STALLS Count Counter Lower "times the engine delayed or stopped writers";
     ENGINE_CACHE_HITS Count Counter Higher "block cache hits";
     ENGINE_CACHE_MISSES Count Counter Lower "block cache misses";
+    ENGINE_MEMTABLE_HITS Count Counter Neither "point reads that a memtable answered";
+    ENGINE_MEMTABLE_MISSES Count Counter Neither "point reads that no memtable answered";
     ENGINE_CACHE_BYTES Bytes Gauge Neither "bytes held by the engine's cache";
     ENGINE_MEMTABLE_BYTES Bytes Gauge Neither "bytes held by memtables";
     ENGINE_CACHE_ENTRIES Count Gauge Neither "entries of the engine's cache: blocks, documents, \
@@ -407,6 +409,8 @@ metrics! {
     CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per entry of it, at the \
         end";
     CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
+    MEMTABLE_HIT_SHARE Share Derived Neither "share of the point reads that a memtable answered, and \
+        no block of a file";
     STALL_SHARE Share Derived Lower "share of the step in which the engine delayed or stopped \
         writers";
     SETTLE_S Seconds Derived Lower "time the engine took to settle";

@@ -158,6 +158,9 @@ pub struct StepRecord {
     /// Service times in ten buckets, background writers included; absent in older records.
     #[serde(default, skip_serializing_if = "Buckets::is_empty")]
     pub buckets: Buckets,
+    /// The same in the finer buckets of embedded engines.
+    #[serde(default, skip_serializing_if = "Buckets::is_empty")]
+    pub fine_buckets: Buckets,
     /// Rate the background writers reached, bytes of keys and values per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer_bytes_per_s: Option<f64>,

@@ -35,9 +35,11 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
     "innodb-cy8"
     "innodb-no-log-writers"
     "innodb"
+    "myrocks-fb"
     "myrocks-mariadb"
     "postgres-c32r128"
     "postgres-c8r16"
+    "postgres-cx9a2"
     "postgres-io"
     "postgres"
 );

@@ -4,6 +4,7 @@
 
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
+use model::buckets::{BUCKET_BOUNDS, FINE_BOUNDS};
 use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
@@ -266,7 +267,8 @@ impl<'a> StepAccumulator<'a> {
         let record = StepRecord {
             started_at: closed.span.since.clone(),
             duration_ns: ends.duration,
-            buckets: tally::buckets(&clients, &writers),
+            buckets: tally::buckets([&clients, &writers], &BUCKET_BOUNDS),
+            fine_buckets: tally::buckets([&clients, &writers], &FINE_BOUNDS),
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
             counters,

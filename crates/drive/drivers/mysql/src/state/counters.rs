@@ -29,6 +29,8 @@ pub(super) const INNODB: &[CounterSum] = &[
 pub(super) const MYROCKS: &[CounterSum] = &[
     (metric::ENGINE_CACHE_HITS, &["rocksdb_block_cache_hit"]),
     (metric::ENGINE_CACHE_MISSES, &["rocksdb_block_cache_miss"]),
+    (metric::ENGINE_MEMTABLE_HITS, &["rocksdb_memtable_hit"]),
+    (metric::ENGINE_MEMTABLE_MISSES, &["rocksdb_memtable_miss"]),
     (metric::ENGINE_WAL_WRITE_BYTES, &["rocksdb_wal_bytes"]),
     (metric::ENGINE_INGEST_BYTES, &["rocksdb_bytes_written"]),
     (metric::ENGINE_FSYNCS, &["rocksdb_wal_synced"]),
