@@ -1,7 +1,7 @@
 //! Growth of counters and extremes of gauges over a span.
 
 use model::record::SecondStats;
-use model::{Kind, Readings, metric};
+use model::{Kind, Readings, TableReadings, metric};
 
 /// Readings at the start of a span, and the gauges since.
 #[derive(Debug, Default)]
@@ -95,6 +95,17 @@ pub(crate) fn growth(base: &Readings, now: &Readings) -> Readings {
             (grown >= 0.0).then_some((name, grown))
         })
         .collect()
+}
+
+/// Returns each table's growth of counters since `last`, and its gauges; `last` becomes `now`.
+pub(crate) fn step_tables(last: &mut TableReadings, now: &TableReadings) -> TableReadings {
+    let before = std::mem::replace(last, now.clone());
+    let none = Readings::new();
+    let step = |(name, now): (&String, &Readings)| {
+        let base = before.get(name).unwrap_or(&none);
+        (name.clone(), growth(base, now).into_iter().chain(gauges(now)).collect())
+    };
+    now.iter().map(step).collect()
 }
 
 /// Returns the readings of one kind.

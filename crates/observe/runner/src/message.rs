@@ -11,7 +11,7 @@ use model::record::{ClockRecord, Finding, OpCounts, SettleRecord, SpanningOp};
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Readings, Step, Variant,
+    Options, Readings, Step, TableReadings, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -170,6 +170,9 @@ pub(crate) struct IntervalMessage {
     pub(crate) growth: Readings,
     /// The engine's and the allocator's readings now, cumulative.
     pub(crate) engine: Readings,
+    /// The same of single tables and indexes.
+    #[serde(default)]
+    pub(crate) tables: TableReadings,
     /// Each client's longest operation that began in an earlier interval.
     #[serde(default)]
     pub(crate) spanning: Vec<SpanningOp>,

@@ -6,14 +6,16 @@ use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
 use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
-use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
+use model::{
+    EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings, metric,
+};
 
 use super::attribution::{Pauses, attribute};
 use super::conservation::check_interval;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};
-use crate::account::{Account, growth};
+use crate::account::{Account, growth, step_tables};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::{self, longest_of};
@@ -38,6 +40,8 @@ pub(crate) struct StepAccumulator<'a> {
     ///
     /// The last intervals of a warm-up arrive after the start of the span.
     last_readings: (Readings, Nanos),
+    /// The engine's last readings of single tables.
+    last_tables: TableReadings,
     /// The last probe's measured span.
     last: Option<Closed>,
     /// The measured span of the last confirming probe.
@@ -88,6 +92,7 @@ impl<'a> StepAccumulator<'a> {
             pauses: Pauses::default(),
             span: Span::default(),
             last_readings: (Readings::new(), clock.now()),
+            last_tables: TableReadings::new(),
             last: None,
             confirmed: None,
             settling: None,
@@ -125,6 +130,7 @@ impl<'a> StepAccumulator<'a> {
     pub(crate) fn begin_span(&mut self, before: EngineState) {
         let mut now = self.sample(true);
         now.extend(before.readings.clone());
+        self.last_tables.clone_from(&before.tables);
         self.span = Span::begin(now, before, now_utc());
         self.span.part.limit = self.step.limit.map(|limit| limit.within);
     }
@@ -165,6 +171,7 @@ impl<'a> StepAccumulator<'a> {
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
             spanning: Vec::new(),
             readings,
+            tables: step_tables(&mut self.last_tables, &message.tables),
         };
         let backlog = message.backlog;
         if start_lag.is_some() {

@@ -39,6 +39,7 @@ fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
         backlog: Nanos(0),
         growth: Readings::new(),
         engine: Readings::new(),
+        tables: model::TableReadings::new(),
         spanning: Vec::new(),
     }
 }

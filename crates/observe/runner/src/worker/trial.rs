@@ -93,7 +93,8 @@ impl<W: Write + Send> Worker<'_, W> {
             Event::MeasuringBegins => self.begin_measuring(context),
             Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
             Event::Interval(interval) => {
-                let mut engine = context.engine.state().unwrap_or_default().readings;
+                let state = context.engine.state().unwrap_or_default();
+                let mut engine = state.readings;
                 engine.extend(self.heap.cheap_readings());
                 on_interval(interval, &engine);
                 let is_open = matches!(trial.load, Load::Open(_));
@@ -109,6 +110,7 @@ impl<W: Write + Send> Worker<'_, W> {
                     backlog: interval.backlog,
                     growth: interval.readings.clone(),
                     engine,
+                    tables: state.tables,
                 };
                 self.send(&Message::Interval(Box::new(message)));
             }

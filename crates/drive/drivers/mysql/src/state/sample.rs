@@ -6,7 +6,8 @@ use driver_sql::Connection as _;
 use model::state::LevelShape;
 use model::{EngineState, Readings, metric};
 
-use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
+use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN, SERVER};
+use super::tables;
 use crate::database::StorageEngine;
 use crate::wire::{Connection, Failure};
 
@@ -34,10 +35,11 @@ const LEVELS_MAX: u32 = 64;
 
 type Counters = BTreeMap<String, f64>;
 
-/// Samples the server's counters: three queries, four for `MyRocks`.
+/// Samples the server's counters: four queries.
 pub(crate) fn sample(
     connection: &mut Connection,
     storage_engine: StorageEngine,
+    sizes: Option<&str>,
 ) -> Result<EngineState, Failure> {
     let status = connection.pairs("SHOW GLOBAL STATUS")?;
     let mut counters = counters(status, str::to_ascii_lowercase);
@@ -50,7 +52,11 @@ pub(crate) fn sample(
         state.readings = named(INNODB, &counters);
         add_of_innodb(&counters, &mut state.readings);
         state.is_idle = is_innodb_idle(&counters);
+        if let Some(query) = sizes {
+            state.tables = tables::sample(connection, query)?;
+        }
     }
+    state.readings.merge(&named(SERVER, &counters));
     state.readings.set(metric::ENGINE_BINLOG_WRITE_BYTES, binlog_bytes(connection)?);
     // Including autocommitted statements and read-only ones.
     state.readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());

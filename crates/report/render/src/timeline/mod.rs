@@ -1,0 +1,10 @@
+//! A step of a run second by second, as text and for programs.
+
+mod data;
+mod rows;
+mod sentence;
+mod show;
+
+pub(crate) use rows::full_label;
+pub(crate) use sentence::{associations, stall_phrase};
+pub use show::{RunTimeline, render_timelines};
