@@ -30,7 +30,8 @@ pub(crate) fn query(tables: &[String]) -> String {
          CASE c.relkind WHEN 'r' THEN pg_stat_get_dead_tuples(c.oid) END, \
          CASE c.relkind WHEN 'r' THEN pg_stat_get_autovacuum_count(c.oid) END, \
          CASE c.relkind WHEN 'r' THEN \
-         (SELECT count(*) FROM pg_stat_progress_vacuum v WHERE v.relid = c.oid) END \
+         (SELECT count(*) FROM pg_stat_get_progress_info('VACUUM') v \
+         WHERE v.relid = c.oid) END \
          FROM pg_class c WHERE c.oid = ANY ('{{{oids}}}'::oid[]) OR c.oid IN \
          (SELECT indexrelid FROM pg_index WHERE indrelid = ANY ('{{{oids}}}'::oid[])) \
          ORDER BY 2 DESC NULLS LAST, 1 LIMIT {TABLES_MAX}"
