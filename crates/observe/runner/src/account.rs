@@ -158,4 +158,22 @@ mod tests {
         let now = readings(&[(metric::DEVICE_WRITES, 4.0), (metric::DEVICE_READS, 7.0)]);
         assert_eq!(account.growth(&now), Readings::new());
     }
+
+    /// Goal: a table that is new, or was not sampled last time, has gauges and no growth.
+    #[test]
+    fn tables_have_growth_since_their_last_sample() {
+        let of = |name: &str, vacuums: f64, bytes: f64| -> (String, Readings) {
+            let sample = [(metric::ENGINE_VACUUMS, vacuums), (metric::ENGINE_DISK_BYTES, bytes)];
+            (name.to_owned(), readings(&sample))
+        };
+        let mut last = TableReadings::from([of("old", 3.0, 10.0)]);
+        let now = TableReadings::from([of("new", 7.0, 30.0), of("old", 4.0, 20.0)]);
+        let found = step_tables(&mut last, &now);
+        assert_eq!(
+            found["old"],
+            readings(&[(metric::ENGINE_VACUUMS, 1.0), (metric::ENGINE_DISK_BYTES, 20.0)])
+        );
+        assert_eq!(found["new"], readings(&[(metric::ENGINE_DISK_BYTES, 30.0)]));
+        assert_eq!(last, now);
+    }
 }

@@ -52,10 +52,11 @@ pub fn late_spans(seconds: &[(Second, f64)]) -> Vec<StallSpan> {
     let latencies: Vec<f64> = seconds.iter().map(|(_, latency)| *latency).collect();
     let usual_latency = rolling_median(&latencies, AROUND);
     let usual = usual_rates(seconds.iter().map(|(second, _)| second));
-    let late = seconds.iter().zip(usual).zip(usual_latency).filter_map(|((second, usual), level)| {
-        let (second, latency) = second;
-        (level > 0.0 && latency * STALL_SHARE >= level).then_some((second, usual))
-    });
+    let late =
+        seconds.iter().zip(usual).zip(usual_latency).filter_map(|((second, usual), level)| {
+            let (second, latency) = second;
+            (level > 0.0 && latency * STALL_SHARE >= level).then_some((second, usual))
+        });
     joined(late)
 }
 

@@ -205,7 +205,11 @@ mod tests {
     #[test]
     fn page_images_of_the_log_are_counted_from_14_on() {
         for (major, is_known) in [(12, false), (13, false), (14, true), (18, true)] {
-            assert_eq!(query(major, &[], false).contains("engine_wal_page_images"), is_known, "{major}");
+            assert_eq!(
+                query(major, &[], false).contains("engine_wal_page_images"),
+                is_known,
+                "{major}"
+            );
         }
         let row = [
             ("engine_wal_write_bytes", "26713480"),

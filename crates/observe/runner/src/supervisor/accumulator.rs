@@ -7,7 +7,8 @@ use load::{Clock, GroupTally};
 use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{
-    EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings, metric,
+    EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings,
+    metric,
 };
 
 use super::attribution::{Pauses, attribute};
@@ -155,6 +156,8 @@ impl<'a> StepAccumulator<'a> {
         let mut readings = self.span.account.step(&now);
         readings.extend(message.growth.clone());
         let is_left_out = attribute(&mut readings, &message.growth, message.length);
+        let tables = step_tables(&mut self.last_tables, &message.tables);
+        let tables = if is_left_out { TableReadings::new() } else { tables };
         self.pauses.note_interval(&readings, message.length, is_left_out && !message.is_warmup);
         let limit = self.step.limit;
         let mut record = IntervalRecord {
@@ -171,7 +174,7 @@ impl<'a> StepAccumulator<'a> {
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
             spanning: Vec::new(),
             readings,
-            tables: step_tables(&mut self.last_tables, &message.tables),
+            tables,
         };
         let backlog = message.backlog;
         if start_lag.is_some() {

@@ -41,8 +41,7 @@ const WORK: [Work; 6] = [
 ];
 
 /// The vacuum of a table, or of any where tables are not sampled.
-const VACUUM: Work =
-    ("vacuum", &[metric::ENGINE_VACUUMS_RUNNING], &[metric::ENGINE_VACUUMS], None);
+const VACUUM: Work = ("vacuum", &[metric::ENGINE_VACUUMS_RUNNING], &[metric::ENGINE_VACUUMS], None);
 
 /// Series of which an unusual amount is an activity.
 const AMOUNTS: [Metric; 5] = [
@@ -89,9 +88,8 @@ impl Activity {
     ///
     /// `counts` are those of the time line; `None` where it is in no second that counts.
     fn excess(&self, (all, stalled): (usize, usize)) -> Option<f64> {
-        let share = |count: usize, of: usize| {
-            (of > 0).then(|| float(count as u64) / float(of as u64))
-        };
+        let share =
+            |count: usize, of: usize| (of > 0).then(|| float(count as u64) / float(of as u64));
         let usual = share(self.seconds, all).filter(|share| *share > 0.0)?;
         Some(share(self.stalled_seconds, stalled)? / usual)
     }

@@ -114,12 +114,7 @@ pub(super) fn all(step: &MeasuredStep<'_>, intervals: &[&IntervalRecord]) -> Vec
 }
 
 impl Of {
-    fn series(
-        self,
-        label: &str,
-        table: Option<String>,
-        values: Vec<Option<f64>>,
-    ) -> TimeSeries {
+    fn series(self, label: &str, table: Option<String>, values: Vec<Option<f64>>) -> TimeSeries {
         let (name, unit) = match self {
             Self::Rate(of) => (format!("{}_per_s", of.name), of.unit),
             Self::Gauge(of) => (of.name.to_owned(), of.unit),

@@ -25,9 +25,8 @@ pub(super) fn find(counted: &[(usize, Second)], series: &[TimeSeries]) -> Vec<Ti
     let (rates, latencies) = (values(super::series::THROUGHPUT), values("_ns_p99"));
     let at = |values: Option<&[Option<f64>]>, at: usize| values.and_then(|all| all[at]);
     let seconds: Vec<Second> = counted.iter().map(|(_, second)| *second).collect();
-    let timed = counted.iter().filter_map(|(place, second)| {
-        Some((*second, at(latencies, *place)?))
-    });
+    let timed =
+        counted.iter().filter_map(|(place, second)| Some((*second, at(latencies, *place)?)));
     let mut spans = stall_spans(&seconds);
     spans.extend(late_spans(&timed.collect::<Vec<_>>()));
     let of = |values| -> Vec<f64> {

@@ -61,11 +61,13 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
     let row = |label: &String| Row { label: label.clone(), is_base: false, colour: INK };
     let rows: Vec<Row> = labels.iter().map(row).collect();
     let headings: Vec<String> = subject.rows.iter().map(|row| row.label.clone()).collect();
-    let matrix = Matrix { rows: &rows, columns: &headings, row_height: ROW, foot: 18.0, legend: None };
+    let matrix =
+        Matrix { rows: &rows, columns: &headings, row_height: ROW, foot: 18.0, legend: None };
     let mut caption = CAPTION.to_owned();
-    let known = columns.iter().zip(&headings).filter_map(|(column, heading)| {
-        Some((column.timeline.as_ref()?, heading))
-    });
+    let known = columns
+        .iter()
+        .zip(&headings)
+        .filter_map(|(column, heading)| Some((column.timeline.as_ref()?, heading)));
     for (timeline, variant) in known {
         for sentence in associations(timeline).unwrap_or_default() {
             caption.push_str(&format!(" {variant}: {sentence}."));
@@ -81,13 +83,15 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
         let timeline = column.timeline.as_ref();
         timeline.map_or(html! {}, |one| panel(area, one, &labels[row], column.colour))
     };
-    let picture =
-        matrix.picture(Labels::new(&name, &title, &caption), &back, &cell).foldable();
+    let picture = matrix.picture(Labels::new(&name, &title, &caption), &back, &cell).foldable();
     let stalls: usize =
         columns.iter().filter_map(|it| it.timeline.as_ref()).map(|it| it.stalls.len()).sum();
     let folded = match stalls {
         0 => Some("Show the time line: no stalls".to_owned()),
-        _ => picture.folded.as_ref().map(|_| format!("Show the time line: {}", many(stalls, "stall"))),
+        _ => picture
+            .folded
+            .as_ref()
+            .map(|_| format!("Show the time line: {}", many(stalls, "stall"))),
     };
     Some(Picture { folded, ..picture })
 }

@@ -155,7 +155,6 @@ pub(super) fn as_csv(timelines: &[RunTimeline<'_>]) -> String {
             }
         }
     }
-    let header =
-        ["run", "step", "start_s", "length_s", "is_counted", "series", "table", "value"];
+    let header = ["run", "step", "start_s", "length_s", "is_counted", "series", "table", "value"];
     csv(header, rows)
 }

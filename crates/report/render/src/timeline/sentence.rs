@@ -39,9 +39,9 @@ pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String
 /// Returns how far a stall goes.
 fn extent(stall: &TimelineStall) -> String {
     let p99 = stall.p99_times.map(|times| format!("p99 times {}", digits(times)));
-    let rate = stall.throughput_share.map(|share| {
-        format!("throughput {} of the median second's", percent(share))
-    });
+    let rate = stall
+        .throughput_share
+        .map(|share| format!("throughput {} of the median second's", percent(share)));
     [rate, p99].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

@@ -65,10 +65,8 @@ fn document(one: &RunTimeline<'_>, style: Style) -> Document {
         many(timeline.stalls.len(), "stall")
     );
     let (table, zero) = series(timeline, style.width);
-    let mut document = Document::from([vec![
-        Part::Heading(1, one.run.id.clone()),
-        Part::Sentences(vec![head]),
-    ]]);
+    let mut document =
+        Document::from([vec![Part::Heading(1, one.run.id.clone()), Part::Sentences(vec![head])]]);
     document.add([Part::Table(table)]);
     document.add(zero.map(Part::Text));
     let has_engine = timeline.series.iter().any(|series| series.name.starts_with("engine_"));
