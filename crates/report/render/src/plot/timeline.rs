@@ -193,33 +193,42 @@ fn curve(area: &Area, timeline: &Timeline, series: &TimeSeries, colour: &str) ->
     let (left, axis) = across(area, timeline);
     let (top, bottom) = (area.y + BETWEEN / 2.0, area.y + ROW - BETWEEN / 2.0);
     let up = Linear::holding(series.values.iter().flatten().copied(), bottom - top);
-    let points = points(timeline, &series.values);
-    let points: Vec<(f64, f64)> =
-        points.into_iter().map(|(at, value)| (left + axis.at(at), bottom - up.at(value))).collect();
+    let place = |(at, value): &(f64, f64)| (left + axis.at(*at), bottom - up.at(*value));
+    let lines: Vec<Vec<(f64, f64)>> =
+        lines(timeline, &series.values).iter().map(|it| it.iter().map(place).collect()).collect();
     html! {
         (line((left, bottom), (left + axis.at(axis.max()), bottom), "grid"))
         (text(left - 4.0, top + 8.0, "axis end", &figure(series.unit, up.max())))
-        (path(&points, "second", colour))
+        @for line in &lines { (path(line, "second", colour)) }
     }
 }
 
-/// Returns the points of a line: the middle of each second with its value.
+/// Returns the lines of a series: one for each run of known seconds.
 ///
-/// Of more seconds than have room, lowest and highest of those that share a place.
-fn points(timeline: &Timeline, values: &[Option<f64>]) -> Vec<(f64, f64)> {
+/// A point is the middle of a second with its value. Of more seconds than have room, lowest and
+/// highest of those that share a place are drawn.
+fn lines(timeline: &Timeline, values: &[Option<f64>]) -> Vec<Vec<(f64, f64)>> {
+    let shared = values.len().div_ceil(POINTS / 2);
     let middle = |at: usize| timeline.seconds[at].0 + timeline.seconds[at].1 / 2.0;
-    let known: Vec<(f64, f64)> =
-        values.iter().enumerate().filter_map(|(at, it)| Some((middle(at), (*it)?))).collect();
-    if known.len() <= POINTS {
-        return known;
-    }
-    let extremes = |part: &[(f64, f64)]| {
-        let by_value = |one: &&(f64, f64), two: &&(f64, f64)| one.1.total_cmp(&two.1);
-        let low = part.iter().min_by(by_value).copied();
-        let high = part.iter().max_by(by_value).copied();
-        let mut both: Vec<(f64, f64)> = low.into_iter().chain(high).collect();
-        both.sort_by(|one, two| one.0.total_cmp(&two.0));
-        both
+    let places: Vec<Option<(f64, f64)>> =
+        values.iter().enumerate().map(|(at, value)| Some((middle(at), (*value)?))).collect();
+    let known = places.split(Option::is_none).filter(|run| !run.is_empty());
+    let line = |run: &[Option<(f64, f64)>]| {
+        let points: Vec<(f64, f64)> = run.iter().flatten().copied().collect();
+        if values.len() <= POINTS {
+            return points;
+        }
+        points.chunks(shared).flat_map(extremes).collect()
     };
-    known.chunks(known.len().div_ceil(POINTS / 2)).flat_map(extremes).collect()
+    known.map(line).collect()
+}
+
+/// Returns the points of lowest and highest value, in order of time.
+fn extremes(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let by_value = |one: &&(f64, f64), two: &&(f64, f64)| one.1.total_cmp(&two.1);
+    let low = points.iter().min_by(by_value).copied();
+    let high = points.iter().max_by(by_value).copied();
+    let mut both: Vec<(f64, f64)> = low.into_iter().chain(high).collect();
+    both.sort_by(|one, two| one.0.total_cmp(&two.0));
+    both
 }

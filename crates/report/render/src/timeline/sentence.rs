@@ -61,15 +61,16 @@ fn with_bytes(activity: &Activity, span: (usize, usize)) -> String {
 /// Returns the associations that stand out: at least half of the stalls, and more often than else.
 pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
     let (counted, _) = timeline.counts();
-    let worst = timeline.stalls.iter().filter_map(|stall| stall.p99_times).reduce(f64::max);
     let all = timeline.stalls.len();
-    let stands_out = |one: &&Activity| one.stands_out(timeline);
     let sentence = |one: &Activity| {
-        let spans = timeline.stalls.iter().map(|stall| stall.intervals);
-        let bytes: Option<f64> = spans.map(|span| one.bytes_in(span)).sum();
+        let is_in =
+            |stall: &&TimelineStall| one.held[stall.intervals.0..stall.intervals.1].contains(&true);
+        let own = || timeline.stalls.iter().filter(is_in);
+        let worst = own().filter_map(|stall| stall.p99_times).reduce(f64::max);
+        let times = worst.map(|times| format!("p99 up to times {} ", digits(times)));
+        let bytes: Option<f64> = own().map(|stall| one.bytes_in(stall.intervals)).sum();
         let bytes = bytes.filter(|bytes| *bytes > 0.0);
         let wrote = bytes.map(|bytes| format!(" ({} in them)", figure(Unit::Bytes, bytes)));
-        let times = worst.map(|times| format!("p99 up to times {} ", digits(times)));
         format!(
             "{}while {}{}: {} of {}; it was so in {} of all {counted} seconds",
             times.unwrap_or_default(),
@@ -80,6 +81,7 @@ pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
             percent(float(one.seconds as u64) / float(counted.max(1) as u64)),
         )
     };
+    let stands_out = |one: &&Activity| one.stands_out(timeline);
     let found: Vec<String> = timeline.activities.iter().filter(stands_out).map(sentence).collect();
     (!found.is_empty()).then_some(found)
 }
