@@ -2,6 +2,8 @@
 //!
 //! The supervisor archives and shows them.
 
+use std::collections::VecDeque;
+
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
 use model::record::{SettleSpan, total_counts};
@@ -43,6 +45,8 @@ pub(crate) struct StepAccumulator<'a> {
     last_readings: (Readings, Nanos),
     /// The engine's last readings of single tables.
     last_tables: TableReadings,
+    /// The parent's readings at the ends of intervals that are not complete, and when that was.
+    ends: VecDeque<(Readings, Nanos)>,
     /// The last probe's measured span.
     last: Option<Closed>,
     /// The measured span of the last confirming probe.
@@ -94,6 +98,7 @@ impl<'a> StepAccumulator<'a> {
             span: Span::default(),
             last_readings: (Readings::new(), clock.now()),
             last_tables: TableReadings::new(),
+            ends: VecDeque::new(),
             last: None,
             confirmed: None,
             settling: None,
@@ -123,6 +128,7 @@ impl<'a> StepAccumulator<'a> {
     fn begin(&mut self, clients: u32) {
         (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
         self.classifier = IntervalClassifier::new(self.setting);
+        self.ends.clear();
         self.begin_span(EngineState::default());
         self.last_readings = (self.span.account.last().clone(), self.clock.now());
     }
@@ -130,10 +136,22 @@ impl<'a> StepAccumulator<'a> {
     /// Begins the measured span.
     pub(crate) fn begin_span(&mut self, before: EngineState) {
         let mut now = self.sample(true);
+        // Intervals of the warm-up that are not complete must not reach back before the span.
+        let read_at = self.clock.now();
+        self.ends.iter_mut().for_each(|end| *end = (now.clone(), read_at));
         now.extend(before.readings.clone());
         self.last_tables.clone_from(&before.tables);
         self.span = Span::begin(now, before, now_utc());
         self.span.part.limit = self.step.limit.map(|limit| limit.within);
+    }
+
+    /// Takes the parent's readings at the end of an interval.
+    ///
+    /// An interval is complete once no client is in an operation that began before its end: in a
+    /// stall that is seconds later, and a reading taken then would be of other seconds.
+    pub(crate) fn end_interval(&mut self) {
+        let now = self.sample(false);
+        self.ends.push_back((now, self.clock.now()));
     }
 
     /// Adds one interval.
@@ -148,9 +166,11 @@ impl<'a> StepAccumulator<'a> {
             (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
         check_interval(&clients, &writers)?;
         let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
-        let mut now = self.sample(false);
-        let (before, read_at) =
-            std::mem::replace(&mut self.last_readings, (now.clone(), self.clock.now()));
+        let (mut now, now_at) = match self.ends.pop_front() {
+            Some(end) => end,
+            None => (self.sample(false), self.clock.now()),
+        };
+        let (before, read_at) = std::mem::replace(&mut self.last_readings, (now.clone(), now_at));
         let outside = Outside::of(&growth(&before, &now), self.last_readings.1.since(read_at));
         now.extend(message.engine.clone());
         let mut readings = self.span.account.step(&now);

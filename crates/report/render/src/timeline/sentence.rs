@@ -9,6 +9,8 @@ use crate::trust::many;
 
 /// Stalls listed one by one.
 const STALLS_MAX: usize = 12;
+/// A p99 is named from this multiple of the median second's on.
+const NAMED_P99: f64 = 2.0;
 /// Spans of an activity listed one by one.
 const SPANS_MAX: usize = 6;
 
@@ -24,7 +26,7 @@ pub(super) fn stalls(timeline: &Timeline) -> Vec<Part> {
     vec![Part::Heading(2, "Stalls".to_owned()), Part::Sentences(lines)]
 }
 
-/// Returns a stall: `12 s to 14 s: p99 40 times the median second's; checkpoint (1.20 GiB)`.
+/// Returns a stall: `12 s to 14 s: throughput 3 % the median second's; checkpoint (1 GiB)`.
 pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String {
     let (from, to) = stall.intervals;
     let ran = timeline.activities.iter().filter(|it| it.held[from..to].contains(&true));
@@ -33,16 +35,18 @@ pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String
         true => "nothing known ran".to_owned(),
         false => ran.join(", "),
     };
-    format!("{}: {}; {ran}", span(timeline, (from, to)), extent(stall))
+    format!("{}: {}; {ran}", span(timeline, (from, to)), extent(std::iter::once(stall)))
 }
 
-/// Returns how far a stall goes.
-fn extent(stall: &TimelineStall) -> String {
-    let p99 = stall.p99_times.map(|times| format!("p99 times {}", digits(times)));
-    let rate = stall
-        .throughput_share
-        .map(|share| format!("throughput {} of the median second's", percent(share)));
-    [rate, p99].into_iter().flatten().collect::<Vec<_>>().join(", ")
+/// Returns how far stalls go: the slowest second, and the highest p99 where it is far higher.
+fn extent<'a>(stalls: impl Iterator<Item = &'a TimelineStall> + Clone) -> String {
+    let slowest = stalls.clone().filter_map(|stall| stall.throughput_share).reduce(f64::min);
+    let rate = slowest.map(|share| format!("throughput {}", percent(share)));
+    let latest = stalls.filter_map(|stall| stall.p99_times).reduce(f64::max);
+    let p99 = latest.filter(|times| *times >= NAMED_P99);
+    let p99 = p99.map(|times| format!("p99 {} times", digits(times)));
+    let both: Vec<String> = rate.into_iter().chain(p99).collect();
+    format!("{} the median second's", both.join(", "))
 }
 
 /// Returns the beginning and the end of some intervals: `12 s to 14 s`.
@@ -66,14 +70,12 @@ pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
         let is_in =
             |stall: &&TimelineStall| one.held[stall.intervals.0..stall.intervals.1].contains(&true);
         let own = || timeline.stalls.iter().filter(is_in);
-        let worst = own().filter_map(|stall| stall.p99_times).reduce(f64::max);
-        let times = worst.map(|times| format!("p99 up to times {} ", digits(times)));
         let bytes: Option<f64> = own().map(|stall| one.bytes_in(stall.intervals)).sum();
         let bytes = bytes.filter(|bytes| *bytes > 0.0);
-        let wrote = bytes.map(|bytes| format!(" ({} in them)", figure(Unit::Bytes, bytes)));
+        let wrote = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
         format!(
-            "{}while {}{}: {} of {}; it was so in {} of all {counted} seconds",
-            times.unwrap_or_default(),
+            "{} with {}{}: {} of {}, and {} of all {counted} seconds",
+            extent(own()),
             one.label,
             wrote.unwrap_or_default(),
             one.stalls,
