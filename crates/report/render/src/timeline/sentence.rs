@@ -26,7 +26,7 @@ pub(super) fn stalls(timeline: &Timeline) -> Vec<Part> {
     vec![Part::Heading(2, "Stalls".to_owned()), Part::Sentences(lines)]
 }
 
-/// Returns a stall: `12 s to 14 s: throughput 3 % the median second's; checkpoint (1 GiB)`.
+/// Returns a stall: `12 s to 14 s: throughput 3 % of the median second's; checkpoint`.
 pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String {
     let (from, to) = stall.intervals;
     let ran = timeline.activities.iter().filter(|it| it.held[from..to].contains(&true));
@@ -41,12 +41,11 @@ pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String
 /// Returns how far stalls go: the slowest second, and the highest p99 where it is far higher.
 fn extent<'a>(stalls: impl Iterator<Item = &'a TimelineStall> + Clone) -> String {
     let slowest = stalls.clone().filter_map(|stall| stall.throughput_share).reduce(f64::min);
-    let rate = slowest.map(|share| format!("throughput {}", percent(share)));
+    let rate = slowest.map(|share| format!("throughput {} of the median second's", percent(share)));
     let latest = stalls.filter_map(|stall| stall.p99_times).reduce(f64::max);
     let p99 = latest.filter(|times| *times >= NAMED_P99);
-    let p99 = p99.map(|times| format!("p99 {} times", digits(times)));
-    let both: Vec<String> = rate.into_iter().chain(p99).collect();
-    format!("{} the median second's", both.join(", "))
+    let p99 = p99.map(|times| format!("p99 {} times its", digits(times)));
+    rate.into_iter().chain(p99).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the beginning and the end of some intervals: `12 s to 14 s`.

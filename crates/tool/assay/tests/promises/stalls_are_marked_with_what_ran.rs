@@ -42,7 +42,7 @@ name = "stalls"
 question = "What runs when it stalls?"
 
 [benchmark]
-steps = ["fillseq", { step = "readrandom", duration = "18s" }]
+steps = ["fillseq", { step = "readrandom", duration = "24s" }]
 rows = 500
 warmup = "0s"
 durability = "none"

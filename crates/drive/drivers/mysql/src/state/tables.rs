@@ -1,6 +1,6 @@
 //! Sizes of single tables of `InnoDB`, their indexes included.
 
-use driver_sql::Connection as _;
+use driver_sql::{Connection as _, MARKER};
 use model::{Readings, TableReadings, metric};
 
 use crate::wire::{Connection, Failure};
@@ -17,7 +17,8 @@ pub(crate) fn sizes_query(connection: &mut Connection) -> Result<Option<String>,
     for view in VIEWS {
         let query = format!(
             "SELECT SUBSTRING_INDEX(name, '/', -1), file_size FROM information_schema.{view} WHERE \
-             SUBSTRING_INDEX(name, '/', 1) = DATABASE() ORDER BY file_size DESC, name LIMIT {TABLES_MAX}"
+             SUBSTRING_INDEX(name, '/', 1) = DATABASE() AND SUBSTRING_INDEX(name, '/', -1) <> \
+             '{MARKER}' ORDER BY file_size DESC, name LIMIT {TABLES_MAX}"
         );
         match connection.pairs(&query) {
             Ok(_) => return Ok(Some(query)),
