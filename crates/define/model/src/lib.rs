@@ -42,6 +42,7 @@ pub mod state;
 mod statement;
 pub mod step;
 pub mod time_profile;
+mod unit;
 pub mod units;
 pub mod validity;
 

@@ -6,33 +6,7 @@
 use std::fmt;
 
 pub use crate::readings::Readings;
-
-/// The unit of a metric's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// A plain number of things.
-    Count,
-    /// Bytes.
-    Bytes,
-    /// KiB.
-    Kibibytes,
-    /// Microseconds.
-    Micros,
-    /// Nanoseconds.
-    Nanos,
-    /// Seconds.
-    Seconds,
-    /// A share of one, 0 to 1.
-    Share,
-    /// A quotient of two like quantities.
-    Ratio,
-    /// Operations per second.
-    OpsPerSecond,
-    /// Megahertz.
-    Megahertz,
-    /// Degrees Celsius.
-    Celsius,
-}
+pub use crate::unit::Unit;
 
 /// How a metric's value behaves over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
 use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
-use model::{Metric, Nanos, OpKind, Readings, StepRecord, TableReadings, metric};
+use model::{IntervalRecord, Metric, Nanos, OpKind, Readings, StepRecord, TableReadings, metric};
 
 use super::*;
 use crate::testing::{readings, step};
@@ -79,10 +79,10 @@ fn stalls_are_marked_with_the_checkpoint_that_ran() {
     assert_eq!(checkpoint.spans(), [(20, 23), (40, 41)]);
     assert_eq!((checkpoint.stalls, checkpoint.stalled_seconds, checkpoint.seconds), (2, 3, 4));
     assert_eq!(checkpoint.bytes_in((20, 22)), Some(1e9));
-    assert!(checkpoint.stands_out(&timeline));
+    assert!(timeline.stands_out(checkpoint));
     let waits = activity(&timeline, "wait for a lock");
     assert_eq!((waits.stalls, waits.stalled_seconds, waits.seconds), (3, 4, 60));
-    assert!(!waits.stands_out(&timeline), "it is so in every second");
+    assert!(!timeline.stands_out(waits), "it is so in every second");
     assert_eq!(timeline.activities[0].label, "checkpoint", "what stands out comes first");
 }
 

@@ -3,7 +3,7 @@
 use analysis::{Activity, TimeSeries, Timeline};
 use serde::Serialize;
 
-use super::show::RunTimeline;
+use super::run::RunTimeline;
 use crate::document::{csv, json, number};
 use crate::figure::unit_name;
 

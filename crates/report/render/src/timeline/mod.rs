@@ -2,9 +2,11 @@
 
 mod data;
 mod rows;
+mod run;
 mod sentence;
 mod show;
 
 pub(crate) use rows::full_label;
+pub use run::RunTimeline;
 pub(crate) use sentence::{associations, stall_phrase};
-pub use show::{RunTimeline, render_timelines};
+pub use show::render_timelines;

@@ -70,12 +70,12 @@ fn marks(held: &[bool], width: usize) -> String {
 /// Returns how often each activity was so in stalls; `None` without stalls or activities.
 pub(super) fn activities(timeline: &Timeline) -> Option<[Part; 3]> {
     let (counted, stalled) = timeline.counts();
-    let seen: Vec<&Activity> = timeline.activities.iter().filter(|one| one.stalls > 0).collect();
-    if seen.is_empty() {
+    let present: Vec<&Activity> = timeline.activities.iter().filter(|one| one.stalls > 0).collect();
+    if present.is_empty() {
         return None;
     }
     let mut table = Table::new(["", "stalls", "seconds of stalls", "all seconds"]);
-    for one in seen {
+    for one in present {
         table.push([
             one.label.clone(),
             format!("{} of {}", one.stalls, timeline.stalls.len()),

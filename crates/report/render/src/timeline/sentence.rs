@@ -82,7 +82,7 @@ pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
             percent(float(one.seconds as u64) / float(counted.max(1) as u64)),
         )
     };
-    let stands_out = |one: &&Activity| one.stands_out(timeline);
+    let stands_out = |one: &&Activity| timeline.stands_out(one);
     let found: Vec<String> = timeline.activities.iter().filter(stands_out).map(sentence).collect();
     (!found.is_empty()).then_some(found)
 }

@@ -1,10 +1,8 @@
 //! Time lines in a requested format.
 
-use analysis::{MeasuredStep, Timeline, timeline};
-use model::{IntervalRecord, RunRecord};
-
 use super::data;
 use super::rows::{activities, series};
+use super::run::RunTimeline;
 use super::sentence::{associations, spans, stalls};
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
@@ -17,29 +15,6 @@ const OLD: &str = "No readings of the engine are in these intervals: an older ve
 const LEGEND: &str = "Bars: lowest to highest, each the mean of its seconds; warm-up left out.   \
                       \u{25a0} it was so in a second of this place.   A stall is a second below a \
                       tenth of the usual throughput, or of ten times the usual p99.";
-
-/// One step of one run with its intervals.
-#[derive(Debug)]
-pub struct RunTimeline<'a> {
-    /// The run.
-    pub run: &'a RunRecord,
-    /// The step.
-    pub step: MeasuredStep<'a>,
-    /// Its time line.
-    pub timeline: Timeline,
-}
-
-impl<'a> RunTimeline<'a> {
-    /// Returns the time line of a step; `None` when it has no interval.
-    pub fn of(
-        run: &'a RunRecord,
-        step: MeasuredStep<'a>,
-        intervals: &[IntervalRecord],
-    ) -> Option<Self> {
-        let timeline = timeline(&step, intervals)?;
-        Some(Self { run, step, timeline })
-    }
-}
 
 /// Returns the time lines in `format`; `style` matters to text.
 pub fn render_timelines(timelines: &[RunTimeline<'_>], format: Format, style: Style) -> String {

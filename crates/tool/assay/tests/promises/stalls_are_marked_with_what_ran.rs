@@ -56,6 +56,7 @@ engine = "sorted@mine"
 "#;
 
 /// Compiles the engine that stalls; prints why without a compiler.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn stalling() -> Option<Workspace> {
     let workspace = Workspace::new();
     let source = SORTED.replacen("int assay_get(", STALLS, 1);
