@@ -42,6 +42,7 @@ pub mod state;
 mod statement;
 pub mod step;
 pub mod time_profile;
+mod unit;
 pub mod units;
 pub mod validity;
 
@@ -73,7 +74,7 @@ pub use setting::Settings;
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use smoke_test::SmokeTestFailure;
 pub use sql::{Application, Argument, Bounds, Call, Dialect};
-pub use state::EngineState;
+pub use state::{EngineState, TableReadings};
 pub use step::{OpUnit, Step, StepInfo, StepRole, StopRule};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use units::{Bytes, Nanos};

@@ -18,7 +18,7 @@ use crate::number::whole;
 use crate::options::Options;
 use crate::readings::Readings;
 use crate::shared_load::SharedLoad;
-use crate::state::EngineState;
+use crate::state::{EngineState, TableReadings};
 use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
 use crate::units::{Bytes, Nanos};
@@ -92,6 +92,9 @@ pub struct IntervalRecord {
     pub spanning: Vec<SpanningOp>,
     /// Counters' growth over the interval and gauges' values at its end.
     pub readings: Readings,
+    /// The same of single tables and indexes, by name; absent in older records.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: TableReadings,
 }
 
 /// How a settle went.

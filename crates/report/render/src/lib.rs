@@ -39,6 +39,8 @@ pub mod post;
 pub mod published;
 pub mod run;
 mod sentence;
+mod sparkline;
+pub mod timeline;
 mod trust;
 mod validity;
 
@@ -63,3 +65,4 @@ pub use next::next_steps;
 pub use post::render_markdown_post;
 pub use published::{render_published, render_reproduced, unmeasured};
 pub use run::{COLUMNS, one_line, render_run};
+pub use timeline::{RunTimeline, render_timelines};

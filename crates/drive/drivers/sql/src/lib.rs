@@ -34,4 +34,5 @@ pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::Socket;
+pub use tables::MARKER;
 pub use template::{Template, Value, write_hex};

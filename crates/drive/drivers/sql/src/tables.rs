@@ -18,8 +18,8 @@ use crate::failure::{ErrorResponse, Failure};
 
 /// The table of key-value operations.
 const KEY_VALUE: &str = "assay_kv";
-/// The marker table.
-const MARKER: &str = "assay_tables";
+/// The marker table, which is none of a run's own.
+pub const MARKER: &str = "assay_tables";
 /// File in the data directory that holds the data set's token.
 const TOKEN_FILE: &str = "assay-tables";
 /// Bytes of a token.

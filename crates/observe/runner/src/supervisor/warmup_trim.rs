@@ -335,6 +335,7 @@ mod tests {
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
                 spanning: Vec::new(),
                 engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
+                tables: model::TableReadings::new(),
             };
             clock.advance(message.length);
             keep(&accumulator.interval(&message).unwrap());

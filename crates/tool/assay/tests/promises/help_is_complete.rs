@@ -276,8 +276,10 @@ fn list_and_show_help_is_complete() {
       [RUN]         Run, as listed by `assay list EXPERIMENT`; all when absent
 
     Options:
-          --whole  Measure whole steps, without trimming the warm-up
-      -h, --help   Print help
+          --timeline <STEP>  Show this step second by second, with what ran in its stalls
+          --format <FORMAT>  Output format of a time line: text, markdown, csv or json [default: text]
+          --whole            Measure whole steps, without trimming the warm-up
+      -h, --help             Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -287,6 +289,7 @@ fn list_and_show_help_is_complete() {
     Examples:
       assay show quickstart                      every run of the newest quickstart
       assay show quickstart lmdb.c1.r2           one of its runs
+      assay show quickstart lmdb.c1.r2 --timeline readrandom     one of its steps, second by second
     ");
 }
 

@@ -48,6 +48,7 @@ mod servers_start_below_a_closed_home;
 mod settles_have_spans_of_their_own;
 mod shipped_experiments_and_applications_are_valid;
 mod sql_errors_precede_the_load;
+mod stalls_are_marked_with_what_ran;
 mod storage_is_measured;
 mod trade_offs_are_shown_size_by_size;
 mod unknown_names_and_types_are_rejected;
