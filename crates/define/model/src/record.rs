@@ -31,6 +31,7 @@ pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
     OpCounts, OpSummaries, OpSummary, Percentiles, SpanningOp, total_counts,
 };
+pub use crate::procedure_record::ProcedureRecord;
 
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;
@@ -158,6 +159,9 @@ pub struct StepRecord {
     /// The background writers, by kind of operation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub writers: OpSummaries,
+    /// Calls of an application, by procedure; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub procedures: Vec<ProcedureRecord>,
     /// Service times in ten buckets, background writers included; absent in older records.
     #[serde(default, skip_serializing_if = "Buckets::is_empty")]
     pub buckets: Buckets,

@@ -5,53 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::call::{Argument, Bounds, Call};
+pub use crate::call_policy::{CallPolicy, Retry};
 use crate::capability::OpKind;
-use crate::names::names;
+pub use crate::dialect::{Dialect, PerDialect};
+pub use crate::draw::{Draw, ReadKind};
 use crate::number::whole;
+pub use crate::query::{Check, Condition, Part, Read, Statement};
 pub use crate::statement::{Piece, StatementOwner};
 use crate::step::{OpUnit, Step, StepRole};
-
-/// The SQL a server understands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dialect {
-    /// Postgres and compatible servers.
-    Postgres,
-    /// MySQL, MariaDB and compatible servers.
-    Mysql,
-}
-
-names!(Dialect, "a dialect": Postgres "postgres", Mysql "mysql");
-
-impl Dialect {
-    /// Returns the dialect of a server; `None` for other engines.
-    pub fn of_engine(engine: &str) -> Option<Self> {
-        match engine {
-            "postgres" => Some(Self::Postgres),
-            "mysql" | "mariadb" => Some(Self::Mysql),
-            _ => None,
-        }
-    }
-}
-
-/// A value per dialect.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerDialect<T> {
-    /// For Postgres.
-    pub postgres: T,
-    /// For MySQL and MariaDB.
-    pub mysql: T,
-}
-
-impl<T> PerDialect<T> {
-    /// Returns the value for `dialect`.
-    pub const fn by(&self, dialect: Dialect) -> &T {
-        match dialect {
-            Dialect::Postgres => &self.postgres,
-            Dialect::Mysql => &self.mysql,
-        }
-    }
-}
 
 /// Tables, procedures and steps, checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +32,12 @@ pub struct Application {
     pub steps: Vec<TrafficSpec>,
     /// Default step order, by name.
     pub order: Vec<String>,
+    /// Conditions that hold after every run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What its results must not be taken for; shown next to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disclaimer: Option<String>,
 }
 
 /// A table, or several alike.
@@ -118,31 +86,9 @@ pub struct Procedure {
     pub rows: u32,
     /// Rows that one call should return on average; `None` when that varies.
     pub rows_expected: Option<f64>,
-}
-
-/// A statement with its placeholders.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Statement {
-    /// Text and placeholders, in order.
-    pub parts: Vec<Part>,
-}
-
-/// A piece of a statement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// SQL text.
-    Text(String),
-    /// The table's name.
-    Table,
-    /// The name of another table, by its position: the copy of the same number, or its only one.
-    OtherTable(u16),
-    /// A value drawn once per call: its position in [`Procedure::arguments`].
-    Argument(u16),
-    /// A value drawn for each row: its position in [`Procedure::row`]; inside [`Part::Rows`] only.
-    RowArgument(u16),
-    /// These parts once for each row, with `, ` between.
-    Rows(Vec<Part>),
+    /// Pauses, retries and the limit of its calls.
+    #[serde(default, skip_serializing_if = "CallPolicy::is_default")]
+    pub policy: CallPolicy,
 }
 
 impl RowCount {
@@ -167,12 +113,16 @@ impl Application {
 
     /// Returns the calls of a step that calls each procedure once.
     ///
-    /// One for each copy of a procedure's table; `None` for any other step.
+    /// One for each copy of a procedure's table, or as many as it states; `None` for any other
+    /// step.
     pub fn calls_once(&self, step: &TrafficSpec, clients: u32) -> Option<u64> {
         let Some(CallMix::Once(procedures)) = &step.clients else { return None };
         let copies = |procedure: &u16| {
-            let table = self.procedures.get(usize::from(*procedure))?.table;
-            Some(match self.tables.get(usize::from(table))?.copies {
+            let procedure = self.procedures.get(usize::from(*procedure))?;
+            if procedure.policy.calls > 0 {
+                return Some(u64::from(procedure.policy.calls));
+            }
+            Some(match self.tables.get(usize::from(procedure.table))?.copies {
                 Copies::PerClient => u64::from(clients),
                 Copies::Fixed(count) => u64::from(count),
             })
@@ -237,54 +187,6 @@ impl Step {
         let own = application.and_then(|application| application.step(&self.name));
         own.map_or_else(|| StepRole::of_key_value(&self.name), |own| own.role)
     }
-}
-
-/// Generator of a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Draw {
-    /// An integer: `from` and what a key distribution picks of `count`.
-    Integer {
-        /// Key distribution, as written (`uniform`, `zipf:0.99`).
-        distribution: String,
-        /// The smallest value.
-        from: i64,
-        /// How many values there are, >= 1.
-        count: u64,
-    },
-    /// A real number: (uniform in `0 .. below`, plus an integer drawn before it) times `scale`.
-    Real {
-        /// Upper bound of the uniform part, not included.
-        below: f64,
-        /// Position, among the values drawn with it, of the integer that is added.
-        plus: Option<u16>,
-        /// Factor.
-        scale: f64,
-    },
-    /// Text of random length whose random part cannot be compressed; letters `a` fill the rest,
-    /// before it.
-    Payload {
-        /// Shortest.
-        bytes_min: u32,
-        /// Longest.
-        bytes_max: u32,
-        /// Share of the bytes that is random.
-        random: f64,
-    },
-    /// Text in which each `#` of the pattern is a random digit.
-    Pattern(String),
-    /// A moment in whole seconds that moves on by one after that many calls of the client.
-    Moment {
-        /// Calls that share a second.
-        calls_per_second: u32,
-    },
-    /// An id among those in the table, uniformly.
-    Id,
-    /// The smallest id in the table.
-    FirstId,
-    /// The number of the operation among its client's, times the clients, plus the client's: no
-    /// two calls of a step draw the same.
-    Number,
 }
 
 /// Traffic of a step: its clients and background writers.
@@ -368,57 +270,6 @@ pub struct Background {
     pub rows_per_s: f64,
 }
 
-/// Id range of a table: `first` inclusive, `next` exclusive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bounds {
-    /// The smallest id; equal to `next` when the table is empty.
-    pub first: i64,
-    /// The largest id and one.
-    pub next: i64,
-}
-
-/// One value of a call; bytes lie in [`Call::bytes`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Argument {
-    /// An integer.
-    Integer(i64),
-    /// A real number.
-    Real(f64),
-    /// A moment: seconds since 1970, without a time zone.
-    Moment(i64),
-    /// Text: its place in [`Call::bytes`].
-    Text {
-        /// Where it begins.
-        start: u32,
-        /// Where it ends.
-        end: u32,
-    },
-}
-
-/// One call of a procedure, borrowed from its generator.
-#[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
-    /// Position in [`Application::procedures`].
-    pub procedure: u16,
-    /// The procedure's kind.
-    pub kind: OpKind,
-    /// Number of the table among its copies, from 0.
-    pub table: u32,
-    /// The values: those drawn once, then row after row.
-    pub arguments: &'a [Argument],
-    /// The bytes of texts.
-    pub bytes: &'a [u8],
-}
-
-impl Call<'_> {
-    /// Returns the bytes of a text argument; nothing of any other.
-    #[inline]
-    pub fn text(&self, argument: Argument) -> &[u8] {
-        let Argument::Text { start, end } = argument else { return &[] };
-        self.bytes.get(start as usize..end as usize).unwrap_or_default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -433,7 +284,8 @@ mod tests {
             Part::Text(")".to_owned()),
         ];
         let text = Part::Text("INSERT INTO ".to_owned());
-        let statement = Statement { parts: vec![text, Part::Table, Part::Rows(row)] };
+        let parts = vec![text, Part::Table, Part::Rows(row)];
+        let statement = Statement { parts, ..Statement::default() };
         let procedure = Procedure {
             name: "insert".to_owned(),
             kind: OpKind::Insert,
@@ -444,6 +296,7 @@ mod tests {
             row: vec![Draw::Id, Draw::Id],
             rows: 2,
             rows_expected: None,
+            policy: CallPolicy::default(),
         };
         let text: String = statement
             .pieces(&procedure)
@@ -469,6 +322,7 @@ mod tests {
             row: Vec::new(),
             rows,
             rows_expected,
+            policy: CallPolicy::default(),
         };
         let application = Application {
             name: String::new(),
@@ -482,6 +336,8 @@ mod tests {
             ],
             steps: Vec::new(),
             order: Vec::new(),
+            checks: Vec::new(),
+            disclaimer: None,
         };
         let calls = |call_mix, share, fixed, clients| {
             let step = TrafficSpec {
@@ -523,6 +379,7 @@ mod tests {
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
+            policy: CallPolicy::default(),
         };
         let step = |clients| TrafficSpec {
             name: "l.x".to_owned(),
@@ -542,18 +399,11 @@ mod tests {
             procedures: vec![procedure(0), procedure(1)],
             steps: Vec::new(),
             order: Vec::new(),
+            checks: Vec::new(),
+            disclaimer: None,
         };
         let calls = |call_mix| application.calls_once(&step(call_mix), 4);
         assert_eq!(calls(CallMix::Once(vec![0, 0, 1])), Some(11));
         assert_eq!(calls(CallMix::InTurn(vec![0])), None);
-    }
-
-    #[test]
-    fn the_text_of_an_argument_is_a_part_of_the_call_s_bytes() {
-        let call =
-            Call { procedure: 0, kind: OpKind::Get, table: 0, arguments: &[], bytes: b"abcdef" };
-        assert_eq!(call.text(Argument::Text { start: 1, end: 3 }), b"bc");
-        assert_eq!(call.text(Argument::Text { start: 5, end: 9 }), b"");
-        assert_eq!(call.text(Argument::Integer(1)), b"");
     }
 }

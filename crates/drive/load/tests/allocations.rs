@@ -43,6 +43,7 @@ fn application() -> Application {
         row,
         rows: 10,
         rows_expected: None,
+        policy: model::sql::CallPolicy::default(),
     };
     let moment = Draw::Moment { calls_per_second: 20 };
     Application {
@@ -70,6 +71,8 @@ fn application() -> Application {
             settles: false,
         }],
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
 

@@ -34,7 +34,8 @@ fn integer(distribution: &str, from: i64, count: u64) -> Draw {
 }
 
 fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
-    let statement = Statement { parts: vec![Part::Text(text.to_owned())] };
+    let parts = vec![Part::Text(text.to_owned())];
+    let statement = Statement { parts, ..Statement::default() };
     Procedure {
         name: name.to_owned(),
         kind,
@@ -45,6 +46,7 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
         row: Vec::new(),
         rows: 0,
         rows_expected: None,
+        policy: model::sql::CallPolicy::default(),
     }
 }
 
@@ -125,6 +127,8 @@ fn toy() -> Application {
             traffic_spec("shared", CallMix::Mix(vec![(FIXED, 1)])),
         ],
         order: vec!["load".to_owned()],
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
 

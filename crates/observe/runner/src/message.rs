@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use engine::Refusal;
 use load::StepEnd;
-use model::record::{ClockRecord, Finding, OpCounts, SettleRecord, SpanningOp};
+use model::record::{ClockRecord, Finding, OpCounts, ProcedureRecord, SettleRecord, SpanningOp};
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
@@ -212,6 +212,9 @@ pub(crate) struct StepEnds {
     /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.
     pub(crate) censored: Option<String>,
     pub(crate) search: Option<SearchRecord>,
+    /// The application's calls by procedure.
+    #[serde(default)]
+    pub(crate) procedures: Vec<ProcedureRecord>,
     /// Findings of the worker.
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,

@@ -282,6 +282,8 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         procedures: Vec::new(),
         steps: vec![traffic_spec],
         order: vec![step.to_owned()],
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
 

@@ -14,8 +14,21 @@ use crate::syntax::{Fields, Node, Word, word};
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
 /// Keys of a procedure.
-const KEYS: [&str; 8] =
-    ["extends", "kind", "table", "sql", "row", "rows", "returns", "transaction"];
+const KEYS: [&str; 13] = [
+    "extends",
+    "kind",
+    "table",
+    "sql",
+    "row",
+    "rows",
+    "returns",
+    "transaction",
+    "calls",
+    "retry",
+    "keying_ms",
+    "think_ms",
+    "limit_ms",
+];
 
 /// A procedure as written, and those it extends.
 pub(super) struct Written<'a> {
@@ -96,9 +109,13 @@ impl<'a> Names<'a> {
         })?;
         let kind = self.keyword(kind, "kind", &kinds)?;
         let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
-        let texts = self.sql_texts(written.get("sql").ok_or_else(|| lacks("has no `sql`"))?)?;
+        let texts = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
+        let texts = self.sql_texts(texts, values)?;
         let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
+        let is_transaction = self.switch(written.get("transaction"))?;
+        self.check_frame(&texts, is_transaction)?;
+        self.check_reads(&texts, values)?;
         let all = all_texts(&texts, row.as_ref());
         let table = self.table_of(written, tables)?;
         let own = &tables[usize::from(table)];
@@ -117,12 +134,13 @@ impl<'a> Names<'a> {
             name: (*name.get_ref()).to_owned(),
             kind,
             table,
-            is_transaction: self.switch(written.get("transaction"))?,
+            is_transaction,
             statements: self.statements(&texts, row.as_deref(), &layout)?,
             arguments: layout.once,
             row: layout.row,
             rows,
             rows_expected: returns.transpose()?,
+            policy: self.policy(written)?,
         };
         self.rows_fit(&procedure, written)?;
         Ok(procedure)

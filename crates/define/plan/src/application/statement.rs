@@ -6,26 +6,15 @@ use std::ops::Range;
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
 
 use super::names::Names;
-use super::token::{Token, TokenError, collapsed, tokenize};
+use super::text::{SqlText, SqlTexts, executed};
+use super::token::{Token, TokenError, collapsed};
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node};
 
 /// Most values of one statement: both protocols count them in 16 bits.
 ///
 /// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
 /// `COM_STMT_PREPARE` response, `num_params`.
 const VALUES_MAX: u16 = 65_535;
-
-/// One statement as written, its place, and its repetitions per call.
-#[derive(Debug, Clone)]
-pub(super) struct SqlText<'a> {
-    pub(super) tokens: Vec<Token<'a>>,
-    pub(super) place: Range<usize>,
-    pub(super) times: u16,
-}
-
-/// The statements by dialect, in order; empty when unsupported.
-pub(super) type SqlTexts<'a> = PerDialect<Vec<SqlText<'a>>>;
 
 /// Positions of a value among those drawn.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +27,13 @@ pub(super) struct Slot {
     pub(super) width: u16,
     /// Repetitions of the statement that have values of their own.
     pub(super) copies: u16,
+}
+
+impl Slot {
+    /// Returns the position of its first value in one repetition of a statement.
+    pub(super) const fn position(self, repetition: u16) -> u16 {
+        if self.copies > 1 { self.base + self.width * repetition } else { self.base }
+    }
 }
 
 /// Positions of the values of one procedure.
@@ -65,49 +61,7 @@ pub(super) fn table_names(tables: &[Table]) -> Vec<String> {
     tables.iter().map(|table| table.name.clone()).collect()
 }
 
-impl<'a> Names<'a> {
-    /// Returns the statements as written, by dialect.
-    pub(super) fn sql_texts(&self, node: &'a Node<'a>) -> Result<SqlTexts<'a>, PlanError> {
-        if !node.get_ref().is_table() {
-            let both = self.listed(node)?;
-            return Ok(PerDialect { postgres: both.clone(), mysql: both });
-        }
-        let dialects = ["postgres", "mysql"];
-        let fields = Fields::of(self.source, node, "SQL that differs by dialect", &dialects)?;
-        let [postgres, mysql] = dialects.map(|dialect| fields.get(dialect));
-        if postgres.is_none() && mysql.is_none() {
-            return Err(self
-                .refuse(node.span(), "no dialect is given")
-                .remedy("write `sql.postgres`, `sql.mysql` or both"));
-        }
-        let of = |node: Option<&'a Node<'a>>| node.map_or(Ok(Vec::new()), |node| self.listed(node));
-        Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
-    }
-
-    fn listed(&self, node: &'a Node<'a>) -> Result<Vec<SqlText<'a>>, PlanError> {
-        match node.get_ref().as_array() {
-            None => Ok(vec![self.sql_text(node)?]),
-            Some(list) if list.is_empty() => {
-                Err(self.refuse(node.span(), "there is no statement in this list"))
-            }
-            Some(list) => list.iter().map(|node| self.sql_text(node)).collect(),
-        }
-    }
-
-    /// Returns one statement as written: a text, or a table with repetitions.
-    pub(super) fn sql_text(&self, node: &'a Node<'a>) -> Result<SqlText<'a>, PlanError> {
-        let (text, times) = if node.get_ref().is_table() {
-            let fields = Fields::of(self.source, node, "a statement", &["sql", "times"])?;
-            (fields.text("sql")?, self.number(fields.required("times")?, 1, "times")?)
-        } else {
-            (self.text(node)?, 1)
-        };
-        let place = text.span();
-        let tokens =
-            tokenize(text.get_ref()).map_err(|wrong| self.error_at_text(place.clone(), wrong))?;
-        Ok(SqlText { tokens, place, times })
-    }
-
+impl Names<'_> {
     /// Returns the statements with placeholders resolved, each as often as it is executed.
     pub(super) fn statements(
         &self,
@@ -116,11 +70,12 @@ impl<'a> Names<'a> {
         layout: &Layout,
     ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
         let all = |texts: &[SqlText<'_>]| {
-            let repeated =
-                texts.iter().flat_map(|text| (0..text.times).map(move |nth| (text, nth)));
-            repeated
-                .map(|(text, nth)| self.statement(text, row, layout, nth))
-                .collect::<Result<_, PlanError>>()
+            let one = |(text, nth)| {
+                let mut statement = self.statement(text, row, layout, nth)?;
+                self.set_flow(&mut statement, text, layout, nth)?;
+                Ok(statement)
+            };
+            executed(texts).into_iter().map(one).collect::<Result<_, PlanError>>()
         };
         Ok(PerDialect { postgres: all(&texts.postgres)?, mysql: all(&texts.mysql)? })
     }
@@ -139,7 +94,7 @@ impl<'a> Names<'a> {
             match *token {
                 Token::Text(text) => parts.push(Part::Text(collapsed(text))),
                 Token::Brace("table") => parts.push(Part::Table),
-                Token::Brace("rows") => match row.filter(|_| text.times == 1) {
+                Token::Brace("rows") => match row.filter(|_| text.block.times == 1) {
                     Some(row) => parts.push(Part::Rows(row.to_vec())),
                     None => {
                         let wrong = TokenError::new("{rows}", "there are no rows here");
@@ -163,7 +118,7 @@ impl<'a> Names<'a> {
                 },
             }
         }
-        Ok(Statement { parts: joined(parts) })
+        Ok(Statement { parts: joined(parts), ..Statement::default() })
     }
 
     /// Checks that no statement has more values than the protocols allow.
@@ -177,11 +132,11 @@ impl<'a> Names<'a> {
 
 /// Returns the parts of a value in one repetition of a statement.
 fn places(slot: Slot, repetition: u16) -> Vec<Part> {
-    let Slot { in_row, base, width, copies } = slot;
+    let Slot { in_row, width, .. } = slot;
+    let base = slot.position(repetition);
     if in_row {
         return vec![Part::RowArgument(base)];
     }
-    let base = if copies > 1 { base + width * repetition } else { base };
     let comma = |position| (position > base).then(|| Part::Text(", ".to_owned()));
     let place = |position| comma(position).into_iter().chain([Part::Argument(position)]);
     (base..base + width).flat_map(place).collect()

@@ -154,7 +154,10 @@ impl<'a> Names<'a> {
         if step.role == StepRole::Maintain {
             return refuse("maintenance has no clients", "leave out `clients`");
         }
-        if step.role == StepRole::Load && (step.rows.is_none() || call_mix.is_once()) {
+        let has_calls = |position: u16| procedures[usize::from(position)].policy.calls > 0;
+        let is_counted = call_mix.is_once() && call_mix.positions().all(has_calls);
+        let ends_by_rows = step.rows.is_some() && !call_mix.is_once();
+        if step.role == StepRole::Load && !is_counted && !ends_by_rows {
             let remedy = "give `rows`, such as \"100%\", and a list of procedures that insert";
             return refuse("a load ends by rows", remedy);
         }

@@ -52,7 +52,7 @@ impl<'a> Names<'a> {
         if let Some(id) = &id {
             self.own_name(id, "a column")?;
         }
-        let create = self.sql_texts(fields.required("create")?)?;
+        let create = self.sql_texts(fields.required("create")?, &[])?;
         self.check_reached((&name, copies), &all_texts(&create, None), before)?;
         let layout = Layout { tables: table_names(before), ..Layout::default() };
         let create = self.statements(&create, None, &layout)?;

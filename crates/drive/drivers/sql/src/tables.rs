@@ -112,6 +112,16 @@ fn sql_text(statement: &Statement, table: &str, other: impl Fn(u16) -> String) -
     pieces.collect()
 }
 
+/// Returns the text of a query on copy `number` of its table.
+pub(crate) fn query_text(
+    setup: &ApplicationSetup,
+    (query, table): (&Statement, u16),
+    number: u32,
+) -> String {
+    let named = |other| reached(setup, other, number);
+    sql_text(query, &named(table), named)
+}
+
 /// Creates a table; the marker table names it first.
 fn create<C: Connection>(connection: &mut C, table: &TableSpec, token: &str) -> Executed<C> {
     let note = format!("INSERT INTO {MARKER} VALUES ('{}', '{token}')", table.name);
@@ -231,7 +241,9 @@ impl<S> Target<'_, S> {
                 self.config.endpoint.user,
                 self.describe()
             )),
-            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) => failure.into(),
+            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) | Failure::Unread(_) => {
+                failure.into()
+            }
         }
     }
 }
@@ -245,7 +257,11 @@ mod tests {
         let text = |text: &str| Part::Text(text.to_owned());
         let parts = vec![text("CREATE TABLE "), Part::Table, text(" (a INT)")];
         assert_eq!(
-            sql_text(&Statement { parts }, &name("pi", 0), |_| String::new()),
+            sql_text(
+                &Statement { parts, ..Statement::default() },
+                &name("pi", 0),
+                |_| String::new()
+            ),
             "CREATE TABLE pi1 (a INT)"
         );
     }

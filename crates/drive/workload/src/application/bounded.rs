@@ -61,7 +61,10 @@ mod tests {
     use super::*;
 
     fn most(kind: OpKind, texts: &[&str], arguments: Vec<Draw>) -> Option<u64> {
-        let text = |text: &&str| Statement { parts: vec![Part::Text((*text).to_owned())] };
+        let text = |text: &&str| Statement {
+            parts: vec![Part::Text((*text).to_owned())],
+            ..Statement::default()
+        };
         let mysql = texts.iter().map(text).collect();
         let procedure = Procedure {
             name: "read".to_owned(),
@@ -73,6 +76,7 @@ mod tests {
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
+            policy: model::sql::CallPolicy::default(),
         };
         let id = Some("transactionid".to_owned());
         let table = Table {

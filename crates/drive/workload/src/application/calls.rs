@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use engine::Rows;
-use model::sql::{CallMix, Copies, Draw, Procedure};
-use model::{Bounds, Call, Op, OpKind};
+use model::sql::{CallMix, CallPolicy, Copies, Draw, Procedure};
+use model::{Bounds, Call, Nanos, Op, OpKind};
 
 use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
-use super::script::Script;
+use super::pauses::Pauses;
+use super::script::{OnceCall, Script, ScriptedCall};
 use super::source::{Source, text_bytes};
 use super::tables::{Ids, Tables};
 use crate::error::WorkloadError;
@@ -21,6 +22,7 @@ use crate::stream::Position;
 const CHOICES: u64 = 2;
 const COPIES: u64 = 3;
 const VALUES: u64 = 4;
+const PAUSES: u64 = 5;
 
 /// Returns the generators of a group: one for each client, none when the group does nothing.
 ///
@@ -43,6 +45,7 @@ pub(crate) fn generators(
         let member = Member {
             part: Part { client, clients: step.clients },
             stream: Stream::new(request.seed, &step.name, request.group, client),
+            shared: Stream::new(request.seed, &step.name, request.group, u32::MAX),
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
@@ -60,6 +63,7 @@ pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator
     let member = Member {
         part: Part { client: 0, clients: 1 },
         stream: Stream::new(0, "sample", Group::Clients, 0),
+        shared: Stream::new(0, "sample", Group::Clients, u32::MAX),
         number: 0,
         numbers: 1,
     };
@@ -72,6 +76,8 @@ pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator
 struct Member {
     part: Part,
     stream: Stream,
+    /// Randomness of calls that are counted over all clients.
+    shared: Stream,
     /// Its number among all clients and writers of the step.
     number: u64,
     /// How many there are.
@@ -105,6 +111,7 @@ struct Prepared {
     is_taking: bool,
     /// Most rows that can come back.
     most_rows: Option<u64>,
+    policy: CallPolicy,
 }
 
 /// One client's calls.
@@ -117,8 +124,11 @@ struct Calls {
     position: Position,
     buffer: CallBuffer,
     values: Stream,
+    shared: Stream,
     choices: Stream,
     copies: Stream,
+    /// Waits before the calls; `None` where no procedure has any.
+    pauses: Option<Pauses>,
     draws_per_call: u64,
     number: u64,
     numbers: u64,
@@ -150,6 +160,7 @@ impl Calls {
             procedures.push(ready.map_err(name)?);
         }
         let room = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let has_pauses = procedures.iter().any(|ready| ready.policy.has_pauses());
         Ok(Self {
             position: Position::new(member.stream, script.calls()),
             script,
@@ -157,8 +168,10 @@ impl Calls {
             procedures: procedures.into(),
             buffer: CallBuffer::with_room(room(arguments), room(bytes)),
             values: member.stream.branch(VALUES),
+            shared: member.shared.branch(VALUES),
             choices: member.stream.branch(CHOICES),
             copies: member.stream.branch(COPIES),
+            pauses: has_pauses.then(|| Pauses::new(member.stream.branch(PAUSES))),
             draws_per_call: arguments,
             number: member.number,
             numbers: member.numbers,
@@ -169,7 +182,7 @@ impl Calls {
 
     /// Draws the values of call `n`, and of its rows.
     #[inline]
-    fn draw(&mut self, at: usize, copy: u32, (n, turn): (u64, u64)) {
+    fn draw(&mut self, at: usize, copy: u32, (n, call): (u64, ScriptedCall)) {
         let ready = &self.procedures[at];
         let ids = ready.ids.get(copy as usize);
         let bounds = ids.map_or_else(Bounds::default, |ids| ids.bounds());
@@ -177,12 +190,20 @@ impl Calls {
             Some(ids) if ready.is_taking => ids.take(ready.rows),
             Some(_) | None => bounds.first,
         };
+        // Calls that are counted over all clients are the same from any client.
+        let stream = if call.number.is_some() {
+            self.shared.branch(u64::from(ready.procedure))
+        } else {
+            self.values
+        };
+        let own = n.wrapping_mul(self.numbers).wrapping_add(self.number);
+        let n = call.number.unwrap_or(n);
         let mut inputs = DrawInputs {
-            stream: self.values,
+            stream,
             word: n.wrapping_mul(self.draws_per_call),
             pick: n,
-            number: n.wrapping_mul(self.numbers).wrapping_add(self.number),
-            turn,
+            number: call.number.unwrap_or(own),
+            turn: call.turn,
             step_index: self.step_index,
             ids: bounds,
             first,
@@ -229,6 +250,7 @@ impl Prepared {
             is_taking: procedure.kind == OpKind::Delete
                 && draws().any(|draw| matches!(draw, Draw::FirstId)),
             most_rows: most_rows(procedure, table),
+            policy: procedure.policy,
         })
     }
 }
@@ -242,19 +264,34 @@ fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
 
 /// Returns each procedure once for each copy of its table that falls to a client.
 ///
-/// That is its own, and of copies beyond the clients every n-th of n clients.
+/// That is its own, and of copies beyond the clients every n-th of n clients. Before these, in
+/// order, its n-th part of the calls of procedures that state how many there are.
 fn once(tables: &Tables, called: &[u16], part: Part) -> Result<Script, String> {
-    let mut copies_max = 0;
-    for at in called {
-        copies_max = copies_max.max(tables.setup().copies(procedure_of(tables, *at)?.table));
-    }
     let mut calls = Vec::new();
-    for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
-        for (position, at) in called.iter().enumerate() {
-            if copy < tables.setup().copies(procedure_of(tables, *at)?.table) {
-                calls.push((position, copy));
-            }
+    let (mut copies_max, mut per_copy) = (0, Vec::new());
+    for (position, at) in called.iter().enumerate() {
+        let procedure = procedure_of(tables, *at)?;
+        let copies = tables.setup().copies(procedure.table);
+        if procedure.policy.calls == 0 {
+            copies_max = copies_max.max(copies);
+            per_copy.push((position, copies));
+            continue;
         }
+        let own = (part.client..procedure.policy.calls).step_by(part.clients.max(1) as usize);
+        let counted = own.map(|number| OnceCall {
+            procedure: position,
+            copy: Some(number % copies.max(1)),
+            number: Some(u64::from(number)),
+        });
+        calls.extend(counted);
+    }
+    for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
+        let has_copy = per_copy.iter().filter(|(_, copies)| copy < *copies);
+        calls.extend(has_copy.map(|(position, _)| OnceCall {
+            procedure: *position,
+            copy: Some(copy),
+            number: None,
+        }));
     }
     Ok(Script::Once(calls.into()))
 }
@@ -277,15 +314,20 @@ impl Generator for Calls {
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
             CopyOf::Any(count) => below(self.copies.word(n), u64::from(count)) as u32,
         });
-        self.draw(at, copy, (n, call.turn));
+        self.draw(at, copy, (n, call));
         self.last = Some((at, copy));
         let ready = &self.procedures[at];
+        let pause = match &mut self.pauses {
+            Some(pauses) => pauses.before(&ready.policy, n),
+            None => Nanos(0),
+        };
         Some(Op::Call(Call {
             procedure: ready.procedure,
             kind: ready.kind,
             table: copy,
             arguments: &self.buffer.arguments,
             bytes: &self.buffer.bytes,
+            pause,
         }))
     }
 

@@ -8,13 +8,15 @@
 //! [`Tables`]; nothing is allocated per call.
 //!
 //! To add a kind of value: one variant of `source::Source`, made in `Source::new` and drawn in
-//! `CallBuffer::draw`.
+//! `CallBuffer::draw`; of a value made of others, of `made::Made`.
 
 mod background;
 mod bounded;
 mod call_buffer;
 mod calls;
 mod check;
+mod made;
+mod pauses;
 mod payload;
 mod script;
 mod source;

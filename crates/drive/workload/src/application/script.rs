@@ -14,8 +14,19 @@ pub(super) enum Script {
     },
     /// One after the other, from the beginning again; that many.
     InTurn(u64),
-    /// Each procedure and copy once.
-    Once(Box<[(usize, u32)]>),
+    /// Each procedure and copy once, or as often as it states.
+    Once(Box<[OnceCall]>),
+}
+
+/// One call of a script that calls each procedure once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OnceCall {
+    /// Position among the client's procedures.
+    pub(super) procedure: usize,
+    /// The copy; `None` for one that is drawn.
+    pub(super) copy: Option<u32>,
+    /// Its number among the procedure's calls by all clients.
+    pub(super) number: Option<u64>,
 }
 
 /// One call of a script.
@@ -27,6 +38,8 @@ pub(super) struct ScriptedCall {
     pub(super) copy: Option<u32>,
     /// Number of the turn: the call's own, but where several calls make one.
     pub(super) turn: u64,
+    /// Its number among the procedure's calls by all clients, when the script counts them.
+    pub(super) number: Option<u64>,
 }
 
 impl Script {
@@ -50,14 +63,17 @@ impl Script {
                 let drawn = if ends.len() > 1 { below(choices.word(n), *total) } else { 0 };
                 // Few procedures: a walk is faster than a search.
                 let procedure = ends.iter().position(|end| drawn < *end).unwrap_or_default();
-                ScriptedCall { procedure, copy: None, turn: n }
+                ScriptedCall { procedure, copy: None, turn: n, number: None }
             }
-            Self::InTurn(count) => {
-                ScriptedCall { procedure: (n % count) as usize, copy: None, turn: n / count }
-            }
+            Self::InTurn(count) => ScriptedCall {
+                procedure: (n % count) as usize,
+                copy: None,
+                turn: n / count,
+                number: None,
+            },
             Self::Once(calls) => {
-                let (procedure, copy) = calls[n as usize];
-                ScriptedCall { procedure, copy: Some(copy), turn: n }
+                let OnceCall { procedure, copy, number } = calls[n as usize];
+                ScriptedCall { procedure, copy, turn: n, number }
             }
         }
     }
@@ -97,7 +113,8 @@ mod tests {
 
     #[test]
     fn procedures_called_once_have_an_end() {
-        let script = Script::Once([(0, 3), (1, 3)].into());
+        let once = |procedure| OnceCall { procedure, copy: Some(3), number: None };
+        let script = Script::Once([once(0), once(1)].into());
         let call = script.call(Stream::fixed(1), 1);
         assert_eq!((script.calls(), call.procedure, call.copy), (2, 1, Some(3)));
     }

@@ -309,6 +309,7 @@ impl<'a> StepAccumulator<'a> {
             after: closed.after,
             settle,
             malloc: ends.malloc,
+            procedures: ends.procedures,
             search: ends.search,
             ..StepRecord::new(ends.index, self.step.clone())
         };

@@ -152,6 +152,7 @@ mod tests {
                 row: Vec::new(),
                 rows: 0,
                 rows_expected: returns,
+                policy: model::sql::CallPolicy::default(),
             }];
             spec.application = Some(application);
             in_runs(&RULE, &spec, &runs).len()

@@ -8,6 +8,7 @@ mod workspace;
 
 mod added_libraries_are_tested;
 mod allocators_serve_the_whole_run;
+mod applications_read_branch_and_retry;
 mod blocks_are_timed;
 mod bogus_plans_are_rejected;
 mod changed_files_are_reported;
@@ -32,6 +33,7 @@ mod invalid_rates_are_rejected;
 mod lint_reports_findings_and_exit_codes;
 mod loads_are_shared;
 mod only_regular_files_are_read;
+mod order_workload_keeps_its_conditions;
 mod output_errors_are_reported;
 mod own_engines_need_one_library;
 mod plan_lists_runs_in_order;

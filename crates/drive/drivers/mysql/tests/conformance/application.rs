@@ -47,7 +47,7 @@ pub(crate) fn statement(text: &str) -> Statement {
         };
     }
     parts.push(Part::Text(text.to_owned()));
-    Statement { parts }
+    Statement { parts, ..Statement::default() }
 }
 
 fn of_row(text: &str) -> Vec<Part> {
@@ -73,6 +73,7 @@ fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
         row: Vec::new(),
         rows: 0,
         rows_expected: None,
+        policy: model::sql::CallPolicy::default(),
     }
 }
 
@@ -129,5 +130,7 @@ pub(crate) fn sales() -> Application {
         ],
         steps: Vec::new(),
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }

@@ -192,6 +192,7 @@ pub(crate) fn application() -> Application {
         row: Vec::new(),
         rows,
         rows_expected: None,
+        policy: model::sql::CallPolicy::default(),
     };
     let step = |name: &str, clients| TrafficSpec {
         name: name.to_owned(),
@@ -236,5 +237,7 @@ pub(crate) fn application() -> Application {
             },
         ],
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
