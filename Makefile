@@ -1,6 +1,6 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test campaign fuzz models bench bench-peers docs validation tidy setup
+.PHONY: run test campaign fuzz models bench bench-peers docs validation reproduce tidy setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
@@ -55,9 +55,14 @@ bench-peers: setup
 docs: setup
 	./scripts/docs.sh
 
-# Renews docs/validation.md: simulations and what the client costs; a quarter of an hour, on a quiet machine.
+# Renews docs/validation.md: simulations and what the client costs; three quarters of an hour, on a quiet machine.
 validation: setup
 	./scripts/validation.sh
+
+# Runs every shipped experiment whose builds are here at size minutes, unattended, hours in all, on a quiet
+# machine, and renews docs/reproduced.md; started again, it goes on. SIZE=night for another size.
+reproduce: setup
+	./scripts/reproduce.sh
 
 # The definition of done.
 tidy: setup

@@ -23,6 +23,8 @@ simulated() {
     simulated --package stats --test history --
     printf '\n## Designs from a pilot\n\n1 %% from run to run, 5 %% from second to second with a correlation of 0.9; 200 experiments a figure.\n'
     simulated --package analysis --lib injected --
+    printf '\n## Fresh and restored databases\n\nTen runs that load for themselves and ten that begin from one load, 100,000 rows of 400 bytes, 3 s a step.\n\n'
+    ./scripts/loads.sh
     printf '\n## What the client costs\n\n```\n'
     cargo bench --quiet --package load --bench null_loop 2>/dev/null
     printf '```\n'

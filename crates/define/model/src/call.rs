@@ -1,8 +1,9 @@
-//! Calls of an application's procedures, and the values in them.
+//! One call of a procedure, with its values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::capability::OpKind;
+use crate::units::Nanos;
 
 /// Id range of a table: `first` inclusive, `next` exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ pub enum Argument {
 /// One call of a procedure, borrowed from its generator.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// Position in [`procedures`](crate::Application::procedures).
+    /// Position in [`Application::procedures`](crate::Application::procedures).
     pub procedure: u16,
     /// The procedure's kind.
     pub kind: OpKind,
@@ -44,6 +45,8 @@ pub struct Call<'a> {
     pub arguments: &'a [Argument],
     /// The bytes of texts.
     pub bytes: &'a [u8],
+    /// How long a closed loop waits before it: the client thinks and types.
+    pub pause: Nanos,
 }
 
 impl Call<'_> {
@@ -61,8 +64,14 @@ mod tests {
 
     #[test]
     fn the_text_of_an_argument_is_a_part_of_the_call_s_bytes() {
-        let call =
-            Call { procedure: 0, kind: OpKind::Get, table: 0, arguments: &[], bytes: b"abcdef" };
+        let call = Call {
+            procedure: 0,
+            kind: OpKind::Get,
+            table: 0,
+            arguments: &[],
+            bytes: b"abcdef",
+            pause: Nanos(0),
+        };
         assert_eq!(call.text(Argument::Text { start: 1, end: 3 }), b"bc");
         assert_eq!(call.text(Argument::Text { start: 5, end: 9 }), b"");
         assert_eq!(call.text(Argument::Integer(1)), b"");

@@ -130,6 +130,9 @@ pub struct Experiment {
     pub variants: Vec<Variant>,
 }
 
+/// Name of the size at which shipped experiments take minutes, too few for some rules.
+pub const MINUTES: &str = "minutes";
+
 /// Default practical margin: the smallest difference that matters, as a share.
 ///
 /// Our choice: a difference below 2 % rarely decides anything; an equivalence test needs a margin

@@ -6,33 +6,7 @@
 use std::fmt;
 
 pub use crate::readings::Readings;
-
-/// The unit of a metric's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    /// A plain number of things.
-    Count,
-    /// Bytes.
-    Bytes,
-    /// KiB.
-    Kibibytes,
-    /// Microseconds.
-    Micros,
-    /// Nanoseconds.
-    Nanos,
-    /// Seconds.
-    Seconds,
-    /// A share of one, 0 to 1.
-    Share,
-    /// A quotient of two like quantities.
-    Ratio,
-    /// Operations per second.
-    OpsPerSecond,
-    /// Megahertz.
-    Megahertz,
-    /// Degrees Celsius.
-    Celsius,
-}
+pub use crate::unit::Unit;
 
 /// How a metric's value behaves over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -253,6 +227,8 @@ metrics! {
     ENGINE_STALLS Count Counter Lower "times the engine delayed or stopped writers";
     ENGINE_CACHE_HITS Count Counter Higher "block cache hits";
     ENGINE_CACHE_MISSES Count Counter Lower "block cache misses";
+    ENGINE_MEMTABLE_HITS Count Counter Neither "point reads that a memtable answered";
+    ENGINE_MEMTABLE_MISSES Count Counter Neither "point reads that no memtable answered";
     ENGINE_CACHE_BYTES Bytes Gauge Neither "bytes held by the engine's cache";
     ENGINE_MEMTABLE_BYTES Bytes Gauge Neither "bytes held by memtables";
     ENGINE_CACHE_ENTRIES Count Gauge Neither "entries of the engine's cache: blocks, documents, \
@@ -281,6 +257,18 @@ metrics! {
     ENGINE_COMMITS Count Counter Neither "transactions committed";
     ENGINE_ROLLBACKS Count Counter Lower "transactions rolled back";
     ENGINE_CHECKPOINTS Count Counter Neither "checkpoints completed";
+    ENGINE_CHECKPOINTS_RUNNING Count Gauge Neither "checkpoints running now";
+    ENGINE_CHECKPOINT_WRITE_BYTES Bytes Counter Lower "bytes of pages written by checkpoints";
+    ENGINE_CHECKPOINT_AGE_BYTES Bytes Gauge Lower "bytes written to the log since the last \
+        checkpoint: what recovery would read";
+    ENGINE_VACUUMS Count Counter Neither "vacuums completed by the server's own workers";
+    ENGINE_VACUUMS_RUNNING Count Gauge Neither "vacuums running now";
+    ENGINE_PURGED_ROWS Count Counter Neither "deleted rows removed by purge";
+    ENGINE_CONNECTIONS Count Gauge Neither "connections to the server, Assay's own included";
+    ENGINE_ACTIVE_CONNECTIONS Count Gauge Neither "connections that execute a statement, the one \
+        of the count included";
+    ENGINE_LOCK_WAITERS Count Gauge Lower "sessions or transactions that wait for a lock now";
+    ENGINE_LOCK_WAITS Count Counter Lower "times a transaction waited for the lock of a row";
     CLIENT_RECONNECTS Count Counter Lower "connections to the server that were lost and made again";
     ENGINE_L0_FILES Count Gauge Lower "files in level 0";
     ENGINE_LIVE_BYTES Bytes Gauge Neither "bytes of live keys and values, as the engine estimates \
@@ -407,6 +395,8 @@ metrics! {
     CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per entry of it, at the \
         end";
     CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
+    MEMTABLE_HIT_SHARE Share Derived Neither "share of the point reads that a memtable answered, and \
+        no block of a file";
     STALL_SHARE Share Derived Lower "share of the step in which the engine delayed or stopped \
         writers";
     SETTLE_S Seconds Derived Lower "time the engine took to settle";

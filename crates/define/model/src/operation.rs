@@ -132,4 +132,6 @@ pub enum Outcome {
     Done,
     /// A read, or a change of a part of a value, found nothing.
     NotFound,
+    /// A call rolled its transaction back, as its procedure requires.
+    RolledBack,
 }

@@ -31,6 +31,9 @@ pub struct PublishedFinding {
     /// Key distribution of that step; `None` when its name is unique.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distribution: Option<String>,
+    /// Which of the steps of that name and distribution, from 1; `None` when it is the only one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurrence: Option<u32>,
     /// Client threads here; `None` when the experiment has one level.
     pub clients: Option<u32>,
     /// Metric, by its name in [`crate::metric::METRICS`].
@@ -54,7 +57,7 @@ impl PublishedFinding {
         self.sizes.is_empty() || size.is_none_or(|size| self.sizes.iter().any(|it| it == size))
     }
 
-    /// Returns whether the finding is about this step.
+    /// Returns whether the finding is about a step of this name and distribution.
     pub fn is_about(&self, step: &Step) -> bool {
         let is_distribution = |named: &String| *named == step.distribution;
         step.name == self.step && self.distribution.as_ref().is_none_or(is_distribution)

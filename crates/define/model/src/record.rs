@@ -18,7 +18,7 @@ use crate::number::whole;
 use crate::options::Options;
 use crate::readings::Readings;
 use crate::shared_load::SharedLoad;
-use crate::state::EngineState;
+use crate::state::{EngineState, TableReadings};
 use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
 use crate::units::{Bytes, Nanos};
@@ -32,6 +32,7 @@ pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
     OpCounts, OpSummaries, OpSummary, Percentiles, SpanningOp, total_counts,
 };
+pub use crate::procedure_record::ProcedureRecord;
 
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;
@@ -93,6 +94,9 @@ pub struct IntervalRecord {
     pub spanning: Vec<SpanningOp>,
     /// Counters' growth over the interval and gauges' values at its end.
     pub readings: Readings,
+    /// The same of single tables and indexes, by name; absent in older records.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: TableReadings,
 }
 
 /// How a settle went.
@@ -156,9 +160,15 @@ pub struct StepRecord {
     /// The background writers, by kind of operation.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub writers: OpSummaries,
+    /// Calls of an application, by procedure; empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub procedures: Vec<ProcedureRecord>,
     /// Service times in ten buckets, background writers included; absent in older records.
     #[serde(default, skip_serializing_if = "Buckets::is_empty")]
     pub buckets: Buckets,
+    /// The same in the finer buckets of embedded engines.
+    #[serde(default, skip_serializing_if = "Buckets::is_empty")]
+    pub fine_buckets: Buckets,
     /// Rate the background writers reached, bytes of keys and values per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub writer_bytes_per_s: Option<f64>,

@@ -6,55 +6,16 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::call::{Argument, Bounds, Call};
+pub use crate::call_policy::{CallPolicy, Retry};
 use crate::capability::OpKind;
 pub use crate::connections::{CALLS_APART_MAX, Connections, Hold};
-use crate::names::names;
+pub use crate::dialect::{Dialect, PerDialect};
+pub use crate::draw::{Draw, ReadKind};
 use crate::number::whole;
 pub use crate::protocol::Protocol;
+pub use crate::query::{Check, Condition, Part, Read, Statement};
 pub use crate::statement::{Piece, StatementOwner};
 use crate::step::{OpUnit, Step, StepRole};
-
-/// The SQL a server understands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dialect {
-    /// Postgres and compatible servers.
-    Postgres,
-    /// MySQL, MariaDB and compatible servers.
-    Mysql,
-}
-
-names!(Dialect, "a dialect": Postgres "postgres", Mysql "mysql");
-
-impl Dialect {
-    /// Returns the dialect of a server; `None` for other engines.
-    pub fn of_engine(engine: &str) -> Option<Self> {
-        match engine {
-            "postgres" => Some(Self::Postgres),
-            "mysql" | "mariadb" => Some(Self::Mysql),
-            _ => None,
-        }
-    }
-}
-
-/// A value per dialect.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PerDialect<T> {
-    /// For Postgres.
-    pub postgres: T,
-    /// For MySQL and MariaDB.
-    pub mysql: T,
-}
-
-impl<T> PerDialect<T> {
-    /// Returns the value for `dialect`.
-    pub const fn by(&self, dialect: Dialect) -> &T {
-        match dialect {
-            Dialect::Postgres => &self.postgres,
-            Dialect::Mysql => &self.mysql,
-        }
-    }
-}
 
 /// Tables, procedures and steps, checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,6 +34,12 @@ pub struct Application {
     pub steps: Vec<TrafficSpec>,
     /// Default step order, by name.
     pub order: Vec<String>,
+    /// Conditions that hold after every run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
+    /// What its results must not be taken for; shown next to them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disclaimer: Option<String>,
 }
 
 /// A table, or several alike.
@@ -127,31 +94,9 @@ pub struct Procedure {
     /// How its statements are sent, unless the variant states it.
     #[serde(default)]
     pub protocol: PerDialect<Option<Protocol>>,
-}
-
-/// A statement with its placeholders.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Statement {
-    /// Text and placeholders, in order.
-    pub parts: Vec<Part>,
-}
-
-/// A piece of a statement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// SQL text.
-    Text(String),
-    /// The table's name.
-    Table,
-    /// The name of another table, by its position: the copy of the same number, or its only one.
-    OtherTable(u16),
-    /// A value drawn once per call: its position in [`Procedure::arguments`].
-    Argument(u16),
-    /// A value drawn for each row: its position in [`Procedure::row`]; inside [`Part::Rows`] only.
-    RowArgument(u16),
-    /// These parts once for each row, with `, ` between.
-    Rows(Vec<Part>),
+    /// Pauses, retries and the limit of its calls.
+    #[serde(default, skip_serializing_if = "CallPolicy::is_default")]
+    pub policy: CallPolicy,
 }
 
 impl RowCount {
@@ -176,18 +121,21 @@ impl Application {
 
     /// Returns the calls of a step that calls each procedure once.
     ///
-    /// One for each copy of a procedure's table; `None` for any other step.
+    /// One for each copy of a procedure's table, or as many as it states; `None` for any other
+    /// step.
     pub fn calls_once(&self, step: &TrafficSpec, clients: u32) -> Option<u64> {
         let Some(CallMix::Once(procedures)) = &step.clients else { return None };
         let copies = |procedure: &u16| {
-            let table = self.procedures.get(usize::from(*procedure))?.table;
-            Some(match self.tables.get(usize::from(table))?.copies {
+            let procedure = self.procedures.get(usize::from(*procedure))?;
+            if procedure.policy.calls > 0 {
+                return Some(u64::from(procedure.policy.calls));
+            }
+            Some(match self.tables.get(usize::from(procedure.table))?.copies {
                 Copies::PerClient => u64::from(clients),
                 Copies::Fixed(count) => u64::from(count),
             })
         };
-        let first = step.first.len() as u64;
-        Some(first + procedures.iter().filter_map(copies).sum::<u64>())
+        Some(procedures.iter().filter_map(copies).sum())
     }
 
     /// Returns the mean rows per call of `call_mix`, always above 0.
@@ -257,54 +205,6 @@ impl Step {
     }
 }
 
-/// Generator of a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Draw {
-    /// An integer: `from` and what a key distribution picks of `count`.
-    Integer {
-        /// Key distribution, as written (`uniform`, `zipf:0.99`).
-        distribution: String,
-        /// The smallest value.
-        from: i64,
-        /// How many values there are, >= 1.
-        count: u64,
-    },
-    /// A real number: (uniform in `0 .. below`, plus an integer drawn before it) times `scale`.
-    Real {
-        /// Upper bound of the uniform part, not included.
-        below: f64,
-        /// Position, among the values drawn with it, of the integer that is added.
-        plus: Option<u16>,
-        /// Factor.
-        scale: f64,
-    },
-    /// Text of random length whose random part cannot be compressed; letters `a` fill the rest,
-    /// before it.
-    Payload {
-        /// Shortest.
-        bytes_min: u32,
-        /// Longest.
-        bytes_max: u32,
-        /// Share of the bytes that is random.
-        random: f64,
-    },
-    /// Text in which each `#` of the pattern is a random digit.
-    Pattern(String),
-    /// A moment in whole seconds that moves on by one after that many calls of the client.
-    Moment {
-        /// Calls that share a second.
-        calls_per_second: u32,
-    },
-    /// An id among those in the table, uniformly.
-    Id,
-    /// The smallest id in the table.
-    FirstId,
-    /// The number of the operation among its client's, times the clients, plus the client's: no
-    /// two calls of a step draw the same.
-    Number,
-}
-
 /// Traffic of a step: its clients and background writers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrafficSpec {
@@ -316,9 +216,6 @@ pub struct TrafficSpec {
     pub role: StepRole,
     /// Call mix of the clients; `None` for a step without calls.
     pub clients: Option<CallMix>,
-    /// Procedures called before those of a [`CallMix::Once`], on the first copy of their tables.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub first: Vec<u16>,
     /// Connections of each client.
     #[serde(default, skip_serializing_if = "Connections::is_one")]
     pub connections: Connections,
@@ -348,8 +245,7 @@ impl TrafficSpec {
         let background = self.background.as_ref().map(|background| &background.call_mix);
         let mixes: Vec<_> = self.clients.iter().chain(background).cloned().collect();
         let others = self.hold.map(|hold| hold.procedure);
-        let first = self.first.clone().into_iter();
-        first.chain(mixes.into_iter().flat_map(|mix| mix.positions())).chain(others)
+        mixes.into_iter().flat_map(|mix| mix.positions()).chain(others)
     }
 }
 
@@ -436,7 +332,8 @@ mod tests {
             Part::Text(")".to_owned()),
         ];
         let text = Part::Text("INSERT INTO ".to_owned());
-        let statement = Statement { parts: vec![text, Part::Table, Part::Rows(row)] };
+        let parts = vec![text, Part::Table, Part::Rows(row)];
+        let statement = Statement { parts, ..Statement::default() };
         let procedure = Procedure {
             name: "insert".to_owned(),
             kind: OpKind::Insert,
@@ -449,6 +346,7 @@ mod tests {
             rows: 2,
             rows_expected: None,
             protocol: PerDialect::default(),
+            policy: CallPolicy::default(),
         };
         let text: String = statement
             .pieces(&procedure)
@@ -476,6 +374,7 @@ mod tests {
             rows,
             rows_expected,
             protocol: PerDialect::default(),
+            policy: CallPolicy::default(),
         };
         let application = Application {
             name: String::new(),
@@ -489,6 +388,8 @@ mod tests {
             ],
             steps: Vec::new(),
             order: Vec::new(),
+            checks: Vec::new(),
+            disclaimer: None,
         };
         let calls = |call_mix, share, fixed, clients| {
             let step = TrafficSpec {
@@ -496,7 +397,6 @@ mod tests {
                 about: String::new(),
                 role: StepRole::Write,
                 clients: Some(call_mix),
-                first: Vec::new(),
                 connections: Connections::One,
                 background: None,
                 hold: None,
@@ -535,13 +435,13 @@ mod tests {
             rows: 0,
             rows_expected: None,
             protocol: PerDialect::default(),
+            policy: CallPolicy::default(),
         };
         let step = |clients| TrafficSpec {
             name: "l.x".to_owned(),
             about: String::new(),
             role: StepRole::Write,
             clients: Some(clients),
-            first: Vec::new(),
             connections: Connections::One,
             background: None,
             hold: None,
@@ -557,6 +457,8 @@ mod tests {
             procedures: vec![procedure(0), procedure(1)],
             steps: Vec::new(),
             order: Vec::new(),
+            checks: Vec::new(),
+            disclaimer: None,
         };
         let calls = |call_mix| application.calls_once(&step(call_mix), 4);
         assert_eq!(calls(CallMix::Once(vec![0, 0, 1])), Some(11));

@@ -1,5 +1,7 @@
 //! An engine's state at one moment.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::number::read_count;
@@ -18,6 +20,9 @@ pub struct LevelShape {
     pub bytes: u64,
 }
 
+/// Readings of tables and indexes by their names, under the names of the whole engine's metrics.
+pub type TableReadings = BTreeMap<String, Readings>;
+
 /// An engine's state; unreported parts are `None` or absent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EngineState {
@@ -27,6 +32,9 @@ pub struct EngineState {
     /// Cumulative counters under the engine's own names.
     #[serde(default, skip_serializing_if = "Readings::is_empty")]
     pub own_counters: Readings,
+    /// Counters and gauges of single tables and indexes, by their names; the largest alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tables: TableReadings,
     /// The LSM's levels, shallowest first; `None` for engines without levels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<LevelShape>>,

@@ -1,10 +1,11 @@
-//! Statements of applications: owners, and pieces with rows expanded.
+//! Statements of applications: parts, conditions, owners, and pieces with rows expanded.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sql::{Part, Procedure, Statement};
+use crate::query::{Part, Statement};
+use crate::sql::Procedure;
 
 /// What a statement of an application belongs to, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -14,6 +15,8 @@ pub enum StatementOwner {
     Table(String),
     /// A procedure.
     Procedure(String),
+    /// A check of what holds after a run.
+    Check(String),
 }
 
 impl fmt::Display for StatementOwner {
@@ -21,6 +24,7 @@ impl fmt::Display for StatementOwner {
         match self {
             Self::Table(name) => write!(f, "table `{name}`"),
             Self::Procedure(name) => write!(f, "procedure `{name}`"),
+            Self::Check(name) => write!(f, "check `{name}`"),
         }
     }
 }

@@ -58,6 +58,8 @@ pub mod name {
     pub const READMISSING: &str = "readmissing";
     /// Reads by sequence number, which few engines have.
     pub const READSEQNO: &str = "readseqno";
+    /// Reads rows by YCSB's distribution.
+    pub const YCSB_C: &str = "ycsb-c";
     /// Waits until deferred work is done.
     pub const SETTLE: &str = "settle";
 }
@@ -73,8 +75,16 @@ impl StepRole {
             | "fwdrange"
             | "revrange"
             | "fieldread"
-            | name::READSEQNO => Self::Read,
-            "readwhilewriting" | "fwdrangewhilewriting" | "revrangewhilewriting" => Self::ReadWrite,
+            | name::READSEQNO
+            | name::YCSB_C => Self::Read,
+            "readwhilewriting"
+            | "fwdrangewhilewriting"
+            | "revrangewhilewriting"
+            | "ycsb-a"
+            | "ycsb-b"
+            | "ycsb-d"
+            | "ycsb-e"
+            | "ycsb-f" => Self::ReadWrite,
             name::COMPACT | name::SETTLE => Self::Maintain,
             test => match test.parse().map(|test: IoTest| test.pattern) {
                 Ok(IoPattern::RandRead) => Self::Read,

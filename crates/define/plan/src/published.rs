@@ -8,8 +8,8 @@ use crate::clients::listed_levels;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, RATIO, REASONS, SCALED, SETUP,
-    SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
+    BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, OCCURRENCE, RATIO, REASONS,
+    SCALED, SETUP, SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
 };
 use crate::spec::{File, Section};
 
@@ -102,7 +102,7 @@ impl Resolver<'_> {
                 .at(self.source, table.place_of(VARIANT), "the base too")
                 .remedy("name another variant, or another `base`"));
         }
-        let step = self.step_named(table, context)?;
+        let (step, occurrence) = self.step_named(table, context)?;
         let (value, base_value, expected) = self.expected(table)?;
         let distribution = table.get(DISTRIBUTION).map(|text| text.get_ref().clone());
         Ok(PublishedFinding {
@@ -111,6 +111,7 @@ impl Resolver<'_> {
             base,
             step,
             distribution,
+            occurrence,
             clients: self.level(table, context, &sizes)?,
             sizes,
             metric: self.metric(table)?,
@@ -137,12 +138,12 @@ impl Resolver<'_> {
             .meant(word, names.iter().copied(), format!("{what}s: {}", names.join(", "))))
     }
 
-    /// Checks that the finding refers to exactly one step.
+    /// Checks that the finding refers to exactly one step; returns its name and which of these.
     fn step_named(
         &self,
         table: &Section,
         context: &FindingContext<'_>,
-    ) -> Result<String, PlanError> {
+    ) -> Result<(String, Option<u32>), PlanError> {
         let mut names: Vec<&str> = context.steps.iter().map(|step| step.name.as_str()).collect();
         names.dedup();
         let name = self.one_of(table.get(STEP), "step", &names)?;
@@ -150,18 +151,31 @@ impl Resolver<'_> {
         let known: Vec<_> = of_name.map(|step| step.distribution.as_str()).collect();
         let named = table.get(DISTRIBUTION).map(Spanned::get_ref);
         let is_meant = |known: &&&str| named.is_none_or(|named| named == **known);
-        match (known.iter().filter(is_meant).count(), named) {
-            (1, _) => Ok(name),
+        let occurrence = self.value(&[table], OCCURRENCE, parse_whole)?;
+        match (known.iter().filter(is_meant).count(), named, occurrence) {
+            (1, _, None) => Ok((name, None)),
+            (several, _, Some(at)) if at >= 1 && at as usize <= several => Ok((name, Some(at))),
             // The command line's distribution may be in none of them.
-            (0, _) if context.is_distribution_typed => Ok(name),
-            (0, Some(word)) => {
+            (0, ..) if context.is_distribution_typed => Ok((name, None)),
+            (0, Some(word), _) => {
                 Err(PlanError::new(format!("no step `{name}` has the distribution `{word}`"))
                     .at(self.source, table.place_of(DISTRIBUTION), "no such step")
                     .remedy(format!("distributions of `{name}`: {}", known.join(", "))))
             }
-            (several, _) => Err(PlanError::new(format!("there are {several} such steps `{name}`"))
-                .at(self.source, table.place_of(STEP), "which of them?")
-                .remedy(format!("add `distribution`, in which they differ: {}", known.join(", ")))),
+            (several, _, Some(at)) => {
+                Err(PlanError::new(format!("there is no step `{name}` number {at}"))
+                    .at(self.source, table.place_of(OCCURRENCE), "no such step")
+                    .remedy(format!("write a number from 1 to {several}")))
+            }
+            (several, ..) => Err(PlanError::new(format!(
+                "there are {several} such steps `{name}`"
+            ))
+            .at(self.source, table.place_of(STEP), "which of them?")
+            .remedy(format!(
+                "add `occurrence`, its number among them, or `distribution`, if they differ in it: \
+                 {}",
+                known.join(", ")
+            ))),
         }
     }
 
@@ -424,6 +438,13 @@ FINDING
         // Another size has other levels.
         let elsewhere = format!("{night}clients = 64");
         assert!(sizes(&elsewhere, "", Some("night")).is_err());
+        let of_brief = sized("sizes = [\"brief\"]", "");
+        let of_brief = of_brief.replacen("question", "size = \"brief\"\nquestion", 1);
+        let at_night = Overrides { size: Some("night".to_owned()), ..Overrides::default() };
+        assert_eq!(
+            super::tests::loaded(&of_brief, &at_night).unwrap()[0].findings[0].sizes,
+            ["brief"]
+        );
         let own = sized(&elsewhere, "").replacen("question", "size = \"brief\"\nquestion", 1);
         assert_eq!(
             super::tests::loaded(&own, &Overrides::default()).unwrap()[0].findings[0].clients,
@@ -457,7 +478,14 @@ FINDING
         };
         let (message, _, help) = refused(&twins(""));
         assert_eq!(message, "there are 2 such steps `readwhilewriting`");
-        assert_eq!(help, "add `distribution`, in which they differ: uniform, uniform");
+        let remedy = "add `occurrence`, its number among them, or `distribution`, if they differ in \
+                      it: uniform, uniform";
+        assert_eq!(help, remedy);
+        let second = loaded(&twins("occurrence = 2"), &Overrides::default()).unwrap();
+        assert_eq!(second[0].findings[0].occurrence, Some(2));
+        let (message, place, help) = refused(&twins("occurrence = 3"));
+        assert_eq!(message, "there is no step `readwhilewriting` number 3");
+        assert_eq!((&*place, &*help), ("3", "write a number from 1 to 2"));
         let (message, ..) = refused(&twins("distribution = \"uniform\""));
         assert_eq!(message, "there are 2 such steps `readwhilewriting`");
         let (message, place, help) =

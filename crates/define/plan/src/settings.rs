@@ -131,6 +131,7 @@ declare! {
     OPTIONS "options" [Variant], Kind::Pairs, Any, None, "";
     STEPS "steps" [Benchmark], Kind::Tables(Step), Any, None, "";
     LOAD "load" [Benchmark, Step], Kind::Load, Any, None, "";
+    OCCURRENCE "occurrence" [Finding], Kind::Whole, Any, None, "";
     STEP_CLIENTS "clients" [Step, Finding], Kind::Whole, Any, None, "";
     CODE "code" [Waiver], Kind::Text, Any, None, "";
     REASON "reason" [Waiver], Kind::Text, Any, None, "";

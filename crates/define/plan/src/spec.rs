@@ -34,7 +34,9 @@ impl File {
     /// Returns the names of the sizes; the file's own comes first where it has a name.
     pub(crate) fn size_names(&self) -> Vec<&str> {
         let own = self.experiment.get(SIZE).map(|name| name.get_ref().as_str());
-        own.into_iter().chain(self.sizes.iter().map(|(name, _)| name.get_ref().as_str())).collect()
+        let others = self.sizes.iter().map(|(name, _)| name.get_ref().as_str());
+        let others = others.filter(|name| own != Some(*name));
+        own.into_iter().chain(others).collect()
     }
 
     /// Replaces settings by those of a size, and adds its name to the experiment's.
@@ -67,7 +69,10 @@ impl File {
         let named = format!("{}-{name}", self.experiment.text(NAME));
         let size = Spanned::new(place.span(), name.to_owned());
         self.experiment.values.insert(NAME.key, Spanned::new(place.span(), named));
-        self.experiment.values.insert(SIZE.key, size);
+        // Findings may name the file's own size, whichever is chosen.
+        if let Some(own) = self.experiment.values.insert(SIZE.key, size) {
+            self.sizes.push((own, Section::default()));
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::{CallMix, Copies};
+use model::sql::{CallMix, Copies, TrafficSpec};
 use model::units::parse_span;
 use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
 
@@ -124,8 +124,31 @@ impl Resolver<'_> {
                     format!("step {}: it does everything once, so nothing arrives", step.name);
                 Err(refuse(why).remedy("leave out its load"))
             }
-            Some(_) => Ok(()),
+            Some(traffic_spec) => match self.paused(traffic_spec, &step.load) {
+                Some(name) => {
+                    let why = format!(
+                        "step {}: the clients of `{name}` think and type, so calls do not arrive \
+                         by a schedule",
+                        step.name
+                    );
+                    let remedy = "leave out its load, or set `keying_ms` and `think_ms` to 0";
+                    Err(refuse(why).remedy(remedy))
+                }
+                None => Ok(()),
+            },
         }
+    }
+
+    /// Returns a procedure whose calls are paused, where the load leaves no room for that.
+    fn paused(&self, traffic_spec: &TrafficSpec, load: &Load) -> Option<&str> {
+        if matches!(load, Load::Closed | Load::FindClients) {
+            return None;
+        }
+        let application = &self.application?.application;
+        let positions = traffic_spec.clients.as_ref()?.positions();
+        let mut called = positions.filter_map(|at| application.procedure(at));
+        let paused = called.find(|procedure| procedure.policy.has_pauses())?;
+        Some(&paused.name)
     }
 
     /// Checks that per-client tables are used by as many clients as filled them.

@@ -206,6 +206,18 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
+    /// Returns the first row of one of the application's checks, as texts; null is empty.
+    ///
+    /// `check` is its position, `number` the copy of its table. `None` without a row; an engine
+    /// that runs no application has none.
+    ///
+    /// # Errors
+    /// [`Refusal::Statement`](crate::Refusal::Statement) when the server rejects the query, another
+    /// when it does not respond.
+    fn check_row(&self, _check: u16, _number: u32) -> Result<Option<Vec<String>>, EngineError> {
+        Ok(None)
+    }
+
     /// Executes a call on data that will be discarded, to check its statements.
     ///
     /// # Errors

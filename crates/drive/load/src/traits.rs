@@ -49,7 +49,7 @@ pub(crate) trait Schedule {
     fn take(&self) -> Option<Nanos>;
 }
 
-/// The closed loop without think time; blind to operations that a stall delayed.
+/// The closed loop; blind to operations that a stall delayed.
 pub(crate) struct Closed;
 
 impl Schedule for Closed {

@@ -45,6 +45,7 @@ fn application() -> Application {
         rows_expected: None,
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
+        policy: model::sql::CallPolicy::default(),
     };
     let moment = Draw::Moment { calls_per_second: 20 };
     Application {
@@ -70,11 +71,12 @@ fn application() -> Application {
             rows: None,
             unit: OpUnit::Row,
             settles: false,
-            first: Vec::new(),
             connections: Connections::One,
             hold: None,
         }],
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
 

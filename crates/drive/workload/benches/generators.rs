@@ -79,6 +79,7 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         rows_expected: None,
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
+        policy: model::sql::CallPolicy::default(),
     };
     let traffic_spec = TrafficSpec {
         name: name.clone(),
@@ -89,13 +90,23 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         rows: None,
         unit: OpUnit::Row,
         settles: false,
-        first: Vec::new(),
         connections: Connections::One,
         hold: None,
     };
     let (tables, procedures, steps) = (vec![table], vec![procedure], vec![traffic_spec]);
     let (row_bytes, order) = (45, Vec::new());
-    let application = Application { name, about, row_bytes, tables, procedures, steps, order };
+    let (checks, disclaimer) = (Vec::new(), None);
+    let application = Application {
+        name,
+        about,
+        row_bytes,
+        tables,
+        procedures,
+        steps,
+        order,
+        checks,
+        disclaimer,
+    };
     let setup = ApplicationSetup { application: Arc::new(application), clients: 1 };
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 1 << 30 }));
     let tables = Tables::query(&setup, 0, bounds).expect("the bounds are constant");

@@ -12,7 +12,7 @@ use crate::key::{ID_BYTES, length};
 use crate::random::Stream;
 use crate::request::{Part, Request};
 use crate::step::{AccessPattern, Order, WRITER, find};
-use crate::stream::{Action, Client, generator};
+use crate::stream::{Action, Client, Mixed, generator};
 use crate::value::{Bodies, FIELD_BYTES_MIN, HEADER};
 
 /// Returns the generators of a step's group, one per client or writer.
@@ -57,8 +57,19 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
         Group::Clients => (recipe.clients, request.step.clients),
         Group::Writers => (recipe.has_writer.then_some(WRITER), 1),
     };
-    let Some(pattern) = pattern else { return Ok(Vec::new()) };
+    let mix = recipe.mix.filter(|_| request.group == Group::Clients);
     let bodies = Arc::new(Bodies::new(request.data));
+    if let Some(mix) = mix {
+        // Its operations have kinds and rows of their own.
+        let pattern = AccessPattern { action: Action::Get, order: Order::ByDistribution };
+        let one = |client| {
+            let part = Part { client, clients };
+            let client = client_of(request, pattern, part, &bodies);
+            Box::new(Mixed::new(mix, &client, part)) as Box<dyn Generator>
+        };
+        return Ok((0..clients).map(one).collect());
+    }
+    let Some(pattern) = pattern else { return Ok(Vec::new()) };
     (0..clients)
         .map(|client| {
             let part = Part { client, clients };

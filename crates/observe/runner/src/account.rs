@@ -1,7 +1,7 @@
 //! Growth of counters and extremes of gauges over a span.
 
 use model::record::SecondStats;
-use model::{Kind, Readings, metric};
+use model::{Kind, Readings, TableReadings, metric};
 
 /// Readings at the start of a span, and the gauges since.
 #[derive(Debug, Default)]
@@ -97,6 +97,17 @@ pub(crate) fn growth(base: &Readings, now: &Readings) -> Readings {
         .collect()
 }
 
+/// Returns each table's growth of counters since `last`, and its gauges; `last` becomes `now`.
+pub(crate) fn step_tables(last: &mut TableReadings, now: &TableReadings) -> TableReadings {
+    let before = std::mem::replace(last, now.clone());
+    let none = Readings::new();
+    let step = |(name, now): (&String, &Readings)| {
+        let base = before.get(name).unwrap_or(&none);
+        (name.clone(), growth(base, now).into_iter().chain(gauges(now)).collect())
+    };
+    now.iter().map(step).collect()
+}
+
 /// Returns the readings of one kind.
 pub(crate) fn of_kind(now: &Readings, kind: Kind) -> impl Iterator<Item = (&String, &f64)> {
     now.iter().filter(move |(name, _)| metric::find(name).is_some_and(|known| known.kind == kind))
@@ -146,5 +157,23 @@ mod tests {
         let account = Account::begin(readings(&[(metric::DEVICE_WRITES, 10.0)]));
         let now = readings(&[(metric::DEVICE_WRITES, 4.0), (metric::DEVICE_READS, 7.0)]);
         assert_eq!(account.growth(&now), Readings::new());
+    }
+
+    /// Goal: a table that is new, or was not sampled last time, has gauges and no growth.
+    #[test]
+    fn tables_have_growth_since_their_last_sample() {
+        let of = |name: &str, vacuums: f64, bytes: f64| -> (String, Readings) {
+            let sample = [(metric::ENGINE_VACUUMS, vacuums), (metric::ENGINE_DISK_BYTES, bytes)];
+            (name.to_owned(), readings(&sample))
+        };
+        let mut last = TableReadings::from([of("old", 3.0, 10.0)]);
+        let now = TableReadings::from([of("new", 7.0, 30.0), of("old", 4.0, 20.0)]);
+        let found = step_tables(&mut last, &now);
+        assert_eq!(
+            found["old"],
+            readings(&[(metric::ENGINE_VACUUMS, 1.0), (metric::ENGINE_DISK_BYTES, 20.0)])
+        );
+        assert_eq!(found["new"], readings(&[(metric::ENGINE_DISK_BYTES, 30.0)]));
+        assert_eq!(last, now);
     }
 }

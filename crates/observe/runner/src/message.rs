@@ -7,11 +7,13 @@ use std::path::PathBuf;
 
 use engine::Refusal;
 use load::StepEnd;
-use model::record::{ClockRecord, Finding, HoldsRecord, OpCounts, SettleRecord, SpanningOp};
+use model::record::{
+    ClockRecord, Finding, HoldsRecord, OpCounts, ProcedureRecord, SettleRecord, SpanningOp,
+};
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Readings, Step, Variant,
+    Options, Readings, Step, TableReadings, Variant,
 };
 use serde::{Deserialize, Serialize};
 
@@ -119,7 +121,9 @@ pub(crate) enum Message {
     ///
     /// Where it is patient, one operation may take any time: an index is built.
     MeasuringBegins { before: Box<EngineState>, is_patient: bool },
-    /// One interval is over.
+    /// An interval is over: its counts follow when every client has ended an operation.
+    IntervalEnds,
+    /// One interval, complete.
     Interval(Box<IntervalMessage>),
     /// A sign of progress: operations ended since the step began.
     Heartbeat { operations: u64 },
@@ -168,8 +172,11 @@ pub(crate) struct IntervalMessage {
     pub(crate) backlog: Nanos,
     /// Growth of the worker's own counters over the interval.
     pub(crate) growth: Readings,
-    /// The engine's and the allocator's readings now, cumulative.
+    /// The engine's and the allocator's readings at its end, cumulative.
     pub(crate) engine: Readings,
+    /// The same of single tables and indexes.
+    #[serde(default)]
+    pub(crate) tables: TableReadings,
     /// Each client's longest operation that began in an earlier interval.
     #[serde(default)]
     pub(crate) spanning: Vec<SpanningOp>,
@@ -210,6 +217,9 @@ pub(crate) struct StepEnds {
     /// Transactions held open.
     #[serde(default)]
     pub(crate) holds: Option<HoldsRecord>,
+    /// The application's calls by procedure.
+    #[serde(default)]
+    pub(crate) procedures: Vec<ProcedureRecord>,
     /// Findings of the worker.
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use load::{GroupTally, KindTally, StepTotals};
-use model::buckets::BUCKET_BOUNDS;
+use model::buckets::BUCKETS;
 use model::record::{OpSummaries, OpSummary};
 use model::validity::ArrivalsRecord;
 use model::{Buckets, Nanos, OpKind};
@@ -69,23 +69,26 @@ pub(crate) fn summaries(group: &GroupTally) -> OpSummaries {
 }
 
 /// Adds a group's service times to the ten buckets of each kind, to their resolution of 0.1 %.
-fn add_to_buckets(buckets: &mut Buckets, group: &GroupTally) {
+fn add_to_buckets(buckets: &mut Buckets, group: &GroupTally, bounds: &[Nanos; BUCKETS - 1]) {
     for (kind, tally) in group {
         let own = buckets.entry(*kind).or_default();
         let mut before = 0;
-        let bounds = BUCKET_BOUNDS.iter().map(|bound| count_within(&tally.service, *bound));
-        for (bucket, within) in own.iter_mut().zip(bounds.chain([tally.service.len()])) {
+        let counts = bounds.iter().map(|bound| count_within(&tally.service, *bound));
+        for (bucket, within) in own.iter_mut().zip(counts.chain([tally.service.len()])) {
             *bucket += within.saturating_sub(before);
             before = within;
         }
     }
 }
 
-/// Returns the service times of clients and background writers in ten buckets.
-pub(crate) fn buckets(clients: &GroupTally, writers: &GroupTally) -> Buckets {
+/// Returns the service times of clients and background writers in the buckets of these bounds.
+pub(crate) fn buckets(
+    [clients, writers]: [&GroupTally; 2],
+    bounds: &[Nanos; BUCKETS - 1],
+) -> Buckets {
     let mut buckets = Buckets::new();
-    add_to_buckets(&mut buckets, clients);
-    add_to_buckets(&mut buckets, writers);
+    add_to_buckets(&mut buckets, clients, bounds);
+    add_to_buckets(&mut buckets, writers, bounds);
     buckets
 }
 
@@ -136,6 +139,8 @@ pub(crate) fn decode(text: &str) -> Result<Histogram<u64>, String> {
 
 #[cfg(test)]
 mod tests {
+    use model::buckets::{BUCKET_BOUNDS, FINE_BOUNDS};
+
     use super::*;
 
     #[test]
@@ -145,7 +150,8 @@ mod tests {
             tally.service.record_n(ns, count).unwrap();
         }
         let group = [(OpKind::Insert, tally)].into();
-        let buckets = buckets(&group, &group);
-        assert_eq!(buckets[&OpKind::Insert], [8, 4, 0, 0, 0, 0, 0, 0, 0, 8]);
+        let of = |bounds| buckets([&group, &group], bounds)[&OpKind::Insert];
+        assert_eq!(of(&BUCKET_BOUNDS), [8, 4, 0, 0, 0, 0, 0, 0, 0, 8]);
+        assert_eq!(of(&FINE_BOUNDS), [0, 0, 0, 0, 0, 0, 6, 6, 0, 8]);
     }
 }

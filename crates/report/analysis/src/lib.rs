@@ -32,6 +32,7 @@ pub mod rerun;
 mod samples;
 pub mod scaling;
 pub mod storage_use;
+pub mod timeline;
 pub mod trade_offs;
 pub mod usl;
 pub mod warmup_trim;
@@ -64,6 +65,9 @@ pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, r
 pub use rerun::{RerunFinding, RerunOutcome, rerun_findings};
 pub use scaling::{Busy, Level, Origin, Scaling, scalability};
 pub use storage_use::{StorageUse, is_profile_of, storage_uses, target_on};
+pub use timeline::{
+    Activity, MeasuredStep, TimeSeries, Timeline, TimelineStall, counted_seconds, timeline,
+};
 pub use trade_offs::TRADE_OFFS;
 pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -64,6 +64,7 @@ static RULES: &[&Rule] = &[
     &rule::a062_never_written::RULE,
     &rule::a063_one_load::RULE,
     &rule::a064_drive::RULE,
+    &rule::a065_memtable::RULE,
 ];
 
 /// Returns every rule, by code.

@@ -277,7 +277,6 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         rows: None,
         unit: OpUnit::Operation,
         settles: false,
-        first: Vec::new(),
         connections: Connections::One,
         hold: None,
     };
@@ -289,6 +288,8 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         procedures: Vec::new(),
         steps: vec![traffic_spec],
         order: vec![step.to_owned()],
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
 

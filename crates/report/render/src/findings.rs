@@ -2,6 +2,7 @@
 
 use lint::{LintFinding, Rule};
 use model::Label;
+use model::experiment::MINUTES;
 use model::record::Severity;
 use serde_json::{Value, json};
 
@@ -14,6 +15,8 @@ use crate::trust::{many, place};
 pub struct Checked {
     /// Its name.
     pub name: String,
+    /// Size of the experiment, by name.
+    pub size: Option<String>,
     /// The label.
     pub label: Label,
     /// The findings, most severe first.
@@ -22,7 +25,8 @@ pub struct Checked {
 
 /// Returns findings grouped by severity below the label.
 ///
-/// Each has code, name, evidence and remedy; the first line lists every waiver.
+/// Each has code, name, evidence and remedy; the first line lists every waiver. What follows from
+/// the size `minutes` alone is one line.
 pub fn render_findings(checked: &Checked, style: Style) -> String {
     let found = &checked.findings;
     let mut document = Document::from([vec![Part::Text(headline(checked))]]);
@@ -34,7 +38,9 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
     ];
     for (heading, severity) in groups {
         let is_own = |one: &&LintFinding| match severity {
-            Some(severity) => one.waived.is_none() && one.severity == severity,
+            Some(severity) => {
+                one.waived.is_none() && one.severity == severity && !is_folded(checked, one)
+            }
             None => one.waived.is_some(),
         };
         let mut own = found.iter().filter(is_own).flat_map(entry).peekable();
@@ -42,6 +48,7 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
             document.add([Part::Heading(2, heading.to_owned())].into_iter().chain(own));
         }
     }
+    document.add(folded(checked).map(Part::Text));
     let hint = found.first().map(|one| {
         format!("Each rule's trigger, reason and source: assay lint --explain {}", one.code)
     });
@@ -49,9 +56,31 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
     document.render(Format::Text, style)
 }
 
+/// Returns whether a finding follows from the size `minutes` alone.
+fn is_folded(checked: &Checked, one: &LintFinding) -> bool {
+    let is_of_size = lint::find(one.code).is_some_and(|rule| rule.is_of_size);
+    let is_short = checked.size.as_deref() == Some(MINUTES);
+    is_short && is_of_size && one.waived.is_none() && one.severity != Severity::Blocking
+}
+
+/// Returns the findings that follow from the size `minutes` alone, in one line; `None` without any.
+fn folded(checked: &Checked) -> Option<String> {
+    let mut rules: Vec<(&str, &str, usize)> = Vec::new();
+    for one in checked.findings.iter().filter(|one| is_folded(checked, one)) {
+        match rules.iter_mut().find(|(code, ..)| *code == one.code) {
+            Some((.., count)) => *count += 1,
+            None => rules.push((one.code, one.name, 1)),
+        }
+    }
+    let named = rules.iter().map(|(code, name, count)| format!("{code} {name} ({count})"));
+    let named = named.collect::<Vec<_>>().join(", ");
+    (!rules.is_empty())
+        .then(|| format!("Of size {MINUTES}, gone at a longer one (--size night): {named}."))
+}
+
 /// Returns the label and the number of findings, in one line.
 fn headline(checked: &Checked) -> String {
-    let Checked { name, label, findings: found } = checked;
+    let Checked { name, label, findings: found, .. } = checked;
     let waived: Vec<String> = found
         .iter()
         .filter_map(|one| Some(format!("{} waived: {}", one.code, one.waived.as_ref()?)))
@@ -110,7 +139,7 @@ pub fn render_rules(rules: &[&Rule]) -> String {
 
 /// Returns the findings of each checked item with its label, as JSON.
 pub fn findings_json(checked: &[Checked]) -> String {
-    let one = |Checked { name, label, findings }: &Checked| json!({ "what": name, "label": label, "findings": findings });
+    let one = |Checked { name, label, findings, .. }: &Checked| json!({ "what": name, "label": label, "findings": findings });
     crate::document::json(&checked.iter().map(one).collect::<Value>())
 }
 
@@ -136,7 +165,7 @@ mod tests {
 
     fn checked(findings: &[LintFinding]) -> Checked {
         let label = lint::label(findings);
-        Checked { name: "sample".to_owned(), label, findings: findings.to_vec() }
+        Checked { name: "sample".to_owned(), size: None, label, findings: findings.to_vec() }
     }
 
     const STYLE: Style = Style { width: 90, has_colour: false, has_costs: false };
@@ -148,6 +177,17 @@ mod tests {
         let text = render_findings(&checked(&[]), STYLE);
         let label = model::Label::True.meaning();
         assert_eq!(text, format!("sample: TRUE, {label}. Nothing was found.\n"));
+    }
+
+    #[test]
+    fn what_follows_from_minutes_alone_is_one_line() {
+        let mut short = checked(&[found("A010", None), found("A027", None), found("A027", None)]);
+        let line = "Of size minutes, gone at a longer one (--size night): A027 too short (2).";
+        let shows = |short: &Checked, text: &str| render_findings(short, STYLE).contains(text);
+        assert!(shows(&short, "A027 too short\n") && !shows(&short, line));
+        short.size = Some(MINUTES.to_owned());
+        assert!(shows(&short, line) && !shows(&short, "A027 too short\n"));
+        assert!(shows(&short, "A010"));
     }
 
     #[test]

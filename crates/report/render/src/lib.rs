@@ -39,6 +39,8 @@ pub mod post;
 pub mod published;
 pub mod run;
 mod sentence;
+mod sparkline;
+pub mod timeline;
 mod trust;
 mod validity;
 
@@ -61,5 +63,6 @@ pub use meta::Meta;
 pub use micro::render_micro;
 pub use next::next_steps;
 pub use post::render_markdown_post;
-pub use published::{render_published, unmeasured};
+pub use published::{render_published, render_reproduced, unmeasured};
 pub use run::{COLUMNS, one_line, render_run};
+pub use timeline::{RunTimeline, render_timelines};

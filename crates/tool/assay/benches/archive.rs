@@ -325,6 +325,7 @@ fn add_intervals(dir: &ExperimentDir) {
                 within_limit: None,
                 spanning: Vec::new(),
                 readings: Readings::new(),
+                tables: model::TableReadings::new(),
             };
             writer.append_interval(&interval).expect("a scratch file");
             for (kind, summary) in &step.clients {

@@ -35,16 +35,18 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
     "innodb-cy8"
     "innodb-no-log-writers"
     "innodb"
+    "myrocks-fb"
     "myrocks-mariadb"
     "postgres-c32r128"
     "postgres-c8r16"
+    "postgres-cx9a2"
     "postgres-io"
     "postgres"
 );
 
 /// The applications in `applications/`.
 static APPLICATIONS: &[(&str, &str)] =
-    files!("applications": "documents" "ibench-2023" "ibench-current" "sysbench");
+    files!("applications": "documents" "ibench-2023" "ibench-current" "sysbench" "tproc-c");
 
 /// Largest file, in bytes: a rate at each of the most lines allowed takes a hundred.
 const FILE_BYTES_MAX: u64 = 1 << 20;

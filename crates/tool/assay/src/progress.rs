@@ -348,6 +348,7 @@ mod tests {
             within_limit: None,
             spanning: Vec::new(),
             readings: model::Readings::new(),
+            tables: model::TableReadings::new(),
         }
     }
 

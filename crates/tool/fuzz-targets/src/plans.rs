@@ -122,7 +122,7 @@ fn lint(plan: &Plan) {
     let Plan { experiment, cells, .. } = plan;
     let findings = lint::check_plan(&lint::PlanContext { experiment, cells, host: None });
     let label = lint::label(&findings);
-    let checked = render::Checked { name: layout(experiment), label, findings };
+    let checked = render::Checked { name: layout(experiment), size: None, label, findings };
     render_findings(&checked, Style::default());
     let stored = serde_json::to_string(plan).expect("a plan is always valid JSON");
     let read: Result<Plan, _> = serde_json::from_str(&stored);

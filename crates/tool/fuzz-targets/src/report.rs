@@ -54,7 +54,8 @@ fn show(manifest: &Manifest, run: &RunRecord) {
     let experiment = &manifest.plan.experiment;
     let findings = check_run(&RunContext { experiment, host: &manifest.host, run, peers: 0 });
     let label = run_label(experiment, run, &findings);
-    render_findings(&render::Checked { name: run.id.clone(), label, findings }, STYLE);
+    let checked = render::Checked { name: run.id.clone(), size: None, label, findings };
+    render_findings(&checked, STYLE);
 }
 
 /// Compares the runs and renders the comparison, the page and the post.

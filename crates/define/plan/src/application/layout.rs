@@ -6,8 +6,10 @@ use std::ops::Range;
 use model::sql::Draw;
 use toml::Spanned;
 
-use super::names::Names;
-use super::statement::{Layout, Slot, SqlText, SqlTexts};
+use super::flow::is_integer;
+use super::names::{FOUND, Names};
+use super::statement::{Layout, Slot};
+use super::text::{SqlText, SqlTexts};
 use super::token::Token;
 use super::value::Value;
 use crate::error::PlanError;
@@ -20,8 +22,8 @@ struct Usage {
     in_row: bool,
     /// How often the statement that uses it is executed.
     times: u16,
-    /// Position of the statement.
-    statement: usize,
+    /// Position of its block: a statement, or several that are repeated together.
+    block: usize,
     /// Place of its first use.
     place: Range<usize>,
 }
@@ -50,15 +52,22 @@ impl Names<'_> {
             let all = drawn + usize::from(width) * usize::from(copies);
             self.few_values(all, procedure.span())?;
             let slot = Slot { in_row, base, width, copies };
-            let added = value.plus.as_ref().map(|plus| self.added(plus, slot, &layout));
-            let added = added.transpose()?;
+            let source = value.source.as_ref().map(|of| self.source_of(value, of, slot, &layout));
+            let source = source.transpose()?;
+            if in_row && matches!(value.draw, Draw::Read(_)) {
+                let why = format!("`{name}` is read from a result, and rows are drawn before");
+                return Err(self.refuse(used.place.clone(), why));
+            }
             let draws = if in_row { &mut layout.row } else { &mut layout.once };
-            for nth in (0..copies).flat_map(|_| 0..width) {
+            for (copy, nth) in (0..copies).flat_map(|copy| (0..width).map(move |nth| (copy, nth))) {
                 let mut draw = value.draw.clone();
                 if let Draw::Integer { from, .. } = &mut draw {
-                    *from = from.saturating_add(value.apart.saturating_mul(nth.into()));
-                } else if let Draw::Real { plus, .. } = &mut draw {
-                    *plus = added;
+                    // The next one of several, or the one of the next repetition.
+                    let moves = if width > 1 { nth } else { copy };
+                    *from = from.saturating_add(value.apart.saturating_mul(moves.into()));
+                }
+                if let Some(source) = source {
+                    set_source(&mut draw, source.position(copy));
                 }
                 draws.push(draw);
             }
@@ -67,26 +76,41 @@ impl Names<'_> {
         Ok(layout)
     }
 
-    /// Returns the position of the value that is added to another at `slot`.
-    fn added(&self, plus: &Word<'_>, slot: Slot, layout: &Layout) -> Result<u16, PlanError> {
+    /// Returns the place of the integer that another value at `slot` is made of.
+    fn source_of(
+        &self,
+        value: &Value<'_>,
+        of: &Word<'_>,
+        slot: Slot,
+        layout: &Layout,
+    ) -> Result<Slot, PlanError> {
         let refuse = |why: &str, remedy: &str| {
-            Err(self.refuse(plus.span(), format!("`{plus}` cannot be added: {why}")).remedy(remedy))
+            let what = format!("`{}` cannot be made of `{of}`: {why}", value.name);
+            Err(self.refuse(of.span(), what).remedy(remedy))
         };
-        let Some(added) = layout.slots.get(*plus.get_ref()) else {
+        let Some(source) = layout.slots.get(*of.get_ref()).copied() else {
             return refuse("it is not drawn before", "put it above this value in [values]");
         };
-        let is_one = |slot: &Slot| (slot.width, slot.copies) == (1, 1);
-        if added.in_row != slot.in_row || !is_one(added) || !is_one(&slot) {
+        let are_one = source.width == 1 && slot.width == 1;
+        let is_matched = source.copies == 1 || source.copies == slot.copies;
+        if source.in_row != slot.in_row || !are_one || !is_matched {
             return refuse(
                 "the two are not drawn together",
                 "use both in rows, or both outside of them, one of each",
             );
         }
         let drawn = if slot.in_row { &layout.row } else { &layout.once };
-        match drawn.get(usize::from(added.base)) {
-            Some(Draw::Integer { .. }) => Ok(added.base),
-            _ => refuse("it is not an integer", "add an `integer`"),
+        let draw = drawn.get(usize::from(source.base));
+        if !draw.is_some_and(|draw| is_integer(draw) && !matches!(draw, Draw::Read(_))) {
+            return refuse("it is not a drawn integer", "name an `integer`");
         }
+        let has_three_digits = draw
+            .and_then(range_of)
+            .is_some_and(|(from, count)| from >= 0 && from.saturating_add_unsigned(count) <= 1_000);
+        if matches!(value.draw, Draw::Syllables { .. }) && !has_three_digits {
+            return refuse("it may have more than three digits", "name one from 0 to 999");
+        }
+        Ok(source)
     }
 
     /// Returns how the procedure uses each value, including values only added to others.
@@ -98,24 +122,23 @@ impl Names<'_> {
         unused: &mut BTreeSet<String>,
     ) -> Result<BTreeMap<String, Usage>, PlanError> {
         let mut uses = BTreeMap::new();
-        let texts = texts.dialects().into_iter().flat_map(|texts| texts.iter().enumerate());
-        let texts = texts.map(|(statement, text)| (statement, text, false));
-        for (statement, text, in_row) in texts.chain(row.map(|row| (0, row, true))) {
-            if text.times == 0 {
-                let names = text.tokens.iter().filter_map(Token::value);
-                unused.extend(names.map(str::to_owned));
+        let texts = texts.dialects().into_iter().flatten().map(|text| (text, false));
+        for (text, in_row) in texts.chain(row.map(|row| (row, true))) {
+            if text.block.times == 0 {
+                unused.extend(text.tokens.iter().filter_map(Token::value).map(str::to_owned));
                 continue;
             }
-            let place = text.place.clone();
-            let here = Usage { in_row, times: text.times, statement, place };
+            let (place, block) = (text.place.clone(), text.block.number);
+            let here = Usage { in_row, times: text.block.times, block, place };
             self.record_uses(text, &here, values, &mut uses)?;
         }
-        for value in values {
-            let Some(plus) = &value.plus else { continue };
+        // From the last on: what a value is made of stands above it.
+        for value in values.iter().rev() {
+            let Some(of) = &value.source else { continue };
             let names = values.iter().map(|value| *value.name.get_ref());
-            self.position(plus, "value", names)?;
+            self.position(of, "value", names)?;
             if let Some(used) = uses.get(*value.name.get_ref()).cloned() {
-                uses.entry((*plus.get_ref()).to_owned()).or_insert(used);
+                uses.entry((*of.get_ref()).to_owned()).or_insert(used);
             }
         }
         Ok(uses)
@@ -129,20 +152,20 @@ impl Names<'_> {
         values: &[Value<'_>],
         uses: &mut BTreeMap<String, Usage>,
     ) -> Result<(), PlanError> {
-        for token in &text.tokens {
-            let Token::Value(name) = *token else { continue };
+        for (name, place, is_shared) in self.named(text, here) {
             let Some(value) = values.iter().find(|value| *value.name.get_ref() == name) else {
-                let place = self.place_within(here.place.clone(), &format!(":{name}"));
                 let names = values.iter().map(|value| *value.name.get_ref());
                 return Err(self.unknown(&Spanned::new(place, name), "value", names));
             };
+            let shared = Usage { times: 1, block: usize::MAX, ..here.clone() };
+            let here = if is_shared { &shared } else { here };
             let used = uses.entry(name.to_owned()).or_insert_with(|| here.clone());
             let clash = if value.is_once {
                 continue;
             } else if used.in_row != here.in_row {
                 "in rows and outside of them"
             } else if (used.times > 1 || here.times > 1)
-                && (used.statement, used.times) != (here.statement, here.times)
+                && (used.block, used.times) != (here.block, here.times)
             {
                 "in a repeated statement and elsewhere"
             } else {
@@ -153,5 +176,49 @@ impl Names<'_> {
                 .remedy("set `once = true` on it to share one value, or use two"));
         }
         Ok(())
+    }
+
+    /// Returns the values that a text names, their places, and whether all repetitions share them.
+    fn named<'t>(&self, text: &'t SqlText<'_>, here: &Usage) -> Vec<(&'t str, Range<usize>, bool)> {
+        let in_text = text.tokens.iter().filter_map(|token| {
+            let Token::Value(name) = *token else { return None };
+            Some((name, self.place_within(here.place.clone(), &format!(":{name}")), false))
+        });
+        let whole = |word: &'t Word<'_>, is_shared| (*word.get_ref(), word.span(), is_shared);
+        let conditions = text.block.conditions.iter().map(|condition| &condition.of);
+        let conditions = conditions.filter(|of| *of.get_ref() != FOUND);
+        let into = text.into.iter().chain(conditions).map(|word| whole(word, false));
+        let times = text.block.times_by.iter().map(|word| whole(word, true));
+        in_text.chain(into).chain(times).collect()
+    }
+}
+
+/// Returns the smallest value of an integer and how many there are, where known.
+const fn range_of(draw: &Draw) -> Option<(i64, u64)> {
+    match draw {
+        Draw::Integer { from, count, .. }
+        | Draw::Nurand { from, count, .. }
+        | Draw::Other { from, count, .. } => Some((*from, *count)),
+        Draw::Part { modulo, add, .. } => Some((*add, *modulo)),
+        Draw::Chance(_) => Some((0, 2)),
+        Draw::Real { .. }
+        | Draw::Payload { .. }
+        | Draw::Pattern(_)
+        | Draw::Moment { .. }
+        | Draw::Id
+        | Draw::FirstId
+        | Draw::Number
+        | Draw::Syllables { .. }
+        | Draw::Read(_) => None,
+    }
+}
+
+/// Sets the position of the integer that a value is made of.
+const fn set_source(draw: &mut Draw, position: u16) {
+    if let Draw::Real { plus, .. } = draw {
+        *plus = Some(position);
+    } else if let Draw::Part { of, .. } | Draw::Syllables { of, .. } | Draw::Other { of, .. } = draw
+    {
+        *of = position;
     }
 }

@@ -5,12 +5,16 @@
 //! Invariants: every field of a file is used or rejected; in the result all names are resolved and
 //! all expressions evaluated.
 //!
-//! To add a kind of value: its fields in `value::KINDS`, and its case in `Names::draw`.
+//! To add a kind of value: its fields in `value::KINDS`, and its case in `Names::draw` or
+//! `Names::derived`.
 
+mod check;
 mod expression;
+mod flow;
 mod layout;
 mod names;
 mod place;
+mod policy;
 mod procedure;
 mod reach;
 mod read;
@@ -20,6 +24,7 @@ mod step;
 mod table;
 #[cfg(test)]
 mod tests;
+mod text;
 mod token;
 mod value;
 

@@ -10,6 +10,8 @@ use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
 use crate::syntax::{Node, Word, list, plain, scalar, text, word, wrong_type};
 
+/// Keyword for rows of the last statement without a condition.
+pub(super) const FOUND: &str = "found";
 /// Keys of a table.
 pub(super) const TABLE_KEYS: [&str; 4] = ["name", "copies", "id", "create"];
 

@@ -6,8 +6,10 @@ use std::ops::Range;
 use model::Dialect;
 use model::sql::{PerDialect, StatementOwner};
 
+use super::check::CHECK_KEYS;
 use super::names::{Names, TABLE_KEYS};
-use super::statement::{DIALECTS, DIALECTS_OF_PROCEDURE, SqlText, SqlTexts};
+use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE, SqlText, SqlTexts, executed};
+use super::value::Value;
 use crate::error::{PlanError, Source};
 use crate::syntax::{Fields, Node, word};
 
@@ -40,24 +42,34 @@ impl StatementPlaces {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the places of every statement of tables and procedures.
-    pub(super) fn places(&self, tables: &'a [Node<'a>]) -> Result<StatementPlaces, PlanError> {
+    /// Returns the places of every statement of tables, procedures and checks.
+    pub(super) fn places(
+        &self,
+        (tables, checks): (&'a [Node<'a>], &'a [Node<'a>]),
+        values: &[Value<'a>],
+    ) -> Result<StatementPlaces, PlanError> {
         let (mut places, mut myrocks) = (BTreeMap::new(), BTreeMap::new());
         for node in tables {
             let fields = Fields::of(self.source, node, "[[table]]", &TABLE_KEYS)?;
             let name = (*fields.text("name")?.get_ref()).to_owned();
-            let texts = self.sql_texts(fields.required("create")?, &DIALECTS)?;
+            let texts = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
             places.insert(StatementOwner::Table(name), places_of(&texts));
         }
         for (name, node) in self.procedures {
             let name = word(name);
             let owner = StatementOwner::Procedure((*name.get_ref()).to_owned());
             let Some(sql) = self.written(name, node)?.get("sql") else { continue };
-            let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE)?;
+            let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
             if !texts.myrocks.is_empty() {
                 myrocks.insert(owner.clone(), ranges(&texts.myrocks));
             }
             places.insert(owner, places_of(&texts));
+        }
+        for node in checks {
+            let fields = Fields::of(self.source, node, "[[check]]", &CHECK_KEYS)?;
+            let name = (*fields.text("name")?.get_ref()).to_owned();
+            let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
+            places.insert(StatementOwner::Check(name), places_of(&texts));
         }
         Ok(StatementPlaces { source: self.source.clone(), places, myrocks })
     }
@@ -70,5 +82,5 @@ fn places_of(texts: &SqlTexts<'_>) -> PerDialect<Vec<Range<usize>>> {
 
 /// Returns the place of each statement, as often as it is executed.
 fn ranges(texts: &[SqlText<'_>]) -> Vec<Range<usize>> {
-    texts.iter().flat_map(|text| (0..text.times).map(|_| text.place.clone())).collect()
+    executed(texts).into_iter().map(|(text, _)| text.place.clone()).collect()
 }

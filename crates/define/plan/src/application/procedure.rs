@@ -6,7 +6,8 @@ use model::OpKind;
 use model::sql::{Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
 
 use super::names::Names;
-use super::statement::{DIALECTS, DIALECTS_OF_PROCEDURE, Layout, table_names};
+use super::statement::{Layout, table_names};
+use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE};
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word, word};
@@ -14,8 +15,11 @@ use crate::syntax::{Fields, Node, Word, word};
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
 /// Keys of a procedure.
-const KEYS: [&str; 9] =
-    ["extends", "kind", "table", "sql", "row", "rows", "returns", "transaction", "protocol"];
+#[rustfmt::skip]
+const KEYS: [&str; 14] = [
+    "extends", "kind", "table", "sql", "row", "rows", "returns", "transaction", "protocol",
+    "calls", "retry", "keying_ms", "think_ms", "limit_ms",
+];
 
 /// A procedure as written, and those it extends.
 pub(super) struct Written<'a> {
@@ -97,9 +101,12 @@ impl<'a> Names<'a> {
         let kind = self.keyword(kind, "kind", &kinds)?;
         let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
         let sql = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
-        let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE)?;
+        let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
         let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
+        let is_transaction = self.switch(written.get("transaction"))?;
+        self.check_frame(&texts, is_transaction)?;
+        self.check_reads(&texts, values)?;
         let all = texts.all(row.as_ref());
         let table = self.table_of(written, tables)?;
         let own = &tables[usize::from(table)];
@@ -119,7 +126,7 @@ impl<'a> Names<'a> {
             name: (*name.get_ref()).to_owned(),
             kind,
             table,
-            is_transaction: self.switch(written.get("transaction"))?,
+            is_transaction,
             statements,
             myrocks,
             arguments: layout.once,
@@ -127,6 +134,7 @@ impl<'a> Names<'a> {
             rows,
             rows_expected: returns.transpose()?,
             protocol: self.protocol(written)?,
+            policy: self.policy(written)?,
         };
         self.rows_fit(&procedure, written)?;
         Ok(procedure)

@@ -4,7 +4,7 @@ use model::sql::{Copies, Table};
 
 use super::names::Names;
 use super::procedure::Written;
-use super::statement::SqlText;
+use super::text::SqlText;
 use super::token::Token;
 use crate::error::PlanError;
 

@@ -15,7 +15,7 @@ use crate::error::{PlanError, Source};
 use crate::syntax::{Fields, Pairs, parse, scalars};
 
 /// Keys of an application file.
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 12] = [
     "name",
     "about",
     "source",
@@ -26,6 +26,8 @@ const KEYS: [&str; 10] = [
     "table",
     "procedure",
     "step",
+    "check",
+    "disclaimer",
 ];
 
 /// Rows assumed for a description.
@@ -96,9 +98,11 @@ pub(crate) fn read(
     let tables = names.tables(file.list("table")?)?;
     let values = names.values(file.get("values"))?;
     let procedures = names.procedures(&tables, &values)?;
-    let places = names.places(file.list("table")?)?;
+    let checks = names.checks(file.list("check")?, &tables)?;
+    let places = names.places((file.list("table")?, file.list("check")?), &values)?;
     let steps = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(names.list(file.required("order")?)?, &steps)?;
+    let disclaimer = file.get("disclaimer").map(|node| names.text(node)).transpose()?;
     let application = Application {
         name: (*name.get_ref()).to_owned(),
         about: (*file.text("about")?.get_ref()).to_owned(),
@@ -107,6 +111,8 @@ pub(crate) fn read(
         procedures,
         steps: steps.specs,
         order,
+        checks,
+        disclaimer: disclaimer.map(|text| (*text.get_ref()).to_owned()),
     };
     let published_by = file.get("source").map(|node| names.text(node)).transpose()?;
     let published_by = published_by.map(|source| (*source.get_ref()).to_owned());

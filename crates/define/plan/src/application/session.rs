@@ -1,4 +1,4 @@
-//! Sessions of a step beyond one per client: connections, first calls, held transactions.
+//! Sessions of a step beyond one per client: connections, held transactions.
 
 use model::OpKind;
 use model::sql::{CallMix, Connections, Hold, Procedure};
@@ -12,16 +12,6 @@ use crate::syntax::{Fields, Node};
 const HOLD_SECONDS_MAX: u32 = 86_400;
 
 impl<'a> Names<'a> {
-    /// Returns the procedures of `{ once = [...], first = [...] }` that only the first copy gets.
-    pub(super) fn first(&self, clients: Option<&'a Node<'a>>) -> Result<Vec<u16>, PlanError> {
-        let table = clients.and_then(|node| node.get_ref().as_table());
-        let Some(table) = table.filter(|table| table.contains_key("once")) else {
-            return Ok(Vec::new());
-        };
-        let Some(first) = table.get("first") else { return Ok(Vec::new()) };
-        self.list(first)?.iter().map(|name| self.procedure(&self.text(name)?)).collect()
-    }
-
     /// Checks how many connections the procedures of a list have for each client.
     pub(super) fn connections(
         &self,

@@ -134,7 +134,6 @@ impl<'a> Names<'a> {
             name: (*name.get_ref()).to_owned(),
             about: (*fields.text("about")?.get_ref()).to_owned(),
             role: self.keyword(fields.required("role")?, "role", &ROLES)?,
-            first: self.first(fields.get("clients"))?,
             connections: self.connections(fields.get("connections"), clients.as_ref())?,
             clients,
             background: background.transpose()?,
@@ -185,7 +184,10 @@ impl<'a> Names<'a> {
         if step.role == StepRole::Maintain {
             return refuse("maintenance has no clients", "leave out `clients`");
         }
-        if step.role == StepRole::Load && (step.rows.is_none() || call_mix.is_once()) {
+        let has_calls = |position: u16| procedures[usize::from(position)].policy.calls > 0;
+        let is_counted = call_mix.is_once() && call_mix.positions().all(has_calls);
+        let ends_by_rows = step.rows.is_some() && !call_mix.is_once();
+        if step.role == StepRole::Load && !is_counted && !ends_by_rows {
             let remedy = "give `rows`, such as \"100%\", and a list of procedures that insert";
             return refuse("a load ends by rows", remedy);
         }
@@ -229,7 +231,7 @@ impl<'a> Names<'a> {
         let call_mix = match (node.get_ref().as_array(), table) {
             (Some(names), _) => CallMix::InTurn(all(names)?),
             (None, Some(table)) if table.contains_key("once") => {
-                Fields::of(self.source, node, "what is called once", &["once", "first"])?;
+                Fields::of(self.source, node, "what is called once", &["once"])?;
                 CallMix::Once(all(self.list(&table["once"])?)?)
             }
             (None, Some(table)) => {

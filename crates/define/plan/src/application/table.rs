@@ -4,7 +4,8 @@ use model::sql::{Copies, Table};
 
 use super::expression::PER_CLIENT;
 use super::names::{Names, TABLE_KEYS};
-use super::statement::{DIALECTS, Layout, table_names};
+use super::statement::{Layout, table_names};
+use super::text::DIALECTS;
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
@@ -50,7 +51,7 @@ impl<'a> Names<'a> {
         if let Some(id) = &id {
             self.own_name(id, "a column")?;
         }
-        let create = self.sql_texts(fields.required("create")?, &DIALECTS)?;
+        let create = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
         self.check_reached((&name, copies), &create.all(None), before)?;
         let layout = Layout { tables: table_names(before), ..Layout::default() };
         let (create, _) = self.statements(&create, None, &layout)?;

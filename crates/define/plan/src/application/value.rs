@@ -1,20 +1,30 @@
 //! The values of an application and their generators.
 
-use model::sql::Draw;
+use model::sql::{Draw, ReadKind};
 
-use super::names::Names;
+use super::names::{FOUND, Names};
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word};
 
 /// Generators of values, each with the fields that belong to it alone.
-const KINDS: [(&str, &[&str]); 6] = [
+const KINDS: [(&str, &[&str]); 12] = [
     ("integer", &["distribution"]),
     ("real", &["plus", "scale"]),
     ("payload", &["random"]),
     ("pattern", &[]),
     ("moment", &[]),
     ("draw", &[]),
+    ("nurand", &["a", "c"]),
+    ("chance", &[]),
+    ("part", &["divide", "modulo", "add"]),
+    ("syllables", &["of"]),
+    ("other", &["share", "among"]),
+    ("read", &[]),
 ];
+/// Fields that name the integer a value is made of.
+const SOURCES: [&str; 4] = ["plus", "part", "of", "other"];
+/// Syllables that stand for digits.
+const DIGITS: usize = 10;
 /// Values without parameters.
 const PLAIN: [(&str, Draw); 3] =
     [("id", Draw::Id), ("first-id", Draw::FirstId), ("number", Draw::Number)];
@@ -26,8 +36,8 @@ const BYTES_MAX: u32 = 1 << 20;
 pub(super) struct Value<'a> {
     pub(super) name: Word<'a>,
     pub(super) draw: Draw,
-    /// The value that is added to a real number.
-    pub(super) plus: Option<Word<'a>>,
+    /// The integer that it is made of.
+    pub(super) source: Option<Word<'a>>,
     /// How many are drawn, each with its own position.
     pub(super) count: u16,
     /// Offset of the range from one to the next.
@@ -45,9 +55,14 @@ impl<'a> Names<'a> {
 
     fn value(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Value<'a>, PlanError> {
         self.own_name(&name, "a value")?;
+        if *name.get_ref() == FOUND {
+            return Err(self
+                .refuse(name.span(), format!("`{FOUND}` cannot be a value's name"))
+                .remedy("it stands for the rows of a statement"));
+        }
         if node.get_ref().is_str() {
             let draw = self.keyword(node, "value", &PLAIN)?;
-            return Ok(Value { name, draw, plus: None, count: 1, apart: 0, is_once: false });
+            return Ok(Value { name, draw, source: None, count: 1, apart: 0, is_once: false });
         }
         let kinds = KINDS.iter().flat_map(|(kind, own)| [*kind].into_iter().chain(own.to_vec()));
         let keys: Vec<_> = kinds.chain(["count", "apart", "once"]).collect();
@@ -57,16 +72,17 @@ impl<'a> Names<'a> {
         let count = count.map_or(Ok(1), |node| self.number(node, 1, "the count of values"))?;
         let apart = match fields.get("apart") {
             None => 0,
-            Some(node) if matches!(draw, Draw::Integer { .. }) && count > 1 => self.signed(node)?,
+            Some(node) if matches!(draw, Draw::Integer { .. }) => self.signed(node)?,
             Some(node) => {
                 return Err(self
                     .refuse(node.span(), "`apart` moves the range of each next integer")
-                    .remedy("it belongs to an `integer` with a `count`"));
+                    .remedy("it belongs to an `integer` with a `count`, or in a repetition"));
             }
         };
-        let plus = fields.get("plus").map(|plus| self.text(plus)).transpose()?;
+        let source = SOURCES.iter().find_map(|key| fields.get(key));
+        let source = source.map(|of| self.text(of)).transpose()?;
         let is_once = self.switch(fields.get("once"))?;
-        Ok(Value { name, draw, plus, count, apart, is_once })
+        Ok(Value { name, draw, source, count, apart, is_once })
     }
 
     /// Returns the generator of a value written as a table.
@@ -99,7 +115,69 @@ impl<'a> Names<'a> {
                 let what = "the calls that share a second";
                 Ok(Draw::Moment { calls_per_second: self.number(node, 1, what)? })
             }
-            _ => self.keyword(node, "value", &PLAIN),
+            "draw" => self.keyword(node, "value", &PLAIN),
+            _ => self.derived(kind, node, fields),
+        }
+    }
+
+    /// Returns the generator of a value that belongs to other values or to a result.
+    fn derived(
+        &self,
+        kind: &str,
+        node: &'a Node<'a>,
+        fields: &Fields<'a>,
+    ) -> Result<Draw, PlanError> {
+        let share = |node: &'a Node<'a>| {
+            let why = "a probability is from 0 to 1";
+            self.real(node, |share| (0.0..=1.0).contains(&share), why)
+        };
+        let number = |key: &str, least: i64, default: u64| {
+            fields.get(key).map_or(Ok(default), |node| self.number(node, least, key))
+        };
+        match kind {
+            "nurand" => {
+                let (from, count) = self.range(node, "nurand = [1, 3000]")?;
+                let a = self.number(fields.required("a")?, 1, "a")?;
+                let constant = fields.required("c")?;
+                let c = self.number(constant, 0, "c")?;
+                if c > a {
+                    let why = format!("c is from 0 to a, which is {a}");
+                    return Err(self.refuse(constant.span(), why));
+                }
+                Ok(Draw::Nurand { a, c, from, count })
+            }
+            "chance" => share(node).map(Draw::Chance),
+            "part" => Ok(Draw::Part {
+                of: 0,
+                divide: number("divide", 1, 1)?,
+                modulo: number("modulo", 1, i64::MAX.unsigned_abs())?,
+                add: fields.get("add").map_or(Ok(0), |node| self.signed(node))?,
+            }),
+            "syllables" => {
+                fields.required("of")?;
+                let texts = self.list(node)?.iter().map(|syllable| self.text(syllable));
+                let texts = texts.collect::<Result<Vec<_>, _>>()?;
+                let bytes: usize = texts.iter().map(|text| text.get_ref().len()).sum();
+                if texts.len() != DIGITS || bytes > BYTES_MAX as usize {
+                    let why = format!("{} syllables do not stand for ten digits", texts.len());
+                    return Err(self.refuse(node.span(), why).remedy("write ten short texts"));
+                }
+                let syllables = texts.iter().map(|text| (*text.get_ref()).to_owned()).collect();
+                Ok(Draw::Syllables { syllables, of: 0 })
+            }
+            "other" => {
+                let among = self.range(fields.required("among")?, "among = [1, 10]")?;
+                let share = share(fields.required("share")?)?;
+                Ok(Draw::Other { of: 0, share, from: among.0, count: among.1 })
+            }
+            _ => {
+                if let Some(count) = fields.get("count") {
+                    let why = "a value that is read is one: each column sets its own";
+                    return Err(self.refuse(count.span(), why));
+                }
+                let kinds = ReadKind::ALL.map(|kind| (kind.name(), kind));
+                self.keyword(node, "type of values", &kinds).map(Draw::Read)
+            }
         }
     }
 
@@ -107,9 +185,10 @@ impl<'a> Names<'a> {
     fn one_kind(&self, fields: &Fields<'a>) -> Result<(&'static str, &'a Node<'a>), PlanError> {
         let mut given = KINDS.iter().filter_map(|(kind, _)| Some((*kind, fields.get(kind)?)));
         let Some(first) = given.next() else {
-            return Err(self
-                .refuse(fields.node.span(), "the value has no generator")
-                .remedy("give one of integer, real, payload, pattern, moment, or draw = \"id\""));
+            return Err(self.refuse(fields.node.span(), "the value has no generator").remedy(
+                "give one of integer, real, payload, pattern, moment, nurand, chance, part, \
+                         syllables, other, read, or draw = \"id\"",
+            ));
         };
         if let Some((second, _)) = given.next() {
             let why = format!("a value has one generator, not `{}` and `{second}`", first.0);
@@ -136,17 +215,23 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn integer(
-        &self,
-        node: &'a Node<'a>,
-        distribution: Option<&'a Node<'a>>,
-    ) -> Result<Draw, PlanError> {
-        let (from, to) = self.bounds(node, "integer = [1, 100]")?;
+    /// Returns the smallest of the integers between two bounds, and how many there are.
+    fn range(&self, node: &'a Node<'a>, example: &str) -> Result<(i64, u64), PlanError> {
+        let (from, to) = self.bounds(node, example)?;
         let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
         if count == 0 {
             let why = format!("there is no integer between {from} and {to}");
             return Err(self.refuse(node.span(), why));
         }
+        Ok((from, count))
+    }
+
+    fn integer(
+        &self,
+        node: &'a Node<'a>,
+        distribution: Option<&'a Node<'a>>,
+    ) -> Result<Draw, PlanError> {
+        let (from, count) = self.range(node, "integer = [1, 100]")?;
         let Some(distribution) = distribution else {
             return Ok(Draw::Integer { distribution: "uniform".to_owned(), from, count });
         };

@@ -17,5 +17,5 @@ pub use classify::time_profile;
 pub use cycle::cycle;
 pub use series::{Second, Series};
 pub use slope::{Slope, slope};
-pub use stalls::{StallSpan, stall_spans};
+pub use stalls::{StallSpan, late_spans, stall_spans};
 pub use steady::{MIN_CLASSIFIED_S, MIN_STEADY_S, MIN_STEADY_SHARE};

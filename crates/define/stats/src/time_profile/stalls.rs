@@ -38,14 +38,39 @@ pub struct StallSpan {
 ///
 /// Source: our choice: a tenth of the median is far below the noise of seconds.
 pub fn stall_spans(seconds: &[Second]) -> Vec<StallSpan> {
-    let rates: Vec<f64> = seconds.iter().map(|second| second.ops_per_s).collect();
-    let usual = rolling_median(&rates, AROUND);
+    let usual = usual_rates(seconds.iter());
+    let is_stall = |(second, usual): &(&Second, f64)| second.ops_per_s < STALL_SHARE * usual;
+    joined(seconds.iter().zip(usual).filter(is_stall))
+}
+
+/// Returns the spans of seconds whose latency is ten times its rolling median or more.
+///
+/// Of each second, with its latency: usually a high percentile. Operations are lost as in a stall.
+///
+/// Source: our choice: the reciprocal of the share of a stall.
+pub fn late_spans(seconds: &[(Second, f64)]) -> Vec<StallSpan> {
+    let latencies: Vec<f64> = seconds.iter().map(|(_, latency)| *latency).collect();
+    let usual_latency = rolling_median(&latencies, AROUND);
+    let usual = usual_rates(seconds.iter().map(|(second, _)| second));
+    let late =
+        seconds.iter().zip(usual).zip(usual_latency).filter_map(|((second, usual), level)| {
+            let (second, latency) = second;
+            (level > 0.0 && latency * STALL_SHARE >= level).then_some((second, usual))
+        });
+    joined(late)
+}
+
+/// Returns the rolling median of the rates.
+fn usual_rates<'a>(seconds: impl Iterator<Item = &'a Second>) -> Vec<f64> {
+    let rates: Vec<f64> = seconds.map(|second| second.ops_per_s).collect();
+    rolling_median(&rates, AROUND)
+}
+
+/// Joins stalled seconds, each with its usual rate, into spans.
+fn joined<'a>(stalled: impl Iterator<Item = (&'a Second, f64)>) -> Vec<StallSpan> {
     let mut found: Vec<StallSpan> = Vec::new();
-    for (second, usual) in seconds.iter().zip(usual) {
-        if usual < MIN_USUAL || second.ops_per_s >= STALL_SHARE * usual {
-            continue;
-        }
-        let lost_ops = (usual - second.ops_per_s) * second.length_ns.as_secs_f64();
+    for (second, usual) in stalled.filter(|(_, usual)| *usual >= MIN_USUAL) {
+        let lost_ops = (usual - second.ops_per_s).max(0.0) * second.length_ns.as_secs_f64();
         let end = second.start_ns.after(second.length_ns);
         match found.last_mut() {
             Some(last) if second.start_ns.since(last.end()) <= JOINED => {
@@ -62,7 +87,8 @@ pub fn stall_spans(seconds: &[Second]) -> Vec<StallSpan> {
 }
 
 impl StallSpan {
-    const fn end(&self) -> Nanos {
+    /// Returns its end.
+    pub const fn end(&self) -> Nanos {
         self.start_ns.after(self.length_ns)
     }
 }
@@ -133,6 +159,22 @@ mod tests {
         let all = sum(&found);
         assert_eq!((all.count, all.longest_ns.0, all.total_ns.0), (3, 4 * s, 7 * s));
         assert!((all.lost_ops - (1000.0 + 901.0 + 1000.0 + 950.0 + 1000.0)).abs() < 1e-9);
+    }
+
+    /// Goal: a second of ten times the usual latency is one, whatever its throughput.
+    #[test]
+    fn late_seconds_are_found_by_their_latency() {
+        let mut of_second: Vec<(Second, f64)> =
+            seconds(&[1000.0; 100]).into_iter().map(|second| (second, 2e6)).collect();
+        (of_second[30].1, of_second[32].1, of_second[60].1) = (20e6, 90e6, 19.9e6);
+        of_second[32].0.ops_per_s = 700.0;
+        let found = late_spans(&of_second);
+        let s = Nanos::SECOND.0;
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].start_ns.0, found[0].length_ns.0), (30 * s, 3 * s));
+        assert!((found[0].lost_ops - 300.0).abs() < 1e-9);
+        of_second.iter_mut().for_each(|(second, _)| second.ops_per_s = 5.0);
+        assert_eq!(late_spans(&of_second), [], "of five operations a second, any is chance");
     }
 
     #[test]

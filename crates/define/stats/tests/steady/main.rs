@@ -2,7 +2,7 @@
 //!
 //! Method: 100 seeded series of each known shape, 30 minutes and shorter, under noise of 4 % a
 //! second with a correlation of 0.6. `cargo test -p stats --test steady -- --nocapture` prints the
-//! table of METHODOLOGY.md.
+//! table of docs/validation.md.
 
 mod mser;
 mod shapes;

@@ -214,7 +214,8 @@ impl Engine for FjallEngine {
             ("cache_capacity", self.database.cache_capacity()),
         ]);
         let is_idle = Some(self.is_idle(jobs));
-        Ok(EngineState { readings, own_counters, levels: Some(levels), tree_height: None, is_idle })
+        let levels = Some(levels);
+        Ok(EngineState { readings, own_counters, levels, is_idle, ..EngineState::default() })
     }
 
     fn statistics_text(&self) -> Option<String> {

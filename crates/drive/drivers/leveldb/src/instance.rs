@@ -92,8 +92,8 @@ impl Engine for LevelEngine {
             readings,
             own_counters: counts.chain(seconds).collect(),
             levels: Some(statistics.levels),
-            tree_height: None,
             is_idle: Some(sample.is_quiet),
+            ..EngineState::default()
         })
     }
 

@@ -47,9 +47,9 @@ impl Engine for LmdbEngine {
         Ok(EngineState {
             readings: [(metric::ENGINE_DISK_BYTES, pages * u64::from(stat.ms_psize))].into(),
             own_counters: [("me_last_txnid", info.me_last_txnid as u64)].into(),
-            levels: None,
             tree_height: Some(stat.ms_depth),
             is_idle: Some(true),
+            ..EngineState::default()
         })
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct MysqlDatabase {
     /// InnoDB variables to restore once it is idle.
     pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
     pub(crate) storage_engine: StorageEngine,
+    /// The query of the tables' sizes; `None` when the server reports none.
+    pub(crate) sizes: Option<String>,
 }
 
 /// Storage engine of a table.

@@ -44,6 +44,7 @@ pub(crate) fn open(
             flavour,
             saved_variables: Mutex::new(None),
             storage_engine: storage_engine(connection, tables.first().map_or("", String::as_str))?,
+            sizes: state::sizes_query(connection)?,
         })
     })
 }
@@ -96,8 +97,10 @@ impl Database for MysqlDatabase {
     }
 
     fn state(engine: &MysqlEngine) -> Result<EngineState, EngineError> {
-        let storage_engine = engine.database.storage_engine;
-        let state = engine.with_control(|connection| state::sample(connection, storage_engine))?;
+        let MysqlDatabase { storage_engine, sizes, .. } = &engine.database;
+        let state = engine.with_control(|connection| {
+            state::sample(connection, *storage_engine, sizes.as_deref())
+        })?;
         if state.is_idle == Some(true) {
             maintenance::restore(engine)?;
         }

@@ -5,15 +5,21 @@ use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{Durability, Endpoint, EngineState, Identity, Options};
 
 use crate::wire::{Connection, Failure, Session};
-use crate::{describe, state};
+use crate::{describe, state, tables};
 
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
 
 pub(crate) struct PostgresDatabase {
     identity: Identity,
-    /// The state query; `None` when the server has no such views.
-    state_query: Option<String>,
+    /// The state queries; `None` when the server has no such views.
+    queries: Option<Queries>,
+}
+
+/// Queries of every second.
+struct Queries {
+    state: String,
+    tables: String,
 }
 
 /// Connects, checks the server and creates missing tables.
@@ -27,7 +33,7 @@ pub(crate) fn open(
     SqlEngine::open(connection, spec, config, check, |connection, tables| {
         Ok(PostgresDatabase {
             identity: describe::identity(connection, &endpoint)?,
-            state_query: state_query(connection, tables)?,
+            queries: queries(connection, tables, endpoint.is_foreign)?,
         })
     })
 }
@@ -53,8 +59,11 @@ impl Database for PostgresDatabase {
     }
 
     fn state(engine: &PostgresEngine) -> Result<EngineState, EngineError> {
-        let Some(query) = &engine.database.state_query else { return Ok(EngineState::default()) };
-        Ok(state::parse(engine.with_control(|connection| connection.named_row(query))?))
+        let Some(queries) = &engine.database.queries else { return Ok(EngineState::default()) };
+        engine.with_control(|connection| {
+            let state = state::parse(connection.named_row(&queries.state)?);
+            Ok(EngineState { tables: tables::sample(connection, &queries.tables)?, ..state })
+        })
     }
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {
@@ -139,8 +148,12 @@ fn check_server(
     Ok(())
 }
 
-/// Returns the state query if the server supports it.
-fn state_query(connection: &mut Connection, tables: &[String]) -> Result<Option<String>, Failure> {
+/// Returns the state queries if the server supports them.
+fn queries(
+    connection: &mut Connection,
+    tables: &[String],
+    is_foreign: bool,
+) -> Result<Option<Queries>, Failure> {
     let version = connection.parameter("server_version").unwrap_or_default();
     let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let Ok(major) = digits.parse() else { return Ok(None) };
@@ -148,9 +161,10 @@ fn state_query(connection: &mut Connection, tables: &[String]) -> Result<Option<
     for table in tables {
         oids.extend(connection.first(&format!("SELECT '{table}'::regclass::oid"))?);
     }
-    let query = state::query(major, &oids);
-    match connection.named_row(&query) {
-        Ok(_) => Ok(Some(query)),
+    let counts_dirty = tables::can_count_dirty(connection, major, is_foreign)?;
+    let state = state::query(major, &oids, counts_dirty);
+    match connection.named_row(&state) {
+        Ok(_) => Ok(Some(Queries { state, tables: tables::query(&oids) })),
         // Compatible systems may lack these views.
         Err(Failure::Refused(_)) => Ok(None),
         Err(failure) => Err(failure),

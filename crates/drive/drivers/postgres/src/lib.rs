@@ -24,6 +24,7 @@ mod instance;
 mod kind;
 mod startup_error;
 mod state;
+mod tables;
 mod wire;
 
 pub use driver::{PostgresDriver, driver};

@@ -12,6 +12,7 @@ mod test_server;
 use std::alloc::System;
 
 use engine::{Rows, Session};
+use model::sql::{Condition, Read, ReadKind};
 use model::{Argument, Call, Direction, Op, OpKind};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -48,27 +49,35 @@ fn warm_session_allocates_nothing() {
         Op::MultiGet { keys: &[b"b", b"absent", b"a"] },
         Op::Delete { key: b"a" },
     ];
-    let arguments = [Argument::Real(0.5), Argument::Text { start: 0, end: 4 }];
+    let none = Argument::Text { start: 0, end: 0 };
+    let arguments =
+        [Argument::Real(0.5), Argument::Text { start: 0, end: 4 }, Argument::Real(0.0), none];
     let transaction = Op::Call(Call {
         procedure: 0,
         kind: OpKind::Transaction,
         table: 0,
         arguments: &arguments,
         bytes: b"word",
+        pause: model::Nanos(0),
     });
-    let statements =
-        ["INSERT INTO {table} (price, note) VALUES ({0}, {1})", "SELECT count(*) FROM {table}"];
+    let statements = [
+        "INSERT INTO {table} (price, note) VALUES ({0}, {1})",
+        "SELECT count(*) FROM {table}",
+        "SELECT price, note FROM {table} WHERE id = 1",
+        "UPDATE {table} SET note = {3} WHERE price > {2}",
+    ];
+    let mut procedure = application::procedure(OpKind::Transaction, &statements, (4, 0, 0));
+    // Values are read back, and a statement depends on them.
+    if let [.., reading, changing] = &mut procedure.statements.postgres[..] {
+        let read = |argument, kind| Read { argument, kind };
+        reading.reads = vec![read(2, ReadKind::Real), read(3, ReadKind::Text)];
+        changing.conditions = vec![Condition::Found(true)];
+    }
     let create = "CREATE TABLE {table} (id BIGSERIAL, price REAL, note TEXT)";
     for protocol in ["prepared", "text"] {
         for (application, operations) in [
             (None, &key_value[..]),
-            (
-                Some(application::application(
-                    create,
-                    vec![application::procedure(OpKind::Transaction, &statements, (2, 0, 0))],
-                )),
-                &[transaction],
-            ),
+            (Some(application::application(create, vec![procedure.clone()])), &[transaction]),
         ] {
             let dir = tempfile::tempdir().unwrap();
             let mut spec = test_server::spec(dir.path(), server.endpoint(), application);

@@ -116,6 +116,8 @@ impl RocksEngine {
         for (name, ticker) in [
             (metric::ENGINE_CACHE_HITS, "rocksdb.block.cache.hit"),
             (metric::ENGINE_CACHE_MISSES, "rocksdb.block.cache.miss"),
+            (metric::ENGINE_MEMTABLE_HITS, "rocksdb.memtable.hit"),
+            (metric::ENGINE_MEMTABLE_MISSES, "rocksdb.memtable.miss"),
             // Exact where writes of several clients share one batch.
             (metric::ENGINE_WAL_WRITE_BYTES, "rocksdb.wal.bytes"),
         ] {

@@ -39,15 +39,18 @@ pub(crate) fn check_call<C: Connection>(
     }
 }
 
-/// Executes the statements; returns the position of one that failed.
+/// Executes the statements, whatever their conditions; returns the position of one that failed.
+///
+/// A value that is read from a result is bound as drawn: zero, or empty.
 fn execute_all<C: Connection>(
     connection: &mut C,
     rendered: &mut RenderedProcedure<C>,
     call: &Call<'_>,
 ) -> Result<(), (usize, Failure<C::Error>)> {
-    for (index, command) in rendered.commands.iter_mut().enumerate() {
-        let done: Reply<_, C> =
-            command.run(connection, |position| Value::of(call, position), |_, _| {});
+    let RenderedProcedure { commands, steps, .. } = rendered;
+    for (index, step) in steps.iter().enumerate().filter(|(_, step)| !step.is_rollback) {
+        let value = |at: usize| Value::of(call, step.positions[at]);
+        let done: Reply<_, C> = commands[step.command].run(connection, value, |_, _| {});
         done.map_err(|failure| (index, failure))?;
     }
     Ok(())
@@ -62,6 +65,6 @@ fn depends_on_rows<E: ErrorResponse>(failure: &Failure<E>) -> bool {
     match failure {
         Failure::Refused(response) => response.is_loss() || response.depends_on_rows(),
         Failure::Lost(_) => true,
-        Failure::Rejected(_) => false,
+        Failure::Rejected(_) | Failure::Unread(_) => false,
     }
 }

@@ -48,6 +48,11 @@ impl<C: Connection> Command<C> {
         Ok((connection.exchange(prepared, on_row)?, bytes))
     }
 
+    /// Returns whether it was sent prepared.
+    pub(crate) const fn is_prepared(&self) -> bool {
+        matches!(self, Self::Prepared(_))
+    }
+
     /// Queues the command with its values; `None` when not prepared yet.
     ///
     /// Else returns the bytes of the values and whether rows come as text.

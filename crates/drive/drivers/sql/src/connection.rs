@@ -6,7 +6,7 @@ use model::Endpoint;
 use model::sql::Dialect;
 
 use crate::failure::{ErrorResponse, Failure};
-use crate::template::{Template, Value};
+use crate::template::{Field, Template, Value};
 
 /// The result of an exchange on a connection `C`.
 pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
@@ -128,6 +128,9 @@ pub trait Connection: Send + Sized {
         row: &'r [u8],
         scratch: &'r mut Vec<u8>,
     ) -> (&'r [u8], &'r [u8]);
+
+    /// Iterates over the columns of a row of the last exchange, a statement of rows to be read.
+    fn fields<'r>(&'r self, is_prepared: bool, row: &'r [u8]) -> impl Iterator<Item = Field<'r>>;
 
     /// Iterates over the columns of a text row; `None` is null.
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>>;

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, EngineError, Maintenance, Refusal, Session};
+use model::sql::StatementOwner;
 use model::{Bounds, Call, EngineState, Identity, Options};
 
 use crate::connection::Connection;
@@ -71,6 +72,22 @@ impl<D: Database> Engine for SqlEngine<D> {
         let sql = format!("SELECT count(*) FROM {name}");
         let count = self.with_control(|connection| connection.first(&sql))?;
         Ok(count.and_then(|count| count.parse().ok()))
+    }
+
+    fn check_row(&self, check: u16, number: u32) -> Result<Option<Vec<String>>, EngineError> {
+        let Some(setup) = self.setup.as_ref() else { return Ok(None) };
+        let checks = &setup.application.checks;
+        let Some(check) = checks.get(usize::from(check)) else { return Ok(None) };
+        let [query] = check.query.by(D::Connection::SQL.dialect).as_slice() else {
+            return Ok(None);
+        };
+        let sql = tables::query_text(setup, (query, check.table), number);
+        self.with_control(|connection| connection.rows(&sql))
+            .map(|rows| rows.into_iter().next())
+            .map_err(|error| {
+                let owner = StatementOwner::Check(check.name.clone());
+                Refusal::Statement { owner, index: 0, reason: error.to_string() }.into()
+            })
     }
 
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {

@@ -39,6 +39,9 @@ pub enum Failure<E> {
     /// The request cannot be sent, or the login is impossible.
     #[error("{0}")]
     Rejected(String),
+    /// A value was not read from a result, or is of another type than declared.
+    #[error("{0}")]
+    Unread(String),
 }
 
 impl<E: ErrorResponse> Failure<E> {
@@ -47,7 +50,7 @@ impl<E: ErrorResponse> Failure<E> {
         match self {
             Self::Lost(_) => true,
             Self::Refused(response) => response.is_loss(),
-            Self::Rejected(_) => false,
+            Self::Rejected(_) | Self::Unread(_) => false,
         }
     }
 }
@@ -70,6 +73,7 @@ impl<E: ErrorResponse> From<Failure<E>> for EngineError {
             Failure::Refused(response) => response.classify(),
             Failure::Lost(_) => E::LOST(format!("{prefix}{failure}")),
             Failure::Rejected(reason) => Self::Fatal(format!("{prefix}{reason}")),
+            Failure::Unread(reason) => Self::Unsupported(format!("{prefix}{reason}")),
         }
     }
 }

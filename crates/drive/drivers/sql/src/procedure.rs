@@ -1,7 +1,7 @@
 //! Procedures of the application: rendered per table, prepared and called.
 
 use engine::{ApplicationSetup, Rows};
-use model::sql::{Procedure, Protocol};
+use model::sql::{Condition, Procedure, Protocol, Read};
 use model::{Call, OpKind, Outcome};
 
 use crate::command::Command;
@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::Failure;
 use crate::key_value::{ExpectedResult, InFlight, outcome};
+use crate::read_back::ReadBack;
 use crate::tables;
 use crate::template::{Template, Value};
 
@@ -23,13 +24,37 @@ pub(crate) struct Calls<C: Connection> {
     rendered: Vec<Option<RenderedProcedure<C>>>,
     begin: Command<C>,
     commit: Command<C>,
+    read_back: ReadBack,
 }
 
 /// A procedure rendered for one table.
 pub(crate) struct RenderedProcedure<C: Connection> {
+    /// One for each text: statements that differ in their values only share it.
     pub(crate) commands: Vec<Command<C>>,
+    pub(crate) steps: Vec<StatementStep>,
     pub(crate) is_transaction: bool,
     is_read: bool,
+    /// Positions of the values that results set; else empty.
+    read_positions: Vec<usize>,
+}
+
+/// One statement of a procedure, as it is executed.
+pub(crate) struct StatementStep {
+    /// Its command.
+    pub(crate) command: usize,
+    /// The argument of each of the command's values.
+    pub(crate) positions: Vec<usize>,
+    reads: Vec<Read>,
+    conditions: Vec<Condition>,
+    sets_found: bool,
+    pub(crate) is_rollback: bool,
+}
+
+impl StatementStep {
+    /// Returns whether it is executed whatever happens, and nothing depends on its rows.
+    const fn is_plain(&self) -> bool {
+        self.reads.is_empty() && self.conditions.is_empty() && !self.is_rollback
+    }
 }
 
 impl<C: Connection> Calls<C> {
@@ -48,6 +73,7 @@ impl<C: Connection> Calls<C> {
             rendered: (0..end).map(|_| None).collect(),
             begin: Command::parse(C::SQL.begin, of_begin),
             commit: Command::parse("COMMIT", of_begin),
+            read_back: ReadBack::default(),
         }
     }
 
@@ -63,27 +89,28 @@ impl<C: Connection> Calls<C> {
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
         let index = self.index(call)?;
-        let Self { rendered, begin, commit, .. } = self;
+        let Self { rendered, begin, commit, read_back, .. } = self;
         let rendered = match &mut rendered[index] {
             Some(rendered) => rendered,
             none => none.insert(render::<C>((config, setup), call)?),
         };
+        let is_transaction = rendered.is_transaction;
         let mut run = || {
-            if rendered.is_transaction {
+            if is_transaction {
                 begin.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
-            for command in &mut rendered.commands {
-                execute(command, connection, call, rows)?;
+            if rendered.execute(connection, (call, read_back), rows)? == Flow::RolledBack {
+                connection.run("ROLLBACK")?;
+                // What was written is not there.
+                rows.clear(rows.is_storing());
+                return Ok(Outcome::RolledBack);
             }
-            if rendered.is_transaction {
+            if is_transaction {
                 commit.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
-            Ok(())
+            Ok(if rendered.is_read { outcome(rows) } else { Outcome::Done })
         };
-        if let Err(failure) = run() {
-            return Err(roll_back(connection, rendered.is_transaction, failure));
-        }
-        Ok(if rendered.is_read { outcome(rows) } else { Outcome::Done })
+        run().map_err(|failure| roll_back(connection, is_transaction, failure))
     }
 
     /// Calls a procedure in a transaction with a snapshot, which is left open.
@@ -115,14 +142,17 @@ impl<C: Connection> Calls<C> {
         call: &Call<'_>,
     ) -> Reply<Option<InFlight>, C> {
         let index = self.index(call)?;
-        let Some(RenderedProcedure { commands, is_transaction: false, is_read }) =
+        let Some(RenderedProcedure { commands, steps, is_transaction: false, is_read, .. }) =
             &mut self.rendered[index]
         else {
             return Ok(None);
         };
-        let [command] = &mut commands[..] else { return Ok(None) };
+        let ([command], [step]) = (&mut commands[..], &steps[..]) else { return Ok(None) };
+        if !step.is_plain() {
+            return Ok(None);
+        }
         let expected = ExpectedResult::Call { is_read: *is_read };
-        let queued = command.submit(connection, |position| Value::of(call, position))?;
+        let queued = command.submit(connection, |at| Value::of(call, step.positions[at]))?;
         Ok(queued.map(|(bytes, is_text)| InFlight { expected, bytes, is_text }))
     }
 
@@ -139,19 +169,114 @@ impl<C: Connection> Calls<C> {
     }
 }
 
+/// How the statements of a call ended.
+#[derive(PartialEq, Eq)]
+enum Flow {
+    /// All were executed, but for those whose conditions did not hold.
+    Done,
+    /// One of them rolls back.
+    RolledBack,
+}
+
+impl<C: Connection> RenderedProcedure<C> {
+    /// Executes the statements whose conditions hold.
+    #[inline]
+    fn execute(
+        &mut self,
+        connection: &mut C,
+        (call, values): (&Call<'_>, &mut ReadBack),
+        rows: &mut Rows,
+    ) -> Reply<Flow, C> {
+        values.begin(if self.read_positions.is_empty() { 0 } else { call.arguments.len() });
+        let mut found = false;
+        for step in &self.steps {
+            if !step.conditions.iter().all(|condition| holds(*condition, found, (call, values))) {
+                continue;
+            }
+            if step.is_rollback {
+                return Ok(Flow::RolledBack);
+            }
+            let is_unknown =
+                |at: &&usize| self.read_positions.contains(at) && !values.is_known(**at);
+            if let Some(at) = step.positions.iter().find(is_unknown) {
+                return Err(unread(*at));
+            }
+            let has_found =
+                execute(&mut self.commands[step.command], connection, step, (call, values), rows)?;
+            if step.sets_found {
+                found = has_found;
+            }
+        }
+        Ok(Flow::Done)
+    }
+}
+
+/// Returns whether a condition holds.
+#[inline]
+fn holds(condition: Condition, found: bool, (call, values): (&Call<'_>, &ReadBack)) -> bool {
+    let integer = |argument| {
+        let value = values.value(call, usize::from(argument));
+        if let Value::Integer(value) = value { value } else { 0 }
+    };
+    match condition {
+        Condition::Found(is) => found == is,
+        Condition::IsSet(argument, is) => (integer(argument) != 0) == is,
+        Condition::Above(argument, number) => integer(argument) > i64::from(number),
+    }
+}
+
+/// Executes one statement; returns whether it found rows.
 #[inline]
 fn execute<C: Connection>(
     command: &mut Command<C>,
     connection: &mut C,
-    call: &Call<'_>,
+    step: &StatementStep,
+    (call, values): (&Call<'_>, &mut ReadBack),
     rows: &mut Rows,
-) -> Reply<(), C> {
-    let value = |position| Value::of(call, position);
-    let (affected, bytes) = command.run(connection, value, |_, row| rows.push(b"", row))?;
-    if affected > 0 {
-        rows.wrote(affected, bytes);
+) -> Reply<bool, C> {
+    let before = rows.count();
+    if step.reads.is_empty() {
+        let value = |at: usize| values.value(call, step.positions[at]);
+        let (affected, bytes) = command.run(connection, value, |_, row| rows.push(b"", row))?;
+        if affected > 0 {
+            rows.wrote(affected, bytes);
+        }
+        return Ok(rows.count() > before);
     }
-    Ok(())
+    let mut first = values.take_row();
+    let value = |at: usize| values.value(call, step.positions[at]);
+    let done = command.run(connection, value, |_, row| {
+        if rows.count() == before {
+            first.extend_from_slice(row);
+        }
+        rows.push(b"", row);
+    });
+    let is_found = rows.count() > before;
+    let is_whole = match done {
+        Ok((affected, bytes)) if is_found => {
+            let fields = connection.fields(command.is_prepared(), &first);
+            let is_whole = values.set(&step.reads, fields);
+            // A statement that changes rows and returns them has moved each of them once.
+            rows.wrote(0, if affected > 0 { bytes } else { 0 });
+            is_whole.map_err(Failure::Unread)
+        }
+        Ok(_) => {
+            values.forget(&step.reads);
+            Ok(false)
+        }
+        Err(failure) => Err(failure),
+    };
+    values.put_back(first);
+    is_whole
+}
+
+#[cold]
+fn unread<E>(position: usize) -> Failure<E> {
+    Failure::Unread(format!(
+        "value {} of the call was not read: the statement that reads it found no row; \
+         set `if = \"found\"` on those that need it",
+        position + 1
+    ))
 }
 
 /// Rolls back a failed transaction; a loss meanwhile is the failure.
@@ -189,12 +314,33 @@ pub(crate) fn render<C: Connection>(
     let (setup, procedure) = found.ok_or_else(|| unknown(call))?;
     let table = |position| tables::reached(setup, position, call.table);
     let protocol = config.protocol_of(procedure, C::SQL.dialect);
-    let statements = procedure.statements.by(C::SQL.dialect).iter();
-    let templates = statements.map(|statement| Template::render(statement, procedure, table));
+    let mut templates: Vec<Template> = Vec::new();
+    let mut steps = Vec::new();
+    for statement in procedure.statements.by(C::SQL.dialect) {
+        let mut template = Template::render(statement, procedure, table);
+        let positions = template.renumber();
+        let known = templates.iter().position(|known| *known == template);
+        let command = known.unwrap_or_else(|| {
+            templates.push(template);
+            templates.len() - 1
+        });
+        steps.push(StatementStep {
+            command,
+            positions,
+            reads: statement.reads.clone(),
+            conditions: statement.conditions.clone(),
+            sets_found: statement.sets_found(),
+            is_rollback: statement.is_rollback,
+        });
+    }
+    let reads = steps.iter().flat_map(|step| &step.reads);
+    let read_positions = reads.map(|read| usize::from(read.argument)).collect();
     Ok(RenderedProcedure {
-        commands: templates.map(|text| Command::new(text, protocol)).collect(),
+        commands: templates.into_iter().map(|text| Command::new(text, protocol)).collect(),
+        steps,
         is_transaction: procedure.is_transaction,
         is_read: is_read(procedure),
+        read_positions,
     })
 }
 

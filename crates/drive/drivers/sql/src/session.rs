@@ -89,7 +89,7 @@ impl<'e, D: Database> SqlSession<'e, D> {
         let prefix = Error::<D>::PREFIX;
         let reason = match failure {
             Failure::Refused(response) => response.to_string(),
-            Failure::Lost(reason) | Failure::Rejected(reason) => reason,
+            Failure::Lost(reason) | Failure::Rejected(reason) | Failure::Unread(reason) => reason,
         };
         if self.losses > LOSSES_MAX {
             return EngineError::Fatal(format!(

@@ -18,8 +18,8 @@ use crate::failure::{ErrorResponse, Failure};
 
 /// The table of key-value operations.
 const KEY_VALUE: &str = "assay_kv";
-/// The marker table.
-const MARKER: &str = "assay_tables";
+/// The marker table, which is none of a run's own.
+pub const MARKER: &str = "assay_tables";
 /// File in the data directory that holds the data set's token.
 const TOKEN_FILE: &str = "assay-tables";
 /// Bytes of a token.
@@ -110,6 +110,16 @@ fn sql_text(statement: &Statement, table: &str, other: impl Fn(u16) -> String) -
         Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => String::new(),
     });
     pieces.collect()
+}
+
+/// Returns the text of a query on copy `number` of its table.
+pub(crate) fn query_text(
+    setup: &ApplicationSetup,
+    (query, table): (&Statement, u16),
+    number: u32,
+) -> String {
+    let named = |other| reached(setup, other, number);
+    sql_text(query, &named(table), named)
 }
 
 /// Creates a table; the marker table names it first.
@@ -231,7 +241,9 @@ impl<S> Target<'_, S> {
                 self.config.endpoint.user,
                 self.describe()
             )),
-            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) => failure.into(),
+            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) | Failure::Unread(_) => {
+                failure.into()
+            }
         }
     }
 }
@@ -245,7 +257,11 @@ mod tests {
         let text = |text: &str| Part::Text(text.to_owned());
         let parts = vec![text("CREATE TABLE "), Part::Table, text(" (a INT)")];
         assert_eq!(
-            sql_text(&Statement { parts }, &name("pi", 0), |_| String::new()),
+            sql_text(
+                &Statement { parts, ..Statement::default() },
+                &name("pi", 0),
+                |_| String::new()
+            ),
             "CREATE TABLE pi1 (a INT)"
         );
     }

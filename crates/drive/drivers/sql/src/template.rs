@@ -10,6 +10,8 @@ use model::{Argument, Call};
 pub struct Template {
     /// Text and values, in order.
     pub(crate) parts: Vec<Part>,
+    /// Whether columns of its rows are read.
+    pub is_read: bool,
 }
 
 /// SQL text, or the position of a value.
@@ -34,7 +36,7 @@ impl Template {
             };
             [Part::Value(at), text(piece)]
         }));
-        Self { parts }
+        Self { parts, is_read: false }
     }
 
     /// Renders `statement` of `procedure`; `table` names the table at a position.
@@ -58,7 +60,23 @@ impl Template {
                 _ => parts.push(Part::Text(text.into_owned())),
             }
         }
-        Self { parts }
+        Self { parts, is_read: !statement.reads.is_empty() }
+    }
+
+    /// Renumbers the values by their first use; returns the former positions.
+    ///
+    /// Statements that differ in positions only are then equal, and prepared once.
+    pub(crate) fn renumber(&mut self) -> Vec<usize> {
+        let mut positions = Vec::new();
+        for part in &mut self.parts {
+            let Part::Value(position) = part else { continue };
+            let known = positions.iter().position(|known| known == position);
+            *position = known.unwrap_or_else(|| {
+                positions.push(*position);
+                positions.len() - 1
+            });
+        }
+        positions
     }
 
     /// Appends the text with each value as `literal` writes it; returns the bytes of the values.
@@ -161,10 +179,23 @@ impl<'v> Value<'v> {
     }
 }
 
+/// A column of a row that is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Field<'r> {
+    /// Null.
+    Null,
+    /// An integer.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// Text, or a number as text.
+    Text(&'r [u8]),
+}
+
 #[cfg(test)]
 mod tests {
     use model::OpKind;
-    use model::sql::{Draw, Part as SourcePart, PerDialect};
+    use model::sql::{CallPolicy, Draw, Part as SourcePart, PerDialect};
 
     use super::*;
 
@@ -181,6 +212,7 @@ mod tests {
             rows_expected: None,
             myrocks: Vec::new(),
             protocol: PerDialect::default(),
+            policy: CallPolicy::default(),
         }
     }
 
@@ -200,6 +232,7 @@ mod tests {
                 text(") AND x > "),
                 SourcePart::Argument(0),
             ],
+            ..Statement::default()
         };
         let template = Template::render(&statement, &procedure(2), |table| format!("pi{table}"));
         let merged = Part::Text(" FROM pi0, pi3 WHERE id IN (".to_owned());
@@ -211,6 +244,22 @@ mod tests {
         let (sql, arguments) = numbered(false);
         assert_eq!(sql, "SELECT $1 FROM pi0, pi3 WHERE id IN ($2, $3) AND x > $4");
         assert_eq!(arguments, [0, 1, 2, 0]);
+    }
+
+    #[test]
+    fn statements_that_differ_in_positions_only_are_equal() {
+        let template = |positions: [usize; 3]| {
+            let text = |text: &str| Part::Text(text.to_owned());
+            let [a, b, c] = positions.map(Part::Value);
+            let mut template =
+                Template { parts: vec![a, text(" = "), b, text(" = "), c], is_read: false };
+            let positions = template.renumber();
+            (template, positions)
+        };
+        let (one, positions) = template([7, 3, 7]);
+        let (other, others) = template([8, 4, 8]);
+        assert_eq!((one == other, positions, others), (true, vec![7, 3], vec![8, 4]));
+        assert!(one != template([8, 4, 4]).0);
     }
 
     #[test]

@@ -27,6 +27,7 @@ pub(crate) enum Waiting {
 }
 
 /// Parameters of a client's loop, next to its generator, session and meter.
+#[derive(Clone, Copy)]
 pub(crate) struct Drive<'r, C> {
     pub(crate) clock: &'r C,
     pub(crate) halt: &'r Halt,

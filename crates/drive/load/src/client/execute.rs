@@ -108,7 +108,7 @@ fn run<T: Ticker, C: Clock, S: Schedule, G: Generator + ?Sized>(
         }
         let next = generator.next();
         let Some(op) = &next else { break };
-        let Some(begun) = begin(clock, drive, &schedule, meter) else { break };
+        let Some(begun) = begin(clock, drive, &schedule, op, meter) else { break };
         let outcome = execute(session, op, &mut rows);
         let ended = clock.ticks();
 
@@ -295,16 +295,20 @@ struct Begun {
 
 /// Takes the next arrival and waits for it; `None` when the client ends instead.
 ///
-/// In a closed loop an operation begins at once. An arrival is taken before the clock is read: the
-/// lock is never within an operation's times.
+/// In a closed loop an operation begins at once, or after the pause of a call. An arrival is taken
+/// before the clock is read: the lock is never within an operation's times.
 #[inline(always)]
 fn begin<T: Ticker, C: Clock, S: Schedule>(
     clock: &T,
     drive: &Drive<'_, C>,
     schedule: &S,
+    op: &Op<'_>,
     meter: &mut Meter<'_>,
 ) -> Option<Begun> {
     if S::IS_CLOSED {
+        if !pause(drive, op, meter) {
+            return None;
+        }
         return Some(Begun { intended: Nanos(0), started: clock.ticks(), is_awaited: false });
     }
     let intended = schedule.take()?;
@@ -316,6 +320,22 @@ fn begin<T: Ticker, C: Clock, S: Schedule>(
     }
     let started = wait(drive, intended, now, meter)?;
     Some(Begun { intended, started, is_awaited: true })
+}
+
+/// Waits before a call whose client thinks and types; `false` when the client ends instead.
+#[inline(always)]
+fn pause<C: Clock>(drive: &Drive<'_, C>, op: &Op<'_>, meter: &mut Meter<'_>) -> bool {
+    let pause = if let Op::Call(call) = op { call.pause } else { Nanos(0) };
+    pause == Nanos(0) || rest(drive, pause, meter)
+}
+
+/// Sleeps that long, apart from the hot loop.
+#[cold]
+#[inline(never)]
+fn rest<C: Clock>(drive: &Drive<'_, C>, length: Nanos, meter: &mut Meter<'_>) -> bool {
+    let now = drive.clock.now();
+    let drive = Drive { waiting: Waiting::Resting, ..*drive };
+    wait(&drive, now.after(length), now, meter).is_some()
 }
 
 /// Notes that an arrival was served, and how late where the client was free before it was due.

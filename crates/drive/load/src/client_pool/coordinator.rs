@@ -247,6 +247,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             let usage = self.accounts.since_last(self.clock.now(), due);
             self.collector.close(self.open, &usage);
             self.open += 1;
+            (self.on_event)(Event::IntervalEnds);
             if !self.has_begun && !self.timeline.is_warmup(self.open) {
                 self.has_begun = true;
                 (self.on_event)(Event::MeasuringBegins);

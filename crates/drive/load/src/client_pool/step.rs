@@ -114,6 +114,10 @@ impl StepRun<'_> {
 pub enum Event<'a> {
     /// The measured span begins; without a warm-up no client starts before the callback returns.
     MeasuringBegins,
+    /// An interval is over, to let others sample at its end; that of the last one may be missing.
+    ///
+    /// One for each [`Event::Interval`] that follows, in the same order.
+    IntervalEnds,
     /// An interval is complete: borrowed, because its memory is used again.
     Interval(&'a Interval),
     /// Twice a second, the operations the measured clients have ended so far, failures and warm-up

@@ -130,7 +130,7 @@ pub(crate) fn with_missing_libraries(
     mut fetched: Fetched,
     progress: Progress<'_>,
 ) -> Result<Fetched, SupplyError> {
-    let programs = ["bin/mysqld", "bin/postgres"];
+    let programs = ["bin/mysqld", "bin/mariadbd", "bin/postgres"];
     let Some(program) = programs.into_iter().find(|program| tree.join(program).is_file()) else {
         return Ok(fetched);
     };

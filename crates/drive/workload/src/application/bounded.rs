@@ -61,7 +61,10 @@ mod tests {
     use super::*;
 
     fn most(kind: OpKind, texts: &[&str], arguments: Vec<Draw>) -> Option<u64> {
-        let text = |text: &&str| Statement { parts: vec![Part::Text((*text).to_owned())] };
+        let text = |text: &&str| Statement {
+            parts: vec![Part::Text((*text).to_owned())],
+            ..Statement::default()
+        };
         let mysql = texts.iter().map(text).collect();
         let procedure = Procedure {
             name: "read".to_owned(),
@@ -75,6 +78,7 @@ mod tests {
             rows_expected: None,
             myrocks: Vec::new(),
             protocol: PerDialect::default(),
+            policy: model::sql::CallPolicy::default(),
         };
         let id = Some("transactionid".to_owned());
         let table = Table {

@@ -89,6 +89,10 @@ impl CallBuffer {
                 }
                 Source::FirstId => Argument::Integer(inputs.first),
                 Source::Number => Argument::Integer(inputs.number.cast_signed()),
+                Source::Made(made) => {
+                    let drawn = self.arguments.get(begin..).unwrap_or_default();
+                    made.value(inputs.stream.word(word), drawn, &mut self.bytes)
+                }
             };
             self.arguments.push(value);
         }

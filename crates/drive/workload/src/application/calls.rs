@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use engine::Rows;
-use model::sql::{CallMix, Copies, Draw, Procedure};
-use model::{Bounds, Call, Op, OpKind};
+use model::sql::{CallMix, CallPolicy, Copies, Draw, Procedure};
+use model::{Bounds, Call, Nanos, Op, OpKind};
 
 use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
 use super::lockstep::Lockstep;
-use super::script::Script;
+use super::pauses::Pauses;
+use super::script::{OnceCall, Script, ScriptedCall};
 use super::source::{Source, text_bytes};
 use super::tables::{Ids, Tables};
 use crate::error::WorkloadError;
@@ -22,6 +23,7 @@ use crate::stream::Position;
 const CHOICES: u64 = 2;
 const COPIES: u64 = 3;
 const VALUES: u64 = 4;
+const PAUSES: u64 = 5;
 
 /// Returns the generators of a group: one for each client, none when the group does nothing.
 ///
@@ -43,20 +45,17 @@ pub(crate) fn generators(
         ),
     };
     let Some(call_mix) = call_mix else { return Ok(Vec::new()) };
-    let first = match request.group {
-        Group::Clients => &traffic_spec.first[..],
-        Group::Writers => &[],
-    };
     let groups = 1 + u64::from(background.is_some());
     let of_client = |client| {
         let member = Member {
             part: Part { client, clients: step.clients },
             stream: Stream::new(request.seed, &step.name, request.group, client),
+            shared: Stream::new(request.seed, &step.name, request.group, u32::MAX),
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
         let calls = match call_mix.connections(connections) {
-            1 => vec![Calls::new(tables, (first, call_mix), &member)?],
+            1 => vec![Calls::new(tables, call_mix, &member)?],
             count => Calls::each_apart(tables, call_mix, &member, count)?,
         };
         Ok(calls.into_iter().map(|calls| Box::new(calls) as Box<dyn Generator>))
@@ -71,26 +70,30 @@ pub(crate) fn generators(
 /// # Errors
 /// When a draw cannot be made.
 pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator>, WorkloadError> {
-    let stream = Stream::new(0, "sample", Group::Clients, 0);
-    let calls = single(tables, procedure, (Part { client: 0, clients: 1 }, stream));
+    let streams = [0, u32::MAX].map(|client| Stream::new(0, "sample", Group::Clients, client));
+    let calls = single(tables, procedure, (Part { client: 0, clients: 1 }, streams));
     calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))
 }
 
 /// Returns the calls of one procedure by the client that is `part` of its group.
+///
+/// The second stream is shared with the other clients.
 pub(super) fn single(
     tables: &Tables,
     procedure: u16,
-    (part, stream): (Part, Stream),
+    (part, [stream, shared]): (Part, [Stream; 2]),
 ) -> Result<Box<dyn Generator>, String> {
     let (number, numbers) = (u64::from(part.client), u64::from(part.clients));
-    let member = Member { part, stream, number, numbers };
-    Ok(Box::new(Calls::new(tables, (&[], &CallMix::InTurn(vec![procedure])), &member)?))
+    let member = Member { part, stream, shared, number, numbers };
+    Ok(Box::new(Calls::new(tables, &CallMix::InTurn(vec![procedure]), &member)?))
 }
 
 /// One client of a group.
 struct Member {
     part: Part,
     stream: Stream,
+    /// Randomness of calls that are counted over all clients.
+    shared: Stream,
     /// Its number among all clients and writers of the step.
     number: u64,
     /// How many there are.
@@ -124,6 +127,7 @@ struct Prepared {
     is_taking: bool,
     /// Most rows that can come back.
     most_rows: Option<u64>,
+    policy: CallPolicy,
 }
 
 /// One client's calls.
@@ -136,8 +140,11 @@ struct Calls {
     position: Position,
     buffer: CallBuffer,
     values: Stream,
+    shared: Stream,
     choices: Stream,
     copies: Stream,
+    /// Waits before the calls; `None` where no procedure has any.
+    pauses: Option<Pauses>,
     draws_per_call: u64,
     number: u64,
     numbers: u64,
@@ -159,7 +166,7 @@ impl Calls {
     ) -> Result<Vec<Self>, String> {
         let places = (0..).zip(Lockstep::places(count as usize));
         let one = |(at, place)| {
-            let mut calls = Self::new(tables, (&[], call_mix), member)?;
+            let mut calls = Self::new(tables, call_mix, member)?;
             calls.script = Script::Lane(at, u64::from(count));
             calls.lockstep = Some(place);
             Ok(calls)
@@ -167,20 +174,16 @@ impl Calls {
         places.map(one).collect()
     }
 
-    /// Returns the calls of one client with this mix, after those `first` on the first copy.
-    fn new(
-        tables: &Tables,
-        (first, call_mix): (&[u16], &CallMix),
-        member: &Member,
-    ) -> Result<Self, String> {
+    /// Returns the calls of one client with this mix.
+    fn new(tables: &Tables, call_mix: &CallMix, member: &Member) -> Result<Self, String> {
         let script = match call_mix {
             CallMix::Mix(weights) => Script::mix(weights.iter().map(|(_, weight)| *weight)),
             CallMix::InTurn(turns) => Script::InTurn(turns.len() as u64),
-            CallMix::Once(turns) => once(tables, (first, turns), member.part)?,
+            CallMix::Once(turns) => once(tables, turns, member.part)?,
         };
         let mut procedures = Vec::new();
         let (mut arguments, mut bytes) = (0, 0);
-        for at in first.iter().copied().chain(call_mix.positions()) {
+        for at in call_mix.positions() {
             let procedure = procedure_of(tables, at)?;
             let rows = u64::from(procedure.rows);
             let room = |draws: &[Draw]| draws.iter().map(text_bytes).sum::<u64>();
@@ -192,6 +195,7 @@ impl Calls {
             procedures.push(ready.map_err(name)?);
         }
         let room = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let has_pauses = procedures.iter().any(|ready| ready.policy.has_pauses());
         Ok(Self {
             position: Position::new(member.stream, script.calls()),
             script,
@@ -199,8 +203,10 @@ impl Calls {
             procedures: procedures.into(),
             buffer: CallBuffer::with_room(room(arguments), room(bytes)),
             values: member.stream.branch(VALUES),
+            shared: member.shared.branch(VALUES),
             choices: member.stream.branch(CHOICES),
             copies: member.stream.branch(COPIES),
+            pauses: has_pauses.then(|| Pauses::new(member.stream.branch(PAUSES))),
             draws_per_call: arguments,
             number: member.number,
             numbers: member.numbers,
@@ -212,7 +218,7 @@ impl Calls {
 
     /// Draws the values of call `n`, and of its rows.
     #[inline]
-    fn draw(&mut self, at: usize, copy: u32, (n, turn): (u64, u64)) {
+    fn draw(&mut self, at: usize, copy: u32, (n, call): (u64, ScriptedCall)) {
         let ready = &self.procedures[at];
         let ids = ready.ids.get(copy as usize);
         let bounds = ids.map_or_else(Bounds::default, |ids| ids.bounds());
@@ -220,12 +226,20 @@ impl Calls {
             Some(ids) if ready.is_taking => ids.take(ready.rows),
             Some(_) | None => bounds.first,
         };
+        // Calls that are counted over all clients are the same from any client.
+        let stream = if call.number.is_some() {
+            self.shared.branch(u64::from(ready.procedure))
+        } else {
+            self.values
+        };
+        let own = n.wrapping_mul(self.numbers).wrapping_add(self.number);
+        let n = call.number.unwrap_or(n);
         let mut inputs = DrawInputs {
-            stream: self.values,
+            stream,
             word: n.wrapping_mul(self.draws_per_call),
             pick: n,
-            number: n.wrapping_mul(self.numbers).wrapping_add(self.number),
-            turn,
+            number: call.number.unwrap_or(own),
+            turn: call.turn,
             step_index: self.step_index,
             ids: bounds,
             first,
@@ -272,6 +286,7 @@ impl Prepared {
             is_taking: procedure.kind == OpKind::Delete
                 && draws().any(|draw| matches!(draw, Draw::FirstId)),
             most_rows: most_rows(procedure, table),
+            policy: procedure.policy,
         })
     }
 }
@@ -285,21 +300,34 @@ fn procedure_of(tables: &Tables, at: u16) -> Result<&Procedure, String> {
 
 /// Returns each procedure once for each copy of its table that falls to a client.
 ///
-/// That is its own, and of copies beyond the clients every n-th of n clients. Those `first` come
-/// before, on the first copy alone.
-fn once(tables: &Tables, (first, called): (&[u16], &[u16]), part: Part) -> Result<Script, String> {
-    let mut copies_max = 0;
-    for at in called {
-        copies_max = copies_max.max(tables.setup().copies(procedure_of(tables, *at)?.table));
-    }
-    let is_first = part.client == 0;
-    let mut calls: Vec<_> = (0..first.len()).filter(|_| is_first).map(|at| (at, 0)).collect();
-    for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
-        for (position, at) in called.iter().enumerate() {
-            if copy < tables.setup().copies(procedure_of(tables, *at)?.table) {
-                calls.push((first.len() + position, copy));
-            }
+/// That is its own, and of copies beyond the clients every n-th of n clients. Before these, in
+/// order, its n-th part of the calls of procedures that state how many there are.
+fn once(tables: &Tables, called: &[u16], part: Part) -> Result<Script, String> {
+    let mut calls = Vec::new();
+    let (mut copies_max, mut per_copy) = (0, Vec::new());
+    for (position, at) in called.iter().enumerate() {
+        let procedure = procedure_of(tables, *at)?;
+        let copies = tables.setup().copies(procedure.table);
+        if procedure.policy.calls == 0 {
+            copies_max = copies_max.max(copies);
+            per_copy.push((position, copies));
+            continue;
         }
+        let own = (part.client..procedure.policy.calls).step_by(part.clients.max(1) as usize);
+        let counted = own.map(|number| OnceCall {
+            procedure: position,
+            copy: Some(number % copies.max(1)),
+            number: Some(u64::from(number)),
+        });
+        calls.extend(counted);
+    }
+    for copy in (0..copies_max).filter(|copy| copy % part.clients.max(1) == part.client) {
+        let has_copy = per_copy.iter().filter(|(_, copies)| copy < *copies);
+        calls.extend(has_copy.map(|(position, _)| OnceCall {
+            procedure: *position,
+            copy: Some(copy),
+            number: None,
+        }));
     }
     Ok(Script::Once(calls.into()))
 }
@@ -325,15 +353,20 @@ impl Generator for Calls {
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
             CopyOf::Any(count) => below(self.copies.word(n), u64::from(count)) as u32,
         });
-        self.draw(at, copy, (n, call.turn));
+        self.draw(at, copy, (n, call));
         self.last = Some((at, copy));
         let ready = &self.procedures[at];
+        let pause = match &mut self.pauses {
+            Some(pauses) => pauses.before(&ready.policy, n),
+            None => Nanos(0),
+        };
         Some(Op::Call(Call {
             procedure: ready.procedure,
             kind: ready.kind,
             table: copy,
             arguments: &self.buffer.arguments,
             bytes: &self.buffer.bytes,
+            pause,
         }))
     }
 

@@ -117,6 +117,21 @@ fn check_draw(draw: &Draw, at: usize, table: &Table) -> Result<(), String> {
         Draw::Id | Draw::FirstId if table.id.is_none() => {
             Err(format!("table `{}` assigns no ids: name its id column", table.name))
         }
-        Draw::Pattern(_) | Draw::Moment { .. } | Draw::Id | Draw::FirstId | Draw::Number => Ok(()),
+        Draw::Part { of, .. } | Draw::Syllables { of, .. } | Draw::Other { of, .. }
+            if usize::from(*of) >= at =>
+        {
+            Err("it is made of a value that is not drawn before it".to_owned())
+        }
+        Draw::Pattern(_)
+        | Draw::Moment { .. }
+        | Draw::Id
+        | Draw::FirstId
+        | Draw::Number
+        | Draw::Nurand { .. }
+        | Draw::Chance(_)
+        | Draw::Part { .. }
+        | Draw::Syllables { .. }
+        | Draw::Other { .. }
+        | Draw::Read(_) => Ok(()),
     }
 }

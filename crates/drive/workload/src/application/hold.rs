@@ -9,7 +9,7 @@ use crate::random::Stream;
 use crate::request::{Part, Request};
 
 /// Branch of a client's stream.
-const HOLDS: u64 = 5;
+const HOLDS: u64 = 6;
 
 /// The calls of the sessions that hold transactions open, one for each client, and for how long.
 pub type Holders = (Vec<Box<dyn Generator>>, Nanos);
@@ -26,8 +26,8 @@ pub fn holders(request: &Request<'_>) -> Result<Holders, WorkloadError> {
     };
     let one = |client| {
         let part = Part { client, clients: step.clients };
-        let stream = Stream::new(request.seed, &step.name, Group::Clients, client).branch(HOLDS);
-        single(tables, hold.procedure, (part, stream))
+        let stream = |of| Stream::new(request.seed, &step.name, Group::Clients, of).branch(HOLDS);
+        single(tables, hold.procedure, (part, [client, u32::MAX].map(stream)))
     };
     let made: Result<_, String> = (0..step.clients).map(one).collect();
     let made = made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))?;

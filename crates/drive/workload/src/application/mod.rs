@@ -8,7 +8,7 @@
 //! [`Tables`]; nothing is allocated per call.
 //!
 //! To add a kind of value: one variant of `source::Source`, made in `Source::new` and drawn in
-//! `CallBuffer::draw`.
+//! `CallBuffer::draw`; of a value made of others, of `made::Made`.
 
 mod background;
 mod bounded;
@@ -17,6 +17,8 @@ mod calls;
 mod check;
 mod hold;
 mod lockstep;
+mod made;
+mod pauses;
 mod payload;
 mod script;
 mod source;

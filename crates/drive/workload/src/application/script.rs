@@ -16,8 +16,19 @@ pub(super) enum Script {
     InTurn(u64),
     /// Of those in turn only one, at its position: (position, that many).
     Lane(u64, u64),
-    /// Each procedure and copy once.
-    Once(Box<[(usize, u32)]>),
+    /// Each procedure and copy once, or as often as it states.
+    Once(Box<[OnceCall]>),
+}
+
+/// One call of a script that calls each procedure once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OnceCall {
+    /// Position among the client's procedures.
+    pub(super) procedure: usize,
+    /// The copy; `None` for one that is drawn.
+    pub(super) copy: Option<u32>,
+    /// Its number among the procedure's calls by all clients.
+    pub(super) number: Option<u64>,
 }
 
 /// One call of a script.
@@ -31,6 +42,8 @@ pub(super) struct ScriptedCall {
     pub(super) turn: u64,
     /// Number of the call among all of the client's.
     pub(super) n: u64,
+    /// Its number among the procedure's calls by all clients, when the script counts them.
+    pub(super) number: Option<u64>,
 }
 
 impl Script {
@@ -54,19 +67,14 @@ impl Script {
                 let drawn = if ends.len() > 1 { below(choices.word(n), *total) } else { 0 };
                 // Few procedures: a walk is faster than a search.
                 let procedure = ends.iter().position(|end| drawn < *end).unwrap_or_default();
-                ScriptedCall { procedure, copy: None, turn: n, n }
+                ScriptedCall { procedure, copy: None, turn: n, n, number: None }
             }
-            Self::InTurn(count) => {
-                ScriptedCall { procedure: (n % count) as usize, copy: None, turn: n / count, n }
-            }
+            Self::InTurn(count) => in_turn(n, *count),
             // The same calls as in turn: only the connection differs.
-            Self::Lane(at, count) => {
-                let n = n * count + at;
-                ScriptedCall { procedure: *at as usize, copy: None, turn: n / count, n }
-            }
+            Self::Lane(at, count) => in_turn(n * count + at, *count),
             Self::Once(calls) => {
-                let (procedure, copy) = calls[n as usize];
-                ScriptedCall { procedure, copy: Some(copy), turn: n, n }
+                let OnceCall { procedure, copy, number } = calls[n as usize];
+                ScriptedCall { procedure, copy, turn: n, n, number }
             }
         }
     }
@@ -78,6 +86,13 @@ impl Script {
             Self::Once(calls) => calls.len() as u64,
         }
     }
+}
+
+/// Returns call `n` of so many procedures in turn.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a position among few procedures")]
+const fn in_turn(n: u64, count: u64) -> ScriptedCall {
+    ScriptedCall { procedure: (n % count) as usize, copy: None, turn: n / count, n, number: None }
 }
 
 #[cfg(test)]
@@ -115,7 +130,8 @@ mod tests {
 
     #[test]
     fn procedures_called_once_have_an_end() {
-        let script = Script::Once([(0, 3), (1, 3)].into());
+        let once = |procedure| OnceCall { procedure, copy: Some(3), number: None };
+        let script = Script::Once([once(0), once(1)].into());
         let call = script.call(Stream::fixed(1), 1);
         assert_eq!((script.calls(), call.procedure, call.copy), (2, 1, Some(3)));
     }

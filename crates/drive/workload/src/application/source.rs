@@ -2,6 +2,7 @@
 
 use model::sql::Draw;
 
+use super::made::{Made, SYLLABLES};
 use super::payload::Payload;
 use crate::distribution::{self, Access, Picker, Space, Uniform};
 use crate::random::Stream;
@@ -47,6 +48,8 @@ pub(super) enum Source {
     FirstId,
     /// A number that no other call of the step draws.
     Number,
+    /// A value made of others, or by a function of TPC-C.
+    Made(Made),
 }
 
 impl Source {
@@ -78,6 +81,12 @@ impl Source {
             Draw::Id => Self::Id,
             Draw::FirstId => Self::FirstId,
             Draw::Number => Self::Number,
+            Draw::Nurand { .. }
+            | Draw::Chance(_)
+            | Draw::Part { .. }
+            | Draw::Syllables { .. }
+            | Draw::Other { .. }
+            | Draw::Read(_) => Self::Made(Made::new(draw)),
         })
     }
 }
@@ -92,7 +101,16 @@ pub(super) fn text_bytes(draw: &Draw) -> u64 {
         | Draw::Moment { .. }
         | Draw::Id
         | Draw::FirstId
-        | Draw::Number => 0,
+        | Draw::Number
+        | Draw::Nurand { .. }
+        | Draw::Chance(_)
+        | Draw::Part { .. }
+        | Draw::Other { .. }
+        | Draw::Read(_) => 0,
+        Draw::Syllables { syllables, .. } => {
+            let longest = syllables.iter().map(String::len).max().unwrap_or(0);
+            (SYLLABLES * longest) as u64
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 mod picker;
 mod plain;
 mod registry;
+mod scrambled;
 mod space;
 mod zipf;
 
@@ -18,4 +19,6 @@ pub(crate) use picker::{Permuted, Picker};
 pub(crate) use plain::{Sequential, Shuffled, Uniform};
 pub use registry::check_distribution;
 pub(crate) use registry::parse;
+pub(crate) use scrambled::Scrambled;
 pub(crate) use space::{Access, Space};
+pub(crate) use zipf::{Ranks, THETA_DEFAULT};

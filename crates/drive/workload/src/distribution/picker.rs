@@ -1,6 +1,7 @@
 //! A key distribution of any kind.
 
 use super::plain::{Sequential, Shuffled, Uniform};
+use super::scrambled::Scrambled;
 use super::zipf::{Latest, Zipf};
 use crate::random::Stream;
 
@@ -26,6 +27,8 @@ pub(crate) enum Permuted {
     Zipf(Zipf),
     /// The last rows most often.
     Latest(Latest),
+    /// By Zipf's law over a larger set, hashed to the rows.
+    Scrambled(Scrambled),
 }
 
 impl Picker {
@@ -49,6 +52,7 @@ impl Permuted {
             Self::Shuffled(shuffled) => shuffled.pick(n),
             Self::Zipf(zipf) => zipf.pick(stream, n),
             Self::Latest(latest) => latest.pick(stream, n),
+            Self::Scrambled(scrambled) => scrambled.pick(stream, n),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::picker::{Permuted, Picker};
 use super::plain::{Sequential, Uniform};
+use super::scrambled::Scrambled;
 use super::space::{Access, Space};
 use super::zipf::{self, Latest, Zipf};
 
@@ -23,6 +24,10 @@ const DISTRIBUTIONS: &[(&str, &str, Parse)] = &[
     ("latest", "latest[:THETA]", |text, space| {
         let latest = |theta| Picker::Permuted(Permuted::Latest(Latest::new(space, theta)));
         zipf::parse_theta(text, space).map(latest)
+    }),
+    ("scrambled", "scrambled[:THETA]", |text, space| {
+        let scrambled = |theta| Picker::Permuted(Permuted::Scrambled(Scrambled::new(space, theta)));
+        zipf::parse_theta(text, space).map(scrambled)
     }),
     ("hotspot", "hotspot:POINTS.RANGE", |text, space| {
         Uniform::parse_hotspot(text, space).map(Picker::Uniform)
@@ -103,6 +108,8 @@ pub(super) mod tests {
             "zipf:1.2",
             "latest",
             "latest:0.7",
+            "scrambled",
+            "scrambled:0.9",
             "hotspot:64.512",
             "hotspot:8.64",
             "hotspot:1000.1000",
@@ -126,6 +133,7 @@ pub(super) mod tests {
             ("zipf:11", "at most 10"),
             ("zipf:x", "above 0"),
             ("latest:inf", "at most 10"),
+            ("scrambled:0", "above 0"),
             ("hotspot", "from 1 to 100"),
             ("hotspot:64", "from 1 to 100"),
             ("hotspot:64.512", "from 1 to 100"),

@@ -11,7 +11,7 @@ use crate::permutation::Permutation;
 use crate::random::{Stream, unit};
 
 /// Skew when none is written. Source: [Cooper et al. 2010] (its constant 0.99).
-pub(super) const THETA_DEFAULT: f64 = 0.99;
+pub(crate) const THETA_DEFAULT: f64 = 0.99;
 /// Largest skew: beyond it nearly every pick is the first row, and powers of the rows underflow.
 pub(super) const THETA_MAX: f64 = 10.0;
 /// Most rows: ranks are drawn as 64-bit floating-point numbers.
@@ -23,7 +23,7 @@ const HOT_ROWS: Stream = Stream::fixed(0x21bf_0000_0000_0001);
 
 /// Ranks 1..=rows with probability proportional to 1/rank^theta.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ranks {
+pub(crate) struct Ranks {
     rows: u64,
     theta: f64,
     /// The integral at the upper end of the last rank.
@@ -36,7 +36,7 @@ pub(super) struct Ranks {
 
 impl Ranks {
     /// Returns the distribution of ranks; `theta` in (0, 10], `rows` in 1..=2^52.
-    pub(super) fn new(rows: u64, theta: f64) -> Self {
+    pub(crate) fn new(rows: u64, theta: f64) -> Self {
         let mut ranks = Self { rows, theta, end: 0.0, span: 0.0, near: 0.0 };
         ranks.end = ranks.integral(rows as f64 + 0.5);
         ranks.span = ranks.integral(1.5) - 1.0 - ranks.end;
@@ -46,7 +46,7 @@ impl Ranks {
 
     /// Returns the rank of operation `n`.
     #[inline]
-    pub(super) fn rank(&self, stream: Stream, n: u64) -> u64 {
+    pub(crate) fn rank(&self, stream: Stream, n: u64) -> u64 {
         let mut word = stream.word(n);
         for _ in 0..TRIES_MAX {
             let area = self.end + unit(word) * self.span;
@@ -148,14 +148,14 @@ pub(super) fn parse_theta(text: Option<&str>, space: Space) -> Result<f64, Strin
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::distribution::registry::tests::{chi_square, space, stream};
 
     /// Returns the sum of 1/k^theta for k in 1..=rows.
     ///
     /// The first 10,000 terms are added up, the rest by the Euler-Maclaurin formula.
-    fn harmonic(rows: u64, theta: f64) -> f64 {
+    pub(in crate::distribution) fn harmonic(rows: u64, theta: f64) -> f64 {
         let exact = rows.min(10_000);
         let sum: f64 = (1..=exact).map(|k| (k as f64).powf(-theta)).sum();
         if exact == rows {

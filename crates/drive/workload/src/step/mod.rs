@@ -8,10 +8,12 @@
 //!
 //! To add a step: one recipe in `steps::STEPS`.
 
+mod mix;
 mod recipe;
 mod registry;
 mod steps;
 
+pub(crate) use mix::{Mix, MixRows};
 pub use recipe::Stage;
 pub(crate) use recipe::{AccessPattern, Order, WRITER};
 pub(crate) use registry::find;

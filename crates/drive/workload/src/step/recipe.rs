@@ -3,6 +3,7 @@
 use engine::Maintenance;
 use model::{StepInfo, StepRole};
 
+use super::mix::Mix;
 use crate::request::Presence;
 use crate::stream::Action;
 
@@ -65,6 +66,8 @@ pub(crate) struct Recipe {
     pub(crate) role: StepRole,
     /// The operation of its clients; `None` without clients.
     pub(crate) clients: Option<AccessPattern>,
+    /// The mix of operations of its clients, in the place of one.
+    pub(crate) mix: Option<Mix>,
     /// Operations as a share of the rows, when it ends by count.
     pub(crate) share_of_rows: Option<f64>,
     /// Whether a background writer runs with the clients.
@@ -84,6 +87,7 @@ impl Recipe {
         about: "",
         role: StepRole::Maintain,
         clients: None,
+        mix: None,
         share_of_rows: None,
         has_writer: false,
         is_single_client: false,
@@ -95,10 +99,11 @@ impl Recipe {
     pub(super) fn info(&self) -> StepInfo {
         let writer = self.has_writer.then_some(WRITER);
         let groups = [self.clients, writer];
+        let kinds = groups.into_iter().flatten().map(|pattern| pattern.action.kind());
         StepInfo {
             name: self.name.into(),
             about: self.about.into(),
-            needs: groups.iter().flatten().map(|pattern| pattern.action.kind()).collect(),
+            needs: kinds.chain(self.mix.into_iter().flat_map(Mix::kinds)).collect(),
             role: self.role,
             share_of_rows: self.share_of_rows,
             has_writer: self.has_writer,

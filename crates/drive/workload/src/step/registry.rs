@@ -86,7 +86,8 @@ mod tests {
         let names: Vec<_> = catalog().into_iter().map(|info| info.name.into_owned()).collect();
         let expected = "fillseq fillrandom filluniquerandom overwrite overwritesome \
             overwriteandwait deleterandom readrandom readmissing multireadrandom fwdrange revrange \
-            partialupdate fieldread append readseqno readwhilewriting fwdrangewhilewriting revrangewhilewriting settle compact";
+            partialupdate fieldread append readseqno readwhilewriting fwdrangewhilewriting \
+            revrangewhilewriting ycsb-a ycsb-b ycsb-c ycsb-d ycsb-e ycsb-f settle compact";
         assert_eq!(names, expected.split_whitespace().collect::<Vec<_>>());
     }
 

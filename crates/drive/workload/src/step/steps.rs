@@ -11,6 +11,7 @@ use engine::Maintenance;
 use model::step::name;
 use model::{Direction, StepRole};
 
+use super::mix::Mix;
 use super::recipe::{AccessPattern, Order, Recipe, Stage};
 use crate::request::Presence;
 use crate::stream::Action;
@@ -168,6 +169,49 @@ pub(super) const STEPS: &[Recipe] = &[
         about: "reads a few rows against the key order while a background writer overwrites rows",
         clients: by_distribution(Action::Scan(Direction::Reverse)),
         ..WHILEWRITING
+    },
+    Recipe {
+        name: "ycsb-a",
+        about: "YCSB A, update heavy: half reads, half updates of rows by scrambled zipf",
+        role: StepRole::ReadWrite,
+        mix: Some(Mix::A),
+        ..Recipe::EMPTY
+    },
+    Recipe {
+        name: "ycsb-b",
+        about: "YCSB B, read mostly: 95 % reads, 5 % updates of rows by scrambled zipf",
+        role: StepRole::ReadWrite,
+        mix: Some(Mix::B),
+        ..Recipe::EMPTY
+    },
+    Recipe {
+        name: name::YCSB_C,
+        about: "YCSB C, read only: reads of rows by scrambled zipf",
+        mix: Some(Mix::C),
+        ..READ
+    },
+    Recipe {
+        name: "ycsb-d",
+        about: "YCSB D, read latest: 95 % reads of the newest rows, 5 % inserts of new ones",
+        role: StepRole::ReadWrite,
+        mix: Some(Mix::D),
+        leaves: Some(Presence::Some),
+        ..Recipe::EMPTY
+    },
+    Recipe {
+        name: "ycsb-e",
+        about: "YCSB E, short ranges: 95 % range reads of 1 to 100 rows, 5 % inserts of new ones",
+        role: StepRole::ReadWrite,
+        mix: Some(Mix::E),
+        leaves: Some(Presence::Some),
+        ..Recipe::EMPTY
+    },
+    Recipe {
+        name: "ycsb-f",
+        about: "YCSB F, read-modify-write: half reads, half reads followed by a write of the row",
+        role: StepRole::ReadWrite,
+        mix: Some(Mix::F),
+        ..Recipe::EMPTY
     },
     Recipe {
         name: name::SETTLE,

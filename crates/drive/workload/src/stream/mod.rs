@@ -11,6 +11,7 @@
 
 mod build;
 mod client;
+mod mixed;
 mod multigets;
 mod parts;
 mod position;
@@ -18,5 +19,6 @@ mod single;
 
 pub(crate) use build::generator;
 pub(crate) use client::{Action, Client};
+pub(crate) use mixed::Mixed;
 pub(crate) use position::Position;
 pub use single::{PointReads, RangeReads, Writes};

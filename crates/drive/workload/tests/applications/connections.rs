@@ -1,13 +1,13 @@
-//! Connections beyond one per client, first calls, and sessions that hold transactions.
+//! Connections beyond one per client, and sessions that hold transactions.
 
 use std::sync::Arc;
 
 use engine::ApplicationSetup;
 use model::sql::{Connections, Hold};
 use model::{Argument, Bounds, Nanos};
-use workload::{Generator, Group, Presence, Request, Tables};
+use workload::{Group, Presence, Request, Tables};
 
-use super::{DATA, INDEX, INSERT, OwnedCall, RANGE, next, of, step, tables, tables_of, take, toy};
+use super::{DATA, OwnedCall, RANGE, next, of, step, tables, tables_of, take, toy};
 
 #[test]
 fn connections_of_their_own_make_the_calls_of_one_in_turn() {
@@ -46,23 +46,6 @@ fn a_connection_waits_for_the_other_until_that_ends() {
     });
     assert_eq!(take(&mut inserter, 20).len(), 20);
     assert_eq!(deletes.join().unwrap(), 3);
-}
-
-#[test]
-fn first_procedures_are_called_once_on_the_first_copy() {
-    let mut toy = toy();
-    toy.steps.iter_mut().for_each(|step| step.first = vec![INSERT]);
-    let setup = ApplicationSetup { application: Arc::new(toy), clients: 2 };
-    let tables = tables_of(&setup, Bounds::default());
-    let mut clients = of(&step("index", 2), &tables, 9, Group::Clients);
-    let calls = |client: &mut Box<dyn Generator>| -> Vec<_> {
-        take(client, 100).iter().map(|call| (call.procedure, call.table)).collect()
-    };
-    let first = vec![(INSERT, 0), (INDEX, 0), (RANGE, 0)];
-    assert_eq!(calls(&mut clients[0]), first);
-    assert_eq!(calls(&mut clients[1]), [(INDEX, 1), (RANGE, 1)]);
-    let spec = tables.traffic_spec("index").unwrap();
-    assert_eq!(setup.application.calls_once(spec, 2), Some(5));
 }
 
 #[test]

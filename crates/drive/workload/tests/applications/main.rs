@@ -37,7 +37,8 @@ fn integer(distribution: &str, from: i64, count: u64) -> Draw {
 }
 
 fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
-    let statement = Statement { parts: vec![Part::Text(text.to_owned())] };
+    let parts = vec![Part::Text(text.to_owned())];
+    let statement = Statement { parts, ..Statement::default() };
     Procedure {
         name: name.to_owned(),
         kind,
@@ -50,6 +51,7 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
         rows_expected: None,
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
+        policy: model::sql::CallPolicy::default(),
     }
 }
 
@@ -68,7 +70,6 @@ fn traffic_spec(name: &str, clients: CallMix) -> TrafficSpec {
         rows: None,
         unit: OpUnit::Row,
         settles: false,
-        first: Vec::new(),
         connections: Connections::One,
         hold: None,
     }
@@ -136,6 +137,8 @@ fn toy() -> Application {
             traffic_spec("shared", CallMix::Mix(vec![(FIXED, 1)])),
         ],
         order: vec!["load".to_owned()],
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }
 

@@ -2,18 +2,24 @@
 //!
 //! The supervisor archives and shows them.
 
+use std::collections::VecDeque;
+
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
+use model::buckets::{BUCKET_BOUNDS, FINE_BOUNDS};
 use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
-use model::{EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, metric};
+use model::{
+    EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings,
+    metric,
+};
 
 use super::attribution::{Pauses, attribute};
 use super::conservation::check_interval;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};
-use crate::account::{Account, growth};
+use crate::account::{Account, growth, step_tables};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally::{self, longest_of};
@@ -38,6 +44,10 @@ pub(crate) struct StepAccumulator<'a> {
     ///
     /// The last intervals of a warm-up arrive after the start of the span.
     last_readings: (Readings, Nanos),
+    /// The engine's last readings of single tables.
+    last_tables: TableReadings,
+    /// The parent's readings at the ends of intervals that are not complete, and when that was.
+    ends: VecDeque<(Readings, Nanos)>,
     /// The last probe's measured span.
     last: Option<Closed>,
     /// The measured span of the last confirming probe.
@@ -88,6 +98,8 @@ impl<'a> StepAccumulator<'a> {
             pauses: Pauses::default(),
             span: Span::default(),
             last_readings: (Readings::new(), clock.now()),
+            last_tables: TableReadings::new(),
+            ends: VecDeque::new(),
             last: None,
             confirmed: None,
             settling: None,
@@ -117,6 +129,7 @@ impl<'a> StepAccumulator<'a> {
     fn begin(&mut self, clients: u32) {
         (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
         self.classifier = IntervalClassifier::new(self.setting);
+        self.ends.clear();
         self.begin_span(EngineState::default());
         self.last_readings = (self.span.account.last().clone(), self.clock.now());
     }
@@ -124,9 +137,22 @@ impl<'a> StepAccumulator<'a> {
     /// Begins the measured span.
     pub(crate) fn begin_span(&mut self, before: EngineState) {
         let mut now = self.sample(true);
+        // Intervals of the warm-up that are not complete must not reach back before the span.
+        let read_at = self.clock.now();
+        self.ends.iter_mut().for_each(|end| *end = (now.clone(), read_at));
         now.extend(before.readings.clone());
+        self.last_tables.clone_from(&before.tables);
         self.span = Span::begin(now, before, now_utc());
         self.span.part.limit = self.step.limit.map(|limit| limit.within);
+    }
+
+    /// Takes the parent's readings at the end of an interval.
+    ///
+    /// An interval is complete once no client is in an operation that began before its end: in a
+    /// stall that is seconds later, and a reading taken then would be of other seconds.
+    pub(crate) fn end_interval(&mut self) {
+        let now = self.sample(false);
+        self.ends.push_back((now, self.clock.now()));
     }
 
     /// Adds one interval.
@@ -141,14 +167,18 @@ impl<'a> StepAccumulator<'a> {
             (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
         check_interval(&clients, &writers)?;
         let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
-        let mut now = self.sample(false);
-        let (before, read_at) =
-            std::mem::replace(&mut self.last_readings, (now.clone(), self.clock.now()));
+        let (mut now, now_at) = match self.ends.pop_front() {
+            Some(end) => end,
+            None => (self.sample(false), self.clock.now()),
+        };
+        let (before, read_at) = std::mem::replace(&mut self.last_readings, (now.clone(), now_at));
         let outside = Outside::of(&growth(&before, &now), self.last_readings.1.since(read_at));
         now.extend(message.engine.clone());
         let mut readings = self.span.account.step(&now);
         readings.extend(message.growth.clone());
         let is_left_out = attribute(&mut readings, &message.growth, message.length);
+        let tables = step_tables(&mut self.last_tables, &message.tables);
+        let tables = if is_left_out { TableReadings::new() } else { tables };
         self.pauses.note_interval(&readings, message.length, is_left_out && !message.is_warmup);
         let limit = self.step.limit;
         let mut record = IntervalRecord {
@@ -165,6 +195,7 @@ impl<'a> StepAccumulator<'a> {
             within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
             spanning: Vec::new(),
             readings,
+            tables,
         };
         let backlog = message.backlog;
         if start_lag.is_some() {
@@ -266,7 +297,8 @@ impl<'a> StepAccumulator<'a> {
         let record = StepRecord {
             started_at: closed.span.since.clone(),
             duration_ns: ends.duration,
-            buckets: tally::buckets(&clients, &writers),
+            buckets: tally::buckets([&clients, &writers], &BUCKET_BOUNDS),
+            fine_buckets: tally::buckets([&clients, &writers], &FINE_BOUNDS),
             clients: tally::summaries(&clients),
             writers: tally::summaries(&writers),
             counters,
@@ -277,6 +309,7 @@ impl<'a> StepAccumulator<'a> {
             after: closed.after,
             settle,
             malloc: ends.malloc,
+            procedures: ends.procedures,
             search: ends.search,
             holds: ends.holds,
             ..StepRecord::new(ends.index, self.step.clone())

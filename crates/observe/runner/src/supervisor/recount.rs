@@ -4,7 +4,7 @@ use std::path::Path;
 
 use archive::ArchiveError;
 use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
-use model::{Nanos, OpKind, RunRecord, StepRecord};
+use model::{Buckets, Nanos, OpKind, RunRecord, StepRecord};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -35,7 +35,9 @@ pub fn recount(dir: &Path, run: &RunRecord) -> Result<Vec<String>, ArchiveError>
 fn differences(step: &StepRecord, counted: &StepRecord) -> Vec<&'static str> {
     // A search's arrivals that were not served are in its probes, and in no log.
     let is_timed = step.search.is_none();
-    let has_buckets = is_timed && !step.buckets.is_empty();
+    let differ_in = |of: fn(&StepRecord) -> &Buckets| {
+        is_timed && !of(step).is_empty() && of(step) != of(counted)
+    };
     let parts = [
         ("operations", counts(&step.clients) != counts(&counted.clients)),
         ("operations of writers", counts(&step.writers) != counts(&counted.writers)),
@@ -43,7 +45,8 @@ fn differences(step: &StepRecord, counted: &StepRecord) -> Vec<&'static str> {
         ("operations within the limit", step.within_limit != counted.within_limit),
         ("invalid intervals", invalid(step) != invalid(counted)),
         // Records of an older Assay have none.
-        ("buckets of times", has_buckets && step.buckets != counted.buckets),
+        ("buckets of times", differ_in(|one| &one.buckets)),
+        ("fine buckets of times", differ_in(|one| &one.fine_buckets)),
         ("service times", differ(step, counted, |one| one.service)),
         ("response times", is_timed && differ(step, counted, |one| one.response)),
         ("start lag", is_timed && !are_same(&start_lag(step), &start_lag(counted))),

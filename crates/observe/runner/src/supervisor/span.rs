@@ -204,6 +204,7 @@ mod tests {
             readings: [(metric::PROCESS_CPU_USER_US, 7.0), (metric::RSS_BYTES, 5.0)]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into(),
+            tables: model::TableReadings::new(),
         }
     }
 

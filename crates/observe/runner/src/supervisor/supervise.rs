@@ -111,6 +111,7 @@ impl Supervisor<'_> {
                 self.enter(if must_end { Phase::Clients } else { Phase::Engine });
                 self.process.send(&Command::Go);
             }
+            Message::IntervalEnds => self.accumulator.end_interval(),
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::ProbeMeasured { after } => {
                 self.enter(Phase::Engine);

@@ -39,6 +39,7 @@ fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
         backlog: Nanos(0),
         growth: Readings::new(),
         engine: Readings::new(),
+        tables: model::TableReadings::new(),
         spanning: Vec::new(),
     }
 }
@@ -110,6 +111,34 @@ fn seconds_add_up_to_the_step() {
             (None, None, None)
         );
     });
+}
+
+/// Goal: intervals that are complete late have the readings of their own ends.
+/// Method: each reading counts ten writes more; two seconds end, and are reported together, as in a
+/// stall of two seconds.
+#[test]
+fn late_intervals_have_the_readings_of_their_ends() {
+    let clock = ManualClock::new(Nanos(0));
+    let step = step(Load::Closed);
+    let mut writes = 0.0;
+    let count: sampler::Sampler = Box::new(move |_| {
+        writes += 10.0;
+        [(metric::DEVICE_WRITES, writes)].into()
+    });
+    let mut accumulator = StepAccumulator::open(&clock, vec![count], step.clone(), Placement::Free);
+    accumulator.begin_step(0, step);
+    accumulator.begin_span(EngineState::default());
+    for _ in 0..2 {
+        clock.advance(Nanos::SECOND);
+        accumulator.end_interval();
+    }
+    clock.advance(Nanos::SECOND);
+    for start in 0..2 {
+        let recorded = accumulator.interval(&second(start, 50, None)).unwrap();
+        let readings = &recorded.record.readings;
+        assert_eq!(readings.value(metric::DEVICE_WRITES), Some(10.0), "second {start}");
+        assert_eq!(readings.value(metric::HOST_SAMPLED_US), Some(1e6), "second {start}");
+    }
 }
 
 #[test]

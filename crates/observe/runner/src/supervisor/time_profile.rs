@@ -142,6 +142,7 @@ mod tests {
             within_limit: None,
             spanning: Vec::new(),
             readings: readings.map(|(name, value)| (name.to_owned(), value)).into(),
+            tables: model::TableReadings::new(),
         }
     }
 

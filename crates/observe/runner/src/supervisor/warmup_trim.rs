@@ -9,6 +9,7 @@ use std::path::Path;
 use archive::{ArchiveError, HistogramLog, Log, LogLine, read_intervals};
 use hdrhistogram::Histogram;
 use load::{GroupTally, KindTally, empty_histogram};
+use model::buckets::{BUCKET_BOUNDS, FINE_BOUNDS};
 use model::record::OpSummary;
 use model::validity::{ArrivalsRecord, Calibration};
 use model::{
@@ -230,7 +231,8 @@ impl TrimmedStep {
             duration_ns: whole.duration_ns.since(trim),
             clients: tally::summaries(&self.clients),
             writers: tally::summaries(&self.writers),
-            buckets: tally::buckets(&self.clients, &self.writers),
+            buckets: tally::buckets([&self.clients, &self.writers], &BUCKET_BOUNDS),
+            fine_buckets: tally::buckets([&self.clients, &self.writers], &FINE_BOUNDS),
             counters: less(&whole.counters, left_out),
             gauges_max,
             arrivals,
@@ -333,6 +335,7 @@ mod tests {
                 growth: growth.map(|(name, value)| (name.to_owned(), value)).into(),
                 spanning: Vec::new(),
                 engine: [(metric::RSS_BYTES.name.to_owned(), (100 - at) as f64)].into(),
+                tables: model::TableReadings::new(),
             };
             clock.advance(message.length);
             keep(&accumulator.interval(&message).unwrap());

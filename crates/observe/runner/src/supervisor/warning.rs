@@ -353,6 +353,7 @@ mod tests {
             within_limit: None,
             spanning: Vec::new(),
             readings: readings.into(),
+            tables: model::TableReadings::new(),
         };
         let classification = &Classification::InTime;
         let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);

@@ -44,9 +44,12 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(tables) => tables,
             Err(error) => return failed(error),
         };
-        let counted = Counted::new(context.engine);
+        let setup = row_counts.setup().clone();
+        let counted =
+            Counted::new(context.engine, &setup.application, (self.clock, self.stop.clone()));
         let mut ends = self.step(&StepContext {
             engine: &counted,
+            counted: Some(&counted),
             tables: Some(&tables),
             kinds: context.kinds.clone(),
             ..*context
@@ -54,6 +57,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let tallies = counted.tallies();
         row_counts.note(&tallies);
         ends.findings = row_counts.warnings(&tallies);
+        ends.procedures = counted.procedures();
         ends
     }
 
@@ -73,6 +77,10 @@ impl<W: Write + Send> Worker<'_, W> {
             }
             Err(error) => Err(format!("the rows of its tables could not be counted: {error}")),
         };
+        let checked = checked.and_then(|()| match is_last {
+            true => self.check_conditions(engine, row_counts.setup()),
+            false => Ok(()),
+        });
         let is_sound = checked.is_ok();
         if let Err(reason) = checked {
             self.send(&Message::Violated { reason });
@@ -102,11 +110,19 @@ impl<W: Write + Send> Worker<'_, W> {
         engine: &dyn Engine,
         (table, copy): TableCopy,
     ) -> Result<Option<u64>, EngineError> {
+        self.patiently(|| engine.count_rows(table, copy))
+    }
+
+    /// Runs a query of the driver, however long that takes.
+    pub(super) fn patiently<T: Send>(
+        &self,
+        query: impl FnOnce() -> Result<T, EngineError> + Send,
+    ) -> Result<T, EngineError> {
         let (send, receive) = sync_channel(1);
         thread::scope(|scope| {
             scope.spawn(move || {
                 // A send fails only when the parent is gone, which ends this process.
-                send.send(engine.count_rows(table, copy)).ok();
+                send.send(query()).ok();
             });
             loop {
                 match receive.recv_timeout(BEAT) {
@@ -115,7 +131,7 @@ impl<W: Write + Send> Worker<'_, W> {
                         self.send(&Message::Heartbeat { operations: 0 });
                     }
                     Err(RecvTimeoutError::Disconnected) => {
-                        let reason = "the driver panicked while it counted rows".to_owned();
+                        let reason = "the driver panicked in a query".to_owned();
                         return Err(EngineError::Fatal(reason));
                     }
                 }

@@ -7,6 +7,8 @@ use model::sql::CallMix;
 use model::{Application, DataShape, OpKind, Step, StopRule};
 use workload::{Presence, Tables};
 
+use super::counted::Counted;
+
 /// One step of a run with its inputs.
 pub(crate) struct StepContext<'a> {
     pub(crate) engine: &'a dyn Engine,
@@ -17,6 +19,8 @@ pub(crate) struct StepContext<'a> {
     pub(crate) is_checking: bool,
     pub(crate) kinds: BTreeSet<OpKind>,
     pub(crate) seed: u64,
+    /// What counts the application's calls, in a step of its own.
+    pub(crate) counted: Option<&'a Counted<'a>>,
     /// The application's tables, in a step of its own.
     pub(crate) tables: Option<&'a Tables>,
 }

@@ -5,10 +5,18 @@
 //! takes some thousand times as long as the lookup.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session};
-use model::{Call, EngineState, Identity, Op, Options, Outcome};
+use load::{Clock, SteadyClock, StopFlag};
+use model::record::ProcedureRecord;
+use model::sql::CallPolicy;
+use model::{Application, Call, EngineState, Identity, Nanos, Op, Options, Outcome};
+use workload::random::Stream;
+
+use super::procedure_tally::{EndedCall, ProcedureTallies};
+use super::retry;
 
 /// Totals of the calls of one procedure on one copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -45,12 +53,45 @@ const fn called(op: &Op<'_>) -> Option<Called> {
 pub(crate) struct Counted<'a> {
     engine: &'a dyn Engine,
     tallies: Mutex<Tallies>,
+    procedures: Mutex<ProcedureTallies>,
+    /// When the measured span begins, ns; the end of time before it is known.
+    measured_from: AtomicU64,
+    /// Sessions opened so far.
+    sessions: AtomicU64,
+    application: &'a Application,
+    clock: &'a SteadyClock,
+    stop: StopFlag,
 }
 
 impl<'a> Counted<'a> {
     /// Returns `engine`, counted from now on.
-    pub(crate) fn new(engine: &'a dyn Engine) -> Self {
-        Self { engine, tallies: Mutex::default() }
+    pub(crate) fn new(
+        engine: &'a dyn Engine,
+        application: &'a Application,
+        (clock, stop): (&'a SteadyClock, StopFlag),
+    ) -> Self {
+        Self {
+            engine,
+            tallies: Mutex::default(),
+            procedures: Mutex::default(),
+            measured_from: AtomicU64::new(u64::MAX),
+            sessions: AtomicU64::new(0),
+            application,
+            clock,
+            stop,
+        }
+    }
+
+    /// Begins the measured span, of a step or of a search's next probe.
+    pub(crate) fn begin_measuring(&self) {
+        *self.procedures.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
+        self.measured_from.store(self.clock.now().0, Ordering::Relaxed);
+    }
+
+    /// Returns the calls that began in the measured span, of sessions that have ended.
+    pub(crate) fn procedures(&self) -> Vec<ProcedureRecord> {
+        let procedures = self.procedures.lock().unwrap_or_else(PoisonError::into_inner);
+        procedures.records(self.application)
     }
 
     /// Returns the calls of sessions that have ended.
@@ -63,8 +104,12 @@ impl<'a> Counted<'a> {
 /// A session with tallies of its own, merged at its end.
 struct CountedSession<'e> {
     session: Box<dyn Session + 'e>,
+    of: &'e Counted<'e>,
     tallies: Tallies,
-    all: &'e Mutex<Tallies>,
+    procedures: ProcedureTallies,
+    /// Random numbers that spread pauses.
+    spread: Stream,
+    executed: u64,
     /// Pipelined calls, oldest first.
     pipelined: VecDeque<Option<Called>>,
 }
@@ -86,8 +131,26 @@ impl CountedSession<'_> {
 impl Session for CountedSession<'_> {
     #[inline]
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let answer = self.session.execute(op, rows);
+        let Op::Call(call) = op else { return self.session.execute(op, rows) };
+        let Counted { clock, stop, application, .. } = self.of;
+        let policy = application.procedure(call.procedure).map(|it| it.policy);
+        let CallPolicy { retry, limit, .. } = policy.unwrap_or_default();
+        self.executed += 1;
+        let (began, spread) = (clock.now(), (self.spread, self.executed));
+        let session = &mut *self.session;
+        let retry::Attempted { answer, retried, last_began } =
+            retry::execute(session, (op, rows), retry.as_ref(), (*clock, stop), spread);
         self.count(called(op), answer.is_ok(), rows);
+        let service = clock.now().since(began);
+        let ended = EndedCall {
+            outcome: answer.as_ref().ok().copied(),
+            service,
+            retried,
+            retrying: if retried.is_empty() { Nanos(0) } else { last_began.since(began) },
+        };
+        if began.0 >= self.of.measured_from.load(Ordering::Relaxed) {
+            self.procedures.record(call.procedure, limit, &ended);
+        }
         answer
     }
 
@@ -132,10 +195,13 @@ impl Pipeline for CountedSession<'_> {
 
 impl Drop for CountedSession<'_> {
     fn drop(&mut self) {
-        if let Ok(mut all) = self.all.lock() {
+        if let Ok(mut all) = self.of.tallies.lock() {
             for (called, calls) in &self.tallies {
                 all.entry(*called).or_default().merge(calls);
             }
+        }
+        if let Ok(mut all) = self.of.procedures.lock() {
+            all.merge(&self.procedures);
         }
     }
 }
@@ -144,8 +210,11 @@ impl Engine for Counted<'_> {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
         Ok(Box::new(CountedSession {
             session: self.engine.session()?,
+            of: self,
             tallies: Tallies::new(),
-            all: &self.tallies,
+            procedures: ProcedureTallies::default(),
+            spread: Stream::fixed(self.sessions.fetch_add(1, Ordering::Relaxed)),
+            executed: 0,
             pipelined: VecDeque::new(),
         }))
     }

@@ -5,12 +5,15 @@
 //! `parent_link::Worker`. Nothing is archived here: the supervisor does that.
 
 mod audit;
+mod conditions;
 mod context;
 mod counted;
 mod open;
 mod parent_link;
 mod pending_work;
 mod probing;
+mod procedure_tally;
+mod retry;
 mod row_count_check;
 mod run;
 mod settle;

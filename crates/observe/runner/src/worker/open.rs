@@ -157,7 +157,13 @@ impl<W: Write + Send> Worker<'_, W> {
     pub(super) fn check_calls(&self, engine: &dyn Engine, order: &Order) -> bool {
         let Some(setup) = application_setup(order) else { return true };
         let mut calls = order.checked.iter().map(|called| check_call(engine, &setup, *called));
-        let Some(error) = calls.find_map(Result::err) else { return true };
+        let error = calls.find_map(Result::err).or_else(|| {
+            let is_trial = !order.checked.is_empty();
+            let checks = 0..if is_trial { setup.application.checks.len() } else { 0 };
+            let mut checks = checks.filter_map(|at| u16::try_from(at).ok());
+            checks.find_map(|at| engine.check_row(at, 0).err())
+        });
+        let Some(error) = error else { return true };
         self.refuse(error.into());
         false
     }

@@ -34,11 +34,20 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Reports the engine's state at the start of the measured span and waits for the parent.
     pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) {
         // The clients of a warm-up are running.
-        let mut before = context.engine.state().unwrap_or_default();
-        before.readings.extend(self.heap.cheap_readings());
-        let (before, is_patient) = (Box::new(before), context.kinds.contains(&OpKind::Define));
+        let before = Box::new(self.sample(context.engine));
+        let is_patient = context.kinds.contains(&OpKind::Define);
         self.send(&Message::MeasuringBegins { before, is_patient });
         self.wait_for_go();
+        if let Some(counted) = context.counted {
+            counted.begin_measuring();
+        }
+    }
+
+    /// Returns the state of engine and allocator while clients run; empty without an answer.
+    pub(super) fn sample(&self, engine: &dyn Engine) -> EngineState {
+        let mut state = engine.state().unwrap_or_default();
+        state.readings.extend(self.heap.cheap_readings());
+        state
     }
 
     /// Returns the state of engine and allocator when the clients have ended.

@@ -306,6 +306,7 @@ mod tests {
             is_checking: false,
             kinds: std::collections::BTreeSet::new(),
             seed: 7,
+            counted: None,
             tables: None,
         };
         let probe = |number, load| Probe {

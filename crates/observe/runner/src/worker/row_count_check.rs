@@ -269,7 +269,7 @@ mod tests {
         let part = Part::Text("BEGIN; delete from t; INSERT INTO t".to_owned());
         let mut both = application.procedures[3].clone();
         both.kind = OpKind::Transaction;
-        both.statements.mysql = vec![Statement { parts: vec![part] }];
+        both.statements.mysql = vec![Statement { parts: vec![part], ..Statement::default() }];
         application.procedures.push(both);
         RowCountCheck::new(ApplicationSetup { application: Arc::new(application), clients: 2 })
     }
@@ -339,7 +339,8 @@ mod tests {
     fn every_table_of_an_unknown_effect_is_unchecked() {
         let mut application = application();
         let mut both = application.procedures[0].clone();
-        both.statements.mysql = vec![Statement { parts: vec![Part::OtherTable(1)] }];
+        let parts = vec![Part::OtherTable(1)];
+        both.statements.mysql = vec![Statement { parts, ..Statement::default() }];
         application.procedures.push(both);
         let other = model::sql::Table {
             copies: model::sql::Copies::Fixed(1),

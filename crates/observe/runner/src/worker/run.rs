@@ -103,6 +103,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 is_checking,
                 kinds: kinds(order, &step.name),
                 seed: step_seed(order, index),
+                counted: None,
                 tables: None,
             };
             let ends = match &mut row_counts {

@@ -1,11 +1,12 @@
 //! Runs the load of a step or probe on the open engine.
 
+use std::collections::VecDeque;
 use std::io::Write;
 
 use load::{
     Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
 };
-use model::{Load, Nanos, Readings, Step, StopRule};
+use model::{EngineState, Load, Nanos, Readings, Step, StopRule};
 use workload::{Group, Request};
 
 use super::context::StepContext;
@@ -41,8 +42,19 @@ impl<W: Write + Send> Worker<'_, W> {
     ) -> Result<StepTotals, StepEnd> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
         let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
-        let totals = run_step(self.clock, &mut run, &mut |event| {
-            self.report_event(context, trial, event, on_interval);
+        let mut ends = VecDeque::new();
+        let totals = run_step(self.clock, &mut run, &mut |event| match event {
+            Event::MeasuringBegins => self.begin_measuring(context),
+            Event::IntervalEnds => {
+                ends.push_back(self.sample(context.engine));
+                self.send(&Message::IntervalEnds);
+            }
+            Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
+            Event::Interval(interval) => {
+                let state = ends.pop_front().unwrap_or_else(|| self.sample(context.engine));
+                on_interval(interval, &state.readings);
+                self.report_interval(trial, interval, state);
+            }
         });
         totals.map_err(|error| {
             let is_stopped = matches!(error, LoadError::Stopped);
@@ -86,37 +98,23 @@ impl<W: Write + Send> Worker<'_, W> {
         })
     }
 
-    /// Reports an event of the load loop to the parent.
-    fn report_event(
-        &self,
-        context: &StepContext<'_>,
-        trial: &Trial,
-        event: Event<'_>,
-        on_interval: &mut dyn FnMut(&Interval, &Readings),
-    ) {
-        match event {
-            Event::MeasuringBegins => self.begin_measuring(context),
-            Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
-            Event::Interval(interval) => {
-                let mut engine = context.engine.state().unwrap_or_default().readings;
-                engine.extend(self.heap.cheap_readings());
-                on_interval(interval, &engine);
-                let is_open = matches!(trial.load, Load::Open(_));
-                let message = IntervalMessage {
-                    probe: trial.probe,
-                    is_warmup: interval.is_warmup,
-                    start: interval.start,
-                    length: interval.length,
-                    clients: tally::times(&interval.clients),
-                    writers: tally::times(&interval.writers),
-                    spanning: interval.spanning.clone(),
-                    start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
-                    backlog: interval.backlog,
-                    growth: interval.readings.clone(),
-                    engine,
-                };
-                self.send(&Message::Interval(Box::new(message)));
-            }
-        }
+    /// Reports an interval to the parent, with the state at its end.
+    fn report_interval(&self, trial: &Trial, interval: &Interval, state: EngineState) {
+        let is_open = matches!(trial.load, Load::Open(_));
+        let message = IntervalMessage {
+            probe: trial.probe,
+            is_warmup: interval.is_warmup,
+            start: interval.start,
+            length: interval.length,
+            clients: tally::times(&interval.clients),
+            writers: tally::times(&interval.writers),
+            spanning: interval.spanning.clone(),
+            start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
+            backlog: interval.backlog,
+            growth: interval.readings.clone(),
+            engine: state.readings,
+            tables: state.tables,
+        };
+        self.send(&Message::Interval(Box::new(message)));
     }
 }

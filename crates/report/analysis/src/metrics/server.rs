@@ -168,6 +168,7 @@ mod tests {
             rows: 50,
             rows_expected: None,
             protocol: PerDialect::default(),
+            policy: model::sql::CallPolicy::default(),
         };
         application.procedures = vec![procedure(OpKind::Insert), procedure(OpKind::Delete)];
         let mut share = |connections, deletes| {

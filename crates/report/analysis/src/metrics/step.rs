@@ -29,9 +29,12 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
         .map(|gauge| step.gauges_end.value(gauge));
     metrics.set(metric::CACHE_BYTES_PER_ENTRY, ratio(cached, entries));
     let counters = &step.counters;
-    let lookups = counters.sum(&[metric::ENGINE_CACHE_HITS, metric::ENGINE_CACHE_MISSES]);
-    let hits = counters.value(metric::ENGINE_CACHE_HITS);
-    metrics.set(metric::CACHE_HIT_SHARE, ratio(hits, lookups));
+    for (share, hits, misses) in [
+        (metric::CACHE_HIT_SHARE, metric::ENGINE_CACHE_HITS, metric::ENGINE_CACHE_MISSES),
+        (metric::MEMTABLE_HIT_SHARE, metric::ENGINE_MEMTABLE_HITS, metric::ENGINE_MEMTABLE_MISSES),
+    ] {
+        metrics.set(share, ratio(counters.value(hits), counters.sum(&[hits, misses])));
+    }
     let counted_us = Some(step.counted_ns().as_micros_f64());
     let stalled = ratio(counters.value(metric::ENGINE_STALL_US), counted_us);
     // The engine's timer and ours may differ by a hair; a share above one means nothing.
@@ -119,12 +122,17 @@ mod tests {
 
     #[test]
     fn every_metric_is_in_the_models_table() {
-        let mut step =
-            load(&[(metric::ENGINE_CACHE_HITS, 3.0), (metric::ENGINE_CACHE_MISSES, 1.0)]);
+        let mut step = load(&[
+            (metric::ENGINE_CACHE_HITS, 3.0),
+            (metric::ENGINE_CACHE_MISSES, 1.0),
+            (metric::ENGINE_MEMTABLE_HITS, 1.0),
+            (metric::ENGINE_MEMTABLE_MISSES, 3.0),
+        ]);
         step.gauges_end = readings(&[(metric::DATA_DIR_BYTES, 150_000.0)]);
         step.settle = Some(SettleRecord { took_ns: Nanos::from_secs(3), ..Default::default() });
         let metrics = step_metrics(&step, &DATA);
         assert_eq!(metrics[metric::CACHE_HIT_SHARE], 0.75);
+        assert_eq!(metrics[metric::MEMTABLE_HIT_SHARE], 0.25);
         assert_eq!(metrics[metric::SPACE_AMPLIFICATION], 1.5);
         assert_eq!(metrics[metric::SETTLE_S], 3.0);
         for name in metrics.keys() {

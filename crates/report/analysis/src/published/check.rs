@@ -24,7 +24,8 @@ fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<(u32, u3
         experiment.variant(name).ok_or_else(|| Unmeasured::NoVariant(name.clone()))?;
     }
     let mut steps = (0..).zip(&experiment.steps).filter(|(_, step)| finding.is_about(step));
-    let (index, step) = steps.next().ok_or(Unmeasured::NoStep)?;
+    let before = finding.occurrence.map_or(0, |at| at.saturating_sub(1) as usize);
+    let (index, step) = steps.nth(before).ok_or(Unmeasured::NoStep)?;
     let level = match (finding.clients, &experiment.clients[..]) {
         (Some(level), levels) if levels.contains(&level) => level,
         (None, [only]) => *only,

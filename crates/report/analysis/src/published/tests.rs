@@ -175,6 +175,7 @@ fn finding(variant: &str, base: &str, expected: Expected) -> PublishedFinding {
         base: base.to_owned(),
         step: "readrandom".to_owned(),
         distribution: None,
+        occurrence: None,
         clients: None,
         metric: METRIC.to_owned(),
         value: None,

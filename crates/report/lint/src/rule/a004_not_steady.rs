@@ -19,6 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "[Callaghan 2022-08-23] (throughput over time)",
     is_recorded: true,
     steps: &[unsteady],
+    is_of_size: true,
     ..Rule::EMPTY
 };
 

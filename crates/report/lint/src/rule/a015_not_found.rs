@@ -154,6 +154,7 @@ mod tests {
                 rows_expected: returns,
                 myrocks: Vec::new(),
                 protocol: PerDialect::default(),
+                policy: model::sql::CallPolicy::default(),
             }];
             spec.application = Some(application);
             in_runs(&RULE, &spec, &runs).len()

@@ -21,6 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
     steps: &[short, tail, undecided],
+    is_of_size: true,
     ..Rule::EMPTY
 };
 

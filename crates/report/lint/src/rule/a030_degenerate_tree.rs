@@ -18,6 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one SST); \
              our choice: 3 levels",
     measured: &[shape],
+    is_of_size: true,
     ..Rule::EMPTY
 };
 

@@ -12,6 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "set `repetitions` to 3 or more (--repetitions 3)",
     source: "our choice: two runs leave one degree of freedom for the noise",
     plan: Some(plan),
+    is_of_size: true,
     ..Rule::EMPTY
 };
 

@@ -28,6 +28,8 @@ pub struct Rule {
     pub source: &'static str,
     /// Whether the runner records its findings, which only the runner can observe.
     pub is_recorded: bool,
+    /// Whether a longer or larger experiment has no such finding: it is about its size alone.
+    pub is_of_size: bool,
     /// Observations in a plan.
     pub(crate) plan: Option<fn(&PlanContext<'_>) -> Vec<Observation>>,
     /// The observation about each variant of a plan; its place is added.
@@ -53,6 +55,7 @@ impl Rule {
         remedy: "",
         source: "",
         is_recorded: false,
+        is_of_size: false,
         plan: None,
         variant: None,
         run: None,

@@ -63,6 +63,7 @@ pub(crate) mod a061_bound;
 pub(crate) mod a062_never_written;
 pub(crate) mod a063_one_load;
 pub(crate) mod a064_drive;
+pub(crate) mod a065_memtable;
 mod define;
 mod observation;
 

@@ -1,9 +1,9 @@
-//! Service times in ten buckets, as insert benchmark reports have them.
+//! Service times in ten buckets, as insert benchmark reports have them; finer ones in process.
 //!
 //! Source: [Callaghan 2022-11-29], response-time histograms: there the time of `execute` alone,
 //! which is a service time here.
 
-use model::buckets::{BUCKET_BOUNDS, BUCKETS};
+use model::buckets::{BUCKET_BOUNDS, BUCKETS, FINE_BOUNDS};
 use model::record::OpSummary;
 use model::{Nanos, OpKind, StepRecord};
 use serde::Serialize;
@@ -41,6 +41,8 @@ pub(super) struct Histogram<'a> {
     pub(super) operations: &'static str,
     /// Runs behind it.
     pub(super) runs: usize,
+    /// Bounds of all buckets but the last, which has none.
+    pub(super) bounds_ns: [Nanos; BUCKETS - 1],
     /// Operations in each bucket.
     pub(super) counts: [u64; BUCKETS],
     /// The longest service time.
@@ -57,15 +59,16 @@ impl Histogram<'_> {
     }
 }
 
-/// Returns the histograms of every step that servers executed, by group, step and variant.
+/// Returns the histograms of every step, by group, step and variant.
 pub(super) fn histograms<'a>(compared: &Compared<'a>) -> Vec<Histogram<'a>> {
     let mut all = Vec::new();
     for (operations, kinds) in GROUPS {
         for step in measured_steps(compared.comparison) {
             for cell in &step.cells {
-                let mut records = compared.records(step, &cell.variant);
-                records.retain(|record| analysis::is_of_server(record));
-                let counts = counts(&records, kinds);
+                let records = compared.records(step, &cell.variant);
+                let is_served = records.iter().any(|record| analysis::is_of_server(record));
+                let bounds_ns = if is_served { BUCKET_BOUNDS } else { FINE_BOUNDS };
+                let counts = counts(&records, kinds, is_served);
                 if counts.iter().all(|count| *count == 0) {
                     continue;
                 }
@@ -76,6 +79,7 @@ pub(super) fn histograms<'a>(compared: &Compared<'a>) -> Vec<Histogram<'a>> {
                     variant: &cell.variant,
                     operations,
                     runs: records.len(),
+                    bounds_ns,
                     counts,
                     max_ns: longest(&records, kinds),
                     heading: step_heading(compared.comparison, step),
@@ -86,9 +90,12 @@ pub(super) fn histograms<'a>(compared: &Compared<'a>) -> Vec<Histogram<'a>> {
     all
 }
 
-fn counts(records: &[&StepRecord], kinds: &[OpKind]) -> [u64; BUCKETS] {
+fn counts(records: &[&StepRecord], kinds: &[OpKind], is_served: bool) -> [u64; BUCKETS] {
     let mut sum = [0; BUCKETS];
-    let own = records.iter().flat_map(|record| &record.buckets);
+    let own = records.iter().flat_map(|record| match is_served {
+        true => &record.buckets,
+        false => &record.fine_buckets,
+    });
     for (_, counts) in own.filter(|(kind, _)| kinds.contains(kind)) {
         for (sum, count) in sum.iter_mut().zip(counts) {
             *sum = u64::saturating_add(*sum, *count);
@@ -104,10 +111,9 @@ fn longest(records: &[&StepRecord], kinds: &[OpKind]) -> Nanos {
 }
 
 /// Returns the name of a bucket: `<=256us`, `>16s`.
-pub(super) fn bucket_name(bucket: usize) -> String {
-    BUCKET_BOUNDS
-        .get(bucket)
-        .map_or_else(|| ">16s".to_owned(), |bound| format!("<={}", short(*bound)))
+pub(super) fn bucket_name(bounds: &[Nanos; BUCKETS - 1], bucket: usize) -> String {
+    let above = || format!(">{}", short(bounds[BUCKETS - 2]));
+    bounds.get(bucket).map_or_else(above, |bound| format!("<={}", short(*bound)))
 }
 
 /// Returns a bound without decimals: `256us`, `4ms`, `16s`.
@@ -119,19 +125,24 @@ fn short(bound: Nanos) -> String {
     }
 }
 
-/// Returns a table for each group of operations, as one part; `None` without servers.
+/// Returns a table for each group of operations, as one part; `None` where no record has buckets.
 pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
     let all = histograms(compared);
     let mut tables = Vec::new();
-    for (operations, _) in GROUPS {
-        let own: Vec<&Histogram<'_>> =
-            all.iter().filter(|one| one.operations == operations).collect();
-        if !own.is_empty() {
-            tables.push(table(compared, operations, &own));
+    for bounds in [BUCKET_BOUNDS, FINE_BOUNDS] {
+        for (operations, _) in GROUPS {
+            let is_own =
+                |one: &&Histogram<'_>| one.operations == operations && one.bounds_ns == bounds;
+            let own: Vec<&Histogram<'_>> = all.iter().filter(is_own).collect();
+            tables.extend((!own.is_empty()).then(|| table(compared, operations, &own)));
         }
     }
+    let of = match all.iter().any(|one| one.bounds_ns == BUCKET_BOUNDS) {
+        true => "the ten buckets of insert benchmark reports",
+        false => "ten buckets",
+    };
     (!tables.is_empty()).then(|| Section {
-        title: "Service times in the ten buckets of insert benchmark reports".to_owned(),
+        title: format!("Service times in {of}"),
         sentences: Vec::new(),
         tables,
         remarks: vec![
@@ -149,7 +160,7 @@ fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> T
     table.labels("variant", variants);
     for bucket in 0..BUCKETS {
         let shares = all.iter().map(|one| percent(one.counts[bucket], one.shares()[bucket]));
-        table.figures(bucket_name(bucket), shares);
+        table.figures(bucket_name(&all[0].bounds_ns, bucket), shares);
     }
     table.figures("max", all.iter().map(|one| span(one.max_ns.0)));
     table
@@ -170,12 +181,15 @@ mod tests {
 
     #[test]
     fn buckets_are_named_by_their_bounds_and_small_shares_are_not_nothing() {
-        let names: Vec<String> = (0..BUCKETS).map(bucket_name).collect();
+        let names: Vec<String> =
+            (0..BUCKETS).map(|bucket| bucket_name(&BUCKET_BOUNDS, bucket)).collect();
         let expected = [
             "<=256us", "<=1ms", "<=4ms", "<=16ms", "<=64ms", "<=256ms", "<=1s", "<=4s", "<=16s",
             ">16s",
         ];
         assert_eq!(names, expected);
+        let fine = [3, 9].map(|bucket| bucket_name(&FINE_BOUNDS, bucket));
+        assert_eq!(fine, ["<=10us", ">10ms"]);
         assert_eq!((percent(0, 0.0).as_str(), percent(1, 1e-7).as_str()), ("", "nonzero"));
         assert_eq!(percent(3, 0.5), "50.000");
     }

@@ -90,7 +90,7 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
     for one in histograms(compared) {
         let place = ("histogram", one.clients.to_string(), one.step_index.to_string(), one.step);
         for (bucket, share) in one.shares().into_iter().enumerate() {
-            let name = format!("{} {}", one.operations, bucket_name(bucket));
+            let name = format!("{} {}", one.operations, bucket_name(&one.bounds_ns, bucket));
             let role = role(comparison, one.variant);
             let row = Row { place: &place, variant: one.variant, role, metric: &name };
             let figures =

@@ -34,8 +34,10 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("server_read_kib_per_op", "server\nread/op"),
     ("server_writes_per_op", "server\nwrites/op"),
     ("server_write_kib_per_op", "server\nwritten/op"),
-    ("device_read_kib_per_op", "read/op"),
-    ("device_write_kib_per_op", "written/op"),
+    ("device_reads_per_op", "reads/op\nrpq"),
+    ("device_read_kib_per_op", "read/op\nrkbpq"),
+    ("device_writes_per_op", "writes/op\nwpi"),
+    ("device_write_kib_per_op", "written/op\nwkbpi"),
     ("wal_bytes_per_op", "log\nbytes/op"),
     ("wal_page_images_per_op", "page\nimages/op"),
     ("binlog_bytes_per_op", "binlog\nbytes/op"),
@@ -51,6 +53,7 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("space_amplification", "space amp"),
     ("rss_peak_bytes", "rss"),
     ("rss_per_cache", "rss/cache"),
+    ("memtable_hit_share", "memtable\nhits"),
 ];
 
 /// Requests of the device: metric and heading, as iostat has them.
@@ -71,6 +74,7 @@ const REPLACED_BY_SERVER: &[&str] = &[
     "background_cpu_us_per_op",
     "kernel_cpu_us_per_op",
     "context_switches_per_op",
+    "device_reads_per_op",
     "device_read_kib_per_op",
     "rss_peak_bytes",
     "rss_per_cache",
@@ -113,17 +117,37 @@ pub(super) fn relative_in(
     steps: &[&StepComparison],
     metric: &str,
 ) -> Table {
-    let comparison = compared.comparison;
-    let mut table = Table::named("", not_base(comparison));
+    let mut table = Table::named("", not_base(compared.comparison));
     for step in steps {
-        let others = step.cells.iter().filter(|cell| cell.variant != comparison.base);
-        let ratio = |cell: &CellComparison| match is_missed(step, &comparison.base, cell) {
-            true => missed_cell(),
-            false => ratio_cell(compared, metric, cell),
-        };
-        table.figures(step_heading(comparison, step), others.map(ratio));
+        let ratios = ratio_cells(compared, step, metric);
+        table.figures(step_heading(compared.comparison, step), ratios);
     }
     table
+}
+
+/// Returns the metrics that each step is about relative to the base: a column per step and metric.
+pub(crate) fn ratios(compared: &Compared<'_>) -> Table {
+    let comparison = compared.comparison;
+    let mut table = Table::named("", not_base(comparison));
+    for step in plain_steps(comparison).into_iter().filter(|step| comparison.has_headline(step)) {
+        for metric in step.own_metrics() {
+            let heading = step_heading(comparison, step);
+            let heading = format!("{heading}\n{}", metric_label(step, metric));
+            table.figures(heading, ratio_cells(compared, step, metric));
+        }
+    }
+    table
+}
+
+/// Returns a metric's ratio to the base in one step, of all variants but the base.
+fn ratio_cells(compared: &Compared<'_>, step: &StepComparison, metric: &str) -> Vec<Cell> {
+    let base = &compared.comparison.base;
+    let others = step.cells.iter().filter(|cell| cell.variant != *base);
+    let ratio = |cell: &CellComparison| match is_missed(step, base, cell) {
+        true => missed_cell(),
+        false => ratio_cell(compared, metric, cell),
+    };
+    others.map(ratio).collect()
 }
 
 /// Returns the labels of all variants but the base.
@@ -141,6 +165,7 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
         .all(|cell| cell.metrics.is_empty() || cell.metric("server_cpu_us_per_op").is_some());
     // Some control groups count no writes: the device's are all there is.
     let is_replaced = |name: &str| match name {
+        "device_writes_per_op" => has("server_writes_per_op"),
         "device_write_kib_per_op" => has("server_write_kib_per_op"),
         name => REPLACED_BY_SERVER.contains(&name),
     };

@@ -6,7 +6,6 @@ mod csv;
 mod json;
 mod render;
 mod sentence;
-mod sparkline;
 
 pub use render::{HistoryInput, plot_history, render_history};
 pub(crate) use sentence::arrow;

@@ -3,11 +3,11 @@
 use analysis::history::{Gathered, Studied, Study};
 
 use super::sentence::{answer, change, drift, remarks, value};
-use super::sparkline::sparkline;
 use super::{csv, json};
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::plot;
+use crate::sparkline::sparkline;
 use crate::trust::many;
 
 /// Widest sparkline.

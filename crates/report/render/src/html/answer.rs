@@ -1,13 +1,13 @@
-//! The answer: sentences, then the tables relative to the base.
+//! The answer: ratios to the base, a line per step, then the figures.
 
-use crate::comparison::{BRACKETS, has_brackets, notes, runs_table, sections};
+use crate::comparison::{BRACKETS, has_brackets, notes, ratios, runs_table, sections};
 use crate::document::Part;
 use crate::input::Compared;
 use crate::label::{measured_steps, plain_steps};
 use crate::legend::{INVALID, runs_legend};
 use crate::sentence::{hidden, step_sentences};
 
-/// Returns the section; sentences stand above all tables.
+/// Returns the section; what the question is about stands first, relative to the base.
 pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
     let comparison = compared.comparison;
     let sections = sections(compared);
@@ -22,7 +22,12 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
     let mut sentences = step_sentences(compared);
     sentences.extend(sections.iter().flat_map(|section| section.sentences.clone()));
     sentences.extend(hidden(compared));
-    let mut parts = vec![Part::Sentences(sentences)];
+    let mut parts = Vec::new();
+    if comparison.variants.len() > 1 && !plain.is_empty() {
+        let title = format!("Relative to {}: ratio [95 % interval]", comparison.base);
+        parts.extend([Part::Heading(2, title), Part::Table(ratios(compared))]);
+    }
+    parts.push(Part::Sentences(sentences));
     if !plain.is_empty() {
         parts.push(Part::Table(runs_table(compared, &plain)));
     }

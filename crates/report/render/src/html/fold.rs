@@ -7,7 +7,7 @@ use model::{Metric, metric};
 use stats::Effect;
 
 use super::options;
-use crate::comparison::{Section, absolute, bucket_tables, relative, request_tables};
+use crate::comparison::{Section, absolute, bucket_tables, request_tables};
 use crate::document::{Cell, Part, Table, Tone};
 use crate::figure;
 use crate::input::{Compared, ReportInput};
@@ -20,10 +20,8 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
     let mut parts = Vec::new();
     let mut fold = |summary: String, inner: Vec<Part>| parts.push(Part::Folded(summary, inner));
     if !plain_steps(comparison).is_empty() {
-        let tables = [absolute(comparison), relative(compared)];
-        let base = &comparison.base;
-        let summary = format!("Throughput as tables: absolute, then relative to {base}");
-        fold(summary, tables.map(Part::Table).into());
+        let table = Part::Table(absolute(comparison));
+        fold("Throughput as a table: means and ranges".to_owned(), vec![table]);
     }
     if let Some(mut buckets) = bucket_tables(compared) {
         let title = std::mem::take(&mut buckets.title);

@@ -10,6 +10,7 @@ use super::rates::rates;
 use super::scales::scales;
 use super::seconds::{responses, seconds};
 use super::subject::Subject;
+use super::timeline::timelines;
 use super::times::times;
 use super::verdicts::verdicts;
 use crate::label::{
@@ -78,7 +79,8 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
     costs.extend(OF_STEPS.map(|one| cost(subject, one)));
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
     let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
-    let more = answer.split_off(ANSWERS.min(answer.len()));
+    let mut more = answer.split_off(ANSWERS.min(answer.len()));
+    more.extend(timelines(&timed));
     let costs = costs.into_iter().flatten().map(Picture::foldable).collect();
     Gallery { answer, more, costs }
 }

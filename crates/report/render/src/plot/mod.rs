@@ -23,6 +23,7 @@ mod scales;
 mod seconds;
 mod stall;
 mod subject;
+mod timeline;
 mod times;
 mod verdicts;
 

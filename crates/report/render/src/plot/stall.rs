@@ -1,14 +1,13 @@
 //! Marks of trimmed warm-up and stalls below the seconds of a step.
 
-use analysis::{interval_operations, moment};
+use analysis::{counted_seconds, moment};
 use maud::{Markup, html};
 use model::record::IntervalRecord;
 use model::{Nanos, StepRecord};
-use stats::time_profile::{Second, StallSpan, stall_spans};
+use stats::time_profile::{StallSpan, stall_spans};
 
 use super::palette::ALARM;
 use super::picture::px;
-use crate::figure::float;
 
 /// Height of a stall's mark below the foot of a panel.
 const MARK: f64 = 3.5;
@@ -22,18 +21,8 @@ pub(super) fn stalls<'a>(
     step: &StepRecord,
     intervals: impl Iterator<Item = &'a IntervalRecord>,
 ) -> Vec<StallSpan> {
-    let counts_invalid = step.invalid_intervals.is_none();
-    let mut begun = None;
-    let second = |interval: &IntervalRecord| {
-        let start_ns = interval.start_ns.since(*begun.get_or_insert(interval.start_ns));
-        let length_ns = interval.length_ns;
-        let is_whole = length_ns.0 >= Nanos::SECOND.0 / 10 * 9;
-        let is_counted = is_whole && (counts_invalid || interval.invalid.is_none());
-        let done = interval_operations(&step.step, interval);
-        let ops_per_s = float(done) / length_ns.as_secs_f64();
-        is_counted.then_some(Second { start_ns, length_ns, ops_per_s })
-    };
-    stall_spans(&intervals.filter_map(second).collect::<Vec<_>>())
+    let counted = counted_seconds(&step.into(), intervals).into_iter();
+    stall_spans(&counted.map(|(_, second)| second).collect::<Vec<_>>())
 }
 
 /// Returns the marks of stalls at the foot of a panel; `x` places seconds.
@@ -75,7 +64,7 @@ pub(super) fn shade(
 mod tests {
     use model::record::{OpCounts, OpSummaries, OpSummary};
     use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
-    use model::{OpKind, Readings, Step, StopRule};
+    use model::{OpKind, Readings, Step, StopRule, TableReadings};
 
     use super::*;
 
@@ -96,6 +85,7 @@ mod tests {
             within_limit: None,
             spanning: Vec::new(),
             readings: Readings::new(),
+            tables: TableReadings::new(),
         }
     }
 

@@ -6,6 +6,7 @@ mod csv;
 mod document;
 mod outcome;
 mod publication;
+mod reproduced;
 mod sentence;
 mod unmeasured;
 
@@ -13,4 +14,5 @@ pub(crate) use csv::lines;
 pub use document::render_published;
 pub(crate) use document::{TITLE, document};
 pub(crate) use publication::{Publication, publications};
+pub use reproduced::render_reproduced;
 pub use unmeasured::unmeasured;

@@ -146,8 +146,10 @@ fn heading(compared: &Compared<'_>, held: &HeldFinding) -> String {
     }
     let published = &held.published;
     let distribution = published.distribution.as_ref().map(|text| format!(" ({text})"));
+    let occurrence = published.occurrence.map(|at| format!(" (number {at})"));
     let level = published.clients.map(level_suffix);
-    format!("{}{}{}", published.step, distribution.unwrap_or_default(), level.unwrap_or_default())
+    let rest = [distribution, occurrence, level].into_iter().flatten();
+    [published.step.clone()].into_iter().chain(rest).collect()
 }
 
 impl Finding<'_> {

@@ -45,6 +45,7 @@ mod tests {
             base: "b".to_owned(),
             step: "readrandom".to_owned(),
             distribution: Some("zipf:0.9".to_owned()),
+            occurrence: None,
             clients: Some(4),
             metric: "cpu_us_per_op".to_owned(),
             value: None,

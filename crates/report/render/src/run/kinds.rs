@@ -59,7 +59,7 @@ fn row(step: &str, by: &str, kind: OpKind, summary: &OpSummary) -> Vec<String> {
 }
 
 /// Returns a percentile with enough operations beyond it.
-fn shown(percentile: Percentile, times: &Percentiles) -> String {
+pub(super) fn shown(percentile: Percentile, times: &Percentiles) -> String {
     span(percentile.shown(times))
 }
 

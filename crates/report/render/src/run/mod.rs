@@ -8,6 +8,7 @@ mod kinds;
 mod line;
 mod open;
 mod origin;
+mod procedures;
 mod search;
 mod show;
 mod time_profile;

@@ -11,6 +11,7 @@ use super::kinds::kinds;
 use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
 use super::origin;
+use super::procedures::procedures;
 use super::search::searched;
 use super::time_profile::time_profiles;
 use crate::comparison::REQUESTS;
@@ -92,6 +93,8 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(has_closed.then(|| Part::Text(CLOSED.to_owned())));
     document.add(run_pipelined_steps(measured.iter().copied()).map(Part::Text));
     document.add(kinds(&measured).into_iter().flatten());
+    let application = manifest.plan.experiment.application.as_ref();
+    document.add(procedures(&measured, application));
     document.add(failed(&measured));
     document.add(holds(&measured));
     document.add(time_profiles(run).into_iter().flatten());

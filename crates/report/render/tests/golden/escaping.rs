@@ -44,6 +44,7 @@ fn outputs(fixture: &Fixture, style: Style) -> Vec<(String, String)> {
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
     let checked = Checked {
         name: fixture.manifest.plan.experiment.name.clone(),
+        size: None,
         label: model::Label::True,
         findings: fixture.findings.clone(),
     };

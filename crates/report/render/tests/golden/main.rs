@@ -16,4 +16,5 @@ mod settle;
 mod steady;
 mod storage;
 mod tables;
+mod timeline;
 mod trade_offs;

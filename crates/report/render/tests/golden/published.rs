@@ -5,6 +5,7 @@ use analysis::Reproduction::{
 };
 use render::{
     Compared, Format, Meta, Style, render_answer, render_comparison, render_html, render_published,
+    render_reproduced,
 };
 
 use crate::fixture::{Fixture, outcomes, published, published_bogus, published_once, quickstart};
@@ -57,6 +58,31 @@ fn section_stands_in_answer_and_comparison_only_with_findings() {
     for format in [Format::Text, Format::Markdown] {
         assert!(!in_format(&other, format).contains("Published"));
     }
+}
+
+/// Goal: one page has the findings of several experiments. Method: one experiment at no named size,
+/// and the same at a size that cannot decide two of its findings.
+#[test]
+fn page_of_several_experiments_has_a_row_for_each_finding_that_was_tested() {
+    let here = published();
+    let mut brief = published();
+    let experiment = &mut brief.manifest.plan.experiment;
+    experiment.size = Some("minutes".to_owned());
+    experiment.published[1]
+        .findings
+        .iter_mut()
+        .for_each(|one| one.sizes = vec!["night".to_owned()]);
+    let brief = brief.compared();
+    let metas = [&here, &brief].map(|one| Meta::of(&one.manifest));
+    let all: Vec<Compared<'_>> = [&here, &brief]
+        .into_iter()
+        .zip(&metas)
+        .map(|(one, meta)| {
+            let host = &one.manifest.host;
+            Compared::of(&one.comparison, meta, &one.runs, host, &one.findings)
+        })
+        .collect();
+    insta::assert_snapshot!(render_reproduced(&all));
 }
 
 #[test]

@@ -134,7 +134,8 @@ fn lint_plan(file: &str, size: Option<&String>, environment: &Environment) -> Re
     let checked = read_file(file, &overrides, &catalog, machine)?;
     let planned = planning::expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let label = lint::label(&planned.findings);
-    Ok(Checked { name: file.to_owned(), label, findings: planned.findings })
+    let size = planned.plan.experiment.size;
+    Ok(Checked { name: file.to_owned(), size, label, findings: planned.findings })
 }
 
 /// Checks one experiment, or one run.
@@ -145,7 +146,7 @@ fn lint_one(name: &String, results: &Results) -> Result<Checked> {
         ([run], true) => {
             let findings = check_run(&RunContext { experiment, host, run, peers: 0 });
             let label = run_label(experiment, run, &findings);
-            Ok(Checked { name: name.clone(), label, findings })
+            Ok(Checked { name: name.clone(), size: experiment.size.clone(), label, findings })
         }
         _ => lint_results(&[name], results),
     }
@@ -162,5 +163,6 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Checked> {
     let analyzed = analyze(experiment, &joined.hosts(), &joined.runs, base, results)?;
     let names: Vec<&str> = named.iter().map(|name| name.as_str()).collect();
     let label = comparison_label(&analyzed.comparison, &analyzed.findings);
-    Ok(Checked { name: names.join(" "), label, findings: analyzed.findings })
+    let (name, size) = (names.join(" "), experiment.size.clone());
+    Ok(Checked { name, size, label, findings: analyzed.findings })
 }

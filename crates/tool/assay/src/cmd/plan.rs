@@ -294,11 +294,7 @@ fn by_rows(step_spec: &TrafficSpec, loaded: u64) -> String {
             let calls = |calls: usize| {
                 if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") }
             };
-            let first = match step_spec.first.len() {
-                0 => String::new(),
-                first => format!("{} and ", calls(first)),
-            };
-            format!("{first}{} for each table", calls(procedures.len()))
+            format!("{} for each table", calls(procedures.len()))
         }
         (_, Some(rows)) => format!("{} rows", rows.of(loaded)),
         (_, None) => "operations".to_owned(),

@@ -6,10 +6,14 @@ use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use render::{ReportInput, page_of_hosts, render_html, render_markdown_post};
+use render::{
+    Compared, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
+    render_reproduced,
+};
 
 use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::analyze;
+use super::selected::JoinedResults;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -19,9 +23,11 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay report quickstart                       writes report.html to the results
-  assay report quickstart --markdown post/      writes post/report.md with its pictures")]
+  assay report quickstart --markdown post/      writes post/report.md with its pictures
+  assay report rocksdb-releases open-loop --reproduced page.md   published findings, a row each")]
 pub(crate) struct Args {
-    /// Experiment: name (its newest), identifier or directory; several with --across
+    /// Experiment: name (its newest), identifier or directory; several with --across and
+    /// --reproduced
     #[arg(required = true, value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// File to write the page to [default: report.html of the experiment]
@@ -33,6 +39,9 @@ pub(crate) struct Args {
     /// Show hosts in place of variants
     #[arg(long, value_name = "FACTOR", requires = "output", conflicts_with = "markdown")]
     across: Option<Factor>,
+    /// Write the published findings of the experiments, theirs next to ours, to this Markdown file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "markdown", "across"])]
+    reproduced: Option<PathBuf>,
     #[command(flatten)]
     window: Window,
 }
@@ -40,6 +49,11 @@ pub(crate) struct Args {
 /// Writes the report and prints its path.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
+    if let Some(to) = &args.reproduced {
+        write_reproduced(args, &results, to)?;
+        ui.print(to.display());
+        return Ok(ExitCode::SUCCESS);
+    }
     let written = match (&args.experiments[..], args.across, &args.output, &args.markdown) {
         (names, Some(Factor::Hosts), Some(to), _) => {
             let request = Request { names, base: None, metric: None, window: args.window };
@@ -66,6 +80,31 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     };
     ui.print(written.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the published findings of the experiments that state some.
+fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<()> {
+    let joined =
+        args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
+    let mut joined = joined.collect::<Result<Vec<_>>>()?;
+    joined.retain(|one| !one.experiment.published.is_empty() && !one.runs.is_empty());
+    if joined.is_empty() {
+        return Err(miette!(
+            help = "name experiments whose files have [[published]], and run them first",
+            "none of these experiments has runs and published findings"
+        ));
+    }
+    let mut analyzed = Vec::new();
+    for JoinedResults { experiment, manifests, runs } in &joined {
+        let host = [&manifests[0].host];
+        analyzed.push(analyze(experiment, &host, runs, &experiment.base, results)?);
+    }
+    let metas: Vec<Meta> = joined.iter().map(|one| Meta::of(&one.manifests[0])).collect();
+    let all = joined.iter().zip(&analyzed).zip(&metas).map(|((joined, one), meta)| {
+        let host = &joined.manifests[0].host;
+        Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
+    });
+    write(to, render_reproduced(&all.collect::<Vec<_>>()).as_bytes())
 }
 
 /// Writes the page; returns its path.

@@ -17,7 +17,7 @@ use crate::server_traces::{assert_clean, private, processes, processes_in, sandb
 /// The server that is measured.
 const BUILD: &str = "postgres@15.10";
 /// Longest time for anything here.
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_secs(180);
 
 /// Makes a sandbox that reads from Postgres; prints why without one.
 fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {

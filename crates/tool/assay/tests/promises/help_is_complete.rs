@@ -276,8 +276,10 @@ fn list_and_show_help_is_complete() {
       [RUN]         Run, as listed by `assay list EXPERIMENT`; all when absent
 
     Options:
-          --whole  Measure whole steps, without trimming the warm-up
-      -h, --help   Print help
+          --timeline <STEP>  Show this step second by second, with what ran in its stalls
+          --format <FORMAT>  Output format of a time line: text, markdown, csv or json [default: text]
+          --whole            Measure whole steps, without trimming the warm-up
+      -h, --help             Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -287,6 +289,7 @@ fn list_and_show_help_is_complete() {
     Examples:
       assay show quickstart                      every run of the newest quickstart
       assay show quickstart lmdb.c1.r2           one of its runs
+      assay show quickstart lmdb.c1.r2 --timeline readrandom     one of its steps, second by second
     ");
 }
 
@@ -337,15 +340,18 @@ fn compare_and_report_help_is_complete() {
     Usage: assay report [OPTIONS] <EXPERIMENT>...
 
     Arguments:
-      <EXPERIMENT>...  Experiment: name (its newest), identifier or directory; several with --across
+      <EXPERIMENT>...  Experiment: name (its newest), identifier or directory; several with --across and
+                       --reproduced
 
     Options:
-      -o, --output <FILE>    File to write the page to [default: report.html of the experiment]
-          --markdown <DIR>   Write a Markdown post with SVG pictures into this directory instead of the
-                             page
-          --across <FACTOR>  Show hosts in place of variants [possible values: hosts]
-          --whole            Measure whole steps, without trimming the warm-up
-      -h, --help             Print help
+      -o, --output <FILE>      File to write the page to [default: report.html of the experiment]
+          --markdown <DIR>     Write a Markdown post with SVG pictures into this directory instead of
+                               the page
+          --across <FACTOR>    Show hosts in place of variants [possible values: hosts]
+          --reproduced <FILE>  Write the published findings of the experiments, theirs next to ours, to
+                               this Markdown file
+          --whole              Measure whole steps, without trimming the warm-up
+      -h, --help               Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -355,6 +361,7 @@ fn compare_and_report_help_is_complete() {
     Examples:
       assay report quickstart                       writes report.html to the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
+      assay report rocksdb-releases open-loop --reproduced page.md   published findings, a row each
     ");
 }
 

@@ -148,6 +148,26 @@ fn two_single_runs_leave_findings_undecided() {
 }
 
 #[test]
+fn findings_of_experiments_are_written_to_one_page() {
+    result_of(&["report", "held", "--reproduced", "page.md"]);
+    let page = fs::read_to_string(RUN.path("page.md")).expect("the page");
+    let rows = page.lines().filter(|line| line.starts_with("| held "));
+    assert_eq!(rows.count(), 3, "{page}");
+    assert!(page.contains("3 findings, "), "{page}");
+    assert!(page.contains("- 1: Example, 2026, A planted truth"), "{page}");
+    let workspace = Workspace::with_pair("memory", &[]);
+    let output = workspace.assay(&["report", "pair", "--reproduced", "page.md"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.err.contains("published findings"), "{}", output.err);
+}
+
+#[test]
+fn operations_in_process_have_ten_fine_buckets() {
+    let costs = result_of(&["compare", "held", "--costs"]);
+    assert!(costs.contains("Service times in ten buckets") && costs.contains("<=10ms"), "{costs}");
+}
+
+#[test]
 fn one_repetition_leaves_findings_undecided() {
     let workspace = Workspace::new();
     let options = "[variant.options]\n\"server.work\" = ";

@@ -12,7 +12,7 @@ question = "Did point and range reads get slower between 9.10 and 11.8?"
 base     = "9.10"                      # the base case of every relative table
 
 [benchmark]
-workload = "byrx"                      # byrx | byos | iobuf | iodir: sizes derived from the hardware, see METHODOLOGY
+workload = "byrx"                      # byrx | byos | iobuf | iodir: sizes derived from the hardware, see experiment-files.md
 steps    = ["fillseq", "revrange", "readrandom", "overwritesome", "settle", "fwdrangewhilewriting", "readwhilewriting", "overwriteandwait"]
 rows = "4M"  # or derived from memory
 key_bytes = 20

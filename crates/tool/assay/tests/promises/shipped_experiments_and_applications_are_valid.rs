@@ -92,8 +92,10 @@ fn every_application_can_be_planned_on_every_server() {
         for (engine, workload) in
             [("postgres@15.10", "mine.toml"), ("mysql@8.0.31", &name), ("mariadb@10.11", &name)]
         {
+            // A warehouse is a hundred thousand rows.
+            let rows = if name == "tproc-c" { 100_000 } else { 1000 };
             let experiment = format!(
-                "[experiment]\nname = \"mine\"\nquestion = \"?\"\n[benchmark]\nrows = 1000\n\
+                "[experiment]\nname = \"mine\"\nquestion = \"?\"\n[benchmark]\nrows = {rows}\n\
                  workload = \"{workload}\"\n[[variant]]\nname = \"a\"\nengine = \"{engine}\"\n"
             );
             workspace.write("experiment.toml", &experiment);

@@ -56,7 +56,7 @@ fn compare_with(peer: &Peer, program: &Path, (build, endpoint): (&str, &Endpoint
                 Ok(with_program((peer.args)(endpoint, (&statement, operations), scratch)?))
             }
             Side::Ours => {
-                let application = application(&statement)?;
+                let application = Box::new(application(&statement)?);
                 let (dialect, endpoint) = (peer.dialect, endpoint.clone());
                 own_args(&Task::Sql { application, dialect, operations, endpoint }, scratch)
             }

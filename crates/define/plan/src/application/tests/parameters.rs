@@ -24,10 +24,6 @@ pub(super) const WRONG: &[(&str, &[(&str, &str)])] = &[
             ("needs = [\"fill\"]", "hold = { procedure = \"find\", seconds = 90000 }"),
             ("needs = [\"fill\"]", "hold = { procedure = \"find\", for = 9 }"),
             ("clients = { find = 3, move = 1 }", "clients = { once = [\"open\"], frist = [] }"),
-            (
-                "clients = { find = 3, move = 1 }",
-                "clients = { once = [\"open\"], first = [\"opn\"] }",
-            ),
         ],
     ),
     (
@@ -35,7 +31,6 @@ pub(super) const WRONG: &[(&str, &[(&str, &str)])] = &[
         &[
             ("returns = 3", "protocol = \"binary\""),
             ("returns = 3", "protocol.oracle = \"text\""),
-            ("times = 2, sql", "sql"),
             ("times = 2, sql", "when = \"speed > 1\", sql"),
             ("times = 2, sql", "when = \"batch > 1\", times = 0, sql"),
             ("\"SELECT 1\"]", "\"SELECT 1\", \"SELECT {nth > }\"]"),

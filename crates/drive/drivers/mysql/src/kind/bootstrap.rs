@@ -24,6 +24,15 @@ const MARIADB_SCRIPTS: [&str; 4] = [
     "mysql_system_tables_data.sql",
     "maria_add_gis_sp_bootstrap.sql",
 ];
+/// First release whose scripts have names of its own.
+const RENAMED: Release = Release(11, 0, 0);
+/// The same from then on.
+const MARIADB_SCRIPTS_RENAMED: [&str; 4] = [
+    "mariadb_system_tables.sql",
+    "mariadb_performance_tables.sql",
+    "mariadb_system_tables_data.sql",
+    "maria_add_gis_sp_bootstrap.sql",
+];
 /// Scripts of MySQL's set-up before `--initialize` existed.
 const MYSQL_SCRIPTS: [&str; 2] = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"];
 
@@ -56,7 +65,7 @@ pub(super) fn tasks(
         task.arguments.push("--initialize-insecure".to_owned());
     } else {
         task.arguments.push("--bootstrap".to_owned());
-        task.input = script(server.flavour, &layout)?;
+        task.input = script(server, &layout)?;
     }
     if server.flavour == Flavour::Mariadb {
         task.arguments.push("--skip-grant-tables".to_owned());
@@ -102,12 +111,13 @@ fn speed_up(server: Server, to: &mut Configuration) {
 /// Returns the SQL that creates the system tables.
 ///
 /// The server splits it at line ends, so each of these statements has a line.
-fn script(flavour: Flavour, layout: &Layout) -> Result<String, EngineError> {
-    let (head, scripts): (&str, &[&str]) = match flavour {
+fn script(server: Server, layout: &Layout) -> Result<String, EngineError> {
+    let (head, scripts): (&str, &[&str]) = match server.flavour {
         Flavour::Mysql => ("create database mysql;\nuse mysql;\n", &MYSQL_SCRIPTS),
-        Flavour::Mariadb => {
-            ("create database mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n", &MARIADB_SCRIPTS)
-        }
+        Flavour::Mariadb => (
+            "create database mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n",
+            if server.release < RENAMED { &MARIADB_SCRIPTS } else { &MARIADB_SCRIPTS_RENAMED },
+        ),
     };
     scripts.iter().try_fold(head.to_owned(), |text, script| {
         let path = layout.share.join(script);

@@ -11,7 +11,7 @@ use super::bootstrap;
 use super::configuration::{Configuration, Layout, SOCKET, canonical};
 use super::login;
 use super::release::{Flavour, Release};
-use super::settings::{Server, reject_weaker_durability};
+use super::settings::{MyRocks, Server, reject_weaker_durability};
 use super::startup_error;
 use crate::wire::Connection;
 
@@ -68,6 +68,7 @@ impl MysqlKind {
         reject_weaker_durability(spec.settings.durability, &options)?;
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
         let is_myrocks = engine.is_some_and(|(_, value)| value.eq_ignore_ascii_case("rocksdb"));
+        let myrocks = is_myrocks.then(|| MyRocks::of(server.flavour, spec.program));
         let mut configuration = Configuration::default();
         configuration.set_paths(server.flavour, spec);
         server.defaults(&mut configuration);
@@ -75,7 +76,7 @@ impl MysqlKind {
             // A password that is sent by TCP is encrypted with it.
             configuration.set("loose_caching_sha2_password_auto_generate_rsa_keys", "ON");
         }
-        server.settings(spec.settings, is_myrocks, &mut configuration);
+        server.settings(spec.settings, myrocks, &mut configuration);
         configuration.overlay(&options)?;
         let log_bin = configuration.get("log_bin").is_some_and(|value| !value.is_empty());
         if log_bin && configuration.get("server_id").is_none() {
@@ -204,6 +205,35 @@ mod tests {
         let binlog = [("log-bin", "bl")].into_iter().collect();
         let text = &serve_task(KIND_MYSQL, "Ver 8.0.31", &binlog).unwrap().files[0].1;
         assert!(text.contains("\nserver_id=1\n") && !text.contains("skip_log_bin"), "{text}");
+    }
+
+    /// Goal: MyRocks works where it is a plugin and where it is compiled in, as in FB MySQL.
+    /// Method: a tree of a server with the plugin's file, and one without.
+    #[test]
+    fn myrocks_is_loaded_where_it_is_a_plugin_and_turned_on_where_it_is_compiled_in() {
+        let tree = tempfile::tempdir().unwrap();
+        let plugins = tree.path().join("lib/plugin");
+        std::fs::create_dir_all(&plugins).unwrap();
+        let program = tree.path().join("bin/mysqld");
+        let options = [("default_storage_engine", "rocksdb")].into_iter().collect();
+        let text = || {
+            let (site, settings) = (site(), Settings::default());
+            let spec = ServerSpec {
+                program: &program,
+                version: "Ver 8.0.28",
+                site: &site,
+                settings: &settings,
+                options: &options,
+            };
+            KIND_MYSQL.serve(&spec).unwrap().files[0].1.clone()
+        };
+        let compiled_in = text();
+        assert!(compiled_in.contains("\nloose_rocksdb=ON\n"), "{compiled_in}");
+        assert!(!compiled_in.contains("plugin_load_add"), "{compiled_in}");
+        std::fs::write(plugins.join("ha_rocksdb.so"), "").unwrap();
+        let plugin = text();
+        assert!(plugin.contains("\nplugin_load_add=ha_rocksdb.so\n"), "{plugin}");
+        assert!(!plugin.contains("loose_rocksdb"), "{plugin}");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Translation of common settings to server variables.
 
+use std::path::Path;
+
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::{Durability, Settings};
 
-use super::configuration::{Configuration, canonical};
+use super::configuration::{Configuration, Layout, canonical};
 use super::release::{Flavour, Release};
 
 /// Redo log size, modest: a new server writes it whole.
@@ -19,6 +21,56 @@ const SMALL_POOL: &str = "32M";
 /// Cache below which one chunk is used, so that the size is exact to the MiB.
 const ONE_CHUNK: u64 = 1 << 30;
 const MIB: u64 = 1 << 20;
+
+/// The plugin's file, where `MyRocks` is one.
+const PLUGIN: &str = "ha_rocksdb.so";
+
+/// How a server has `MyRocks`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MyRocks {
+    /// As a plugin to be loaded: MariaDB, Percona.
+    Plugin,
+    /// Compiled in, and off unless it is turned on: Facebook's MySQL.
+    CompiledIn,
+}
+
+impl MyRocks {
+    /// Returns how the server of this program has it; MariaDB's is always a plugin.
+    pub(super) fn of(flavour: Flavour, program: &Path) -> Self {
+        let plugins = Layout::around(program).plugins;
+        let has_plugin = plugins.is_some_and(|folder| folder.join(PLUGIN).is_file());
+        if has_plugin || flavour == Flavour::Mariadb { Self::Plugin } else { Self::CompiledIn }
+    }
+
+    fn settings(self, settings: &Settings, flush_level: String, to: &mut Configuration) {
+        match self {
+            Self::Plugin => to.set("plugin_load_add", PLUGIN),
+            // A server without it then refuses the default storage engine.
+            Self::CompiledIn => to.set("loose_rocksdb", "ON"),
+        }
+        to.set("innodb_buffer_pool_size", SMALL_POOL);
+        // It has no gap locks: repeatable reads would fail instead of wait.
+        to.set("transaction_isolation", "READ-COMMITTED");
+        to.set("rocksdb_flush_log_at_trx_commit", flush_level);
+        if settings.durability != Durability::None {
+            // Else its log stays in the process for up to a second: with MariaDB 10.11.19 none of
+            // 200 rows survived a kill, whatever the variable before (our measurement).
+            to.set("rocksdb_manual_wal_flush", "OFF");
+        }
+        let direct = if settings.direct_io { "1" } else { "0" };
+        to.set("rocksdb_use_direct_reads", direct);
+        to.set("rocksdb_use_direct_io_for_flush_and_compaction", direct);
+        if let Some(bytes) = settings.cache_bytes {
+            to.set("rocksdb_block_cache_size", bytes.0.to_string());
+        }
+        if let Some(jobs) = settings.background_jobs {
+            to.set("rocksdb_max_background_jobs", jobs.clamp(1, 64).to_string());
+        }
+        if settings.compression.as_deref() == Some("none") {
+            to.set("rocksdb_default_cf_options", "compression=kNoCompression");
+        }
+    }
+}
 
 /// The configured server.
 #[derive(Debug, Clone, Copy)]
@@ -58,15 +110,20 @@ impl Server {
         }
     }
 
-    /// Sets the variables of the settings; `is_myrocks` is the default storage engine.
-    pub(super) fn settings(self, settings: &Settings, is_myrocks: bool, to: &mut Configuration) {
+    /// Sets the variables of the settings; `myrocks` where it is the default storage engine.
+    pub(super) fn settings(
+        self,
+        settings: &Settings,
+        myrocks: Option<MyRocks>,
+        to: &mut Configuration,
+    ) {
         let flush_level = flush_level(settings.durability).to_string();
         to.set("innodb_flush_log_at_trx_commit", &*flush_level);
         let is_sync = settings.durability == Durability::Sync;
         to.set("sync_binlog", if is_sync { "1" } else { "0" });
         to.set("innodb_flush_method", if settings.direct_io { "O_DIRECT" } else { "fsync" });
-        if is_myrocks {
-            return myrocks(settings, flush_level, to);
+        if let Some(myrocks) = myrocks {
+            return myrocks.settings(settings, flush_level, to);
         }
         if let Some(bytes) = settings.cache_bytes {
             let bytes = bytes.0.div_ceil(MIB) * MIB;
@@ -81,31 +138,6 @@ impl Server {
                 to.set("innodb_page_cleaners", jobs.clamp(1, 64).to_string());
             }
         }
-    }
-}
-
-fn myrocks(settings: &Settings, flush_level: String, to: &mut Configuration) {
-    to.set("plugin_load_add", "ha_rocksdb.so");
-    to.set("innodb_buffer_pool_size", SMALL_POOL);
-    // It has no gap locks: repeatable reads would fail instead of wait.
-    to.set("transaction_isolation", "READ-COMMITTED");
-    to.set("rocksdb_flush_log_at_trx_commit", flush_level);
-    if settings.durability != Durability::None {
-        // Else its log stays in the process for up to a second: with MariaDB 10.11.19 none of 200
-        // rows survived a kill, whatever the variable before (our measurement).
-        to.set("rocksdb_manual_wal_flush", "OFF");
-    }
-    let direct = if settings.direct_io { "1" } else { "0" };
-    to.set("rocksdb_use_direct_reads", direct);
-    to.set("rocksdb_use_direct_io_for_flush_and_compaction", direct);
-    if let Some(bytes) = settings.cache_bytes {
-        to.set("rocksdb_block_cache_size", bytes.0.to_string());
-    }
-    if let Some(jobs) = settings.background_jobs {
-        to.set("rocksdb_max_background_jobs", jobs.clamp(1, 64).to_string());
-    }
-    if settings.compression.as_deref() == Some("none") {
-        to.set("rocksdb_default_cf_options", "compression=kNoCompression");
     }
 }
 
@@ -153,10 +185,10 @@ mod tests {
 
     use super::*;
 
-    fn configured(server: Server, settings: &Settings, is_myrocks: bool) -> Configuration {
+    fn configured(server: Server, settings: &Settings, myrocks: Option<MyRocks>) -> Configuration {
         let mut configuration = Configuration::default();
         server.defaults(&mut configuration);
-        server.settings(settings, is_myrocks, &mut configuration);
+        server.settings(settings, myrocks, &mut configuration);
         configuration
     }
 
@@ -166,7 +198,7 @@ mod tests {
 
     #[test]
     fn redo_and_binlog_use_the_names_of_each_version() {
-        let of = |server| configured(server, &Settings::default(), false);
+        let of = |server| configured(server, &Settings::default(), None);
         let old = of(mysql(Release(5, 6, 24)));
         assert_eq!(old.get("innodb_log_file_size"), Some("134217728"));
         assert_eq!(old.get("log_bin"), None);
@@ -187,7 +219,7 @@ mod tests {
             background_jobs: Some(3),
             ..Settings::default()
         };
-        let configuration = configured(mysql(Release(5, 7, 22)), &settings, false);
+        let configuration = configured(mysql(Release(5, 7, 22)), &settings, None);
         for (name, value) in [
             ("innodb_flush_log_at_trx_commit", "1"),
             ("sync_binlog", "1"),
@@ -200,7 +232,7 @@ mod tests {
         }
         let server = Server { flavour: Flavour::Mariadb, release: Release(10, 11, 6) };
         let settings = Settings { durability: Durability::None, ..settings };
-        let configuration = configured(server, &settings, true);
+        let configuration = configured(server, &settings, Some(MyRocks::Plugin));
         for (name, value) in [
             ("rocksdb_flush_log_at_trx_commit", "0"),
             ("rocksdb_block_cache_size", "209715201"),

@@ -16,6 +16,8 @@ const OPTION_MESSAGES: [(&str, &[char]); 6] = [
 const ERRORS_MAX: usize = 3;
 /// What marks a line of the log as an error.
 const ERROR: &str = "[ERROR]";
+/// What marks one of a server that goes on.
+const WARNING: &str = "[Warning]";
 
 /// Returns the option that the log names, or its last errors.
 pub(super) fn read(log: &str) -> EngineError {
@@ -34,7 +36,8 @@ pub(super) fn read(log: &str) -> EngineError {
 }
 
 fn is_error(line: &str) -> bool {
-    line.contains(ERROR) || (line.contains("mysqld: ") || line.contains("mariadbd: "))
+    let is_of_program = line.contains("mysqld: ") || line.contains("mariadbd: ");
+    line.contains(ERROR) || (is_of_program && !line.contains(WARNING))
 }
 
 /// Returns the option that a line names.
@@ -87,6 +90,10 @@ mod tests {
             "the server did not start: Unable to lock ./ibdata1 error: 11; Failed to initialize \
              DD Storage Engine"
         );
+        let killed = "x 7 [Warning] /x/bin/mysqld: unknown variable 'loose_mysqlx=OFF'\n\
+                      x 7 [Note] InnoDB: Initializing buffer pool\n";
+        let found = read(killed).to_string();
+        assert!(found.ends_with("InnoDB: Initializing buffer pool"), "{found}");
         assert_eq!(read("").to_string(), "the server did not start: its log is empty");
         let loader = "/x/mariadbd: error while loading shared libraries: liburing.so.2\n";
         assert!(read(loader).to_string().contains("liburing.so.2"));

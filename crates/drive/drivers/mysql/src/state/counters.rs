@@ -20,6 +20,17 @@ pub(super) const INNODB: &[CounterSum] = &[
     (metric::ENGINE_CACHE_MISSES, &["innodb_buffer_pool_reads"]),
     (metric::ENGINE_GARBAGE_ROWS, &["metric:trx_rseg_history_len"]),
     (metric::ENGINE_GARBAGE_ROWS, &["innodb_history_list_length"]),
+    (metric::ENGINE_PURGED_ROWS, &["metric:purge_del_mark_records"]),
+    (metric::ENGINE_CHECKPOINT_AGE_BYTES, &["metric:log_lsn_checkpoint_age"]),
+    (metric::ENGINE_CHECKPOINT_AGE_BYTES, &["innodb_checkpoint_age"]),
+    (metric::ENGINE_LOCK_WAITERS, &["innodb_row_lock_current_waits"]),
+    (metric::ENGINE_LOCK_WAITS, &["innodb_row_lock_waits"]),
+];
+
+/// Metrics of the server above its storage engines.
+pub(super) const SERVER: &[CounterSum] = &[
+    (metric::ENGINE_CONNECTIONS, &["threads_connected"]),
+    (metric::ENGINE_ACTIVE_CONNECTIONS, &["threads_running"]),
 ];
 
 /// Metrics of `MyRocks`, by status variable.
@@ -29,6 +40,8 @@ pub(super) const INNODB: &[CounterSum] = &[
 pub(super) const MYROCKS: &[CounterSum] = &[
     (metric::ENGINE_CACHE_HITS, &["rocksdb_block_cache_hit"]),
     (metric::ENGINE_CACHE_MISSES, &["rocksdb_block_cache_miss"]),
+    (metric::ENGINE_MEMTABLE_HITS, &["rocksdb_memtable_hit"]),
+    (metric::ENGINE_MEMTABLE_MISSES, &["rocksdb_memtable_miss"]),
     (metric::ENGINE_WAL_WRITE_BYTES, &["rocksdb_wal_bytes"]),
     (metric::ENGINE_INGEST_BYTES, &["rocksdb_bytes_written"]),
     (metric::ENGINE_FSYNCS, &["rocksdb_wal_synced"]),

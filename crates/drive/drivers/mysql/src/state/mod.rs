@@ -2,5 +2,7 @@
 
 mod counters;
 mod sample;
+mod tables;
 
 pub(crate) use sample::{sample, statistics};
+pub(crate) use tables::sizes_query;

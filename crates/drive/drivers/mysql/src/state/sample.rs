@@ -6,7 +6,8 @@ use driver_sql::Connection as _;
 use model::state::LevelShape;
 use model::{EngineState, Readings, metric};
 
-use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN};
+use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN, SERVER};
+use super::tables;
 use crate::database::StorageEngine;
 use crate::wire::{Connection, Failure};
 
@@ -34,10 +35,11 @@ const LEVELS_MAX: u32 = 64;
 
 type Counters = BTreeMap<String, f64>;
 
-/// Samples the server's counters: three queries, four for `MyRocks`.
+/// Samples the server's counters: four queries.
 pub(crate) fn sample(
     connection: &mut Connection,
     storage_engine: StorageEngine,
+    sizes: Option<&str>,
 ) -> Result<EngineState, Failure> {
     let status = connection.pairs("SHOW GLOBAL STATUS")?;
     let mut counters = counters(status, str::to_ascii_lowercase);
@@ -50,7 +52,11 @@ pub(crate) fn sample(
         state.readings = named(INNODB, &counters);
         add_of_innodb(&counters, &mut state.readings);
         state.is_idle = is_innodb_idle(&counters);
+        if let Some(query) = sizes {
+            state.tables = tables::sample(connection, query)?;
+        }
     }
+    state.readings.merge(&named(SERVER, &counters));
     state.readings.set(metric::ENGINE_BINLOG_WRITE_BYTES, binlog_bytes(connection)?);
     // Including autocommitted statements and read-only ones.
     state.readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
@@ -131,6 +137,12 @@ fn add_of_innodb(counters: &Counters, readings: &mut Readings) {
         let written = get(pages).zip(get("innodb_page_size"));
         readings.set(metric, written.map(|(pages, bytes)| pages * bytes));
     }
+    if !readings.has(metric::ENGINE_CHECKPOINT_AGE_BYTES) {
+        // From 8.0.30 on, where the metric of that name is not switched on.
+        let (now, last) = ("innodb_redo_log_current_lsn", "innodb_redo_log_checkpoint_lsn");
+        let age = get(now).zip(get(last)).map(|(now, last)| (now - last).max(0.0));
+        readings.set(metric::ENGINE_CHECKPOINT_AGE_BYTES, age);
+    }
     // Percona Server only; Oracle's and MariaDB 10.11 count no such reads.
     readings
         .set(metric::ENGINE_HEAP_FETCHES, get("innodb_secondary_index_triggered_cluster_reads"));
@@ -210,6 +222,14 @@ mod tests {
         let mut readings = named(INNODB, &counters);
         add_of_innodb(&counters, &mut readings);
         readings
+    }
+
+    #[test]
+    fn log_since_the_checkpoint_is_the_distance_of_two_positions() {
+        let known =
+            [("Innodb_redo_log_checkpoint_lsn", "1000"), ("Innodb_redo_log_current_lsn", "5096")];
+        assert_eq!(readings(&known)[metric::ENGINE_CHECKPOINT_AGE_BYTES], 4096.0);
+        assert!(!readings(&known[1..]).has(metric::ENGINE_CHECKPOINT_AGE_BYTES));
     }
 
     #[test]

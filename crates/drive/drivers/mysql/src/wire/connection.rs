@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use driver_sql::{Reply, Socket, Sql, Template, Value};
+use driver_sql::{Field, Reply, Socket, Sql, Template, Value};
 use model::Endpoint;
 use model::sql::Dialect;
 
@@ -14,6 +14,7 @@ use super::result::{Column, ERR_HEADER, error_packet, malformed};
 use super::row::Fields;
 use super::statement::{PREPARE, QUERY, QUIT, Statement};
 use super::text;
+use super::typed::typed_fields;
 
 /// Locks the database for a run; waits 5 s: a client that has just left may still hold it.
 const LOCK: &str = "SELECT GET_LOCK(CONCAT('assay ', DATABASE()), 5)";
@@ -110,6 +111,7 @@ impl driver_sql::Connection for Connection {
             prepared => {
                 let mut statement = prepared?;
                 statement.positions = positions;
+                statement.is_read = template.is_read;
                 Ok(Some(statement))
             }
         }
@@ -149,6 +151,7 @@ impl driver_sql::Connection for Connection {
         on_row: impl FnMut(Column, &[u8]),
     ) -> Reply<u64, Self> {
         self.packets.send()?;
+        self.packets.stores_types = prepared.is_some_and(|statement| statement.is_read);
         self.packets.answer(prepared.is_some(), on_row)
     }
 
@@ -176,6 +179,13 @@ impl driver_sql::Connection for Connection {
         let mut fields = column.fields(row);
         let mut next = || fields.next().flatten().unwrap_or_default();
         (next(), next())
+    }
+
+    fn fields<'r>(&'r self, is_prepared: bool, row: &'r [u8]) -> impl Iterator<Item = Field<'r>> {
+        let typed = is_prepared.then(|| typed_fields(row, &self.packets.types));
+        let texts = (!is_prepared).then(|| Fields::of_text(row));
+        let text = |field: Option<&'r [u8]>| field.map_or(Field::Null, Field::Text);
+        typed.into_iter().flatten().chain(texts.into_iter().flatten().map(text))
     }
 
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {

@@ -14,6 +14,7 @@ mod row;
 mod scramble;
 mod statement;
 mod text;
+mod typed;
 
 pub(crate) use connection::Connection;
 pub(crate) use failure::{Failure, number};

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 
 use driver_sql::{ReceiveBuffer, Socket};
 
+use super::typed::ColumnType;
+
 /// Bytes of a packet's header: three of its length, one of its number.
 pub(super) const HEADER_BYTES: usize = 4;
 /// Payload length of a packet that is continued in the next, which none here is.
@@ -24,6 +26,10 @@ pub(super) struct Packets<S> {
     number: u8,
     /// Whether an OK packet ends rows, and columns have no end packet.
     pub(super) deprecates_eof: bool,
+    /// Whether the types of the next result's columns are stored.
+    pub(super) stores_types: bool,
+    /// Types of the columns of the last result for which they were stored.
+    pub(super) types: Vec<ColumnType>,
 }
 
 impl Packets<Socket> {
@@ -48,6 +54,8 @@ impl<S: Read + Write> Packets<S> {
             received: ReceiveBuffer::new(BUFFER_BYTES),
             number: 0,
             deprecates_eof: false,
+            stores_types: false,
+            types: Vec::new(),
         }
     }
 

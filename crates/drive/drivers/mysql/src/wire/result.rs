@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use super::failure::{ErrorPacket, Failure};
 use super::packets::{Packets, WHOLE_BYTES};
 use super::row::{Fields, length};
+use super::typed::column_type;
 
 /// First byte of an error packet.
 pub(super) const ERR_HEADER: u8 = 0xff;
@@ -63,6 +64,16 @@ impl<S: Read + Write> Packets<S> {
         }
     }
 
+    /// Reads the types of a result's columns, so that their values can be read.
+    fn read_types(&mut self, columns: u64) -> Result<(), Failure> {
+        self.types.clear();
+        for _ in 0..columns {
+            let kind = column_type(self.next()?);
+            self.types.push(kind.ok_or_else(|| malformed("a column's description"))?);
+        }
+        Ok(self.skip(u64::from(!self.deprecates_eof))?)
+    }
+
     #[inline]
     fn one_result(
         &mut self,
@@ -79,7 +90,11 @@ impl<S: Read + Write> Packets<S> {
             Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
         // Their descriptions.
-        self.skip(columns + u64::from(!self.deprecates_eof))?;
+        if self.stores_types {
+            self.read_types(columns)?;
+        } else {
+            self.skip(columns + u64::from(!self.deprecates_eof))?;
+        }
         let column = Column { columns: usize::try_from(columns).unwrap_or(usize::MAX), is_binary };
         let is_deprecated = self.deprecates_eof;
         let mark_bytes = if is_deprecated { WHOLE_BYTES } else { MARK_BYTES };

@@ -1,7 +1,7 @@
 //! Rows: fields of the text and binary protocols.
 
 /// Offset of a binary row's null bitmap: two bits are reserved.
-const NULL_OFFSET: usize = 2;
+pub(super) const NULL_OFFSET: usize = 2;
 
 /// Parses a length-encoded integer; returns it with the rest.
 ///
@@ -28,7 +28,7 @@ pub(super) fn length(bytes: &[u8]) -> Option<(u64, &[u8])> {
 ///
 /// `None` for null or too few bytes.
 #[inline]
-fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (bytes_of_text, rest) = length(bytes)?;
     rest.split_at_checked(usize::try_from(bytes_of_text).ok()?)
 }
@@ -68,7 +68,7 @@ impl<'r> Iterator for Fields<'r> {
 }
 
 /// Returns the offset of a binary row's first field.
-const fn first_field(columns: usize) -> usize {
+pub(super) const fn first_field(columns: usize) -> usize {
     1 + (columns + NULL_OFFSET).div_ceil(8)
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Statement {
     pub(super) positions: Vec<usize>,
     /// Types sent to the server, one code per parameter.
     types: Vec<u8>,
+    /// Whether columns of its rows are read.
+    pub(super) is_read: bool,
 }
 
 /// Returns the code of a value's type.

@@ -48,7 +48,7 @@ pub(crate) fn statement(text: &str) -> Statement {
         };
     }
     parts.push(Part::Text(text.to_owned()));
-    Statement { parts }
+    Statement { parts, ..Statement::default() }
 }
 
 fn of_row(text: &str) -> Vec<Part> {
@@ -76,6 +76,7 @@ fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
         rows_expected: None,
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
+        policy: model::sql::CallPolicy::default(),
     }
 }
 
@@ -133,5 +134,7 @@ pub(crate) fn sales() -> Application {
         ],
         steps: Vec::new(),
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }

@@ -38,7 +38,8 @@ fn pipelined(
 ) -> Vec<Result<Outcome, EngineError>> {
     let pipeline = session.pipeline().expect("sessions are pipelined");
     for &(procedure, kind) in procedures {
-        let call = Call { procedure, kind, table: 0, arguments: &[], bytes: b"" };
+        let call =
+            Call { procedure, kind, table: 0, arguments: &[], bytes: b"", pause: model::Nanos(0) };
         assert_eq!(pipeline.submit(&Op::Call(call)), Ok(true), "it is prepared");
     }
     let mut rows = Rows::new();

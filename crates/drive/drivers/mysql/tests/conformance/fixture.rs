@@ -58,7 +58,7 @@ pub(crate) fn call(
 ) -> Result<(Outcome, u64, Vec<String>), EngineError> {
     let mut rows = Rows::new();
     rows.clear(true);
-    let call = Call { procedure, kind, table: 0, arguments, bytes };
+    let call = Call { procedure, kind, table: 0, arguments, bytes, pause: model::Nanos(0) };
     let outcome = session.execute(&Op::Call(call), &mut rows)?;
     let stored = rows.stored().map(|(_, row)| first_field(row));
     Ok((outcome, rows.count(), stored.collect()))

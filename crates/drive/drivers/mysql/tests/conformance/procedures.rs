@@ -44,7 +44,14 @@ pub(crate) fn wrong_type_of_an_update_is_found_by_the_check(fixture: &Fixture) {
     spec.endpoint.as_mut().expect("it has one").is_foreign = true;
     let engine = fixture.driver.open(&spec).expect("the server is good");
     let check = |(procedure, kind): (u16, OpKind), arguments: &[Argument]| {
-        engine.check_call(&Call { procedure, kind, table: 0, arguments, bytes: DATA })
+        engine.check_call(&Call {
+            procedure,
+            kind,
+            table: 0,
+            arguments,
+            bytes: DATA,
+            pause: model::Nanos(0),
+        })
     };
     assert_eq!(check(INSERT, &batch(1)), Ok(()));
     assert_eq!(check(SET, &[Argument::Integer(7), Argument::Integer(1)]), Ok(()));

@@ -18,7 +18,8 @@ pub(crate) fn a_transaction_is_held_open_until_the_next(fixture: &Fixture) {
     let mut session = engine.session().expect("there is room");
     let mut hold = || {
         let (procedure, kind) = ALL;
-        let all = Call { procedure, kind, table: 0, arguments: &[], bytes: &[] };
+        let all =
+            Call { procedure, kind, table: 0, arguments: &[], bytes: &[], pause: model::Nanos(0) };
         let mut rows = Rows::new();
         assert_eq!(session.hold(&Op::Call(all), &mut rows), Ok(Outcome::Done));
         rows.count()

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use driver_sql::{ReceiveBuffer, Reply, Socket, Sql, Template, Value};
+use driver_sql::{Field, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
 use model::sql::Dialect;
 use model::{Address, Endpoint};
 use postgres_protocol::message::backend::{
@@ -22,6 +22,15 @@ use super::value::{Coder, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
+/// State of a connection within a transaction that has not failed.
+const IN_TRANSACTION: u8 = b'T';
+/// Statements around the preparation of another within a transaction: before it, after its
+/// rejection, after it.
+const PREPARING: [&str; 3] = [
+    "SAVEPOINT assay_preparing",
+    "ROLLBACK TO SAVEPOINT assay_preparing",
+    "RELEASE SAVEPOINT assay_preparing",
+];
 /// Port in a socket's name when only its directory is given.
 ///
 /// Source: Postgres' documentation, "Connections and Authentication", `port`.
@@ -216,18 +225,30 @@ impl driver_sql::Connection for Connection {
     ) -> Reply<Option<Prepared>, Self> {
         let numbered = |is_shared| template.with_placeholders(is_shared, |at| format!("${at}"));
         let (sql, mut arguments) = numbered(true);
+        // A statement that is rejected would abort the transaction it is first used in.
+        let is_guarded = self.status == IN_TRANSACTION;
+        let [begin, back, end] = PREPARING;
+        if is_guarded {
+            driver_sql::Connection::run(self, begin)?;
+        }
         let described = match self.describe(&sql) {
             Err(Failure::Refused(error_response)) if error_response.is(AMBIGUOUS_PARAMETER) => {
+                if is_guarded {
+                    driver_sql::Connection::run(self, back)?;
+                }
                 let (sql, separate) = numbered(false);
                 arguments = separate;
                 self.describe(&sql)?
             }
             described => described?,
         };
+        if is_guarded {
+            driver_sql::Connection::run(self, end)?;
+        }
         let of = |(position, oid): (usize, &u32)| (position, Coder::of(*oid, value(position)));
         let values: Vec<_> = arguments.into_iter().zip(&described.parameters).map(of).collect();
         let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Text).collect();
-        let bound = Bound::new(&described, &is_text)?;
+        let bound = Bound::new(&described, &is_text, template.is_read)?;
         Ok(Some(Prepared { bound, values }))
     }
 
@@ -311,6 +332,12 @@ impl driver_sql::Connection for Connection {
         let first_bytes = scratch.len();
         text::unhex(second, scratch);
         scratch.split_at(first_bytes)
+    }
+
+    /// Rows to be read come as text, prepared or not.
+    #[inline]
+    fn fields<'r>(&'r self, _is_prepared: bool, row: &'r [u8]) -> impl Iterator<Item = Field<'r>> {
+        columns(row).map(|column| column.map_or(Field::Null, Field::Text))
     }
 
     fn texts(row: &[u8]) -> impl Iterator<Item = Option<&[u8]>> {

@@ -30,16 +30,22 @@ pub(super) struct Bound {
 }
 
 impl Bound {
-    /// Returns the message for `statement`; `is_text` marks the parameters sent as text. Rows are
-    /// returned in binary.
-    pub(super) fn new(statement: &Described, is_text: &[bool]) -> Result<Self, Failure> {
+    /// Returns the message for `statement`; `is_text` marks the parameters sent as text.
+    ///
+    /// Rows are returned as text when their columns are read, which have any type, else in binary.
+    pub(super) fn new(
+        statement: &Described,
+        is_text: &[bool],
+        is_read: bool,
+    ) -> Result<Self, Failure> {
         let mut head = BytesMut::new();
         let all_alike = is_text.iter().all(|is_text| !is_text);
         let each = is_text.iter().map(|is_text| if *is_text { 0 } else { BINARY });
         // One format code applies to all.
         let formats: Vec<i16> = if all_alike { vec![BINARY] } else { each.collect() };
+        let rows_format = if is_read { 0 } else { BINARY };
         let none = |(), _: &mut BytesMut| Ok(postgres_protocol::IsNull::Yes);
-        frontend::bind("", &statement.name, formats, [(); 0], none, [BINARY], &mut head)
+        frontend::bind("", &statement.name, formats, [(); 0], none, [rows_format], &mut head)
             .map_err(|_error| unsendable(statement))?;
         // `Bind` ends with its values (none yet) and the format of the rows: 2 numbers.
         let values = u16::try_from(is_text.len()).map_err(|_error| unsendable(statement))?;
@@ -109,7 +115,7 @@ mod tests {
             frontend::execute("", 0, &mut expected).unwrap();
             frontend::sync(&mut expected);
 
-            let bound = Bound::new(&statement, &is_text).unwrap();
+            let bound = Bound::new(&statement, &is_text, false).unwrap();
             let mut out = b"before".to_vec();
             let start = bound.begin(&mut out);
             for value in values {
@@ -125,7 +131,7 @@ mod tests {
     fn too_many_parameters_are_rejected() {
         let parameters = vec![25; 70_000];
         let statement = Described { name: "s".to_owned(), parameters };
-        let failure = Bound::new(&statement, &vec![false; 70_000]).unwrap_err();
+        let failure = Bound::new(&statement, &vec![false; 70_000], false).unwrap_err();
         assert!(failure.to_string().contains("70000 parameters"), "{failure}");
     }
 }

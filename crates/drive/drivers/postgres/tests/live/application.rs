@@ -9,7 +9,7 @@ use model::{Application, OpKind};
 /// Parses a statement: `{table}` is the table, `{0}` an argument, `{rows:...:}` the rows, in which
 /// `{r0}` is a value of the row.
 fn statement(text: &str) -> Statement {
-    Statement { parts: parts(text) }
+    Statement { parts: parts(text), ..Statement::default() }
 }
 
 fn parts(text: &str) -> Vec<Part> {
@@ -52,6 +52,7 @@ pub(crate) fn procedure(
         rows_expected: None,
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
+        policy: model::sql::CallPolicy::default(),
     }
 }
 
@@ -72,6 +73,8 @@ pub(crate) fn application(create: &str, procedures: Vec<Procedure>) -> Applicati
         procedures,
         steps: Vec::new(),
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     };
     ApplicationSetup { application: Arc::new(application), clients: 2 }
 }

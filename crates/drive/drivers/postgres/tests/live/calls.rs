@@ -21,7 +21,8 @@ pub(crate) fn call(
     rows: &mut Rows,
 ) -> Result<Outcome, EngineError> {
     rows.clear(true);
-    let call = Call { procedure, kind: OpKind::Define, table, arguments, bytes };
+    let call =
+        Call { procedure, kind: OpKind::Define, table, arguments, bytes, pause: model::Nanos(0) };
     session.execute(&Op::Call(call), rows)
 }
 

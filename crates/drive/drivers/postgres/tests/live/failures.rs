@@ -122,7 +122,8 @@ fn pipelined(session: &mut dyn Session, procedures: &[u16]) -> Vec<Result<Outcom
     let pipeline = session.pipeline().expect("sessions are pipelined");
     for &procedure in procedures {
         let kind = OpKind::Get;
-        let call = Call { procedure, kind, table: 0, arguments: &[], bytes: b"" };
+        let call =
+            Call { procedure, kind, table: 0, arguments: &[], bytes: b"", pause: model::Nanos(0) };
         assert_eq!(pipeline.submit(&Op::Call(call)), Ok(true), "it is prepared");
     }
     let mut rows = Rows::new();

@@ -37,8 +37,14 @@ fn a_transaction_is_held_open_until_the_next() {
     assert_eq!(read(&*engine, HELD), "0-");
     let mut session = engine.session().unwrap();
     let mut hold = || {
-        let peek =
-            Call { procedure: PEEK, kind: OpKind::Scan, table: 0, arguments: &[], bytes: b"" };
+        let peek = Call {
+            procedure: PEEK,
+            kind: OpKind::Scan,
+            table: 0,
+            arguments: &[],
+            bytes: b"",
+            pause: model::Nanos(0),
+        };
         let mut rows = Rows::new();
         assert_eq!(session.hold(&Op::Call(peek), &mut rows), Ok(Outcome::Done));
         assert_eq!(rows.count(), 1);

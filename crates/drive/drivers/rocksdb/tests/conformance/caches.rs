@@ -160,6 +160,14 @@ fn operations_are_counted(driver: &dyn Driver) {
         all += hits + reads;
     }
     assert_eq!(grown_reading("engine_block_lookups"), all);
+    assert_eq!(grown_reading("engine_memtable_hits"), 0.0, "everything lies in files");
+    assert!(grown_reading("engine_memtable_misses") >= 60_000.0);
+    put(&*engine, 100);
+    get(&*engine, 100);
+    let reading = |name: &str| engine.state().unwrap().readings[name] - after.readings[name];
+    let [hits, misses] = ["engine_memtable_hits", "engine_memtable_misses"].map(reading);
+    // Keys repeat: not every row was put again.
+    assert!(hits > 0.0 && hits + misses == 100.0, "{hits} {misses}");
     engine.close().unwrap();
 }
 

@@ -77,7 +77,7 @@ fn account_of(
                 let count = done(&interval.clients) + done(&interval.writers);
                 in_intervals.fetch_add(count, SeqCst);
             }
-            Event::Heartbeat(_) => {}
+            Event::IntervalEnds | Event::Heartbeat(_) => {}
         })
     });
     let totals = match totals {

@@ -112,7 +112,7 @@ fn nothing_starts_before_the_callback_for_it_returns() {
                     events.push("begins");
                 }
                 Event::Interval(_) => events.push("interval"),
-                Event::Heartbeat(_) => {}
+                Event::IntervalEnds | Event::Heartbeat(_) => {}
             },
         );
     let totals = totals.unwrap();

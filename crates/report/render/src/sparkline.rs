@@ -1,4 +1,4 @@
-//! A history in one line of text.
+//! A series of values in one line of text.
 
 /// Eighths of a line's height.
 const BARS: [char; 8] = [
@@ -8,7 +8,7 @@ const BARS: [char; 8] = [
 /// Returns `values` as at most `width` bars; a gap is a space.
 ///
 /// The lowest bar is the smallest mean shown, the highest the largest.
-pub(super) fn sparkline(values: &[Option<f64>], width: usize) -> String {
+pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
     let width = width.min(values.len()).max(1);
     let edge = |place: usize| place * values.len() / width;
     let means: Vec<Option<f64>> =
@@ -29,7 +29,7 @@ fn mean(values: &[Option<f64>]) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / float(known.len()))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "histories are far shorter than 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
 fn float(count: usize) -> f64 {
     count as f64
 }

@@ -1,0 +1,63 @@
+//! Checks of an application: what holds after every run.
+
+use model::sql::{Check, Table};
+
+use super::names::Names;
+use super::statement::{Layout, table_names};
+use super::text::DIALECTS;
+use crate::error::PlanError;
+use crate::syntax::{Fields, Node};
+
+/// Keys of a check.
+pub(super) const CHECK_KEYS: [&str; 4] = ["name", "table", "sql", "expect"];
+/// Keyword for a query that returns no row.
+const NO_ROWS: &str = "no rows";
+
+impl<'a> Names<'a> {
+    /// Checks the conditions that hold after every run.
+    pub(super) fn checks(
+        &self,
+        written: &'a [Node<'a>],
+        tables: &[Table],
+    ) -> Result<Vec<Check>, PlanError> {
+        let mut checks: Vec<Check> = Vec::new();
+        for node in written {
+            let check = self.one_check(node, tables)?;
+            if checks.iter().any(|known| known.name == check.name) {
+                let why = format!("two checks are named `{}`", check.name);
+                return Err(self.refuse(node.span(), why));
+            }
+            checks.push(check);
+        }
+        Ok(checks)
+    }
+
+    fn one_check(&self, node: &'a Node<'a>, tables: &[Table]) -> Result<Check, PlanError> {
+        let fields = Fields::of(self.source, node, "[[check]]", &CHECK_KEYS)?;
+        let name = fields.text("name")?;
+        let expect = fields.required("expect")?;
+        let expected = match expect.get_ref().as_str() {
+            Some(NO_ROWS) => None,
+            _ => Some(self.signed(expect).map_err(|error| {
+                error.remedy(format!("write a number, or \"{NO_ROWS}\" for a query without any"))
+            })?),
+        };
+        let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
+        let table = match fields.get("table") {
+            Some(table) => {
+                let names = tables.iter().map(|table| table.name.as_str());
+                self.position(&self.text(table)?, "table", names)?
+            }
+            None => 0,
+        };
+        let own = &tables[usize::from(table)];
+        let all = texts.all(None);
+        self.check_reached((&own.name, own.copies), &all, tables)?;
+        if let Some(second) = [&texts.postgres, &texts.mysql].iter().find_map(|all| all.get(1)) {
+            return Err(self.refuse(second.place.clone(), "a check is one query"));
+        }
+        let layout = Layout { tables: table_names(tables), own: Some(table), ..Layout::default() };
+        let (query, _) = self.statements(&texts, None, &layout)?;
+        Ok(Check { name: (*name.get_ref()).to_owned(), table, query, expected })
+    }
+}

@@ -1,0 +1,83 @@
+//! Pauses, retries and the limit of a procedure's calls.
+
+use model::Nanos;
+use model::sql::{CallPolicy, Retry};
+
+use super::names::Names;
+use super::procedure::Written;
+use crate::error::PlanError;
+use crate::syntax::{Fields, Node};
+
+/// Most attempts: a call that fails so often will not succeed within the step.
+const ATTEMPTS_MAX: u32 = 100;
+/// Longest pause between two attempts, ms: a client that waits longer resembles a hung one.
+const PAUSE_MAX_MS: u64 = 10_000;
+/// Longest time of all pauses of a call: one that waits longer is reported as hung.
+const RETRY_MAX: Nanos = Nanos::from_secs(60);
+/// Longest wait or limit of a call, ms: TPC-C's longest mean is 18 s.
+const WAIT_MAX_MS: u64 = 600_000;
+
+impl<'a> Names<'a> {
+    /// Returns how a procedure is called.
+    pub(super) fn policy(&self, written: &Written<'a>) -> Result<CallPolicy, PlanError> {
+        let wait = |key: &str, least| {
+            written.get(key).map(|node| self.wait(node, (least, WAIT_MAX_MS), key)).transpose()
+        };
+        let calls = written.get("calls").map(|node| self.number(node, 1, "calls"));
+        Ok(CallPolicy {
+            calls: calls.transpose()?.unwrap_or(0),
+            retry: written.get("retry").map(|node| self.retry(node)).transpose()?,
+            keying: wait("keying_ms", 0)?.unwrap_or_default(),
+            think: wait("think_ms", 0)?.unwrap_or_default(),
+            limit: wait("limit_ms", 1)?,
+        })
+    }
+
+    fn retry(&self, node: &'a Node<'a>) -> Result<Retry, PlanError> {
+        let keys = ["attempts", "pause_ms", "pause_max_ms"];
+        let fields = Fields::of(self.source, node, "a retry", &keys)?;
+        let attempts_at = fields.required("attempts")?;
+        let attempts: u32 = self.number(attempts_at, 2, "the attempts of a call")?;
+        if attempts > ATTEMPTS_MAX {
+            return Err(self
+                .refuse(attempts_at.span(), format!("{attempts} attempts resemble no end"))
+                .remedy(format!("at most {ATTEMPTS_MAX}: then the call has failed")));
+        }
+        let range = (0, PAUSE_MAX_MS);
+        let pause = self.wait(fields.required("pause_ms")?, range, "pause_ms")?;
+        let pause_max = match fields.get("pause_max_ms") {
+            Some(node) => {
+                let most = self.wait(node, range, "pause_max_ms")?;
+                if most < pause {
+                    return Err(self.refuse(node.span(), "it is below `pause_ms`"));
+                }
+                most
+            }
+            None => Nanos::from_millis(PAUSE_MAX_MS),
+        };
+        let retry = Retry { attempts, pause, pause_max };
+        let waits = (2..=attempts).map(|attempt| retry.pause_before(attempt));
+        let all = waits.fold(Nanos(0), Nanos::after);
+        if all > RETRY_MAX {
+            return Err(self.refuse(node.span(), format!("its pauses sum up to {all}")).remedy(
+                format!("at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`"),
+            ));
+        }
+        Ok(retry)
+    }
+
+    fn wait(
+        &self,
+        node: &'a Node<'a>,
+        (least, most): (i64, u64),
+        what: &str,
+    ) -> Result<Nanos, PlanError> {
+        let ms: u64 = self.number(node, least, what)?;
+        if ms > most {
+            return Err(self
+                .refuse(node.span(), format!("{what} of {ms} is too long"))
+                .remedy(format!("at most {most} ms")));
+        }
+        Ok(Nanos::from_millis(ms))
+    }
+}

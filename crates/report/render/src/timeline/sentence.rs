@@ -1,0 +1,110 @@
+//! Sentences about stalls: when, how far, and what ran.
+
+use analysis::{Activity, Timeline, TimelineStall};
+use model::Unit;
+
+use crate::document::Part;
+use crate::figure::{digits, figure, float, percent};
+use crate::trust::many;
+
+/// Stalls listed one by one.
+const STALLS_MAX: usize = 12;
+/// A p99 is named from this multiple of the median second's on.
+const NAMED_P99: f64 = 2.0;
+/// Spans of an activity listed one by one.
+const SPANS_MAX: usize = 6;
+
+/// Returns the stalls with what ran in each; nothing without any.
+pub(super) fn stalls(timeline: &Timeline) -> Vec<Part> {
+    if timeline.stalls.is_empty() {
+        return Vec::new();
+    }
+    let mut lines: Vec<String> =
+        timeline.stalls.iter().take(STALLS_MAX).map(|one| stall_phrase(timeline, one)).collect();
+    let more = timeline.stalls.len().saturating_sub(STALLS_MAX);
+    lines.extend((more > 0).then(|| format!("and {} more", many(more, "stall"))));
+    vec![Part::Heading(2, "Stalls".to_owned()), Part::Sentences(lines)]
+}
+
+/// Returns a stall: `12 s to 14 s: throughput 3 % of the median second's; checkpoint`.
+pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String {
+    let (from, to) = stall.intervals;
+    let ran = timeline.activities.iter().filter(|it| it.held[from..to].contains(&true));
+    let ran: Vec<String> = ran.map(|activity| with_bytes(activity, (from, to))).collect();
+    let ran = match ran.is_empty() {
+        true => "nothing known ran".to_owned(),
+        false => ran.join(", "),
+    };
+    format!("{}: {}; {ran}", span(timeline, (from, to)), extent(std::iter::once(stall)))
+}
+
+/// Returns how far stalls go: the slowest second, and the highest p99 where it is far higher.
+fn extent<'a>(stalls: impl Iterator<Item = &'a TimelineStall> + Clone) -> String {
+    let slowest = stalls.clone().filter_map(|stall| stall.throughput_share).reduce(f64::min);
+    let rate = slowest.map(|share| format!("throughput {} of the median second's", percent(share)));
+    let latest = stalls.filter_map(|stall| stall.p99_times).reduce(f64::max);
+    let p99 = latest.filter(|times| *times >= NAMED_P99);
+    let p99 = p99.map(|times| format!("p99 {} times its", digits(times)));
+    rate.into_iter().chain(p99).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the beginning and the end of some intervals: `12 s to 14 s`.
+fn span(timeline: &Timeline, (from, to): (usize, usize)) -> String {
+    let (start, _) = timeline.seconds[from];
+    let (last, length) = timeline.seconds[to - 1];
+    format!("{start:.0} s to {:.0} s", last + length)
+}
+
+fn with_bytes(activity: &Activity, span: (usize, usize)) -> String {
+    let bytes = activity.bytes_in(span).filter(|bytes| *bytes > 0.0);
+    let bytes = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
+    format!("{}{}", activity.label, bytes.unwrap_or_default())
+}
+
+/// Returns the associations that stand out: at least half of the stalls, and more often than else.
+pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
+    let (counted, _) = timeline.counts();
+    let all = timeline.stalls.len();
+    let sentence = |one: &Activity| {
+        let is_in =
+            |stall: &&TimelineStall| one.held[stall.intervals.0..stall.intervals.1].contains(&true);
+        let own = || timeline.stalls.iter().filter(is_in);
+        let bytes: Option<f64> = own().map(|stall| one.bytes_in(stall.intervals)).sum();
+        let bytes = bytes.filter(|bytes| *bytes > 0.0);
+        let wrote = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
+        format!(
+            "{} with {}{}: {} of {}, and {} of all {counted} seconds",
+            extent(own()),
+            one.label,
+            wrote.unwrap_or_default(),
+            one.stalls,
+            many(all, "stall"),
+            percent(float(one.seconds as u64) / float(counted.max(1) as u64)),
+        )
+    };
+    let stands_out = |one: &&Activity| timeline.stands_out(one);
+    let found: Vec<String> = timeline.activities.iter().filter(stands_out).map(sentence).collect();
+    (!found.is_empty()).then_some(found)
+}
+
+/// Returns when each work ran.
+pub(super) fn spans(timeline: &Timeline) -> Vec<Part> {
+    let line = |activity: &Activity| {
+        let spans = activity.spans();
+        let shown = spans.iter().take(SPANS_MAX).map(|it| {
+            let bytes = activity.bytes_in(*it).filter(|bytes| *bytes > 0.0);
+            let bytes = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
+            format!("{}{}", span(timeline, *it), bytes.unwrap_or_default())
+        });
+        let more = spans.len().saturating_sub(SPANS_MAX);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let all: Vec<String> = shown.chain(more).collect();
+        format!("{}: {}", activity.label, all.join(", "))
+    };
+    let lines: Vec<String> =
+        timeline.activities.iter().filter(|activity| activity.is_work).map(line).collect();
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    vec![Part::Heading(2, "What ran".to_owned()), Part::Sentences(lines)]
+}

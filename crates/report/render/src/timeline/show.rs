@@ -1,0 +1,55 @@
+//! Time lines in a requested format.
+
+use super::data;
+use super::rows::{activities, series};
+use super::run::RunTimeline;
+use super::sentence::{associations, spans, stalls};
+use crate::document::{Document, Part};
+use crate::format::{Format, Style};
+use crate::trust::many;
+
+/// What is shown of a time line without server or engine.
+const OLD: &str = "No readings of the engine are in these intervals: an older version recorded \
+                   them, or the engine reports none.";
+/// How the text is read.
+const LEGEND: &str = "Bars: lowest to highest, each the mean of its seconds; warm-up left out.   \
+                      \u{25a0} it was so in a second of this place.   A stall is a second below a \
+                      tenth of the usual throughput, or of ten times the usual p99.";
+
+/// Returns the time lines in `format`; `style` matters to text.
+pub fn render_timelines(timelines: &[RunTimeline<'_>], format: Format, style: Style) -> String {
+    match format {
+        Format::Text | Format::Markdown => {
+            let texts = timelines.iter().map(|one| document(one, style).render(format, style));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Format::Csv => data::as_csv(timelines),
+        Format::Json => data::as_json(timelines),
+    }
+}
+
+fn document(one: &RunTimeline<'_>, style: Style) -> Document {
+    let timeline = &one.timeline;
+    let length: f64 = timeline.seconds.iter().map(|(_, length)| length).sum();
+    let (counted, stalled) = timeline.counts();
+    let head = format!(
+        "{}: {length:.0} s, {} that count, {} of them in {}",
+        one.step.step.name,
+        many(counted, "second"),
+        stalled,
+        many(timeline.stalls.len(), "stall")
+    );
+    let (table, zero) = series(timeline, style.width);
+    let mut document =
+        Document::from([vec![Part::Heading(1, one.run.id.clone()), Part::Sentences(vec![head])]]);
+    document.add([Part::Table(table)]);
+    document.add(zero.map(Part::Text));
+    let has_engine = timeline.series.iter().any(|series| series.name.starts_with("engine_"));
+    document.add((!has_engine).then(|| Part::Text(OLD.to_owned())));
+    document.add([Part::Note(LEGEND.to_owned())]);
+    document.add(stalls(timeline));
+    document.add(associations(timeline).map(Part::Sentences));
+    document.add(activities(timeline).into_iter().flatten());
+    document.add(spans(timeline));
+    document
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Prints how fresh and restored databases differ: ten runs of each, by engine; a quarter of an hour.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if ! command -v jq >/dev/null; then
+    echo 'not measured: no jq (apt-get install jq)'
+    exit 0
+fi
+cargo build --quiet --release --package assay
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# An experiment whose variants have a suffix: two of them can be compared with one another.
+file() { # SUFFIX, LOAD
+    cat <<TOML
+[experiment]
+name     = "loads-$1"
+question = "How fast are reads of a $1 database?"
+base     = "rocksdb-$1"
+margin   = "5%"
+measure  = ["readrandom", "fwdrange"]
+
+[benchmark]
+steps       = ["filluniquerandom", "settle", "readrandom", "fwdrange"]
+rows        = "100k"
+value_bytes = 400
+duration    = "3s"
+warmup      = "2s"
+cache       = "256MiB"
+load        = "$2"
+
+[factors]
+repetitions = 10
+TOML
+    for variant in rocksdb=rocksdb@9.10.0:rocksdb-leveled lmdb=lmdb sqlite=sqlite \
+        postgres=postgres@15.10:postgres innodb=mysql@8.0.31:innodb; do
+        engine=${variant#*=}
+        printf '\n[[variant]]\nname = "%s-%s"\nengine = "%s"\n' "${variant%%=*}" "$1" "${engine%%:*}"
+        [[ $engine != *:* ]] || printf 'profile = "%s"\n' "${engine##*:}"
+    done
+}
+
+assay() { ./target/release/assay "$@" --results "$scratch/results" --data-dir "$scratch/data"; }
+for mode in fresh=fresh restored=per-variant; do
+    file "${mode%=*}" "${mode#*=}" >"$scratch/${mode%=*}.toml"
+    assay run "$scratch/${mode%=*}.toml" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+done
+
+# Prints throughput of a step in each run of an experiment's variant, from the records.
+throughputs() { # MODE, ENGINE, STEP
+    cat "$scratch/results/loads-$1"/*/runs/"$2-$1".*/record.json |
+        jq --arg step "$3" '.steps[] | select(.step.name == $step)
+            | ([.clients[].counts.done] | add) / (.duration_ns / 1e9)'
+}
+cov() { jq -rs '(add / length) as $mean
+    | (map(pow(. - $mean; 2)) | add / (length - 1) | sqrt) / $mean * 100 * 100 | round / 100'; }
+
+printf '| engine | step | CoV of fresh, %% | of restored, %% | restored / fresh, 95 %% interval | verdict at 5 %% |\n'
+printf '|---|---|---|---|---|---|\n'
+for engine in rocksdb lmdb sqlite postgres innodb; do
+    assay compare loads-fresh loads-restored --base "$engine-fresh" --format json >"$scratch/json"
+    for step in readrandom fwdrange; do
+        effect=$(jq -r --arg step "$step" --arg variant "$engine-restored" '.comparison.steps[]
+            | select(.name == $step) | .cells[] | select(.variant == $variant)
+            | .metrics.throughput_ops_per_s.versus_base | def two: . * 100 | round / 100;
+            "\(.ratio | two) [\(.interval.low | two), \(.interval.high | two)] | \(.verdict)"' "$scratch/json")
+        printf '| %s | %s | %s | %s | %s |\n' "$engine" "$step" "$(throughputs fresh "$engine" "$step" | cov)" \
+            "$(throughputs restored "$engine" "$step" | cov)" "$effect"
+    done
+done
