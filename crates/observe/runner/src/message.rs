@@ -11,7 +11,7 @@ use model::record::{ClockRecord, Finding, OpCounts, SettleRecord, SpanningOp};
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Readings, Step, TableReadings, Variant,
+    Options, Readings, StatementRecord, Step, TableReadings, Variant, WaitProfile,
 };
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +131,8 @@ pub(crate) enum Message {
     Stage { name: String },
     /// A step is over; the worker waits for `Go`.
     StepEnds(Box<StepEnds>),
+    /// The statements of a finished step.
+    Statements { index: u32, statements: Vec<StatementRecord> },
     /// Row counts after a finished step were wrong; the worker ends.
     Violated { reason: String },
     /// A text of the engine's, to archive under that name.
@@ -212,6 +214,9 @@ pub(crate) struct StepEnds {
     /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.
     pub(crate) censored: Option<String>,
     pub(crate) search: Option<SearchRecord>,
+    /// What the server's sessions waited for.
+    #[serde(default)]
+    pub(crate) waits: Option<WaitProfile>,
     /// Findings of the worker.
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,

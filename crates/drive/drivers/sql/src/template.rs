@@ -37,6 +37,12 @@ impl Template {
         Self { parts }
     }
 
+    /// Returns the template after a text.
+    pub(crate) fn after(&self, text: &str) -> Self {
+        let text = Part::Text(text.to_owned());
+        Self { parts: [text].into_iter().chain(self.parts.iter().cloned()).collect() }
+    }
+
     /// Renders `statement` of `procedure`; `table` names the table at a position.
     pub(crate) fn render(
         statement: &Statement,

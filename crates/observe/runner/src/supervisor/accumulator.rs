@@ -310,6 +310,7 @@ impl<'a> StepAccumulator<'a> {
             settle,
             malloc: ends.malloc,
             search: ends.search,
+            waits: ends.waits.map(Box::new),
             ..StepRecord::new(ends.index, self.step.clone())
         };
         let (mut record, counted_anyway) =

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session};
+use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session, WaitSampler};
 use model::{Call, EngineState, Identity, Op, Options, Outcome};
 
 /// Totals of the calls of one procedure on one copy.
@@ -51,6 +51,12 @@ impl<'a> Counted<'a> {
     /// Returns `engine`, counted from now on.
     pub(crate) fn new(engine: &'a dyn Engine) -> Self {
         Self { engine, tallies: Mutex::default() }
+    }
+
+    /// Returns a session that counts its calls.
+    fn counted<'e>(&'e self, session: Box<dyn Session + 'e>) -> Box<dyn Session + 'e> {
+        let (tallies, pipelined) = (Tallies::new(), VecDeque::new());
+        Box::new(CountedSession { session, tallies, all: &self.tallies, pipelined })
     }
 
     /// Returns the calls of sessions that have ended.
@@ -136,12 +142,15 @@ impl Drop for CountedSession<'_> {
 
 impl Engine for Counted<'_> {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        Ok(Box::new(CountedSession {
-            session: self.engine.session()?,
-            tallies: Tallies::new(),
-            all: &self.tallies,
-            pipelined: VecDeque::new(),
-        }))
+        Ok(self.counted(self.engine.session()?))
+    }
+
+    fn writer_session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(self.counted(self.engine.writer_session()?))
+    }
+
+    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        self.engine.wait_sampler()
     }
 
     fn identity(&self) -> Identity {

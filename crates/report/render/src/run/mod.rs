@@ -9,7 +9,9 @@ mod open;
 mod origin;
 mod search;
 mod show;
+mod statements;
 mod time_profile;
+mod waits;
 
 pub use line::{COLUMNS, one_line};
 pub(crate) use line::{number, shown};
