@@ -149,8 +149,8 @@ mod tests {
     use crate::explain::tests::{OPS, explained, runs, served};
 
     /// Goal: waiting for the server is divided by event, and its parts add up.
-    /// Method: of 280 us of waiting in the base the sessions spend 200 in a lock and 20 in a sync that
-    /// is too rare to be named, threads are ready for 20; in the variant the lock takes 400 us more.
+    /// Method: of 290 us of waiting in the base the sessions spend 200 in a lock and 3 in events too
+    /// rare to be named, threads are ready for 20; in the variant the lock takes 400 us more.
     #[test]
     fn waiting_for_the_server_is_divided_by_event() {
         let mut all = runs(&served(100.0, 360.0), &served(100.0, 760.0));
