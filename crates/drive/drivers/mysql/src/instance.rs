@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use driver_sql::{Config, Connection as _, Database, PROTOCOL, SqlEngine};
+use driver_sql::{Config, Connection as _, Database, Explain, SqlEngine, TextTotals, WaitQuery};
 use engine::{EngineError, Maintenance, OpenSpec};
 use model::{EngineState, Identity, Options};
 
@@ -51,6 +51,8 @@ pub(crate) fn open(
 impl Database for MysqlDatabase {
     type Connection = Connection;
 
+    const EXPLAIN: Explain = state::EXPLAIN;
+
     fn identity(engine: &MysqlEngine) -> Identity {
         let variables = engine.with_control(variables).unwrap_or_default();
         let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
@@ -74,7 +76,8 @@ impl Database for MysqlDatabase {
             let is_there = place.as_ref().is_some_and(|place| value.contains(place.as_str()));
             !is_there && !LOCATION_VARIABLES.contains(&name.as_str())
         });
-        variables.insert(PROTOCOL.to_owned(), engine.config.protocol.name().to_owned());
+        let own = engine.config.own.in_force();
+        variables.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
         Ok(variables.into_iter().collect())
     }
 
@@ -91,6 +94,17 @@ impl Database for MysqlDatabase {
             maintenance::restore(engine)?;
         }
         Ok(state)
+    }
+
+    fn statement_totals(
+        _engine: &MysqlEngine,
+        connection: &mut Connection,
+    ) -> Result<Vec<TextTotals>, Failure> {
+        state::totals(connection)
+    }
+
+    fn wait_queries() -> &'static [WaitQuery] {
+        state::WAITS
     }
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use driver_sql::{Connection as _, Protocol, server_options};
+use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
 use model::{Address, Endpoint, Options};
@@ -169,7 +169,7 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
             ),
         ));
     }
-    Protocol::of(spec.options)?;
+    OwnOptions::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
     for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');

@@ -15,6 +15,55 @@ pub const OWN_PREFIX: &str = "assay";
 /// Own option: how statements are sent.
 pub const PROTOCOL: &str = "assay.protocol";
 
+/// Own option: whether waits of sessions are sampled.
+pub const WAITS: &str = "assay.waits";
+/// Value that switches an own option off.
+const OFF: &str = "off";
+/// Every own option.
+const OWN: [&str; 2] = [PROTOCOL, WAITS];
+
+/// Assay's own options of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnOptions {
+    /// How statements are sent.
+    pub protocol: Protocol,
+    /// Whether waits of sessions are sampled in measured spans.
+    pub samples_waits: bool,
+}
+
+impl OwnOptions {
+    /// Parses the own options among those of a variant.
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`] for an unknown own option or value.
+    pub fn of(options: &Options) -> Result<Self, EngineError> {
+        let mut own = Self { protocol: Protocol::Prepared, samples_waits: true };
+        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
+            match name {
+                PROTOCOL => own.protocol = Protocol::parse(value)?,
+                WAITS => {
+                    own.samples_waits = match value {
+                        "sampled" => true,
+                        OFF => false,
+                        _ => {
+                            let reason = format!("`{value}` is neither sampled nor off");
+                            return Err(refused(name, reason));
+                        }
+                    };
+                }
+                _ => return Err(EngineError::unknown(name, "unknown Assay option", &OWN)),
+            }
+        }
+        Ok(own)
+    }
+
+    /// Returns names and values in force: the protocol, and what is switched off.
+    pub fn in_force(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let waits = (!self.samples_waits).then_some((WAITS, OFF));
+        [(PROTOCOL, self.protocol.name())].into_iter().chain(waits)
+    }
+}
+
 /// How statements are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
@@ -33,22 +82,12 @@ impl Protocol {
         }
     }
 
-    /// Parses how statements are sent.
-    ///
-    /// # Errors
-    /// [`EngineError::Refused`] for an unknown own option or value.
-    pub fn of(options: &Options) -> Result<Self, EngineError> {
-        let mut protocol = Self::Prepared;
-        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
-            if name != PROTOCOL {
-                return Err(EngineError::unknown(name, "unknown Assay option", &[PROTOCOL]));
-            }
-            protocol = [Self::Prepared, Self::Text]
-                .into_iter()
-                .find(|protocol| protocol.name() == value)
-                .ok_or_else(|| refused(name, format!("`{value}` is neither prepared nor text")))?;
-        }
-        Ok(protocol)
+    fn parse(value: &str) -> Result<Self, EngineError> {
+        let named = |protocol: &Self| protocol.name() == value;
+        [Self::Prepared, Self::Text]
+            .into_iter()
+            .find(named)
+            .ok_or_else(|| refused(PROTOCOL, format!("`{value}` is neither prepared nor text")))
     }
 }
 
@@ -82,23 +121,23 @@ pub fn capabilities<C: Connection>(compression: &'static str) -> Capabilities {
 pub struct Config<S> {
     /// Where it listens.
     pub endpoint: Endpoint,
-    /// How statements are sent.
-    pub protocol: Protocol,
+    /// Assay's own options.
+    pub own: OwnOptions,
     /// Configuration of each session.
     pub session: S,
 }
 
 impl<S> Config<S> {
-    /// Resolves the endpoint and the protocol of `spec`.
+    /// Resolves the endpoint and the own options of `spec`.
     ///
     /// # Errors
-    /// Without an endpoint, or [`EngineError::Refused`] as [`Protocol::of`].
+    /// Without an endpoint, or [`EngineError::Refused`] as [`OwnOptions::of`].
     pub fn resolve(engine: &str, spec: &OpenSpec, session: S) -> Result<Self, EngineError> {
-        let protocol = Protocol::of(&spec.options)?;
+        let own = OwnOptions::of(&spec.options)?;
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
             EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
         })?;
-        Ok(Self { endpoint, protocol, session })
+        Ok(Self { endpoint, own, session })
     }
 
     /// Connects and logs in.

@@ -14,10 +14,14 @@ mod command;
 mod config;
 mod connection;
 mod database;
+mod digest;
 mod engine;
+mod explain;
 mod failure;
+mod inspect;
 mod key_value;
 mod moment;
+mod open_sessions;
 mod pipeline_queue;
 mod procedure;
 mod read_back;
@@ -27,13 +31,19 @@ mod socket;
 mod tables;
 mod template;
 pub mod testing;
+mod wait_query;
+mod waits;
 
-pub use config::{Config, OWN_PREFIX, PROTOCOL, Protocol, capabilities, server_options};
+pub use config::{
+    Config, OWN_PREFIX, OwnOptions, PROTOCOL, Protocol, WAITS, capabilities, server_options,
+};
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
+pub use explain::{Explain, TextTotals};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::Socket;
 pub use tables::MARKER;
 pub use template::{Field, Template, Value, write_hex};
+pub use wait_query::WaitQuery;

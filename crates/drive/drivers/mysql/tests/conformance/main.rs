@@ -16,6 +16,7 @@ mod procedures;
 mod rejected_options;
 mod tables;
 mod test_server;
+mod waits;
 
 use databases::Databases;
 use engine::Driver;
@@ -78,7 +79,7 @@ fn acknowledged_writes_survive_a_kill() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 12] = [
+const CLAIMS: [fn(&Fixture); 14] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -91,6 +92,8 @@ const CLAIMS: [fn(&Fixture); 12] = [
     tables::second_run_on_a_database_is_rejected,
     maintenance::state_identity_and_options_are_reported,
     parts::parts_of_values_are_changed_and_read,
+    waits::row_locks_are_sampled_as_waits,
+    waits::statements_have_plans,
 ];
 
 /// Lock timeouts of one second; the last options are those of `MyRocks`.

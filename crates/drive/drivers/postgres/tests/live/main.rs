@@ -14,3 +14,4 @@ mod program;
 mod state;
 mod tables;
 mod test_server;
+mod waits;
