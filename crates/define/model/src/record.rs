@@ -28,6 +28,7 @@ use crate::validity::{
 };
 use crate::waits::WaitProfile;
 
+pub use crate::connections::HoldsRecord;
 pub use crate::failure::{FailureClass, FailureCounts};
 pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
@@ -185,6 +186,9 @@ pub struct StepRecord {
     pub before: EngineState,
     /// The engine's state at the end of the measured span.
     pub after: EngineState,
+    /// Transactions that its sessions held open; absent where none was to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holds: Option<HoldsRecord>,
     /// How the settle went, for steps that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<SettleRecord>,

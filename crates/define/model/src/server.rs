@@ -22,6 +22,31 @@ pub enum Address {
     },
 }
 
+impl Address {
+    /// Returns how it is connected to.
+    pub const fn transport(&self) -> Transport {
+        match self {
+            Self::Socket(_) => Transport::Unix,
+            Self::Tcp { .. } => Transport::Tcp,
+        }
+    }
+}
+
+/// Own option of servers that Assay starts: how clients connect to them.
+pub const TRANSPORT: &str = "assay.transport";
+
+/// How clients connect to a server on this machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// By a unix socket.
+    #[default]
+    Unix,
+    /// By TCP, over the loopback interface.
+    Tcp,
+}
+
+names!(Transport, "a transport": Unix "unix", Tcp "tcp");
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -51,7 +76,7 @@ pub struct Endpoint {
 /// A password: no `Debug` shows it.
 ///
 /// It can be serialized, since a worker needs it, so no stored type may contain one.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Password(pub String);
 

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 pub use crate::call::{Argument, Bounds, Call};
 pub use crate::call_policy::{CallPolicy, Retry};
 use crate::capability::OpKind;
+pub use crate::connections::{CALLS_APART_MAX, Connections, Hold};
 pub use crate::dialect::{Dialect, PerDialect};
 pub use crate::draw::{Draw, ReadKind};
 use crate::number::whole;
+pub use crate::protocol::Protocol;
 pub use crate::query::{Check, Condition, Part, Read, Statement};
 pub use crate::statement::{Piece, StatementOwner};
 use crate::step::{OpUnit, Step, StepRole};
@@ -78,6 +80,9 @@ pub struct Procedure {
     pub is_transaction: bool,
     /// The statements, in order.
     pub statements: PerDialect<Vec<Statement>>,
+    /// Those for tables of `MyRocks`; empty where they are `MySQL`'s.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub myrocks: Vec<Statement>,
     /// Values drawn once per call.
     pub arguments: Vec<Draw>,
     /// Values drawn for each row of [`Part::Rows`].
@@ -86,6 +91,9 @@ pub struct Procedure {
     pub rows: u32,
     /// Rows that one call should return on average; `None` when that varies.
     pub rows_expected: Option<f64>,
+    /// How its statements are sent, unless the variant states it.
+    #[serde(default)]
+    pub protocol: PerDialect<Option<Protocol>>,
     /// Pauses, retries and the limit of its calls.
     #[serde(default, skip_serializing_if = "CallPolicy::is_default")]
     pub policy: CallPolicy,
@@ -104,9 +112,9 @@ impl Application {
         self.steps.iter().find(|step| step.name == name)
     }
 
-    /// Returns the procedures that a step's clients and background writers call.
+    /// Returns the procedures that a step's sessions call.
     ///
-    /// Those called by both, or several times, are repeated.
+    /// Those called by several, or several times, are repeated.
     pub fn called(&self, step: &TrafficSpec) -> impl Iterator<Item = &Procedure> {
         step.positions().filter_map(|position| self.procedure(position))
     }
@@ -175,6 +183,14 @@ impl Application {
         Some(whole(turns * turn) * u64::from(clients.max(1)))
     }
 
+    /// Puts the statements for `MyRocks` in the place of `MySQL`'s.
+    pub fn use_myrocks(&mut self) {
+        let own = |procedure: &&mut Procedure| !procedure.myrocks.is_empty();
+        for procedure in self.procedures.iter_mut().filter(own) {
+            procedure.statements.mysql = std::mem::take(&mut procedure.myrocks);
+        }
+    }
+
     /// Returns the procedure at a position.
     pub fn procedure(&self, at: u16) -> Option<&Procedure> {
         self.procedures.get(usize::from(at))
@@ -200,8 +216,14 @@ pub struct TrafficSpec {
     pub role: StepRole,
     /// Call mix of the clients; `None` for a step without calls.
     pub clients: Option<CallMix>,
+    /// Connections of each client.
+    #[serde(default, skip_serializing_if = "Connections::is_one")]
+    pub connections: Connections,
     /// Each client's background writer.
     pub background: Option<Background>,
+    /// The transaction that a session of each client holds open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<Hold>,
     /// Rows after which it ends; `None` when it ends by duration.
     pub rows: Option<RowCount>,
     /// What counts as one operation when costs are divided.
@@ -211,11 +233,19 @@ pub struct TrafficSpec {
 }
 
 impl TrafficSpec {
-    /// Returns the positions of the procedures that clients and background writers call.
+    /// Returns the connections that each client has in this step, all kinds together.
+    pub fn connections_per_client(&self) -> u32 {
+        let clients = self.clients.as_ref().map_or(0, |mix| mix.connections(self.connections));
+        let writers = self.background.as_ref().map_or(0, Background::connections_per_client);
+        clients + writers + u32::from(self.hold.is_some())
+    }
+
+    /// Returns the positions of the procedures that all sessions of the step call.
     pub fn positions(&self) -> impl Iterator<Item = u16> + use<> {
         let background = self.background.as_ref().map(|background| &background.call_mix);
         let mixes: Vec<_> = self.clients.iter().chain(background).cloned().collect();
-        mixes.into_iter().flat_map(|mix| mix.positions())
+        let others = self.hold.map(|hold| hold.procedure);
+        mixes.into_iter().flat_map(|mix| mix.positions()).chain(others)
     }
 }
 
@@ -254,13 +284,21 @@ impl CallMix {
         self.weights().into_iter().map(|(position, _)| position)
     }
 
+    /// Returns the connections that a client with this mix has.
+    pub fn connections(&self, connections: Connections) -> u32 {
+        match (connections, self) {
+            (Connections::Own, Self::InTurn(list)) => u32::try_from(list.len()).unwrap_or(u32::MAX),
+            (Connections::One | Connections::Own, _) => 1,
+        }
+    }
+
     /// Returns whether each procedure is called once.
     pub const fn is_once(&self) -> bool {
         matches!(self, Self::Once(_))
     }
 }
 
-/// Background writers: one per client, on the same table.
+/// Background writers: one per client and connection, on the same table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Background {
     /// Its call mix.
@@ -268,6 +306,16 @@ pub struct Background {
     pub call_mix: CallMix,
     /// Rows per second for each client, inserted and deleted alike; evenly paced.
     pub rows_per_s: f64,
+    /// Connections of each client's writers.
+    #[serde(default, skip_serializing_if = "Connections::is_one")]
+    pub connections: Connections,
+}
+
+impl Background {
+    /// Returns the connections that each client's writers have.
+    pub fn connections_per_client(&self) -> u32 {
+        self.call_mix.connections(self.connections)
+    }
 }
 
 #[cfg(test)]
@@ -292,10 +340,12 @@ mod tests {
             table: 0,
             is_transaction: false,
             statements: PerDialect::default(),
+            myrocks: Vec::new(),
             arguments: vec![Draw::FirstId],
             row: vec![Draw::Id, Draw::Id],
             rows: 2,
             rows_expected: None,
+            protocol: PerDialect::default(),
             policy: CallPolicy::default(),
         };
         let text: String = statement
@@ -318,10 +368,12 @@ mod tests {
             table: 0,
             is_transaction: false,
             statements: PerDialect::default(),
+            myrocks: Vec::new(),
             arguments: Vec::new(),
             row: Vec::new(),
             rows,
             rows_expected,
+            protocol: PerDialect::default(),
             policy: CallPolicy::default(),
         };
         let application = Application {
@@ -345,7 +397,9 @@ mod tests {
                 about: String::new(),
                 role: StepRole::Write,
                 clients: Some(call_mix),
+                connections: Connections::One,
                 background: None,
+                hold: None,
                 rows: Some(RowCount { share, fixed }),
                 unit: OpUnit::Row,
                 settles: false,
@@ -375,10 +429,12 @@ mod tests {
             table,
             is_transaction: false,
             statements: PerDialect::default(),
+            myrocks: Vec::new(),
             arguments: Vec::new(),
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
+            protocol: PerDialect::default(),
             policy: CallPolicy::default(),
         };
         let step = |clients| TrafficSpec {
@@ -386,7 +442,9 @@ mod tests {
             about: String::new(),
             role: StepRole::Write,
             clients: Some(clients),
+            connections: Connections::One,
             background: None,
+            hold: None,
             rows: None,
             unit: OpUnit::Operation,
             settles: false,

@@ -74,7 +74,7 @@ pub(crate) fn check(
     let resolver = Resolver { source, catalog, machine, application: None, preset: None };
     let workload = errors.ok(resolver.workload(&file.benchmark));
     let application = workload.as_ref().and_then(|workload| {
-        errors.ok(resolver.application_of(workload.as_ref(), &file.benchmark))
+        errors.ok(resolver.application_of(workload.as_ref(), &file.benchmark, &file.factors))
     });
     let preset = match workload.flatten() {
         Some(Workload::Preset(preset)) => Some(preset),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 
 use model::sql::StatementOwner;
-use model::{Dialect, Experiment};
+use model::{Dialect, Experiment, Options};
 use toml::Spanned;
 
 use crate::application::StatementPlaces;
@@ -110,11 +110,13 @@ impl Checked {
         (owner, index): (&StatementOwner, usize),
         reason: &str,
     ) -> PlanError {
-        let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
+        let found = self.experiment.variant(variant);
+        let engine = found.map_or("", |found| &found.build.engine);
+        let is_myrocks = found.is_some_and(|found| uses_myrocks(&found.options));
         let message = format!("variant {variant}: {owner}: statement {} is rejected", index + 1);
         let error = PlanError::new(message).remedy(format!("{engine} reports: {reason}"));
         match Dialect::of_engine(engine) {
-            Some(dialect) => self.statements.point(error, (owner, index), dialect),
+            Some(dialect) => self.statements.point(error, (owner, index), (dialect, is_myrocks)),
             None => error,
         }
     }
@@ -163,6 +165,12 @@ fn meant(option: &str, engine: &str, known: &KnownOptions) -> Option<String> {
         return Some(format!("it is an option of {}", others.join(" and ")));
     }
     nearest(option, own).map(|word| format!("did you mean `{word}`?"))
+}
+
+/// Returns whether a server with these options makes tables of `MyRocks`.
+fn uses_myrocks(options: &Options) -> bool {
+    let is_engine = |name: &str| name.replace('-', "_").ends_with("default_storage_engine");
+    options.iter().any(|(name, value)| is_engine(name) && value.eq_ignore_ascii_case("rocksdb"))
 }
 
 #[cfg(test)]

@@ -56,10 +56,13 @@ impl Resolver<'_> {
     }
 
     /// Reads the application that the workload names, for the benchmark's rows and parameters.
+    ///
+    /// Invalid `factors` are reported elsewhere.
     pub(crate) fn application_of(
         &self,
         workload: Option<&Workload>,
         benchmark: &Section,
+        factors: &Section,
     ) -> Result<Option<Described>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
             return match benchmark.pairs.first() {
@@ -80,7 +83,9 @@ impl Resolver<'_> {
             ));
         };
         let set = (self.source, &benchmark.pairs);
-        let loaded = application::read(file, set, rows, self.catalog)?;
+        let levels = self.clients_factor(factors).map(|factor| factor.levels).unwrap_or_default();
+        let clients = levels.into_iter().max().unwrap_or(1);
+        let loaded = application::read(file, set, (rows, clients), self.catalog)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }

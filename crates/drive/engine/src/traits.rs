@@ -343,6 +343,17 @@ pub trait Session {
         self.execute(&Op::Scan { start, limit, direction }, rows)
     }
 
+    /// Executes a read in a transaction with a consistent snapshot, and leaves that open.
+    ///
+    /// It ends with the next hold or the session; the one left open before is ended first. No other
+    /// operation follows on the session.
+    ///
+    /// # Errors
+    /// When it cannot be begun or the read failed; [`EngineError::Unsupported`] by default.
+    fn hold(&mut self, _op: &Op<'_>, _rows: &mut Rows) -> Result<Outcome, EngineError> {
+        Err(EngineError::Unsupported("this engine holds no transaction open".to_owned()))
+    }
+
     /// Returns the pipelined interface; `None` when the session has none.
     fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
         None

@@ -16,7 +16,7 @@ use model::{
 };
 use workload::{Generator, WrongAnswer};
 
-use crate::client_pool::{GroupRun, StepRun, StepTotals, run_step};
+use crate::client_pool::{GroupRun, HolderRun, StepRun, StepTotals, run_step};
 use crate::error::LoadError;
 use crate::stop::StopFlag;
 use crate::tally::percentiles;
@@ -76,6 +76,7 @@ pub fn calibrate<C: Clock>(
             engine: &*engine,
             clients: GroupRun { generators, load, kinds: BTreeSet::from([OpKind::Get]) },
             writers: GroupRun::empty(),
+            holders: HolderRun::default(),
             stop: StopRule::Duration(span),
             warmup,
             interval: INTERVAL,

@@ -34,7 +34,7 @@ mod usage;
 
 pub use calibrate::{CalibrationRequest, calibrate};
 pub use client_pool::{
-    ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals, run_step,
+    ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals, run_step,
 };
 pub use clock::{ManualClock, SteadyClock};
 pub use error::LoadError;

@@ -9,7 +9,7 @@ use model::{
 };
 use workload::{Generator, WrongAnswer};
 
-use crate::client_pool::{GroupRun, StepRun};
+use crate::client_pool::{GroupRun, HolderRun, StepRun};
 use crate::stop::StopFlag;
 
 /// The script's result for an operation.
@@ -130,6 +130,7 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
         engine,
         clients: group(vec![Plain::new(OpKind::Get, u64::MAX); clients], kinds),
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop,
         warmup: Nanos(0),
         interval: Nanos::SECOND,

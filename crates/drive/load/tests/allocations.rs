@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use engine::null::NullDriver;
 use engine::{ApplicationSetup, Driver, EngineError, OpenSpec, Rows, Session, parts};
-use load::{GroupRun, ManualClock, StepRun, StopFlag, run_step};
-use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
+use load::{GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
+use model::sql::{CallMix, Connections, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{
     Application, Bounds, DataShape, Load, Nanos, Op, OpKind, OpUnit, OpenLoad, Options, Outcome,
     Pace, Rate, Settings, Step, StepRole, StopRule,
@@ -43,6 +43,8 @@ fn application() -> Application {
         row,
         rows: 10,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
     };
     let moment = Draw::Moment { calls_per_second: 20 };
@@ -69,6 +71,8 @@ fn application() -> Application {
             rows: None,
             unit: OpUnit::Row,
             settles: false,
+            connections: Connections::One,
+            hold: None,
         }],
         order: Vec::new(),
         checks: Vec::new(),
@@ -104,6 +108,7 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
             kinds: BTreeSet::from([OpKind::Get, OpKind::Insert, OpKind::Delete]),
         },
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop: step.stop,
         warmup: step.warmup,
         // One interval for all: what the coordinator does depends on how busy the host is.

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use engine::null::NullDriver;
 use engine::{Driver, OpenSpec, Rows};
-use load::{Clock, Event, GroupRun, SteadyClock, StepRun, StopFlag, run_step};
+use load::{Clock, Event, GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::{DataShape, Load, Nanos, Op, OpKind, Options, Settings, StopRule};
 use rustix::process::{Pid, Signal, kill_process};
 use workload::{Generator, WrongAnswer};
@@ -54,6 +54,7 @@ fn a_step_of_two_seconds() {
             kinds: BTreeSet::from([OpKind::Get]),
         },
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop: StopRule::Duration(Nanos::from_secs(2)),
         warmup: Nanos(0),
         interval: Nanos::from_millis(500),

@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session};
-use load::{GroupRun, LoadError, SteadyClock, StepEnd, StepRun, StepTotals, StopFlag, run_step};
+use load::{
+    GroupRun, HolderRun, LoadError, SteadyClock, StepEnd, StepRun, StepTotals, StopFlag, run_step,
+};
 use model::{
     EngineState, Identity, Load, Nanos, Op, OpKind, Options, Outcome, PIPELINE_MAX, StopRule,
 };
@@ -138,6 +140,7 @@ fn try_to_run(engine: &Counting, depth: u32, stop: StopRule) -> Result<StepTotal
             kinds: BTreeSet::from([OpKind::Get]),
         },
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop,
         warmup: Nanos(0),
         interval: Nanos::from_millis(5),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use engine::memory::MemoryDriver;
 use engine::{Driver, Engine, OpenSpec};
-use load::{GroupRun, ManualClock, StepRun, StopFlag, run_step};
+use load::{GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
 use model::record::OpCounts;
 use model::{DataShape, Nanos, OpKind, Settings, Step, StopRule};
 use workload::{Group, Presence, Request, generators};
@@ -27,6 +27,7 @@ fn run(engine: &dyn Engine, name: &str, kind: OpKind, presence: Presence) -> OpC
             kinds: BTreeSet::from([kind]),
         },
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop: step.stop,
         warmup: step.warmup,
         interval: Nanos::SECOND,

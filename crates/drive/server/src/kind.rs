@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
-use model::{Endpoint, Options, Password, Settings};
+use model::{Address, Endpoint, Options, Password, Settings, Transport};
 
 /// Directories and password of one server.
 ///
 /// The data, sockets and temporary files belong to its account; the directory above them, with log
 /// and configuration, does not.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Site {
     /// The data directory; empty before set-up.
     pub data: PathBuf,
@@ -19,13 +19,26 @@ pub struct Site {
     pub temporary: PathBuf,
     /// The server's log: its standard output and error.
     pub log: PathBuf,
-    /// Port number, for servers that name their socket by it.
+    /// Port number, for TCP and for servers that name their socket by it.
     pub port: u16,
+    /// How clients connect.
+    pub transport: Transport,
     /// Password of its superuser, drawn for it.
     pub password: Password,
 }
 
+/// The only address at which a server listens for TCP.
+pub const LOOPBACK: &str = "127.0.0.1";
+
 impl Site {
+    /// Returns where clients connect, given the server's socket.
+    pub fn address(&self, socket: PathBuf) -> Address {
+        match self.transport {
+            Transport::Unix => Address::Socket(socket),
+            Transport::Tcp => Address::Tcp { host: LOOPBACK.to_owned(), port: self.port },
+        }
+    }
+
     /// Returns the path of a configuration file: outside the directories that the server can write.
     pub fn file(&self, name: &str) -> PathBuf {
         self.log.with_file_name(name)

@@ -4,10 +4,11 @@
 //! crate stands between `model` and the runner, which starts a server for each run, in a control
 //! group of its own, and ends it.
 //!
-//! Invariants: a server listens on a unix socket below its [`Site`] only and requires its
-//! password; it runs as an account without rights, for root one of its own, and root writes nothing
-//! below a directory of that account; it dies with the process that started it; only processes that
-//! this crate has started are ever ended, and only directories that it has made are removed.
+//! Invariants: a server listens on a unix socket below its [`Site`], by TCP at most at the loopback
+//! address, and requires its password; it runs as an account without rights, for root one of its
+//! own, and root writes nothing below a directory of that account; it dies with the process that
+//! started it; only processes that this crate has started are ever ended, and only directories that
+//! it has made are removed.
 //!
 //! What the clients of all servers share is here too: [`write_and_take`] for pipelining.
 //!
@@ -27,7 +28,7 @@ pub mod user;
 
 pub use duplex::write_and_take;
 pub use error::ServerError;
-pub use kind::{Kind, ServerSpec, Site, Stop, Task};
+pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};
 pub use private_dir::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
-use model::{Endpoint, Options, Password, Settings};
+use model::server::TRANSPORT;
+use model::{Endpoint, Options, Password, Settings, Transport};
 use rustix::process::Signal;
 
 use crate::error::ServerError;
-use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
+use crate::kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 use crate::launch::{self, ServerPlacement};
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, WAIT_MS, kill_all};
@@ -182,11 +184,21 @@ impl Running {
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
             ("server_program", program),
+            ("server_transport", self.transport()),
             ("server_user", self.user.name.clone()),
             ("server_version", self.version.clone()),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
         facts.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// Returns how clients connect, with the address of TCP.
+    fn transport(&self) -> String {
+        let Site { transport, port, .. } = &self.site;
+        match transport {
+            Transport::Unix => transport.to_string(),
+            Transport::Tcp => format!("{transport} {LOOPBACK}:{port}"),
+        }
     }
 
     /// Returns how it died; `None` while it runs. Does not wait.
@@ -300,12 +312,22 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
     let (first, count) = PORTS;
     #[expect(clippy::cast_possible_truncation, reason = "it is below a number of 16 bits")]
     let own = (std::process::id() % u32::from(count)) as u16;
+    let transport = start.options.get(TRANSPORT).and_then(|text| text.parse().ok());
+    let transport = transport.unwrap_or_default();
+    let own = own.wrapping_add(number);
+    let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
+    let port = match transport {
+        Transport::Unix => ports.next(),
+        Transport::Tcp => ports.find(|port| TcpListener::bind((LOOPBACK, *port)).is_ok()),
+    };
     Site {
         data: start.dir.join("data"),
         socket: private_dir.socket(),
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),
-        port: first + own.wrapping_add(number) % count,
+        // Where none is free, the server reports it.
+        port: port.unwrap_or(first),
+        transport,
         password: Password(String::new()),
     }
 }

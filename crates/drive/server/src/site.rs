@@ -156,6 +156,8 @@ pub(crate) fn last_log_lines(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Transport;
+
     use super::*;
 
     fn site(dir: &Path) -> Site {
@@ -165,6 +167,7 @@ mod tests {
             temporary: dir.join("tmp"),
             log: dir.join("server.log"),
             port: 20_001,
+            transport: Transport::Unix,
             password: Password("hush".to_owned()),
         }
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{ApplicationSetup, Rows};
-use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
+use model::sql::{CallMix, Connections, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{Application, Bounds, Bytes, DataShape, Op, OpKind, OpUnit, Step, StepRole, StopRule};
 use workload::{Generator, Group, Presence, Request, Tables, generators};
 
@@ -77,6 +77,8 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         row,
         rows,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
     };
     let traffic_spec = TrafficSpec {
@@ -88,6 +90,8 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         rows: None,
         unit: OpUnit::Row,
         settles: false,
+        connections: Connections::One,
+        hold: None,
     };
     let (tables, procedures, steps) = (vec![table], vec![procedure], vec![traffic_spec]);
     let (row_bytes, order) = (45, Vec::new());

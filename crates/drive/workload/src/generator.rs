@@ -46,4 +46,9 @@ pub trait Generator: Any + Send {
     /// # Errors
     /// When the answer cannot be right.
     fn check(&mut self, rows: &Rows) -> Result<u64, WrongAnswer>;
+
+    /// Notes that no operation follows, so that no other generator waits for this one.
+    ///
+    /// Called however the client ends.
+    fn end(&mut self) {}
 }

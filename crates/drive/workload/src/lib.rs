@@ -24,7 +24,7 @@ mod step;
 mod stream;
 mod value;
 
-pub use application::{Tables, check_application, sample_calls};
+pub use application::{Holders, Tables, check_application, holders, sample_calls};
 pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};

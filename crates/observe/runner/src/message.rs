@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use engine::Refusal;
 use load::StepEnd;
-use model::record::{ClockRecord, Finding, OpCounts, ProcedureRecord, SettleRecord, SpanningOp};
+use model::record::{
+    ClockRecord, Finding, HoldsRecord, OpCounts, ProcedureRecord, SettleRecord, SpanningOp,
+};
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
@@ -214,6 +216,9 @@ pub(crate) struct StepEnds {
     /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.
     pub(crate) censored: Option<String>,
     pub(crate) search: Option<SearchRecord>,
+    /// Transactions held open.
+    #[serde(default)]
+    pub(crate) holds: Option<HoldsRecord>,
     /// The application's calls by procedure.
     #[serde(default)]
     pub(crate) procedures: Vec<ProcedureRecord>,

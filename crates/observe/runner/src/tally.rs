@@ -40,6 +40,7 @@ pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
             backlog_ns: arrivals.backlog,
         }),
         censored: arrivals.map(|arrivals| encode(&arrivals.censored)),
+        holds: totals.holds,
         end: totals.end.clone(),
         ..StepEnds::default()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::metric::{Metric, Readings};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
-use model::sql::{Application, Background, CallMix, TrafficSpec};
+use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
 use model::{
@@ -176,7 +176,11 @@ pub(crate) fn search(probes: Vec<ProbeRecord>, found: Option<f64>) -> SearchReco
 
 /// An application of one step with background inserts at this rate for each client.
 pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
-    let background = Background { call_mix: CallMix::Mix(Vec::new()), rows_per_s };
+    let background = Background {
+        call_mix: CallMix::Mix(Vec::new()),
+        rows_per_s,
+        connections: Connections::One,
+    };
     let traffic_spec = TrafficSpec {
         name: step.to_owned(),
         about: "queries with inserts".to_owned(),
@@ -186,6 +190,8 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         rows: None,
         unit: OpUnit::Operation,
         settles: false,
+        connections: Connections::One,
+        hold: None,
     };
     Application {
         name: "sample".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
-use model::sql::{Application, Background, CallMix, TrafficSpec};
+use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
     Access, Bytes, Cell, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability, Experiment,
@@ -263,7 +263,11 @@ pub(crate) fn search(outcomes: &[Outcome], found: Option<f64>) -> SearchRecord {
 
 /// An application of one step, with background inserts at this rate.
 pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
-    let background = Background { call_mix: CallMix::Mix(Vec::new()), rows_per_s };
+    let background = Background {
+        call_mix: CallMix::Mix(Vec::new()),
+        rows_per_s,
+        connections: Connections::One,
+    };
     let traffic_spec = TrafficSpec {
         name: step.to_owned(),
         about: "queries with inserts".to_owned(),
@@ -273,6 +277,8 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         rows: None,
         unit: OpUnit::Operation,
         settles: false,
+        connections: Connections::One,
+        hold: None,
     };
     Application {
         name: "sample".to_owned(),

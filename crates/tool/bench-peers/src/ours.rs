@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::{ApplicationSetup, Engine, Maintenance, OpenSpec};
-use load::{GroupRun, SteadyClock, StepRun, StopFlag, run_step};
+use load::{GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::record::OpCounts;
 use model::sql::Dialect;
 use model::{
@@ -146,6 +146,7 @@ fn run(
         engine,
         clients: GroupRun { generators, load: step.load.clone(), kinds: [kind].into() },
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop: step.stop,
         warmup: step.warmup,
         interval: INTERVAL,

@@ -3,7 +3,8 @@
 use model::sql::{Check, Table};
 
 use super::names::Names;
-use super::statement::{Layout, all_texts, table_names};
+use super::statement::{Layout, table_names};
+use super::text::DIALECTS;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
 
@@ -41,7 +42,7 @@ impl<'a> Names<'a> {
                 error.remedy(format!("write a number, or \"{NO_ROWS}\" for a query without any"))
             })?),
         };
-        let texts = self.sql_texts(fields.required("sql")?, &[])?;
+        let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
         let table = match fields.get("table") {
             Some(table) => {
                 let names = tables.iter().map(|table| table.name.as_str());
@@ -50,13 +51,13 @@ impl<'a> Names<'a> {
             None => 0,
         };
         let own = &tables[usize::from(table)];
-        let all = all_texts(&texts, None);
+        let all = texts.all(None);
         self.check_reached((&own.name, own.copies), &all, tables)?;
         if let Some(second) = [&texts.postgres, &texts.mysql].iter().find_map(|all| all.get(1)) {
             return Err(self.refuse(second.place.clone(), "a check is one query"));
         }
         let layout = Layout { tables: table_names(tables), own: Some(table), ..Layout::default() };
-        let query = self.statements(&texts, None, &layout)?;
+        let (query, _) = self.statements(&texts, None, &layout)?;
         Ok(Check { name: (*name.get_ref()).to_owned(), table, query, expected })
     }
 }

@@ -9,21 +9,34 @@ use crate::syntax::Pairs;
 
 /// Name of the number of loaded rows.
 const LOADED: &str = "loaded";
+/// Name of the repetition of a statement, from 1.
+const NTH: &str = "nth";
+/// Value of a parameter for tables of which each client has its own.
+pub(super) const PER_CLIENT: &str = "per client";
+/// Comparisons, longer signs first; their value is 1 or 0.
+const COMPARISONS: [(&str, fn(&i128, &i128) -> bool); 5] =
+    [(">=", i128::ge), ("<=", i128::le), (">", i128::gt), ("<", i128::lt), ("=", i128::eq)];
 /// Longest expression: a sanity limit that also bounds the recursion.
 const LENGTH_MAX: usize = 200;
 
 /// The loaded rows and the parameters, in the file's order, with their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Variables(Vec<(String, i64)>);
+pub(super) struct Variables {
+    known: Vec<(String, i64)>,
+    /// Parameters that are [`PER_CLIENT`]; as a number, the most clients.
+    per_client: Vec<String>,
+}
 
 impl Variables {
     /// Assigns the experiment's values, or defaults, to the parameters.
+    ///
+    /// A value may be an expression of those before it.
     ///
     /// `set` are the experiment's assignments, in its own file.
     pub(super) fn of(
         (file, known): (&Source, &Pairs),
         (experiment, set): (&Source, &Pairs),
-        loaded: u64,
+        (loaded, clients): (u64, u32),
     ) -> Result<Self, PlanError> {
         let names: Vec<_> = known.iter().map(|(name, _)| name.get_ref().as_str()).collect();
         for (name, _) in set {
@@ -38,37 +51,68 @@ impl Variables {
                     .meant(name, names, otherwise));
             }
         }
-        let mut variables = vec![(LOADED.to_owned(), i64::try_from(loaded).unwrap_or(i64::MAX))];
+        let loaded_rows = i64::try_from(loaded).unwrap_or(i64::MAX);
+        let mut variables =
+            Self { known: vec![(LOADED.to_owned(), loaded_rows)], per_client: Vec::new() };
         for (name, default) in known {
             let (place, name) = (name.span(), name.get_ref());
-            if !is_name(name) || [LOADED, "table", "rows"].contains(&name.as_str()) {
+            if !is_name(name) || [LOADED, NTH, "table", "rows"].contains(&name.as_str()) {
                 return Err(PlanError::new(format!("`{name}` cannot be a parameter's name"))
                     .at(file, place, "here")
                     .remedy(
-                        "use letters, digits and `_`; `loaded`, `table` and `rows` are taken",
+                        "use letters, digits and `_`; `loaded`, `nth`, `table` and `rows` are taken",
                     ));
             }
             let own = set.iter().find(|(set, _)| set.get_ref() == name);
             let (source, text) = own.map_or((file, default), |(_, text)| (experiment, text));
-            let value = value_of(text.get_ref(), loaded)
-                .map_err(|why| PlanError::new(why).at(source, text.span(), "here"))?;
-            variables.push((name.clone(), value));
+            if text.get_ref().trim() == PER_CLIENT {
+                variables.per_client.push(name.clone());
+                variables.known.push((name.clone(), i64::from(clients)));
+                continue;
+            }
+            let is_expression = text.get_ref().trim().rfind(['+', '-', '*', '/']) > Some(0);
+            let value = match is_expression {
+                true => variables.evaluate(text.get_ref()),
+                false => value_of(text.get_ref(), loaded),
+            };
+            let value = value.map_err(|why| PlanError::new(why).at(source, text.span(), "here"))?;
+            variables.known.push((name.clone(), value));
         }
-        Ok(Self(variables))
+        Ok(variables)
+    }
+
+    /// Returns whether a text is [`PER_CLIENT`], or a parameter that is.
+    pub(super) fn is_per_client(&self, text: &str) -> bool {
+        text == PER_CLIENT || self.per_client.iter().any(|name| name == text)
+    }
+
+    /// Returns the variables of the repetition of a statement, which counts from 1.
+    pub(super) fn of_repetition(&self, nth: u16) -> Self {
+        let mut of_repetition = self.clone();
+        of_repetition.known.push((NTH.to_owned(), i64::from(nth)));
+        of_repetition
     }
 
     /// Returns the loaded rows.
     pub(super) fn loaded(&self) -> u64 {
-        self.0.first().map_or(0, |(_, loaded)| loaded.unsigned_abs())
+        self.known.first().map_or(0, |(_, loaded)| loaded.unsigned_abs())
     }
 
-    /// Evaluates sums and products of numbers and names.
+    /// Evaluates sums and products of numbers and names, or a comparison of two: 1 or 0.
     pub(super) fn evaluate(&self, text: &str) -> Result<i64, String> {
         let text = text.trim();
         if text.len() > LENGTH_MAX {
             return Err(format!("an expression of {} characters is too long", text.len()));
         }
-        let value = self.part(text, text)?;
+        let compared = COMPARISONS
+            .into_iter()
+            .find_map(|(sign, holds)| text.split_once(sign).map(|sides| (sides, holds)));
+        let value = match compared {
+            Some(((left, right), holds)) => {
+                i128::from(holds(&self.part(left, text)?, &self.part(right, text)?))
+            }
+            None => self.part(text, text)?,
+        };
         i64::try_from(value).map_err(|_beyond| format!("`{text}` is too large"))
     }
 
@@ -101,9 +145,9 @@ impl Variables {
         if !is_name(part) {
             return Err(format!("`{part}` is neither a number nor a name"));
         }
-        let found = self.0.iter().find(|(name, _)| name == part);
+        let found = self.known.iter().find(|(name, _)| name == part);
         found.map(|(_, value)| i128::from(*value)).ok_or_else(|| {
-            let names: Vec<_> = self.0.iter().map(|(name, _)| name.as_str()).collect();
+            let names: Vec<_> = self.known.iter().map(|(name, _)| name.as_str()).collect();
             match nearest(part, names.iter().copied()) {
                 Some(word) => format!("no parameter is named `{part}`: did you mean `{word}`?"),
                 None => format!("no parameter is named `{part}`; there are {}", names.join(", ")),
@@ -144,7 +188,8 @@ mod tests {
 
     fn variables() -> Variables {
         let known = [("loaded", 1000), ("tables", 8), ("zero", 0)];
-        Variables(known.map(|(name, value)| (name.to_owned(), value)).into())
+        let known = known.map(|(name, value)| (name.to_owned(), value)).into();
+        Variables { known, per_client: vec!["tables".to_owned()] }
     }
 
     #[test]
@@ -155,6 +200,42 @@ mod tests {
         assert_eq!(variables("1 + 2 * 3 - 4"), Ok(3));
         assert_eq!(variables("-3 * 3 - loaded / tables / 5"), Ok(-34));
         assert_eq!(variables("2k"), Ok(2000));
+    }
+
+    #[test]
+    fn comparisons_are_one_or_zero() {
+        let value = |text| variables().of_repetition(3).evaluate(text);
+        let holds = ["tables > 7", "loaded / tables >= 125", "nth = 3", "zero < 1", "nth <= 3"];
+        assert!(holds.into_iter().all(|text| value(text) == Ok(1)));
+        assert_eq!([value("tables < 8"), value("zero = 1")], [Ok(0), Ok(0)]);
+        assert_eq!(value("zero >"), Err("`zero >` lacks a number or a name".to_owned()));
+        assert!(value("1 < 2 < 3").is_err());
+    }
+
+    #[test]
+    fn a_parameter_may_follow_from_those_before_it() {
+        let pairs = |pairs: &[(&str, &str)]| -> Pairs {
+            let spanned = |text: &str| toml::Spanned::new(0..0, text.to_owned());
+            pairs.iter().map(|(name, value)| (spanned(name), spanned(value))).collect()
+        };
+        let known =
+            [("tables", "per client"), ("each", "loaded / tables"), ("last", "each * 2 + 1")];
+        let source = Source::default();
+        let of = |set: &[(&str, &str)]| {
+            Variables::of((&source, &pairs(&known)), (&source, &pairs(set)), (1000, 4))
+        };
+        assert_eq!(of(&[]).unwrap().evaluate("last"), Ok(501));
+        assert_eq!(of(&[("tables", "2")]).unwrap().evaluate("last"), Ok(1001));
+        let error = of(&[("tables", "last + 1")]).unwrap_err().to_string();
+        assert!(error.starts_with("no parameter is named `last`"), "{error}");
+        let error = of(&[("tables", "0")]).unwrap_err().to_string();
+        assert_eq!(error, "`loaded / tables` divides by zero");
+    }
+
+    #[test]
+    fn a_parameter_may_be_one_per_client() {
+        assert!(variables().is_per_client("tables") && variables().is_per_client(PER_CLIENT));
+        assert!(!variables().is_per_client("zero"));
     }
 
     #[test]

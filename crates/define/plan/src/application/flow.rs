@@ -214,7 +214,8 @@ expect = "no rows"
         let text = text.replacen("last =", digit, 1);
         let source = Source { name: "shop.toml".to_owned(), text };
         let none = (&Source::default(), &Vec::new());
-        read(&source, none, 100, &TestCatalog::default()).map(|described| described.application)
+        read(&source, none, (100, 1), &TestCatalog::default())
+            .map(|described| described.application)
     }
 
     #[test]

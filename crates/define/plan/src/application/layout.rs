@@ -1,6 +1,6 @@
 //! Assigns each value of a procedure its argument position.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::sql::Draw;
@@ -36,8 +36,8 @@ impl Names<'_> {
         (texts, row): (&SqlTexts<'_>, Option<&SqlText<'_>>),
         values: &[Value<'_>],
     ) -> Result<Layout, PlanError> {
-        let uses = self.uses(texts, row, values)?;
         let mut layout = Layout::default();
+        let uses = self.uses(texts, row, values, &mut layout.unused)?;
         for value in values {
             let name = *value.name.get_ref();
             let Some(used) = uses.get(name) else { continue };
@@ -119,10 +119,15 @@ impl Names<'_> {
         texts: &SqlTexts<'_>,
         row: Option<&SqlText<'_>>,
         values: &[Value<'_>],
+        unused: &mut BTreeSet<String>,
     ) -> Result<BTreeMap<String, Usage>, PlanError> {
         let mut uses = BTreeMap::new();
-        let texts = texts.postgres.iter().chain(&texts.mysql).map(|text| (text, false));
+        let texts = texts.dialects().into_iter().flatten().map(|text| (text, false));
         for (text, in_row) in texts.chain(row.map(|row| (row, true))) {
+            if text.block.times == 0 {
+                unused.extend(text.tokens.iter().filter_map(Token::value).map(str::to_owned));
+                continue;
+            }
             let (place, block) = (text.place.clone(), text.block.number);
             let here = Usage { in_row, times: text.block.times, block, place };
             self.record_uses(text, &here, values, &mut uses)?;

@@ -18,6 +18,7 @@ mod policy;
 mod procedure;
 mod reach;
 mod read;
+mod session;
 mod statement;
 mod step;
 mod table;

@@ -8,7 +8,7 @@ use model::sql::{PerDialect, StatementOwner};
 
 use super::check::CHECK_KEYS;
 use super::names::{Names, TABLE_KEYS};
-use super::text::{SqlText, SqlTexts, executed};
+use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE, SqlText, SqlTexts, executed};
 use super::value::Value;
 use crate::error::{PlanError, Source};
 use crate::syntax::{Fields, Node, word};
@@ -18,17 +18,22 @@ use crate::syntax::{Fields, Node, word};
 pub(crate) struct StatementPlaces {
     source: Source,
     places: BTreeMap<StatementOwner, PerDialect<Vec<Range<usize>>>>,
+    /// Of those that differ for `MyRocks`.
+    myrocks: BTreeMap<StatementOwner, Vec<Range<usize>>>,
 }
 
 impl StatementPlaces {
     /// Points an error at a statement, where it is known.
+    ///
+    /// `is_myrocks` is whether the server's tables are of `MyRocks`.
     pub(crate) fn point(
         &self,
         error: PlanError,
         (owner, index): (&StatementOwner, usize),
-        dialect: Dialect,
+        (dialect, is_myrocks): (Dialect, bool),
     ) -> PlanError {
         let places = self.places.get(owner).map(|places| places.by(dialect));
+        let places = self.myrocks.get(owner).filter(|_| is_myrocks).or(places);
         match places.and_then(|places| places.get(index)) {
             Some(place) => error.at(&self.source, place.clone(), "rejected by the server"),
             None => error,
@@ -43,33 +48,39 @@ impl<'a> Names<'a> {
         (tables, checks): (&'a [Node<'a>], &'a [Node<'a>]),
         values: &[Value<'a>],
     ) -> Result<StatementPlaces, PlanError> {
-        let mut places = BTreeMap::new();
+        let (mut places, mut myrocks) = (BTreeMap::new(), BTreeMap::new());
         for node in tables {
             let fields = Fields::of(self.source, node, "[[table]]", &TABLE_KEYS)?;
             let name = (*fields.text("name")?.get_ref()).to_owned();
-            let texts = self.sql_texts(fields.required("create")?, &[])?;
+            let texts = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
             places.insert(StatementOwner::Table(name), places_of(&texts));
         }
         for (name, node) in self.procedures {
             let name = word(name);
             let owner = StatementOwner::Procedure((*name.get_ref()).to_owned());
             let Some(sql) = self.written(name, node)?.get("sql") else { continue };
-            places.insert(owner, places_of(&self.sql_texts(sql, values)?));
+            let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
+            if !texts.myrocks.is_empty() {
+                myrocks.insert(owner.clone(), ranges(&texts.myrocks));
+            }
+            places.insert(owner, places_of(&texts));
         }
         for node in checks {
             let fields = Fields::of(self.source, node, "[[check]]", &CHECK_KEYS)?;
             let name = (*fields.text("name")?.get_ref()).to_owned();
-            let texts = self.sql_texts(fields.required("sql")?, &[])?;
+            let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
             places.insert(StatementOwner::Check(name), places_of(&texts));
         }
-        Ok(StatementPlaces { source: self.source.clone(), places })
+        Ok(StatementPlaces { source: self.source.clone(), places, myrocks })
     }
 }
 
-/// Returns the place of each statement, as often as it is executed.
+/// Returns the place of each statement, by dialect.
 fn places_of(texts: &SqlTexts<'_>) -> PerDialect<Vec<Range<usize>>> {
-    let of = |texts: &[SqlText<'_>]| {
-        executed(texts).into_iter().map(|(text, _)| text.place.clone()).collect()
-    };
-    PerDialect { postgres: of(&texts.postgres), mysql: of(&texts.mysql) }
+    PerDialect { postgres: ranges(&texts.postgres), mysql: ranges(&texts.mysql) }
+}
+
+/// Returns the place of each statement, as often as it is executed.
+fn ranges(texts: &[SqlText<'_>]) -> Vec<Range<usize>> {
+    executed(texts).into_iter().map(|(text, _)| text.place.clone()).collect()
 }

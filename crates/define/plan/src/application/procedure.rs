@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use model::sql::{Draw, Part, Procedure, Statement, Table};
+use model::sql::{Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
 
 use super::names::Names;
-use super::statement::{Layout, all_texts, table_names};
+use super::statement::{Layout, table_names};
+use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE};
 use super::value::Value;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word, word};
@@ -14,20 +15,10 @@ use crate::syntax::{Fields, Node, Word, word};
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
 /// Keys of a procedure.
-const KEYS: [&str; 13] = [
-    "extends",
-    "kind",
-    "table",
-    "sql",
-    "row",
-    "rows",
-    "returns",
-    "transaction",
-    "calls",
-    "retry",
-    "keying_ms",
-    "think_ms",
-    "limit_ms",
+#[rustfmt::skip]
+const KEYS: [&str; 14] = [
+    "extends", "kind", "table", "sql", "row", "rows", "returns", "transaction", "protocol",
+    "calls", "retry", "keying_ms", "think_ms", "limit_ms",
 ];
 
 /// A procedure as written, and those it extends.
@@ -109,41 +100,64 @@ impl<'a> Names<'a> {
         })?;
         let kind = self.keyword(kind, "kind", &kinds)?;
         let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
-        let texts = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
-        let texts = self.sql_texts(texts, values)?;
+        let sql = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
+        let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
         let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
         let is_transaction = self.switch(written.get("transaction"))?;
         self.check_frame(&texts, is_transaction)?;
         self.check_reads(&texts, values)?;
-        let all = all_texts(&texts, row.as_ref());
+        let all = texts.all(row.as_ref());
         let table = self.table_of(written, tables)?;
         let own = &tables[usize::from(table)];
         self.check_reached((&own.name, own.copies), &all, tables)?;
         let mut layout = self.layout(name, (&texts, row.as_ref()), values)?;
         (layout.tables, layout.own) = (table_names(tables), Some(table));
         self.check_ids(&layout, values, own)?;
-        used.extend(layout.slots.keys().cloned());
+        used.extend(layout.slots.keys().chain(&layout.unused).cloned());
         let row = row.map(|row| self.statement(&row, None, &layout, 0)).transpose()?;
         let row = row.map(|row| row.parts);
         let why = "the rows that a call returns cannot be negative";
         let returns = written
             .get("returns")
             .map(|returns| self.real(returns, |rows| rows.is_finite() && rows >= 0.0, why));
+        let (statements, myrocks) = self.statements(&texts, row.as_deref(), &layout)?;
         let procedure = Procedure {
             name: (*name.get_ref()).to_owned(),
             kind,
             table,
             is_transaction,
-            statements: self.statements(&texts, row.as_deref(), &layout)?,
+            statements,
+            myrocks,
             arguments: layout.once,
             row: layout.row,
             rows,
             rows_expected: returns.transpose()?,
+            protocol: self.protocol(written)?,
             policy: self.policy(written)?,
         };
         self.rows_fit(&procedure, written)?;
         Ok(procedure)
+    }
+
+    /// Returns how a procedure's statements are sent, where the file states it.
+    fn protocol(&self, written: &Written<'a>) -> Result<PerDialect<Option<Protocol>>, PlanError> {
+        let known = Protocol::ALL.map(|protocol| (protocol.name(), protocol));
+        let of = |node: Option<&'a Node<'a>>| {
+            node.map(|node| self.keyword(node, "protocol", &known)).transpose()
+        };
+        match written.get("protocol") {
+            Some(node) if node.get_ref().is_table() => {
+                let what = "a protocol that differs by dialect";
+                let fields = Fields::of(self.source, node, what, &DIALECTS)?;
+                let [postgres, mysql] = DIALECTS.map(|dialect| fields.get(dialect));
+                Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
+            }
+            node => {
+                let both = of(node)?;
+                Ok(PerDialect { postgres: both, mysql: both })
+            }
+        }
     }
 
     /// Checks that a table with drawn ids has an id column.
@@ -176,7 +190,8 @@ impl<'a> Names<'a> {
             Part::Argument(_) | Part::RowArgument(_) => 1,
             Part::Text(_) | Part::Table | Part::OtherTable(_) => 0,
         };
-        let dialects = [&procedure.statements.postgres, &procedure.statements.mysql];
+        let (statements, myrocks) = (&procedure.statements, &procedure.myrocks);
+        let dialects = [&statements.postgres, &statements.mysql, myrocks];
         for statement in dialects.into_iter().flatten() {
             self.few_values(statement.parts.iter().map(drawn).sum(), written.name.span())?;
         }

@@ -102,7 +102,7 @@ rows = "100%"
 
     fn loaded(text: &str) -> Result<Described, PlanError> {
         let source = Source { name: "bank.toml".to_owned(), text: text.to_owned() };
-        read(&source, (&Source::default(), &Vec::new()), 10, &TestCatalog::default())
+        read(&source, (&Source::default(), &Vec::new()), (10, 1), &TestCatalog::default())
     }
 
     /// Returns the other tables of a procedure, which each dialect names.

@@ -69,20 +69,21 @@ pub(crate) fn find(
     Ok(Some(Source { name, text }))
 }
 
-/// Reads and checks an application's file, for an experiment that loads `rows`.
+/// Reads and checks an application's file, for an experiment that loads `rows` with at most so
+/// many clients.
 ///
 /// `set` are the parameters that the experiment sets, in its own file.
 pub(crate) fn read(
     source: &Source,
     set: (&Source, &Pairs),
-    rows: u64,
+    (rows, clients): (u64, u32),
     catalog: &dyn Catalog,
 ) -> Result<Described, PlanError> {
     let root = parse(source)?;
     let file = Fields::of(source, &root, "the application", &KEYS)?;
     let parameters = file.get("parameters").map(|node| scalars(source, node)).transpose()?;
     let parameters = parameters.unwrap_or_default();
-    let variables = Variables::of((source, &parameters), set, rows)?;
+    let variables = Variables::of((source, &parameters), set, (rows, clients))?;
     let none = DeTable::new();
     let procedures = file.get("procedure").and_then(|node| node.get_ref().as_table());
     let name = file.text("name")?;
@@ -99,7 +100,7 @@ pub(crate) fn read(
     let procedures = names.procedures(&tables, &values)?;
     let checks = names.checks(file.list("check")?, &tables)?;
     let places = names.places((file.list("table")?, file.list("check")?), &values)?;
-    let (steps, needs) = names.steps(file.list("step")?, &procedures)?;
+    let steps = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(names.list(file.required("order")?)?, &steps)?;
     let disclaimer = file.get("disclaimer").map(|node| names.text(node)).transpose()?;
     let application = Application {
@@ -108,7 +109,7 @@ pub(crate) fn read(
         row_bytes,
         tables,
         procedures,
-        steps,
+        steps: steps.specs,
         order,
         checks,
         disclaimer: disclaimer.map(|text| (*text.get_ref()).to_owned()),
@@ -118,6 +119,7 @@ pub(crate) fn read(
     let parameters = parameters.into_iter();
     let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
     let (parameters, text) = (parameters.collect(), source.text.clone());
+    let needs = steps.needs;
     Ok(Described { application, published_by, parameters, text, places, needs, rows })
 }
 
@@ -133,7 +135,7 @@ pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanErro
         let error = PlanError::new(format!("no application is named `{name}`"));
         error.meant(name, names.iter().map(String::as_str), otherwise)
     })?;
-    read(&source, (&Source::default(), &Vec::new()), ROWS, catalog)
+    read(&source, (&Source::default(), &Vec::new()), (ROWS, 1), catalog)
 }
 
 /// Returns the descriptions of the application's steps.

@@ -1,6 +1,6 @@
 //! Statements with resolved placeholders: values, table names, expressions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
@@ -42,6 +42,8 @@ pub(super) struct Layout {
     pub(super) slots: BTreeMap<String, Slot>,
     pub(super) once: Vec<Draw>,
     pub(super) row: Vec<Draw>,
+    /// Values of statements whose `when` does not hold.
+    pub(super) unused: BTreeSet<String>,
     /// Names of the tables that a statement may name, by position; and its own.
     pub(super) tables: Vec<String>,
     pub(super) own: Option<u16>,
@@ -63,12 +65,14 @@ pub(super) fn table_names(tables: &[Table]) -> Vec<String> {
 
 impl Names<'_> {
     /// Returns the statements with placeholders resolved, each as often as it is executed.
+    ///
+    /// Those for `MyRocks` come apart.
     pub(super) fn statements(
         &self,
         texts: &SqlTexts<'_>,
         row: Option<&[Part]>,
         layout: &Layout,
-    ) -> Result<PerDialect<Vec<Statement>>, PlanError> {
+    ) -> Result<(PerDialect<Vec<Statement>>, Vec<Statement>), PlanError> {
         let all = |texts: &[SqlText<'_>]| {
             let one = |(text, nth)| {
                 let mut statement = self.statement(text, row, layout, nth)?;
@@ -77,7 +81,10 @@ impl Names<'_> {
             };
             executed(texts).into_iter().map(one).collect::<Result<_, PlanError>>()
         };
-        Ok(PerDialect { postgres: all(&texts.postgres)?, mysql: all(&texts.mysql)? })
+        Ok((
+            PerDialect { postgres: all(&texts.postgres)?, mysql: all(&texts.mysql)? },
+            all(&texts.myrocks)?,
+        ))
     }
 
     /// Returns one statement; `repetition` is 0-based within a call.
@@ -89,6 +96,7 @@ impl Names<'_> {
         repetition: u16,
     ) -> Result<Statement, PlanError> {
         let refuse = |wrong: TokenError| self.error_at_text(text.place.clone(), wrong);
+        let variables = self.variables.of_repetition(repetition + 1);
         let mut parts = Vec::new();
         for token in &text.tokens {
             match *token {
@@ -103,7 +111,7 @@ impl Names<'_> {
                         ));
                     }
                 },
-                Token::Brace(sum) => parts.push(match self.variables.evaluate(sum) {
+                Token::Brace(sum) => parts.push(match variables.evaluate(sum) {
                     Ok(value) => Part::Text(value.to_string()),
                     Err(why) => {
                         layout.table(sum).ok_or_else(|| refuse(TokenError::new(sum, why)))?
@@ -152,11 +160,4 @@ fn joined(parts: Vec<Part>) -> Vec<Part> {
         }
     }
     joined
-}
-/// The statements of a procedure, and the rows in them.
-pub(super) fn all_texts<'t, 'a>(
-    texts: &'t SqlTexts<'a>,
-    row: Option<&'t SqlText<'a>>,
-) -> Vec<&'t SqlText<'a>> {
-    texts.postgres.iter().chain(&texts.mysql).chain(row).collect()
 }

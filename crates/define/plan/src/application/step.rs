@@ -23,11 +23,21 @@ const ROLES: [(&str, StepRole); 5] = [
 const UNITS: [(&str, OpUnit); 3] =
     [("operation", OpUnit::Operation), ("row", OpUnit::Row), ("all rows", OpUnit::Rows(0))];
 /// Keys of a step.
-const KEYS: [&str; 9] =
-    ["name", "about", "role", "clients", "background", "rows", "unit", "settles", "needs"];
+#[rustfmt::skip]
+const KEYS: [&str; 11] = [
+    "name", "about", "role", "clients", "connections", "background", "hold", "rows", "unit",
+    "settles", "needs",
+];
 
-/// The steps, and the steps each one needs.
-pub(super) type Steps = (Vec<TrafficSpec>, BTreeMap<String, Vec<String>>);
+/// The steps of an application.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    pub(super) specs: Vec<TrafficSpec>,
+    /// The steps that each one needs.
+    pub(super) needs: BTreeMap<String, Vec<String>>,
+    /// Steps of which the parameters leave no call.
+    left_out: Vec<String>,
+}
 
 impl<'a> Names<'a> {
     /// Checks the steps.
@@ -41,7 +51,7 @@ impl<'a> Names<'a> {
         let names =
             fields.iter().map(|fields| fields.text("name")).collect::<Result<Vec<_>, _>>()?;
         let known = || names.iter().map(|name| *name.get_ref());
-        let (mut steps, mut needs) = (Vec::new(), BTreeMap::new());
+        let mut steps = Steps::default();
         for (index, (name, fields)) in names.iter().zip(&fields).enumerate() {
             self.step_name(name)?;
             if known().take(index).any(|other| other == *name.get_ref()) {
@@ -58,32 +68,42 @@ impl<'a> Names<'a> {
                 }
                 before.push((*need.get_ref()).to_owned());
             }
-            steps.push(self.one_step(name, fields, procedures)?);
-            needs.insert((*name.get_ref()).to_owned(), before);
+            let owned = (*name.get_ref()).to_owned();
+            match self.one_step(name, fields, procedures)? {
+                Some(step) => {
+                    steps.specs.push(step);
+                    before.retain(|need| !steps.left_out.contains(need));
+                    steps.needs.insert(owned, before);
+                }
+                None => steps.left_out.push(owned),
+            }
         }
-        if !steps.iter().any(|step: &TrafficSpec| step.role == StepRole::Load) {
+        if !steps.specs.iter().any(|step: &TrafficSpec| step.role == StepRole::Load) {
             return Err(self
                 .refuse(self.name.span(), "no step fills the tables")
                 .remedy("add a [[step]] with role = \"load\""));
         }
-        Ok((steps, needs))
+        Ok(steps)
     }
 
-    /// Checks the default order of the steps.
+    /// Checks the default order of the steps, without those left out.
     pub(super) fn order(
         &self,
         order: &'a [Node<'a>],
-        steps: &[TrafficSpec],
+        steps: &Steps,
     ) -> Result<Vec<String>, PlanError> {
         if order.is_empty() {
             return Err(self.refuse(self.name.span(), "the order names no step"));
         }
         let known = |name: Word<'_>| {
-            let names = steps.iter().map(|step| step.name.as_str());
-            self.position(&name, "step", names)?;
+            let names = steps.specs.iter().map(|step| &step.name).chain(&steps.left_out);
+            self.position(&name, "step", names.map(String::as_str))?;
             Ok((*name.get_ref()).to_owned())
         };
-        order.iter().map(|name| known(self.text(name)?)).collect()
+        let order = order.iter().map(|name| known(self.text(name)?));
+        let mut order = order.collect::<Result<Vec<_>, PlanError>>()?;
+        order.retain(|name| !steps.left_out.contains(name));
+        Ok(order)
     }
 
     fn step_name(&self, name: &Word<'_>) -> Result<(), PlanError> {
@@ -97,26 +117,33 @@ impl<'a> Names<'a> {
             .remedy("use letters, digits, `-`, `_` and `.`, and begin with a letter"))
     }
 
+    /// Returns one step; `None` when the parameters leave no call of it.
     fn one_step(
         &self,
         name: &Word<'_>,
         fields: &Fields<'a>,
         procedures: &[Procedure],
-    ) -> Result<TrafficSpec, PlanError> {
+    ) -> Result<Option<TrafficSpec>, PlanError> {
+        let clients = fields.get("clients").map(|node| self.call_mix(node)).transpose()?;
+        if clients.as_ref().is_some_and(|mix| mix.positions().next().is_none()) {
+            return Ok(None);
+        }
         let background = fields.get("background").map(|node| self.background(node, procedures));
         let rows = fields.get("rows").map(|node| self.row_count(node)).transpose()?;
         let step = TrafficSpec {
             name: (*name.get_ref()).to_owned(),
             about: (*fields.text("about")?.get_ref()).to_owned(),
             role: self.keyword(fields.required("role")?, "role", &ROLES)?,
-            clients: fields.get("clients").map(|node| self.call_mix(node)).transpose()?,
+            connections: self.connections(fields.get("connections"), clients.as_ref())?,
+            clients,
             background: background.transpose()?,
+            hold: self.hold(fields.get("hold"), procedures)?,
             rows,
             unit: self.unit(fields.get("unit"), rows)?,
             settles: self.switch(fields.get("settles"))?,
         };
         self.step_fits(fields, &step, procedures)?;
-        Ok(step)
+        Ok(Some(step))
     }
 
     fn background(
@@ -124,12 +151,14 @@ impl<'a> Names<'a> {
         node: &'a Node<'a>,
         procedures: &[Procedure],
     ) -> Result<Background, PlanError> {
-        let fields = Fields::of(self.source, node, "a background", &["procedures", "rows_per_s"])?;
+        let keys = ["procedures", "rows_per_s", "connections"];
+        let fields = Fields::of(self.source, node, "a background", &keys)?;
         let called = fields.required("procedures")?;
         let call_mix = self.call_mix(called)?;
         let rate: u32 = self.number(fields.required("rows_per_s")?, 1, "rows_per_s")?;
         self.paced(&call_mix, procedures, called)?;
-        Ok(Background { call_mix, rows_per_s: f64::from(rate) })
+        let connections = self.connections(fields.get("connections"), Some(&call_mix))?;
+        Ok(Background { call_mix, rows_per_s: f64::from(rate), connections })
     }
 
     /// Checks that a step's fields are consistent.
@@ -145,7 +174,8 @@ impl<'a> Names<'a> {
             Err(error.remedy(remedy))
         };
         let (Some(call_mix), Some(called)) = (&step.clients, fields.get("clients")) else {
-            if step.role != StepRole::Maintain || !step.settles || step.background.is_some() {
+            let is_busy = step.background.is_some() || step.hold.is_some();
+            if step.role != StepRole::Maintain || !step.settles || is_busy {
                 let remedy = "give `clients`, or role = \"maintain\" and settles = true";
                 return refuse("it does nothing", remedy);
             }
@@ -200,14 +230,23 @@ impl<'a> Names<'a> {
         let table = node.get_ref().as_table();
         let call_mix = match (node.get_ref().as_array(), table) {
             (Some(names), _) => CallMix::InTurn(all(names)?),
-            (None, Some(table)) if table.len() == 1 && table.contains_key("once") => {
+            (None, Some(table)) if table.contains_key("once") => {
+                Fields::of(self.source, node, "what is called once", &["once"])?;
                 CallMix::Once(all(self.list(&table["once"])?)?)
             }
             (None, Some(table)) => {
-                let weighed = |(name, weight)| {
-                    Ok((self.procedure(&word(name))?, self.number(weight, 1, "a weight")?))
+                let weighed = |(name, weight): (_, &'a Node<'a>)| {
+                    // An expression may leave a procedure out.
+                    let least = i64::from(!weight.get_ref().is_str());
+                    Ok((self.procedure(&word(name))?, self.number(weight, least, "a weight")?))
                 };
-                CallMix::Mix(table.iter().map(weighed).collect::<Result<_, PlanError>>()?)
+                let weights = table.iter().map(weighed);
+                let mut weights = weights.collect::<Result<Vec<(u16, u32)>, PlanError>>()?;
+                weights.retain(|(_, weight)| *weight > 0);
+                if !table.is_empty() {
+                    return Ok(CallMix::Mix(weights));
+                }
+                CallMix::Mix(weights)
             }
             (None, None) => {
                 let expected = "a list of procedures, their weights such as { read = 9, write = 1 }, \

@@ -2,14 +2,13 @@
 
 use model::sql::{Copies, Table};
 
+use super::expression::PER_CLIENT;
 use super::names::{Names, TABLE_KEYS};
-use super::statement::{Layout, all_texts, table_names};
+use super::statement::{Layout, table_names};
+use super::text::DIALECTS;
 use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
-
-/// Keyword for one table per client.
-const PER_CLIENT: &str = "per client";
 
 impl<'a> Names<'a> {
     /// Checks the tables.
@@ -52,15 +51,15 @@ impl<'a> Names<'a> {
         if let Some(id) = &id {
             self.own_name(id, "a column")?;
         }
-        let create = self.sql_texts(fields.required("create")?, &[])?;
-        self.check_reached((&name, copies), &all_texts(&create, None), before)?;
+        let create = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
+        self.check_reached((&name, copies), &create.all(None), before)?;
         let layout = Layout { tables: table_names(before), ..Layout::default() };
-        let create = self.statements(&create, None, &layout)?;
+        let (create, _) = self.statements(&create, None, &layout)?;
         Ok(Table { name, copies, create, id: id.map(|id| (*id.get_ref()).to_owned()) })
     }
 
     fn copies(&self, node: &Node<'_>) -> Result<Copies, PlanError> {
-        if node.get_ref().as_str() == Some(PER_CLIENT) {
+        if node.get_ref().as_str().is_some_and(|text| self.variables.is_per_client(text)) {
             return Ok(Copies::PerClient);
         }
         let count = self

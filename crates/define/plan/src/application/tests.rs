@@ -8,6 +8,8 @@ use super::read::{Described, describe, read};
 use crate::error::{PlanError, Source};
 use crate::tests::sample::{SHIPPED, TestCatalog};
 
+mod parameters;
+
 /// A valid application, the base of invalid ones.
 const SMALL: &str = r#"
 name = "small"
@@ -69,7 +71,7 @@ needs = ["fill"]
 
 fn loaded(name: &str, text: &str, rows: u64) -> Result<Described, PlanError> {
     let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-    read(&source, (&Source::default(), &Vec::new()), rows, &TestCatalog::default())
+    read(&source, (&Source::default(), &Vec::new()), (rows, 1), &TestCatalog::default())
 }
 
 /// Returns a statement with its placeholders in angle brackets; long lists are shortened.
@@ -145,8 +147,12 @@ fn draws(draws: &[Draw]) -> String {
 fn procedure(known: &Procedure, tables: &[Table]) -> Vec<String> {
     let table = &tables[usize::from(known.table)].name;
     let transaction = if known.is_transaction { ", a transaction" } else { "" };
+    let protocol = match (known.protocol.postgres, known.protocol.mysql) {
+        (None, None) => String::new(),
+        (postgres, mysql) => format!(", sent as {postgres:?} and {mysql:?}"),
+    };
     let mut lines = vec![format!(
-        "{} {} of {table}, {} rows, returns {:?}{transaction}",
+        "{} {} of {table}, {} rows, returns {:?}{transaction}{protocol}",
         known.kind, known.name, known.rows, known.rows_expected
     )];
     if !known.arguments.is_empty() {
@@ -164,6 +170,8 @@ fn procedure(known: &Procedure, tables: &[Table]) -> Vec<String> {
         lines.extend(postgres.iter().map(|text| format!("  post {text}")));
         lines.extend(mysql.iter().map(|text| format!("  my   {text}")));
     }
+    let myrocks = known.myrocks.iter().map(statement_text);
+    lines.extend(myrocks.map(|text| format!("  rock {text}")));
     lines
 }
 
@@ -194,12 +202,16 @@ fn summary(application: &Application, rows: u64) -> String {
     for step in &application.steps {
         let clients = step.clients.as_ref().map_or_else(|| "nothing".to_owned(), call_mix);
         let background = step.background.as_ref().map_or(String::new(), |background| {
-            format!(" with {} at {}/s", call_mix(&background.call_mix), background.rows_per_s)
+            let (mix, apart) = (call_mix(&background.call_mix), background.connections);
+            format!(" with {mix} at {}/s on {apart} connection", background.rows_per_s)
         });
+        let apart = if step.connections.is_one() { "" } else { " on own connections" };
+        let hold =
+            step.hold.map_or(String::new(), |hold| format!(", holds {}", name(&hold.procedure)));
         let calls = application.calls(step, rows, 3);
         let settles = if step.settles { ", settles" } else { "" };
         lines.push(format!(
-            "step {} {:?} {:?}: {clients}{background}, calls {calls:?}{settles}",
+            "step {} {:?} {:?}: {clients}{apart}{background}, calls {calls:?}{hold}{settles}",
             step.name, step.role, step.unit
         ));
     }
@@ -381,7 +393,7 @@ const WRONG: &[(&str, &[(&str, &str)])] = &[
 
 #[test]
 fn every_error_is_reported_with_its_place_and_remedy() {
-    for (what, wrong) in WRONG {
+    for (what, wrong) in WRONG.iter().chain(parameters::WRONG) {
         let lines = wrong.iter().map(|(old, new)| {
             let new_line = new.replace('\n', " | ");
             format!("{old} -> {new_line}\n    {}", refused(old, new))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::sql::{Draw, PerDialect};
+use model::sql::Draw;
 
 use super::names::{FOUND, Names};
 use super::token::{Token, tokenize};
@@ -11,7 +11,11 @@ use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word};
 
 /// Keys of a statement, or of several that are repeated or conditioned together.
-const KEYS: [&str; 5] = ["sql", "times", "if", "unless", "into"];
+const KEYS: [&str; 6] = ["sql", "times", "when", "if", "unless", "into"];
+/// Keys of SQL that differs by dialect.
+pub(super) const DIALECTS: [&str; 2] = ["postgres", "mysql"];
+/// The same for procedures: `MyRocks` may differ from `MySQL`'s other engines.
+pub(super) const DIALECTS_OF_PROCEDURE: [&str; 3] = ["postgres", "mysql", "myrocks"];
 /// Statements that belong to a transaction's frame, which the procedure declares.
 const FRAME: [&str; 4] = ["begin", "start", "commit", "end"];
 
@@ -32,7 +36,7 @@ pub(super) struct SqlText<'a> {
 pub(super) struct Block<'a> {
     /// Number of statements before it.
     pub(super) number: usize,
-    /// Most repetitions per call.
+    /// Most repetitions per call; 0 when its `when` does not hold.
     pub(super) times: u16,
     /// Fewest repetitions.
     pub(super) times_min: u16,
@@ -51,7 +55,25 @@ pub(super) struct WrittenCondition<'a> {
 }
 
 /// The statements by dialect, in order; empty when unsupported.
-pub(super) type SqlTexts<'a> = PerDialect<Vec<SqlText<'a>>>;
+#[derive(Debug, Clone, Default)]
+pub(super) struct SqlTexts<'a> {
+    pub(super) postgres: Vec<SqlText<'a>>,
+    pub(super) mysql: Vec<SqlText<'a>>,
+    /// Empty where it is as `mysql`.
+    pub(super) myrocks: Vec<SqlText<'a>>,
+}
+
+impl<'a> SqlTexts<'a> {
+    /// Returns the statements of every dialect, and the rows in them.
+    pub(super) fn all<'t>(&'t self, row: Option<&'t SqlText<'a>>) -> Vec<&'t SqlText<'a>> {
+        self.dialects().into_iter().flatten().chain(row).collect()
+    }
+
+    /// Returns the statements of each dialect.
+    pub(super) const fn dialects(&self) -> [&Vec<SqlText<'a>>; 3] {
+        [&self.postgres, &self.mysql, &self.myrocks]
+    }
+}
 
 impl Block<'_> {
     /// Returns a block that is executed once, always.
@@ -80,19 +102,19 @@ pub(super) fn executed<'t, 'a>(texts: &'t [SqlText<'a>]) -> Vec<(&'t SqlText<'a>
 }
 
 impl<'a> Names<'a> {
-    /// Returns the statements as written, by dialect.
+    /// Returns the statements as written, by the `dialects` that they may differ in.
     pub(super) fn sql_texts(
         &self,
         node: &'a Node<'a>,
+        dialects: &[&str],
         values: &[Value<'a>],
     ) -> Result<SqlTexts<'a>, PlanError> {
         if !node.get_ref().is_table() {
             let both = self.listed(node, values)?;
-            return Ok(PerDialect { postgres: both.clone(), mysql: both });
+            return Ok(SqlTexts { postgres: both.clone(), mysql: both, ..SqlTexts::default() });
         }
-        let dialects = ["postgres", "mysql"];
-        let fields = Fields::of(self.source, node, "SQL that differs by dialect", &dialects)?;
-        let [postgres, mysql] = dialects.map(|dialect| fields.get(dialect));
+        let fields = Fields::of(self.source, node, "SQL that differs by dialect", dialects)?;
+        let [postgres, mysql, myrocks] = DIALECTS_OF_PROCEDURE.map(|dialect| fields.get(dialect));
         if postgres.is_none() && mysql.is_none() {
             return Err(self
                 .refuse(node.span(), "no dialect is given")
@@ -101,7 +123,7 @@ impl<'a> Names<'a> {
         let of = |node: Option<&'a Node<'a>>| {
             node.map_or(Ok(Vec::new()), |node| self.listed(node, values))
         };
-        Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
+        Ok(SqlTexts { postgres: of(postgres)?, mysql: of(mysql)?, myrocks: of(myrocks)? })
     }
 
     fn listed(
@@ -120,6 +142,11 @@ impl<'a> Names<'a> {
         for entry in entries {
             self.flatten(entry, &Block::plain(texts.len()), values, &mut texts)?;
         }
+        if texts.iter().all(|text| text.block.times == 0) {
+            return Err(self
+                .refuse(node.span(), "no `when` of these statements holds")
+                .remedy("give a statement for these values of the parameters too"));
+        }
         Ok(texts)
     }
 
@@ -137,7 +164,12 @@ impl<'a> Names<'a> {
         }
         let fields = Fields::of(self.source, node, "a statement", &KEYS)?;
         let mut block = outer.clone();
-        if let Some(times) = fields.get("times") {
+        if let Some(when) = fields.get("when")
+            && self.signed(when)? == 0
+        {
+            (block.number, block.times) = (texts.len(), 0);
+        }
+        if let Some(times) = fields.get("times").filter(|_| block.times > 0) {
             block.number = texts.len();
             self.repeat(&mut block, times, values)?;
         }

@@ -13,6 +13,13 @@ pub(super) enum Token<'a> {
     Brace(&'a str),
 }
 
+impl<'a> Token<'a> {
+    /// Returns the name of a value.
+    pub(super) const fn value(&self) -> Option<&'a str> {
+        if let Self::Value(name) = self { Some(*name) } else { None }
+    }
+}
+
 /// An error in an SQL text, and the text at fault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenError {

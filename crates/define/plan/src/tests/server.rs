@@ -65,7 +65,7 @@ fn an_applications_steps_end_by_rows_or_by_duration() {
         stops,
         [
             (2, StopRule::Operations(10_000), OpUnit::Row),
-            (2, StopRule::Operations(4), OpUnit::Rows(1_000_100)),
+            (2, StopRule::Operations(3), OpUnit::Rows(1_000_100)),
             (2, StopRule::Operations(20_000), OpUnit::Row),
             (2, StopRule::Duration(Nanos::from_secs(10)), OpUnit::Operation),
         ]

@@ -85,7 +85,8 @@ fn is_same(found: &str, requested: &str) -> bool {
 mod tests {
     use std::path::PathBuf;
 
-    use driver_sql::{Config, Protocol};
+    use driver_sql::Config;
+    use model::sql::Protocol;
     use model::{Address, DataShape, Endpoint, Options, Settings};
 
     use super::*;
@@ -113,9 +114,16 @@ mod tests {
             Ok::<_, EngineError>(config.own.protocol)
         };
         let text = [("assay.protocol", "text"), ("sql_mode", "")];
-        assert_eq!(resolve(&text), Ok(Protocol::Text));
-        assert_eq!(resolve(&[("assay.protocol", "prepared")]), Ok(Protocol::Prepared));
-        for (name, value) in [("assay.protocol", "binary"), ("assay.protocl", "text")] {
+        assert_eq!(resolve(&text), Ok(Some(Protocol::Text)));
+        assert_eq!(resolve(&[]), Ok(None));
+        assert_eq!(resolve(&[("assay.protocol", "prepared")]), Ok(Some(Protocol::Prepared)));
+        for (name, value) in [
+            ("assay.protocol", "binary"),
+            ("assay.protocl", "text"),
+            ("assay.transport", "udp"),
+            // The dsn states it.
+            ("assay.transport", "tcp"),
+        ] {
             let error = resolve(&[(name, value)]).unwrap_err();
             assert_eq!(error.refused_option(), Some(name));
         }

@@ -1,7 +1,7 @@
 //! An open database: identity, variables, storage engine.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use driver_sql::{Config, Connection as _, Database, Explain, SqlEngine, TextTotals, WaitQuery};
 use engine::{EngineError, Maintenance, OpenSpec};
@@ -16,9 +16,9 @@ use crate::{maintenance, state};
 /// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
 #[rustfmt::skip]
-const LOCATION_VARIABLES: [&str; 8] = [
+const LOCATION_VARIABLES: [&str; 9] = [
     "basedir", "character_sets_dir", "datadir", "gtid_binlog_pos", "hostname", "lc_messages_dir",
-    "plugin_dir", "server_uuid",
+    "plugin_dir", "port", "server_uuid",
 ];
 /// Variables that are facts of the build.
 #[rustfmt::skip]
@@ -34,7 +34,8 @@ pub(crate) fn open(
     spec: &OpenSpec,
     config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
-    let (connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
+    let (mut connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
+    let spec = &for_storage_engine(&mut connection, spec);
     let check = |connection: &mut Connection| {
         if is_foreign { check_foreign(spec, &variables(connection)?) } else { Ok(()) }
     };
@@ -46,6 +47,19 @@ pub(crate) fn open(
             sizes: state::sizes_query(connection)?,
         })
     })
+}
+
+/// Returns `spec` with the statements for `MyRocks`, where tables are of it by default.
+fn for_storage_engine(connection: &mut Connection, spec: &OpenSpec) -> OpenSpec {
+    let mut spec = spec.clone();
+    // A compatible system may have no such variable.
+    let default = connection.first("SELECT @@default_storage_engine").ok().flatten();
+    if let Some(setup) = &mut spec.application
+        && default.is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"))
+    {
+        Arc::make_mut(&mut setup.application).use_myrocks();
+    }
+    spec
 }
 
 impl Database for MysqlDatabase {
@@ -76,8 +90,8 @@ impl Database for MysqlDatabase {
             let is_there = place.as_ref().is_some_and(|place| value.contains(place.as_str()));
             !is_there && !LOCATION_VARIABLES.contains(&name.as_str())
         });
-        let own = engine.config.own.in_force();
-        variables.extend(own.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let own = engine.own_options().into_iter();
+        variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
         Ok(variables.into_iter().collect())
     }
 

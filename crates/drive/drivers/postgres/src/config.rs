@@ -1,8 +1,9 @@
 //! Session settings, and the durability class of options.
 
-use driver_sql::{Config, Protocol, server_options};
+use driver_sql::{Config, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, OpenSpec};
+use model::sql::{Dialect, Protocol};
 use model::{Capabilities, Durability, Options};
 
 use crate::wire::Session;
@@ -22,13 +23,17 @@ pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Config<Sess
     let is_uncompressed = spec.settings.compression.as_deref() == Some("none");
     let session = Session { settings: Vec::new(), is_uncompressed };
     let mut config = Config::resolve(NAME, spec, session)?;
+    let procedures = spec.application.iter().flat_map(|setup| &setup.application.procedures);
+    let mut protocols = procedures.map(|it| config.protocol_of(it, Dialect::Postgres));
+    let has_text = config.plain_protocol() == Protocol::Text
+        || protocols.any(|protocol| protocol == Protocol::Text);
     let mut set = |name: &str, value: &str| {
         config.session.settings.push((name.to_owned(), value.to_owned()));
     };
     if spec.options.get("synchronous_commit").is_none() {
         set("synchronous_commit", synchronous_commit(spec.settings.durability));
     }
-    if config.own.protocol == Protocol::Text {
+    if has_text {
         AS_TEXT.iter().for_each(|(name, value)| set(name, value));
     }
     if config.endpoint.is_foreign {
@@ -105,7 +110,7 @@ mod tests {
         let own = resolve(&spec(false, Durability::None, &options)).unwrap();
         assert_eq!(own.session.settings[0], ("synchronous_commit".to_owned(), "off".to_owned()));
         assert!(own.session.settings.iter().all(|(name, _)| name != "work_mem"));
-        assert_eq!(own.own.protocol, Protocol::Text);
+        assert_eq!(own.own.protocol, Some(Protocol::Text));
         let foreign = resolve(&spec(true, Durability::Os, &options[..1])).unwrap();
         let names: Vec<_> =
             foreign.session.settings.iter().map(|(name, value)| (&**name, &**value)).collect();

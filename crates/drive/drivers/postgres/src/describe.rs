@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use driver_sql::{Connection as _, OwnOptions};
+use driver_sql::Connection as _;
 use model::{Address, Endpoint, Identity, Options};
 
 use crate::config::NAME;
@@ -75,7 +75,10 @@ fn add(text: &mut String, name: &str, rows: Vec<Vec<String>>) {
 }
 
 /// Returns every setting in force, with its unit.
-pub(crate) fn settings(connection: &mut Connection, own: OwnOptions) -> Result<Options, Failure> {
+pub(crate) fn settings(
+    connection: &mut Connection,
+    own_options: Vec<(&'static str, String)>,
+) -> Result<Options, Failure> {
     let sql = "SELECT name, current_setting(name, true) FROM pg_settings ORDER BY name";
     let pairs = connection.pairs(sql)?;
     let mut options: Options = pairs
@@ -86,7 +89,7 @@ pub(crate) fn settings(connection: &mut Connection, own: OwnOptions) -> Result<O
             (name, if is_secret { "***".to_owned() } else { value })
         })
         .collect();
-    own.in_force().for_each(|(name, value)| options.set(name, value));
+    own_options.into_iter().for_each(|(name, value)| options.set(name, value));
     Ok(options)
 }
 

@@ -48,8 +48,7 @@ impl Database for PostgresDatabase {
     }
 
     fn effective_options(engine: &PostgresEngine) -> Result<Options, EngineError> {
-        let own = engine.config.own;
-        engine.with_control(|connection| describe::settings(connection, own))
+        engine.with_control(|connection| describe::settings(connection, engine.own_options()))
     }
 
     fn maintain(engine: &PostgresEngine, work: Maintenance) -> Result<bool, EngineError> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
-use model::{Address, Endpoint, Options};
-use server::{Kind, ServerSpec, Site, Stop, Task};
+use model::{Endpoint, Options, Transport};
+use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
@@ -104,7 +104,7 @@ impl Kind for PostgresKind {
 
     fn endpoint(&self, site: &Site) -> Endpoint {
         Endpoint {
-            address: Address::Socket(socket(site)),
+            address: site.address(socket(site)),
             user: USER.to_owned(),
             password: Some(site.password.clone()),
             database: USER.to_owned(),
@@ -190,7 +190,8 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
 fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
     let settings = spec.settings;
     let mut options = Options::new();
-    options.set("listen_addresses", "");
+    let addresses = if spec.site.transport == Transport::Tcp { LOOPBACK } else { "" };
+    options.set("listen_addresses", addresses);
     options.set("unix_socket_directories", spec.site.socket.display().to_string());
     options.set("unix_socket_permissions", "0700");
     options.set("port", spec.site.port.to_string());
@@ -237,6 +238,7 @@ mod tests {
             temporary: PathBuf::from("/d/tmp"),
             log: PathBuf::from("/d/log"),
             port: 20_007,
+            transport: Transport::Unix,
             password: Password("hush".to_owned()),
         }
     }

@@ -1,13 +1,12 @@
 //! Check of a procedure's statements, before anything is loaded.
 
-use engine::{ApplicationSetup, EngineError, Refusal};
+use engine::{EngineError, Refusal};
 use model::Call;
 use model::sql::StatementOwner;
 
-use crate::config::Protocol;
 use crate::connection::{Connection, Reply};
 use crate::failure::{ErrorResponse, Failure};
-use crate::procedure::{RenderedProcedure, render};
+use crate::procedure::{Known, RenderedProcedure, render};
 use crate::template::Value;
 
 /// Executes a call once, so that names and types of every statement are known to be right.
@@ -17,11 +16,10 @@ use crate::template::Value;
 /// both depend on the rows.
 pub(crate) fn check_call<C: Connection>(
     connection: &mut C,
-    setup: Option<&ApplicationSetup>,
+    (config, setup): Known<'_, C>,
     call: &Call<'_>,
-    protocol: Protocol,
 ) -> Result<(), EngineError> {
-    let mut rendered = render::<C>(setup, call, protocol)?;
+    let mut rendered = render::<C>((config, setup), call)?;
     if rendered.is_transaction {
         connection.run(C::SQL.begin)?;
     }

@@ -1,6 +1,7 @@
 //! A statement with values, sent prepared or as text.
 
-use crate::config::Protocol;
+use model::sql::Protocol;
+
 use crate::connection::{Connection, Reply};
 use crate::template::{Template, Value};
 

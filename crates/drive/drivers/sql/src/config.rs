@@ -1,12 +1,14 @@
 //! Connection options: endpoint, protocol, Assay's own options.
 
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec, PIPELINING};
+use engine::{ApplicationSetup, EngineError, OpenSpec, PIPELINING};
 use model::capability::{
     APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
     PARTIAL_UPDATES,
 };
-use model::{Capabilities, Endpoint, OpKind, Options};
+use model::server::TRANSPORT;
+use model::sql::{Dialect, Procedure, Protocol};
+use model::{Capabilities, Endpoint, OpKind, Options, Transport};
 
 use crate::connection::{Connection, Reply};
 
@@ -20,13 +22,13 @@ pub const WAITS: &str = "assay.waits";
 /// Value that switches an own option off.
 const OFF: &str = "off";
 /// Every own option.
-const OWN: [&str; 2] = [PROTOCOL, WAITS];
+const OWN: [&str; 3] = [PROTOCOL, TRANSPORT, WAITS];
 
 /// Assay's own options of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnOptions {
-    /// How statements are sent.
-    pub protocol: Protocol,
+    /// How all statements are sent; `None` where each procedure may state it.
+    pub protocol: Option<Protocol>,
     /// Whether waits of sessions are sampled in measured spans.
     pub samples_waits: bool,
 }
@@ -37,57 +39,31 @@ impl OwnOptions {
     /// # Errors
     /// [`EngineError::Refused`] for an unknown own option or value.
     pub fn of(options: &Options) -> Result<Self, EngineError> {
-        let mut own = Self { protocol: Protocol::Prepared, samples_waits: true };
+        let mut own = Self { protocol: None, samples_waits: true };
         for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
+            let neither = |one: &str, other: &str| {
+                refused(name, format!("`{value}` is neither {one} nor {other}"))
+            };
             match name {
-                PROTOCOL => own.protocol = Protocol::parse(value)?,
+                PROTOCOL => {
+                    let known: Result<Protocol, String> = value.parse();
+                    own.protocol = Some(known.map_err(|_why| neither("prepared", "text"))?);
+                }
+                TRANSPORT => {
+                    let known: Result<Transport, String> = value.parse();
+                    known.map_err(|_why| neither("unix", "tcp"))?;
+                }
                 WAITS => {
                     own.samples_waits = match value {
                         "sampled" => true,
                         OFF => false,
-                        _ => {
-                            let reason = format!("`{value}` is neither sampled nor off");
-                            return Err(refused(name, reason));
-                        }
+                        _ => return Err(neither("sampled", OFF)),
                     };
                 }
                 _ => return Err(EngineError::unknown(name, "unknown Assay option", &OWN)),
             }
         }
         Ok(own)
-    }
-
-    /// Returns names and values in force: the protocol, and what is switched off.
-    pub fn in_force(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        let waits = (!self.samples_waits).then_some((WAITS, OFF));
-        [(PROTOCOL, self.protocol.name())].into_iter().chain(waits)
-    }
-}
-
-/// How statements are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// Parsed once per session, then executed with binary values.
-    Prepared,
-    /// As text with literal values, parsed and planned each time.
-    Text,
-}
-
-impl Protocol {
-    /// Returns the option's value.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Prepared => "prepared",
-            Self::Text => "text",
-        }
-    }
-
-    fn parse(value: &str) -> Result<Self, EngineError> {
-        let named = |protocol: &Self| protocol.name() == value;
-        [Self::Prepared, Self::Text]
-            .into_iter()
-            .find(named)
-            .ok_or_else(|| refused(PROTOCOL, format!("`{value}` is neither prepared nor text")))
     }
 }
 
@@ -137,7 +113,55 @@ impl<S> Config<S> {
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
             EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
         })?;
+        if endpoint.is_foreign && spec.options.get(TRANSPORT).is_some() {
+            let reason = "the dsn states where this server listens: remove it";
+            return Err(refused(TRANSPORT, reason));
+        }
         Ok(Self { endpoint, own, session })
+    }
+
+    /// Returns Assay's own options in force.
+    pub fn own_options(
+        &self,
+        setup: Option<&ApplicationSetup>,
+        dialect: Dialect,
+    ) -> Vec<(&'static str, String)> {
+        let transport = self.endpoint.address.transport().name().to_owned();
+        let waits = (!self.own.samples_waits).then(|| (WAITS, OFF.to_owned()));
+        let always = [(PROTOCOL, self.protocol_text(setup, dialect)), (TRANSPORT, transport)];
+        always.into_iter().chain(waits).collect()
+    }
+
+    /// Returns how statements outside of procedures are sent.
+    pub fn plain_protocol(&self) -> Protocol {
+        self.own.protocol.unwrap_or(Protocol::Prepared)
+    }
+
+    /// Returns how a procedure's statements are sent: as the variant states, or else it itself.
+    pub fn protocol_of(&self, procedure: &Procedure, dialect: Dialect) -> Protocol {
+        // Data definition runs once: there is nothing to prepare.
+        if procedure.kind == OpKind::Define {
+            return Protocol::Text;
+        }
+        let own = procedure.protocol.by(dialect);
+        self.own.protocol.or(*own).unwrap_or(Protocol::Prepared)
+    }
+
+    /// Returns how statements are sent, as a record states it.
+    ///
+    /// Procedures are named where they differ from the others.
+    fn protocol_text(&self, setup: Option<&ApplicationSetup>, dialect: Dialect) -> String {
+        let plain = self.plain_protocol();
+        let procedures = setup.into_iter().flat_map(|setup| &setup.application.procedures);
+        let differs = |procedure: &&Procedure| {
+            procedure.kind != OpKind::Define && self.protocol_of(procedure, dialect) != plain
+        };
+        let others: Vec<_> = procedures.filter(differs).map(|it| it.name.as_str()).collect();
+        match others.is_empty() {
+            true => plain.name().to_owned(),
+            // Without an option the plain one is prepared, and the others are text.
+            false => format!("{plain}; {}: {}", Protocol::Text, others.join(", ")),
+        }
     }
 
     /// Connects and logs in.

@@ -41,6 +41,8 @@ pub struct Sql {
     pub begin: &'static str,
     /// Whether the begin and the commit of a transaction are prepared.
     pub is_begin_prepared: bool,
+    /// Begin a transaction whose reads are of one snapshot, however long it lasts.
+    pub hold: &'static [&'static str],
 }
 
 /// A logged-in connection to a server.

@@ -11,6 +11,7 @@ use crate::connection::{Connection, Reply};
 use crate::explain::{Explain, TextTotals};
 use crate::failure::{ErrorResponse, Failure};
 use crate::open_sessions::OpenSessions;
+use crate::procedure::Known;
 use crate::tables;
 use crate::wait_query::WaitQuery;
 
@@ -113,6 +114,16 @@ impl<D: Database> SqlEngine<D> {
     /// When no server listens, or the login is rejected.
     pub fn connect(&self) -> Result<D::Connection, EngineError> {
         Ok(self.config.connect()?)
+    }
+
+    /// Returns how the server is used, and the application.
+    pub(crate) fn known(&self) -> Known<'_, D::Connection> {
+        (&self.config, self.setup.as_ref())
+    }
+
+    /// Returns Assay's own options in force.
+    pub fn own_options(&self) -> Vec<(&'static str, String)> {
+        self.config.own_options(self.setup.as_ref(), D::Connection::SQL.dialect)
     }
 
     /// Runs a query on the control connection, reconnecting once after a loss.

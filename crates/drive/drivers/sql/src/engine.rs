@@ -121,7 +121,7 @@ impl<D: Database> Engine for SqlEngine<D> {
         let setup = self.setup.as_ref();
         let mut connection = self.connect()?;
         connection.limit_time(CHECK_WITHIN)?;
-        check::check_call(&mut connection, setup, call, self.config.own.protocol)
+        check::check_call(&mut connection, (&self.config, setup), call)
     }
 
     /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.

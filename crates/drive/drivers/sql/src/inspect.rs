@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use engine::EngineError;
+use model::sql::Protocol;
 use model::{Call, OpKind, StatementState, StatementTotals};
 
 use crate::command::Command;
-use crate::config::Protocol;
 use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
 use crate::digest::digest;
@@ -31,8 +31,9 @@ pub(crate) fn statements<D: Database>(
     if kind == Some(OpKind::Define) {
         return Ok(Vec::new());
     }
-    let rendered = render::<D::Connection>(setup, call, Protocol::Text)?;
-    let mut inspection = Inspection::<D> { engine, call, connection: engine.connect()? };
+    let rendered = render::<D::Connection>((&engine.config, setup), call)?;
+    let connection = engine.connect()?;
+    let mut inspection = Inspection::<D> { engine, call, positions: Vec::new(), connection };
     inspection.connection.limit_time(WITHIN)?;
     let totals = match D::statement_totals(engine, &mut inspection.connection) {
         // Not collected, or a login without rights.
@@ -40,8 +41,15 @@ pub(crate) fn statements<D: Database>(
         totals => totals?,
     };
     let mut states = Vec::new();
-    for (number, command) in (1..).zip(&rendered.commands) {
+    let mut known = vec![false; rendered.commands.len()];
+    for (number, step) in (1..).zip(&rendered.steps) {
+        // The same statement on other values has the same plan.
+        if std::mem::replace(&mut known[step.command], true) {
+            continue;
+        }
+        let command = &rendered.commands[step.command];
         let (Command::Text(template) | Command::Unprepared(template)) = command else { continue };
+        inspection.positions.clone_from(&step.positions);
         let (sql, _) = template.with_placeholders(false, |_| "?".to_owned());
         let (plan, text) = inspection.plan(template, executes && is_read(&sql))?;
         let own = digest(&sql);
@@ -61,6 +69,8 @@ fn is_read(sql: &str) -> bool {
 struct Inspection<'e, D: Database> {
     engine: &'e SqlEngine<D>,
     call: &'e Call<'e>,
+    /// The statement's values among those of the call.
+    positions: Vec<usize>,
     connection: D::Connection,
 }
 
@@ -91,7 +101,8 @@ impl<D: Database> Inspection<'_, D> {
         prefix: &str,
         template: &Template,
     ) -> Result<Option<Vec<Vec<String>>>, EngineError> {
-        match explain(&mut self.connection, &template.after(prefix), self.call) {
+        let value = |at: usize| Value::of(self.call, self.positions[at]);
+        match explain(&mut self.connection, &template.after(prefix), value) {
             Ok(rows) => Ok(Some(rows)),
             Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => Ok(None),
             Err(Failure::Lost(_)) => {
@@ -103,20 +114,16 @@ impl<D: Database> Inspection<'_, D> {
     }
 }
 
-fn explain<C: Connection>(
+fn explain<'v, C: Connection>(
     connection: &mut C,
     template: &Template,
-    call: &Call<'_>,
+    value: impl Fn(usize) -> Value<'v> + Copy,
 ) -> Reply<Vec<Vec<String>>, C> {
     let mut rows = Vec::new();
     let text =
         |text: Option<&[u8]>| text.map(String::from_utf8_lossy).unwrap_or_default().into_owned();
     let mut command = Command::new(template.clone(), Protocol::Text);
-    command.run(
-        connection,
-        |position| Value::of(call, position),
-        |_, row| rows.push(C::texts(row).map(text).collect()),
-    )?;
+    command.run(connection, value, |_, row| rows.push(C::texts(row).map(text).collect()))?;
     Ok(rows)
 }
 

@@ -2,10 +2,10 @@
 
 use engine::Rows;
 use engine::parts::changed;
+use model::sql::Protocol;
 use model::{Direction, Op, Outcome};
 
 use crate::command::Command;
-use crate::config::Protocol;
 use crate::connection::{Connection, Reply};
 use crate::template::Value;
 

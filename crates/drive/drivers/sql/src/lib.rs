@@ -34,9 +34,7 @@ pub mod testing;
 mod wait_query;
 mod waits;
 
-pub use config::{
-    Config, OWN_PREFIX, OwnOptions, PROTOCOL, Protocol, WAITS, capabilities, server_options,
-};
+pub use config::{Config, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, server_options};
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
 pub use explain::{Explain, TextTotals};

@@ -1,11 +1,11 @@
 //! Procedures of the application: rendered per table, prepared and called.
 
 use engine::{ApplicationSetup, Rows};
-use model::sql::{Condition, Procedure, Read};
+use model::sql::{Condition, Procedure, Protocol, Read};
 use model::{Call, OpKind, Outcome};
 
 use crate::command::Command;
-use crate::config::Protocol;
+use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::Failure;
 use crate::key_value::{ExpectedResult, InFlight, outcome};
@@ -13,9 +13,12 @@ use crate::read_back::ReadBack;
 use crate::tables;
 use crate::template::{Template, Value};
 
+/// How a server is used, and the application.
+pub(crate) type Known<'a, C> =
+    (&'a Config<<C as Connection>::Session>, Option<&'a ApplicationSetup>);
+
 /// The procedures of an application per table copy, rendered on first call.
 pub(crate) struct Calls<C: Connection> {
-    protocol: Protocol,
     /// Index of each procedure's first copy in `rendered`.
     starts: Vec<usize>,
     rendered: Vec<Option<RenderedProcedure<C>>>,
@@ -56,16 +59,16 @@ impl StatementStep {
 
 impl<C: Connection> Calls<C> {
     /// Reserves a slot per procedure and table.
-    pub(crate) fn new(setup: Option<&ApplicationSetup>, protocol: Protocol) -> Self {
+    pub(crate) fn new(setup: Option<&ApplicationSetup>, config: &Config<C::Session>) -> Self {
         let mut starts = vec![0];
         let mut end = 0;
         for procedure in setup.iter().flat_map(|setup| &setup.application.procedures) {
             end += setup.map_or(0, |setup| setup.copies(procedure.table)) as usize;
             starts.push(end);
         }
-        let of_begin = if C::SQL.is_begin_prepared { protocol } else { Protocol::Text };
+        let of_begin =
+            if C::SQL.is_begin_prepared { config.plain_protocol() } else { Protocol::Text };
         Self {
-            protocol,
             starts,
             rendered: (0..end).map(|_| None).collect(),
             begin: Command::parse(C::SQL.begin, of_begin),
@@ -81,7 +84,7 @@ impl<C: Connection> Calls<C> {
     pub(crate) fn call(
         &mut self,
         connection: &mut C,
-        setup: Option<&ApplicationSetup>,
+        (config, setup): Known<'_, C>,
         call: &Call<'_>,
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
@@ -89,7 +92,7 @@ impl<C: Connection> Calls<C> {
         let Self { rendered, begin, commit, read_back, .. } = self;
         let rendered = match &mut rendered[index] {
             Some(rendered) => rendered,
-            none => none.insert(render(setup, call, self.protocol)?),
+            none => none.insert(render::<C>((config, setup), call)?),
         };
         let is_transaction = rendered.is_transaction;
         let mut run = || {
@@ -108,6 +111,27 @@ impl<C: Connection> Calls<C> {
             Ok(if rendered.is_read { outcome(rows) } else { Outcome::Done })
         };
         run().map_err(|failure| roll_back(connection, is_transaction, failure))
+    }
+
+    /// Calls a procedure in a transaction with a snapshot, which is left open.
+    ///
+    /// `is_open` is whether one is open, before and after.
+    pub(crate) fn hold(
+        &mut self,
+        (connection, is_open): (&mut C, &mut bool),
+        known: Known<'_, C>,
+        call: &Call<'_>,
+        rows: &mut Rows,
+    ) -> Reply<Outcome, C> {
+        if std::mem::take(is_open) {
+            connection.run("COMMIT")?;
+        }
+        for statement in C::SQL.hold {
+            connection.run(statement)?;
+        }
+        let done = self.call(connection, known, call, rows);
+        *is_open = done.is_ok();
+        done.map_err(|failure| roll_back(connection, true, failure))
     }
 
     /// Queues a call; `None` when it is not a single prepared statement.
@@ -279,9 +303,8 @@ fn unknown<E>(call: &Call<'_>) -> Failure<E> {
 /// Renders a procedure for the call's table.
 #[cold]
 pub(crate) fn render<C: Connection>(
-    setup: Option<&ApplicationSetup>,
+    (config, setup): Known<'_, C>,
     call: &Call<'_>,
-    protocol: Protocol,
 ) -> Reply<RenderedProcedure<C>, C> {
     let found = setup.and_then(|setup| {
         let procedure = setup.application.procedures.get(usize::from(call.procedure))?;
@@ -290,8 +313,7 @@ pub(crate) fn render<C: Connection>(
     });
     let (setup, procedure) = found.ok_or_else(|| unknown(call))?;
     let table = |position| tables::reached(setup, position, call.table);
-    // Data definition runs once: there is nothing to prepare.
-    let protocol = if procedure.kind == OpKind::Define { Protocol::Text } else { protocol };
+    let protocol = config.protocol_of(procedure, C::SQL.dialect);
     let mut templates: Vec<Template> = Vec::new();
     let mut steps = Vec::new();
     for statement in procedure.statements.by(C::SQL.dialect) {

@@ -32,6 +32,8 @@ struct Link<C: Connection> {
     connection: C,
     key_value: KeyValue<C>,
     calls: Calls<C>,
+    /// Whether a transaction is held open.
+    is_holding: bool,
 }
 
 impl<C: Connection> Link<C> {
@@ -39,8 +41,9 @@ impl<C: Connection> Link<C> {
     fn open(config: &Config<C::Session>, setup: Option<&ApplicationSetup>) -> Reply<Self, C> {
         Ok(Self {
             connection: config.connect()?,
-            key_value: KeyValue::new(config.own.protocol),
-            calls: Calls::new(setup, config.own.protocol),
+            key_value: KeyValue::new(config.plain_protocol()),
+            calls: Calls::new(setup, config),
+            is_holding: false,
         })
     }
 }
@@ -170,9 +173,9 @@ impl<D: Database> Session for SqlSession<'_, D> {
             return Err(EngineError::Fatal("the connection is lost".to_owned()));
         }
         check_row::<D::Connection>(op)?;
-        let Link { connection, key_value, calls } = &mut self.link;
+        let Link { connection, key_value, calls, .. } = &mut self.link;
         let done = match op {
-            Op::Call(call) => calls.call(connection, self.engine.setup.as_ref(), call, rows),
+            Op::Call(call) => calls.call(connection, self.engine.known(), call, rows),
             Op::Get { .. }
             | Op::Put { .. }
             | Op::Delete { .. }
@@ -192,6 +195,19 @@ impl<D: Database> Session for SqlSession<'_, D> {
         self.end(done)
     }
 
+    fn hold(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let Op::Call(call) = op else {
+            let reason = "only a procedure is called in a transaction held open";
+            return Err(EngineError::Unsupported(reason.to_owned()));
+        };
+        if self.is_lost {
+            return Err(EngineError::Fatal("the connection is lost".to_owned()));
+        }
+        let Link { connection, calls, is_holding, .. } = &mut self.link;
+        let done = calls.hold((connection, is_holding), self.engine.known(), call, rows);
+        self.end(done)
+    }
+
     fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
         Some(self)
     }
@@ -205,7 +221,7 @@ impl<D: Database> Pipeline for SqlSession<'_, D> {
             return Ok(false);
         }
         check_row::<D::Connection>(op)?;
-        let Link { connection, key_value, calls } = &mut self.link;
+        let Link { connection, key_value, calls, .. } = &mut self.link;
         let taken = if let Op::Call(call) = op {
             calls.submit(connection, call)
         } else {

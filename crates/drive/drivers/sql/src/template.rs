@@ -217,6 +217,8 @@ mod tests {
             row: vec![Draw::Id],
             rows,
             rows_expected: None,
+            myrocks: Vec::new(),
+            protocol: PerDialect::default(),
             policy: CallPolicy::default(),
         }
     }

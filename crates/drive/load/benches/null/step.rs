@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec};
-use load::{Event, GroupRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
+use load::{Event, GroupRun, HolderRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
 use model::{DataShape, Nanos, OpKind, Options, Settings, Step, StopRule};
 use workload::{Generator, Group, Presence, Request, generators};
 
@@ -52,6 +52,7 @@ pub(crate) fn run(
             kinds: BTreeSet::from([OpKind::Get]),
         },
         writers: GroupRun::empty(),
+        holders: HolderRun::default(),
         stop: step.stop,
         warmup: step.warmup,
         interval: Nanos::SECOND,

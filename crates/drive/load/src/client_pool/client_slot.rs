@@ -62,12 +62,16 @@ impl<C: Clock> ClientSlot<'_, C> {
             let end = match state
                 .begin(|buffers| Meter::new(index, (timeline, drive.role), buffers, heartbeat))
             {
-                Some(meter) => run_scheduled(&drive, arrivals, (generator, &mut *session), meter),
+                Some(meter) => {
+                    run_scheduled(&drive, arrivals, (&mut *generator, &mut *session), meter)
+                }
                 None => ClientEnd::Stopped,
             };
             // Before the session is closed, which may take the engine long.
             state.end(clock, index, end);
         }));
+        // However it ended: others may wait for it.
+        generator.end();
         let panic =
             caught.err().map(|payload| format!("panicked: {}", panic_message(&*payload)))?;
         if matches!(state, SlotState::Empty) {
@@ -117,7 +121,7 @@ fn no_pipeline() -> EngineError {
 }
 
 /// Returns a panic's message.
-fn panic_message(payload: &(dyn std::any::Any + Send)) -> &str {
+pub(super) fn panic_message(payload: &(dyn std::any::Any + Send)) -> &str {
     payload
         .downcast_ref::<&str>()
         .copied()

@@ -153,6 +153,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             writers: totals.writers,
             readings: totals.readings,
             arrivals,
+            holds: None,
             end,
         }
     }

@@ -14,6 +14,7 @@ mod barrier;
 mod client_slot;
 mod collector;
 mod coordinator;
+mod holder;
 mod pool;
 mod run;
 mod step;
@@ -23,4 +24,4 @@ mod thread_states;
 mod tests;
 
 pub use run::run_step;
-pub use step::{ArrivalTotals, Event, GroupRun, Interval, StepEnd, StepRun, StepTotals};
+pub use step::{ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals};

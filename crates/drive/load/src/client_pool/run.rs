@@ -6,6 +6,7 @@ use workload::Part;
 
 use super::client_slot::ClientSlot;
 use super::coordinator::{Coordinator, Span};
+use super::holder;
 use super::pool::ClientPool;
 use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
 use crate::client::{Drive, Role};
@@ -57,14 +58,22 @@ pub fn run_step<C: Clock>(
     let (engine, stop, is_checking) = (step.engine, step.stop, step.is_checking);
     let call = Call { clock, pool, engine, stop, is_checking };
     let groups = [(&mut step.clients, Role::Measured), (&mut step.writers, Role::Background)];
+    let holder_run = &mut step.holders;
     thread::scope(|scope| {
         let stop_on_drop = StopOnDrop(pool);
         let mut started = StartedClients { buffers: buffers.into_iter(), handles: Vec::new() };
         for (group, role) in groups {
             started.start_group(scope, &call, group, role)?;
         }
+        let holders = holder::start(scope, (clock, pool, engine), holder_run);
+        let holders = holders.map_err(|source| LoadError::Thread("a holder".to_owned(), source))?;
         let mut totals = Coordinator::begin(clock, pool, inbox, span, on_event)?.run();
         drop(stop_on_drop);
+        let (holds, failure) = holder::join(holders);
+        totals.holds = holds;
+        if let (Some(reason), StepEnd::Finished | StepEnd::Stopped) = (failure, &totals.end) {
+            totals.end = StepEnd::Failed { reason };
+        }
         for (index, handle) in started.handles.into_iter().enumerate() {
             let failure = handle.join().unwrap_or_else(|_| Some("panicked".to_owned()));
             if let (Some(failure), StepEnd::Finished | StepEnd::Stopped) = (failure, &totals.end) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::Engine;
 use hdrhistogram::Histogram;
-use model::record::SpanningOp;
+use model::record::{HoldsRecord, SpanningOp};
 use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
@@ -41,6 +41,15 @@ impl GroupRun {
     }
 }
 
+/// The sessions of a step that hold transactions open.
+#[derive(Default)]
+pub struct HolderRun {
+    /// One generator of reads for each session.
+    pub generators: Vec<Box<dyn Generator>>,
+    /// How long each transaction is held.
+    pub time: Nanos,
+}
+
 /// One step, ready to run.
 pub struct StepRun<'a> {
     /// The engine.
@@ -49,6 +58,8 @@ pub struct StepRun<'a> {
     pub clients: GroupRun,
     /// The background writers, which run until the measured clients have ended.
     pub writers: GroupRun,
+    /// The sessions that hold transactions open as long as the writers run.
+    pub holders: HolderRun,
     /// When the measured clients stop; a generator's end stops its client too.
     pub stop: StopRule,
     /// Time before the measured span; 0 for steps that end by count.
@@ -196,6 +207,8 @@ pub struct StepTotals {
     pub readings: Readings,
     /// How the arrivals were served; `None` in a closed loop.
     pub arrivals: Option<ArrivalTotals>,
+    /// What the holders held; `None` without any.
+    pub holds: Option<HoldsRecord>,
     /// How the step ended.
     pub end: StepEnd,
 }

@@ -76,6 +76,8 @@ mod tests {
             row: Vec::new(),
             rows: 0,
             rows_expected: None,
+            myrocks: Vec::new(),
+            protocol: PerDialect::default(),
             policy: model::sql::CallPolicy::default(),
         };
         let id = Some("transactionid".to_owned());

@@ -8,6 +8,7 @@ use model::{Bounds, Call, Nanos, Op, OpKind};
 
 use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
+use super::lockstep::Lockstep;
 use super::pauses::Pauses;
 use super::script::{OnceCall, Script, ScriptedCall};
 use super::source::{Source, text_bytes};
@@ -34,14 +35,18 @@ pub(crate) fn generators(
 ) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
     let step = request.step;
     let Some(traffic_spec) = tables.traffic_spec(&step.name) else { return Ok(Vec::new()) };
-    let background = traffic_spec.background.as_ref().map(|background| &background.call_mix);
-    let (call_mix, first_number) = match request.group {
-        Group::Clients => (traffic_spec.clients.as_ref(), 0),
-        Group::Writers => (background, u64::from(step.clients)),
+    let background = traffic_spec.background.as_ref();
+    let (call_mix, connections, first_number) = match request.group {
+        Group::Clients => (traffic_spec.clients.as_ref(), traffic_spec.connections, 0),
+        Group::Writers => (
+            background.map(|background| &background.call_mix),
+            background.map(|background| background.connections).unwrap_or_default(),
+            u64::from(step.clients),
+        ),
     };
     let Some(call_mix) = call_mix else { return Ok(Vec::new()) };
-    let groups = 1 + u64::from(traffic_spec.background.is_some());
-    let one = |client| {
+    let groups = 1 + u64::from(background.is_some());
+    let of_client = |client| {
         let member = Member {
             part: Part { client, clients: step.clients },
             stream: Stream::new(request.seed, &step.name, request.group, client),
@@ -49,10 +54,15 @@ pub(crate) fn generators(
             number: first_number + u64::from(client),
             numbers: groups * u64::from(step.clients),
         };
-        Ok(Box::new(Calls::new(tables, call_mix, &member)?) as Box<dyn Generator>)
+        let calls = match call_mix.connections(connections) {
+            1 => vec![Calls::new(tables, call_mix, &member)?],
+            count => Calls::each_apart(tables, call_mix, &member, count)?,
+        };
+        Ok(calls.into_iter().map(|calls| Box::new(calls) as Box<dyn Generator>))
     };
-    let made: Result<_, String> = (0..step.clients).map(one).collect();
-    made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))
+    let made: Result<Vec<_>, String> = (0..step.clients).map(of_client).collect();
+    let made = made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))?;
+    Ok(made.into_iter().flatten().collect())
 }
 
 /// Returns the calls of one procedure by a single client, to try it out.
@@ -60,16 +70,22 @@ pub(crate) fn generators(
 /// # Errors
 /// When a draw cannot be made.
 pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator>, WorkloadError> {
-    let member = Member {
-        part: Part { client: 0, clients: 1 },
-        stream: Stream::new(0, "sample", Group::Clients, 0),
-        shared: Stream::new(0, "sample", Group::Clients, u32::MAX),
-        number: 0,
-        numbers: 1,
-    };
-    let calls = Calls::new(tables, &CallMix::InTurn(vec![procedure]), &member);
-    let calls = calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))?;
-    Ok(Box::new(calls))
+    let streams = [0, u32::MAX].map(|client| Stream::new(0, "sample", Group::Clients, client));
+    let calls = single(tables, procedure, (Part { client: 0, clients: 1 }, streams));
+    calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))
+}
+
+/// Returns the calls of one procedure by the client that is `part` of its group.
+///
+/// The second stream is shared with the other clients.
+pub(super) fn single(
+    tables: &Tables,
+    procedure: u16,
+    (part, [stream, shared]): (Part, [Stream; 2]),
+) -> Result<Box<dyn Generator>, String> {
+    let (number, numbers) = (u64::from(part.client), u64::from(part.clients));
+    let member = Member { part, stream, shared, number, numbers };
+    Ok(Box::new(Calls::new(tables, &CallMix::InTurn(vec![procedure]), &member)?))
 }
 
 /// One client of a group.
@@ -136,9 +152,28 @@ struct Calls {
     is_checked: bool,
     /// The call last returned: procedure and copy.
     last: Option<(usize, u32)>,
+    /// Its place among the connections of the client, where there are several.
+    lockstep: Option<Lockstep>,
 }
 
 impl Calls {
+    /// Returns the calls of one client for each of its `count` connections.
+    fn each_apart(
+        tables: &Tables,
+        call_mix: &CallMix,
+        member: &Member,
+        count: u32,
+    ) -> Result<Vec<Self>, String> {
+        let places = (0..).zip(Lockstep::places(count as usize));
+        let one = |(at, place)| {
+            let mut calls = Self::new(tables, call_mix, member)?;
+            calls.script = Script::Lane(at, u64::from(count));
+            calls.lockstep = Some(place);
+            Ok(calls)
+        };
+        places.map(one).collect()
+    }
+
     /// Returns the calls of one client with this mix.
     fn new(tables: &Tables, call_mix: &CallMix, member: &Member) -> Result<Self, String> {
         let script = match call_mix {
@@ -177,6 +212,7 @@ impl Calls {
             numbers: member.numbers,
             step_index: tables.step_index(),
             last: None,
+            lockstep: None,
         })
     }
 
@@ -305,10 +341,13 @@ impl Generator for Calls {
             if let Some(ids) = ready.ids.get(copy as usize).filter(|_| ready.is_inserting) {
                 ids.inserted(ready.rows);
             }
+            self.lockstep.iter().for_each(Lockstep::advance);
         }
         let n = self.position.advance()?;
+        // Before an arrival is taken and the clock is read: the wait is in no operation's time.
+        self.lockstep.iter().for_each(Lockstep::wait);
         let call = self.script.call(self.choices, n);
-        let at = call.procedure;
+        let (at, n) = (call.procedure, call.n);
         let copy = call.copy.unwrap_or_else(|| match self.procedures[at].copy {
             CopyOf::Own(copy) => copy,
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
@@ -329,6 +368,10 @@ impl Generator for Calls {
             bytes: &self.buffer.bytes,
             pause,
         }))
+    }
+
+    fn end(&mut self) {
+        self.lockstep.iter().for_each(Lockstep::end);
     }
 
     fn unchecked(&self) -> u64 {

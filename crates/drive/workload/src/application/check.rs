@@ -31,18 +31,25 @@ pub fn check_application(application: &Application, step: &Step) -> Result<(), W
     }
     let mut call_mixes =
         traffic_spec.clients.iter().chain(background.map(|background| &background.call_mix));
-    call_mixes.try_for_each(|call_mix| check_call_mix(application, call_mix)).map_err(wrong)
+    if call_mixes.any(is_nothing) {
+        return Err(wrong("it calls no procedure: name one, with a weight above 0".to_owned()));
+    }
+    check_procedures(application, traffic_spec.positions()).map_err(wrong)
 }
 
-fn check_call_mix(application: &Application, call_mix: &CallMix) -> Result<(), String> {
-    let is_nothing = match call_mix {
+/// Returns whether a mix calls nothing.
+fn is_nothing(call_mix: &CallMix) -> bool {
+    match call_mix {
         CallMix::Mix(weights) => weights.iter().all(|(_, weight)| *weight == 0),
         CallMix::InTurn(_) | CallMix::Once(_) => call_mix.positions().next().is_none(),
-    };
-    if is_nothing {
-        return Err("it calls no procedure: name one, with a weight above 0".to_owned());
     }
-    for at in call_mix.positions() {
+}
+
+fn check_procedures(
+    application: &Application,
+    positions: impl Iterator<Item = u16>,
+) -> Result<(), String> {
+    for at in positions {
         let procedure = application.procedures.get(usize::from(at));
         let procedure = procedure.ok_or_else(|| format!("there is no procedure {at}"))?;
         check_procedure(application, procedure)

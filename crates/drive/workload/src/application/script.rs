@@ -14,6 +14,8 @@ pub(super) enum Script {
     },
     /// One after the other, from the beginning again; that many.
     InTurn(u64),
+    /// Of those in turn only one, at its position: (position, that many).
+    Lane(u64, u64),
     /// Each procedure and copy once, or as often as it states.
     Once(Box<[OnceCall]>),
 }
@@ -38,6 +40,8 @@ pub(super) struct ScriptedCall {
     pub(super) copy: Option<u32>,
     /// Number of the turn: the call's own, but where several calls make one.
     pub(super) turn: u64,
+    /// Number of the call among all of the client's.
+    pub(super) n: u64,
     /// Its number among the procedure's calls by all clients, when the script counts them.
     pub(super) number: Option<u64>,
 }
@@ -63,17 +67,14 @@ impl Script {
                 let drawn = if ends.len() > 1 { below(choices.word(n), *total) } else { 0 };
                 // Few procedures: a walk is faster than a search.
                 let procedure = ends.iter().position(|end| drawn < *end).unwrap_or_default();
-                ScriptedCall { procedure, copy: None, turn: n, number: None }
+                ScriptedCall { procedure, copy: None, turn: n, n, number: None }
             }
-            Self::InTurn(count) => ScriptedCall {
-                procedure: (n % count) as usize,
-                copy: None,
-                turn: n / count,
-                number: None,
-            },
+            Self::InTurn(count) => in_turn(n, *count),
+            // The same calls as in turn: only the connection differs.
+            Self::Lane(at, count) => in_turn(n * count + at, *count),
             Self::Once(calls) => {
                 let OnceCall { procedure, copy, number } = calls[n as usize];
-                ScriptedCall { procedure, copy, turn: n, number }
+                ScriptedCall { procedure, copy, turn: n, n, number }
             }
         }
     }
@@ -81,10 +82,17 @@ impl Script {
     /// Returns how many calls there are; `u64::MAX` when they have no end.
     pub(super) const fn calls(&self) -> u64 {
         match self {
-            Self::Mix { .. } | Self::InTurn(_) => u64::MAX,
+            Self::Mix { .. } | Self::InTurn(_) | Self::Lane(..) => u64::MAX,
             Self::Once(calls) => calls.len() as u64,
         }
     }
+}
+
+/// Returns call `n` of so many procedures in turn.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "a position among few procedures")]
+const fn in_turn(n: u64, count: u64) -> ScriptedCall {
+    ScriptedCall { procedure: (n % count) as usize, copy: None, turn: n / count, n, number: None }
 }
 
 #[cfg(test)]
@@ -109,6 +117,15 @@ mod tests {
         let call = |n| script.call(Stream::fixed(1), n);
         assert_eq!([call(0).procedure, call(1).procedure, call(2).procedure], [0, 1, 0]);
         assert_eq!([call(0).turn, call(1).turn, call(2).turn], [0, 0, 1]);
+    }
+
+    #[test]
+    fn connections_of_their_own_share_the_calls_in_turn() {
+        let (whole, streams) = (Script::InTurn(3), Stream::fixed(1));
+        for n in 0..9 {
+            let of_lane = Script::Lane(n % 3, 3).call(streams, n / 3);
+            assert_eq!(of_lane, whole.call(streams, n));
+        }
     }
 
     #[test]

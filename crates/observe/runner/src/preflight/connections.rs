@@ -15,12 +15,11 @@ const DEFAULT: u64 = 300;
 /// Returns the connections of the experiment's largest step.
 fn needed(experiment: &Experiment) -> u64 {
     let steps = experiment.clients.iter().flat_map(|clients| experiment.steps_for(*clients));
-    let has_writers = |own: &TrafficSpec| own.background.is_some();
     let of_step = steps.map(|step| {
         let own = experiment.application.as_ref().and_then(|own| own.step(&step.name));
+        let each = u64::from(own.map_or(1, TrafficSpec::connections_per_client));
         // A key-value step has one writer at most.
-        let writers = if own.is_some_and(has_writers) { step.clients } else { 1 };
-        u64::from(step.clients) + u64::from(writers)
+        u64::from(step.clients) * each + 1
     });
     of_step.max().unwrap_or(1) + OTHERS
 }

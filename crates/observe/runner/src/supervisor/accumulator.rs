@@ -312,6 +312,7 @@ impl<'a> StepAccumulator<'a> {
             procedures: ends.procedures,
             search: ends.search,
             waits: ends.waits.map(Box::new),
+            holds: ends.holds,
             ..StepRecord::new(ends.index, self.step.clone())
         };
         let (mut record, counted_anyway) =

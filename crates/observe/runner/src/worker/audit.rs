@@ -306,6 +306,45 @@ mod tests {
         assert_eq!((span.after.is_idle, ends.after.is_idle), (Some(true), Some(true)));
     }
 
+    /// Goal: inserter and deleter on two connections add up exactly, in steps that end by rows and
+    /// in the background.
+    #[test]
+    fn rows_of_several_connections_add_up() {
+        let messages = run(&["load", "apart", "hold"], Fault::None);
+        assert_eq!(violation(&messages), None);
+        let ends = ends(&messages);
+        assert!(ends.iter().all(|ends| ends.end == StepEnd::Finished), "{ends:?}");
+        let rows = |kinds: &[crate::message::KindTimes], wanted: OpKind| -> u64 {
+            kinds.iter().filter(|times| times.kind == wanted).map(|times| times.counts.rows).sum()
+        };
+        let apart = &ends[1].clients;
+        assert_eq!([rows(apart, OpKind::Insert), rows(apart, OpKind::Delete)], [400, 400]);
+        let writers = &ends[2].writers;
+        let (inserted, deleted) = (rows(writers, OpKind::Insert), rows(writers, OpKind::Delete));
+        // Two clients, at most eight calls of ten rows apart, and one under way.
+        assert!(inserted > 0 && inserted.abs_diff(deleted) <= 2 * 9 * 10, "{inserted} {deleted}");
+    }
+
+    /// Goal: transactions are held for their time, one after the other, by each client.
+    #[test]
+    fn transactions_held_open_are_recorded() {
+        let messages = run(&["load", "hold"], Fault::None);
+        let ends = ends(&messages);
+        let holds = ends[1].holds.unwrap();
+        // 300 ms, of 50 ms each by two clients; a busy machine starts fewer.
+        assert!((2..=14).contains(&holds.held), "{holds:?}");
+        assert!(holds.longest_ns >= Nanos::from_millis(50) && holds.failed == 0, "{holds:?}");
+        assert_eq!((ends[0].holds, &ends[1].end), (None, &StepEnd::Finished));
+    }
+
+    #[test]
+    fn a_server_that_holds_nothing_fails_the_step() {
+        let messages = run(&["load", "hold"], Fault::HoldsNothing);
+        let StepEnd::Failed { reason } = &ends(&messages)[1].end else { panic!("it fails") };
+        let expected = "a transaction cannot be held open: not supported: no snapshots";
+        assert_eq!(reason, expected);
+    }
+
     #[test]
     fn a_lost_row_ends_the_run_with_the_table_s_name() {
         let messages = run(&ALL, Fault::LosesRow);

@@ -167,6 +167,12 @@ impl Session for CountedSession<'_> {
         answer
     }
 
+    fn hold(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        let answer = self.session.hold(op, rows);
+        self.count(called(op), answer.is_ok(), rows);
+        answer
+    }
+
     fn pipeline(&mut self) -> Option<&mut dyn Pipeline> {
         if self.session.pipeline().is_some() { Some(self) } else { None }
     }

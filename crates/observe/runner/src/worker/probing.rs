@@ -359,6 +359,7 @@ mod tests {
                 start_lag: load::empty_histogram(),
                 backlog: Nanos(0),
             }),
+            holds: None,
             end: StepEnd::Finished,
         };
         let observation = watcher.observation(Some(&totals), &state(7.0, 450.0), &[true, false]);

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::io::Write;
 
-use load::{Event, GroupRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step};
+use load::{
+    Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
+};
 use model::{EngineState, Load, Nanos, Readings, Step, StopRule, WaitProfile};
 use workload::{Group, Request};
 
@@ -88,23 +90,26 @@ impl<W: Write + Send> Worker<'_, W> {
         trial: &Trial,
     ) -> Result<StepRun<'a>, workload::WorkloadError> {
         let step = Step { clients: trial.clients, ..context.step.clone() };
+        let request = |group| Request {
+            step: &step,
+            data: context.data,
+            seed: trial.seed,
+            presence: context.presence,
+            group,
+            tables: context.tables,
+        };
         let group = |group: Group, load: Load| {
-            let generators = workload::generators(&Request {
-                step: &step,
-                data: context.data,
-                seed: trial.seed,
-                presence: context.presence,
-                group,
-                tables: context.tables,
-            })?;
+            let generators = workload::generators(&request(group))?;
             Ok(GroupRun { generators, load, kinds: context.kinds.clone() })
         };
         let writer_load = workload::writer_load(&step, context.data, context.application());
         let writer_load = writer_load.unwrap_or(Load::Closed);
+        let (generators, time) = workload::holders(&request(Group::Clients))?;
         Ok(StepRun {
             engine: context.engine,
             clients: group(Group::Clients, trial.load.clone())?,
             writers: group(Group::Writers, writer_load)?,
+            holders: HolderRun { generators, time },
             stop: context.stop(trial.stop),
             warmup: trial.warmup,
             interval: INTERVAL,

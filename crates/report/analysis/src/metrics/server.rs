@@ -1,5 +1,7 @@
 //! Server metrics: cost per operation and background write rates.
 
+use std::collections::BTreeMap;
+
 use model::sql::Application;
 use model::{Metric, OpKind, OpUnit, Readings, StepRecord, float, metric};
 
@@ -87,13 +89,39 @@ pub fn with_writers(
 ) -> Readings {
     let target = writer_rate_target(step, application);
     let share = target.and_then(|target| ratio(writer_rows_per_s(step), Some(target)));
-    metrics.set(metric::WRITER_RATE_SHARE, share);
+    let least = target.zip(application).and_then(|it| least_share(step, it.1, it.0));
+    metrics.set(metric::WRITER_RATE_SHARE, share.map(|share| share.min(least.unwrap_or(share))));
     metrics
+}
+
+/// Returns the least share of its calls that a writer with a connection of its own reached.
+///
+/// `None` where the writers of a client share one. Calls of procedures of one kind are counted
+/// together.
+fn least_share(step: &StepRecord, application: &Application, target: f64) -> Option<f64> {
+    let background = application.step(&step.step.name)?.background.as_ref()?;
+    let connections = background.connections_per_client();
+    if connections < 2 {
+        return None;
+    }
+    let calls_per_s = target / application.rows_per_call(&background.call_mix);
+    let each = calls_per_s * step.duration_ns.as_secs_f64() / f64::from(connections);
+    let mut requested = BTreeMap::new();
+    for at in background.call_mix.positions() {
+        *requested.entry(application.procedure(at)?.kind).or_insert(0.0) += each;
+    }
+    let share = |(kind, requested): (OpKind, f64)| {
+        let done = step.writers.get(&kind).map_or(0, |writer| writer.counts.done);
+        float(done) / requested
+    };
+    requested.into_iter().map(share).reduce(f64::min)
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
+    use model::sql::{Background, CallMix, Connections, PerDialect, Procedure};
+
     use super::*;
     use crate::step_metrics;
     use crate::testing::{DATA, application, readings, step, summary};
@@ -122,6 +150,48 @@ mod tests {
         ]);
         step.gauges_max = readings(&[(metric::ENGINE_GARBAGE_ROWS, 300.0)]);
         step
+    }
+
+    /// Goal: the 95 % rule is applied to inserter and deleter, where each has its connection.
+    #[test]
+    fn the_slower_of_two_writers_decides() {
+        let mut application = application("q100", 100.0);
+        let procedure = |kind| Procedure {
+            name: String::new(),
+            kind,
+            table: 0,
+            is_transaction: false,
+            statements: PerDialect::default(),
+            myrocks: Vec::new(),
+            arguments: Vec::new(),
+            row: Vec::new(),
+            rows: 50,
+            rows_expected: None,
+            protocol: PerDialect::default(),
+            policy: model::sql::CallPolicy::default(),
+        };
+        application.procedures = vec![procedure(OpKind::Insert), procedure(OpKind::Delete)];
+        let mut share = |connections, deletes| {
+            let mut step = queries();
+            // Eight calls of each in two seconds are 400 rows: 200 a second.
+            step.writers = [
+                (OpKind::Insert, summary(8, 400)),
+                (OpKind::Delete, summary(deletes, 50 * deletes)),
+            ]
+            .into();
+            application.steps[0].background = Some(Background {
+                call_mix: CallMix::InTurn(vec![0, 1]),
+                rows_per_s: 100.0,
+                connections,
+            });
+            let known = with_writers(Readings::new(), &step, Some(&application));
+            known.value(metric::WRITER_RATE_SHARE)
+        };
+        assert_eq!(share(Connections::One, 4), Some(1.0));
+        assert_eq!(
+            [share(Connections::Own, 4), share(Connections::Own, 8)],
+            [Some(0.5), Some(1.0)]
+        );
     }
 
     #[test]

@@ -152,6 +152,8 @@ mod tests {
                 row: Vec::new(),
                 rows: 0,
                 rows_expected: returns,
+                myrocks: Vec::new(),
+                protocol: PerDialect::default(),
                 policy: model::sql::CallPolicy::default(),
             }];
             spec.application = Some(application);

@@ -12,7 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     name: "writer not sustained",
     trigger: "the background writer reached less than 99 % of its rate; blocking when it is that \
               of the base and reached less than 95 %; next to the queries of an application, \
-              background writers that together reached less than 95 %",
+              background writers that together reached less than 95 %, or of which one with a \
+              connection of its own did",
     why: "Readers next to a writer that does less were measured under a lighter load than the \
           others: their figures flatter them. Where they are the base, every ratio is to the \
           lighter load. Tables mark the step, whose rate of queries is not comparable.",

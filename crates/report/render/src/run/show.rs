@@ -6,6 +6,7 @@ use model::metric::Readings;
 use model::{Manifest, OpKind, RunRecord, StepRecord, metric};
 
 use super::failed::failed;
+use super::holds::holds;
 use super::kinds::kinds;
 use super::line::{COLUMNS, one_line, scope};
 use super::open::open_loop;
@@ -97,8 +98,8 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     let application = manifest.plan.experiment.application.as_ref();
     document.add(procedures(&measured, application));
     document.add(failed(&measured));
+    document.add(holds(&measured));
     document.add(waits(&measured));
-    let application = manifest.plan.experiment.application.as_ref();
     document.add(statements(&measured, application));
     document.add(time_profiles(run).into_iter().flatten());
     document.append(memory(run, data));

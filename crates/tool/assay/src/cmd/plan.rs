@@ -271,21 +271,30 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let keys = match step_spec {
         None if experiment.device.is_some() => String::new(),
         None => format!(", {}", step.distribution),
-        Some(TrafficSpec { background: Some(background), .. }) => {
-            format!(", with {} rows/s each in the background", background.rows_per_s)
-        }
-        Some(_) => String::new(),
+        Some(spec) => next_to_calls(spec),
     };
     format!("step      {}: {stop}, clients {most}{clients}{keys}{load}{limit}", step.name)
+}
+
+/// Formats what an application's step does next to the calls of its clients.
+fn next_to_calls(step_spec: &TrafficSpec) -> String {
+    let background = step_spec.background.as_ref().map_or_else(String::new, |background| {
+        format!(", with {} rows/s each in the background", background.rows_per_s)
+    });
+    let hold = step_spec.hold.map_or_else(String::new, |hold| {
+        format!(", a transaction of each held open for {}", hold.time_ns)
+    });
+    format!("{background}{hold}")
 }
 
 /// Formats the end of an application's step that ends by rows.
 fn by_rows(step_spec: &TrafficSpec, loaded: u64) -> String {
     match (&step_spec.clients, step_spec.rows) {
         (Some(CallMix::Once(procedures)), _) => {
-            let calls = procedures.len();
-            let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
-            format!("{calls} for each table")
+            let calls = |calls: usize| {
+                if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") }
+            };
+            format!("{} for each table", calls(procedures.len()))
         }
         (_, Some(rows)) => format!("{} rows", rows.of(loaded)),
         (_, None) => "operations".to_owned(),

@@ -126,7 +126,7 @@ fn application_step_is_planned_with_its_prerequisites() {
     variant   postgres-15.10: postgres@15.10, no profile, durability os  (base)
     variant   mysql-8.0.31: mysql@8.0.31, no profile, durability os
     step      l.i0: 100000 rows, clients 1, 2
-    step      l.x: 2 calls for each table, clients 1, 2
+    step      l.x: 1 call and 1 call for each table, clients 1, 2
     step      q100: 1m00s after 5.00 s of warm-up, clients 1, 2, with 100 rows/s each in the background
     ");
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use engine::EngineError;
 use engine::settings_check::refused;
-use model::Options;
-use server::ServerSpec;
+use model::{Options, Transport};
+use server::{LOOPBACK, ServerSpec};
 
 use super::release::Flavour;
 
@@ -60,7 +60,7 @@ impl Configuration {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Sets paths and disables the network.
+    /// Sets paths and where it listens.
     pub(super) fn set_paths(&mut self, flavour: Flavour, spec: &ServerSpec<'_>) {
         let layout = Layout::around(spec.program);
         let text = |path: &Path| path.display().to_string();
@@ -75,7 +75,13 @@ impl Configuration {
         if let Some(plugins) = &layout.plugins {
             self.set("plugin_dir", text(plugins));
         }
-        self.set("skip_networking", "");
+        match site.transport {
+            Transport::Unix => self.set("skip_networking", ""),
+            Transport::Tcp => {
+                self.set("bind_address", LOOPBACK);
+                self.set("port", site.port.to_string());
+            }
+        }
         if flavour == Flavour::Mysql {
             self.set("secure_file_priv", text(&site.temporary));
             self.set("loose_mysqlx", "OFF");

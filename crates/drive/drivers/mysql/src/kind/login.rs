@@ -1,6 +1,7 @@
 //! SQL of the init file: the superuser's password.
 
-use model::Password;
+use model::{Password, Transport};
+use server::{LOOPBACK, Site};
 use sha1::{Digest as _, Sha1};
 
 use super::release::{Flavour, Release};
@@ -14,11 +15,19 @@ const WITHOUT_BINLOG: &str = "SET sql_log_bin = 0;\n";
 /// The server runs them before it accepts a connection, one a line, and logs none of them: MySQL
 /// writes passwords to no log, and the others get its hash. Source: MySQL's reference manual,
 /// "Server System Variables", `init_file`; "Password Hashing in MySQL".
-pub(super) fn require_password(server: Server, password: &Password) -> Password {
-    let Password(text) = password;
+///
+/// By TCP the user also has the address in the place of its host: names may not be resolved.
+pub(super) fn require_password(server: Server, site: &Site) -> Password {
+    let (Password(text), is_tcp) = (&site.password, site.transport == Transport::Tcp);
     if server.flavour == Flavour::Mysql && server.release >= Release(5, 7, 6) {
         let set = format!("ALTER USER 'root'@'localhost' IDENTIFIED BY '{text}';\n");
-        return Password(format!("{WITHOUT_BINLOG}{set}"));
+        let by_tcp = format!(
+            "CREATE USER IF NOT EXISTS 'root'@'{LOOPBACK}';\n\
+             ALTER USER 'root'@'{LOOPBACK}' IDENTIFIED BY '{text}';\n\
+             GRANT ALL ON *.* TO 'root'@'{LOOPBACK}' WITH GRANT OPTION;\n"
+        );
+        let by_tcp = if is_tcp { by_tcp } else { String::new() };
+        return Password(format!("{WITHOUT_BINLOG}{set}{by_tcp}"));
     }
     let hash = Sha1::digest(Sha1::digest(text));
     let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
@@ -31,7 +40,12 @@ pub(super) fn require_password(server: Server, password: &Password) -> Password 
         }
         Flavour::Mariadb => "DROP USER IF EXISTS ''@'localhost';\n",
     };
-    Password(format!("{WITHOUT_BINLOG}{set}{others}"))
+    let by_tcp = format!(
+        "GRANT ALL ON *.* TO 'root'@'{LOOPBACK}' IDENTIFIED BY PASSWORD '*{hash}' \
+         WITH GRANT OPTION;\n"
+    );
+    let by_tcp = if is_tcp { by_tcp } else { String::new() };
+    Password(format!("{WITHOUT_BINLOG}{set}{others}{by_tcp}"))
 }
 
 #[cfg(test)]
@@ -41,8 +55,8 @@ mod tests {
     #[test]
     fn password_is_set_by_the_statement_of_each_version() {
         let sql = |flavour, release| {
-            let server = Server { flavour, release };
-            require_password(server, &Password("password".to_owned())).0
+            let site = Site { password: Password("password".to_owned()), ..Site::default() };
+            require_password(Server { flavour, release }, &site).0
         };
         // Source: MySQL's reference manual, "Password Hashing in MySQL": the hash of `password`.
         let hash = "= '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19';";
@@ -52,5 +66,6 @@ mod tests {
         assert!(mariadb.contains(hash) && mariadb.contains("DROP USER IF EXISTS"), "{mariadb}");
         let new = sql(Flavour::Mysql, Release(8, 0, 31));
         assert!(new.contains("ALTER USER 'root'@'localhost' IDENTIFIED BY 'password';"), "{new}");
+        assert!([old, mariadb, new].iter().all(|sql| !sql.contains(LOOPBACK)));
     }
 }

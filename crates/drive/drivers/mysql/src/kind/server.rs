@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use driver_sql::{Connection as _, server_options};
+use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::EngineError;
-use model::{Address, Endpoint, Options};
+use model::{Endpoint, Options, Transport};
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
@@ -63,6 +63,7 @@ impl MysqlKind {
         server: Server,
         spec: &ServerSpec<'_>,
     ) -> Result<Configuration, EngineError> {
+        OwnOptions::of(spec.options)?;
         let options: Options = server_options(spec.options).collect();
         reject_weaker_durability(spec.settings.durability, &options)?;
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");
@@ -71,6 +72,10 @@ impl MysqlKind {
         let mut configuration = Configuration::default();
         configuration.set_paths(server.flavour, spec);
         server.defaults(&mut configuration);
+        if spec.site.transport == Transport::Tcp {
+            // A password that is sent by TCP is encrypted with it.
+            configuration.set("loose_caching_sha2_password_auto_generate_rsa_keys", "ON");
+        }
         server.settings(spec.settings, myrocks, &mut configuration);
         configuration.overlay(&options)?;
         let log_bin = configuration.get("log_bin").is_some_and(|value| !value.is_empty());
@@ -105,14 +110,14 @@ impl Kind for MysqlKind {
             arguments: vec![format!("--defaults-file={}", file.display())],
             environment: Layout::around(spec.program).environment(),
             files: vec![(file, configuration.text())],
-            secrets: vec![(init_file, login::require_password(server, &spec.site.password))],
+            secrets: vec![(init_file, login::require_password(server, spec.site))],
             ..Task::default()
         })
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
         Endpoint {
-            address: Address::Socket(site.socket.join(SOCKET)),
+            address: site.address(site.socket.join(SOCKET)),
             user: USER.to_owned(),
             password: Some(site.password.clone()),
             database: DATABASE.to_owned(),
@@ -170,6 +175,7 @@ mod tests {
             temporary: PathBuf::from("/s/tmp"),
             log: PathBuf::from("/s/server.log"),
             port: 1,
+            transport: Transport::Unix,
             password: Password("hush".to_owned()),
         }
     }

@@ -79,6 +79,11 @@ impl driver_sql::Connection for Connection {
         text_limits: 0,
         begin: "START TRANSACTION",
         is_begin_prepared: false,
+        // Without it, a server that reads committed rows by default would take no snapshot.
+        hold: &[
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+            "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+        ],
     };
 
     fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {

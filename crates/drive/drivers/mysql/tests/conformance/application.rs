@@ -16,6 +16,7 @@ pub(crate) const HOLD: (u16, OpKind) = (8, OpKind::Transaction);
 pub(crate) const WHO: (u16, OpKind) = (13, OpKind::Get);
 pub(crate) const END: (u16, OpKind) = (14, OpKind::Get);
 pub(crate) const SET: (u16, OpKind) = (15, OpKind::Transaction);
+pub(crate) const OPEN: (u16, OpKind) = (16, OpKind::Scan);
 /// Each reads another column of every row.
 pub(crate) const COLUMNS: [(u16, OpKind); 4] =
     [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
@@ -73,6 +74,8 @@ fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
         row: Vec::new(),
         rows: 0,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
     }
 }
@@ -127,6 +130,7 @@ pub(crate) fn sales() -> Application {
             procedure(WHO.1, &["SELECT CAST(CONNECTION_ID() AS CHAR)"]),
             procedure(END.1, &["KILL ?"]),
             procedure(SET.1, &["UPDATE {} SET customer = ? WHERE id = ?"]),
+            procedure(OPEN.1, &["SELECT trx_state FROM information_schema.innodb_trx"]),
         ],
         steps: Vec::new(),
         order: Vec::new(),

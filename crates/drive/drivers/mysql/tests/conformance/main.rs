@@ -14,6 +14,7 @@ mod maintenance;
 mod parts;
 mod procedures;
 mod rejected_options;
+mod sessions;
 mod tables;
 mod test_server;
 mod waits;
@@ -79,11 +80,12 @@ fn acknowledged_writes_survive_a_kill() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 14] = [
+const CLAIMS: [fn(&Fixture); 15] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
     procedures::conflicts_and_timeouts_are_distinguished,
+    sessions::a_transaction_is_held_open_until_the_next,
     disconnects::lost_connection_fails_one_statement_and_is_replaced,
     disconnects::statements_in_flight_are_lost_with_the_connection,
     disconnects::session_fails_after_repeated_losses,
@@ -125,4 +127,23 @@ fn mariadb_and_myrocks_meet_the_claims() {
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
     maintenance::myrocks_flushes_and_compacts(&fixture);
+    sessions::myrocks_has_statements_of_its_own(&fixture);
+}
+
+/// Goal: every release lets clients in by TCP, with names resolved and without.
+#[test]
+fn own_servers_are_reached_by_tcp() {
+    let builds = [
+        (Build::get("mysql@8.0.31"), driver_mysql::driver as fn() -> Box<dyn Driver>),
+        (Build::get("mariadb@10.11"), driver_mysql::mariadb),
+        (Build::cached("mysql@5.6.24"), driver_mysql::driver),
+    ];
+    for (build, driver) in builds {
+        let Some(build) = build else { continue };
+        for resolve in ["OFF", "ON"] {
+            let options = [("assay.transport", "tcp"), ("skip_name_resolve", resolve)];
+            let server = build.start(&options).expect("the server starts");
+            sessions::an_own_server_is_reached_by_tcp(&server, &Fixture::new(&server, driver()));
+        }
+    }
 }

@@ -200,6 +200,7 @@ impl driver_sql::Connection for Connection {
         text_limits: 257,
         begin: "BEGIN",
         is_begin_prepared: true,
+        hold: &["BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"],
     };
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {

@@ -50,6 +50,8 @@ pub(crate) fn procedure(
         row: vec![Draw::Number; row],
         rows,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
     }
 }

@@ -11,6 +11,7 @@ mod parts;
 mod privileges;
 mod procedures;
 mod program;
+mod sessions;
 mod state;
 mod tables;
 mod test_server;

@@ -1,7 +1,7 @@
 //! Procedure calls, prepared and as text.
 
 use engine::{Engine, EngineError, Rows, Session};
-use model::sql::Procedure;
+use model::sql::{Procedure, Protocol};
 use model::{Argument, Bounds, OpKind, Outcome};
 
 use crate::application::{application, procedure};
@@ -143,4 +143,29 @@ fn values_that_do_not_fit_are_rejected(server: &TestServer) {
     let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();
     let error = just_call(&mut *engine.session().unwrap(), TAKE).unwrap_err();
     assert!(error.to_string().contains("no application was opened"), "{error}");
+}
+
+/// Goal: a procedure's protocol holds unless the variant states one.
+/// Method: the options in force name those that differ; both leave the same rows.
+#[test]
+fn protocol_of_a_procedure_yields_to_the_option() {
+    let Some(program) = programs().pop() else { return };
+    let server = TestServer::new(&program, &[]);
+    let dir = tempfile::tempdir().unwrap();
+    let mut all = procedures();
+    (all[usize::from(INSERT)].protocol.postgres, all[usize::from(INSERT)].name) =
+        (Some(Protocol::Text), "insert".to_owned());
+    let setup = application(CREATE, all);
+    for (option, in_force) in
+        [(None, "prepared; text: insert"), (Some("prepared"), "prepared"), (Some("text"), "text")]
+    {
+        let mut spec = spec(dir.path(), server.endpoint(), Some(setup.clone()));
+        option.into_iter().for_each(|option| spec.options.set("assay.protocol", option));
+        let engine = open(&spec).unwrap();
+        let options = engine.effective_options().unwrap();
+        assert_eq!(options.get("assay.protocol"), Some(in_force));
+        insert(&mut *engine.session().unwrap(), 0).unwrap();
+        engine.close().unwrap();
+    }
+    server.stop();
 }

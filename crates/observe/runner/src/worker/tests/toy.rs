@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::{ApplicationSetup, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use model::sql::{
-    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Table, TrafficSpec,
+    Background, CallMix, Connections, Copies, Draw, Hold, PerDialect, Procedure, RowCount, Table,
+    TrafficSpec,
 };
 use model::{
-    Application, Argument, Bounds, Call, Capabilities, EngineState, Identity, Op, OpKind, OpUnit,
-    Options, Outcome, StepRole, metric,
+    Application, Argument, Bounds, Call, Capabilities, EngineState, Identity, Nanos, Op, OpKind,
+    OpUnit, Options, Outcome, StepRole, metric,
 };
 
 /// CPU that the toy's maintenance takes.
@@ -27,6 +28,8 @@ pub(crate) enum Fault {
     FailsInserts,
     /// Reads return one row less than they should.
     ReturnsFewer,
+    /// No transaction can be held open.
+    HoldsNothing,
 }
 
 /// The toy as a driver.
@@ -135,6 +138,13 @@ impl Session for OpenSession<'_> {
         };
         self.0.call(call, rows).map(|()| Outcome::Done)
     }
+
+    fn hold(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+        if self.0.fault == Fault::HoldsNothing {
+            return Err(EngineError::Unsupported("no snapshots".to_owned()));
+        }
+        self.execute(op, rows)
+    }
 }
 
 impl Engine for Open {
@@ -192,6 +202,8 @@ pub(crate) fn application() -> Application {
         row: Vec::new(),
         rows,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
     };
     let step = |name: &str, clients| TrafficSpec {
@@ -203,8 +215,14 @@ pub(crate) fn application() -> Application {
         rows: Some(RowCount { share: 1.0, fixed: 0 }),
         unit: OpUnit::Row,
         settles: false,
+        connections: Connections::One,
+        hold: None,
     };
-    let background = Background { call_mix: CallMix::InTurn(vec![0, 1]), rows_per_s: 500.0 };
+    let background = Background {
+        call_mix: CallMix::InTurn(vec![0, 1]),
+        rows_per_s: 500.0,
+        connections: Connections::One,
+    };
     Application {
         name: "toy".to_owned(),
         about: "a toy".to_owned(),
@@ -229,6 +247,20 @@ pub(crate) fn application() -> Application {
             step("load", CallMix::InTurn(vec![0])),
             TrafficSpec { unit: OpUnit::Rows(400), ..step("index", CallMix::Once(vec![3])) },
             TrafficSpec { settles: true, ..step("churn", CallMix::InTurn(vec![0, 1])) },
+            TrafficSpec {
+                connections: Connections::Own,
+                ..step("apart", CallMix::InTurn(vec![0, 1]))
+            },
+            TrafficSpec {
+                background: Some(Background {
+                    connections: Connections::Own,
+                    ..background.clone()
+                }),
+                hold: Some(Hold { procedure: 2, time_ns: Nanos::from_millis(50) }),
+                rows: None,
+                unit: OpUnit::Operation,
+                ..step("hold", CallMix::Mix(vec![(2, 1)]))
+            },
             TrafficSpec {
                 background: Some(background),
                 rows: None,

@@ -1,12 +1,15 @@
 //! Calls of a toy application: values, repeatability, shared ids.
 
+mod connections;
+
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use engine::{ApplicationSetup, Rows};
 use model::sql::{
-    Background, CallMix, Copies, Draw, PerDialect, Procedure, RowCount, Statement, TrafficSpec,
+    Background, CallMix, Connections, Copies, Draw, PerDialect, Procedure, RowCount, Statement,
+    TrafficSpec,
 };
 use model::sql::{Part, Table};
 use model::{
@@ -46,6 +49,8 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
         row: Vec::new(),
         rows: 0,
         rows_expected: None,
+        myrocks: Vec::new(),
+        protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
     }
 }
@@ -65,6 +70,8 @@ fn traffic_spec(name: &str, clients: CallMix) -> TrafficSpec {
         rows: None,
         unit: OpUnit::Row,
         settles: false,
+        connections: Connections::One,
+        hold: None,
     }
 }
 
@@ -104,8 +111,11 @@ fn toy() -> Application {
         arguments: vec![Draw::Id, Draw::Number],
         ..procedure("fixed", OpKind::Put, "UPDATE")
     };
-    let background =
-        Background { call_mix: CallMix::InTurn(vec![INSERT, DELETE]), rows_per_s: 300.0 };
+    let background = Background {
+        call_mix: CallMix::InTurn(vec![INSERT, DELETE]),
+        rows_per_s: 300.0,
+        connections: Connections::One,
+    };
     Application {
         name: "toy".to_owned(),
         about: "a toy".to_owned(),
@@ -313,21 +323,6 @@ fn shared_tables_are_drawn_evenly_and_no_two_calls_draw_one_number() {
     assert_eq!(numbers.len(), 20_000);
     // 6 standard deviations.
     assert!(copies.iter().all(|count| count.abs_diff(5_000) < 370), "{copies:?}");
-}
-
-#[test]
-fn writers_are_one_for_each_client_and_draw_numbers_of_their_own() {
-    let tables = tables(2, 1, 1_000);
-    let mut writers = of(&step("query", 2), &tables, 9, Group::Writers);
-    assert_eq!(writers.len(), 2);
-    let calls: Vec<_> = writers.iter_mut().map(|writer| take(writer, 3)).collect();
-    assert_eq!((calls[0][0].table, calls[1][0].table), (0, 1));
-    let numbers =
-        |call: &OwnedCall| -> Vec<_> { call.arguments[1..].chunks(5).map(|row| row[4]).collect() };
-    // Two clients go before: of the call's four numbers these are the third and the fourth.
-    assert_eq!(numbers(&calls[0][0]), [6, 7, 8].map(Argument::Integer));
-    assert_eq!(numbers(&calls[1][0]), [9, 10, 11].map(Argument::Integer));
-    assert!(of(&step("load", 2), &tables, 9, Group::Writers).is_empty());
 }
 
 #[test]

@@ -1,0 +1,66 @@
+//! Transactions held open, connections by TCP, statements for `MyRocks`.
+
+use engine::Rows;
+use model::sql::Argument;
+use model::{Address, Call, Durability, Op, Outcome};
+
+use crate::application::{ALL, DEFINE, OPEN, sales, statement};
+use crate::fixture::{Fixture, call};
+use crate::procedures::insert;
+use crate::test_server::Server;
+
+/// Goal: a hold leaves one transaction open with a snapshot; the next ends it and begins another.
+/// Method: the list of `InnoDB`'s transactions, and rows that the snapshot lacks.
+pub(crate) fn a_transaction_is_held_open_until_the_next(fixture: &Fixture) {
+    let (engine, _dir) = fixture.open(sales());
+    let mut writer = engine.session().expect("there is room");
+    insert(&mut *writer, 7).expect("rows are inserted");
+    let mut session = engine.session().expect("there is room");
+    let mut hold = || {
+        let (procedure, kind) = ALL;
+        let all =
+            Call { procedure, kind, table: 0, arguments: &[], bytes: &[], pause: model::Nanos(0) };
+        let mut rows = Rows::new();
+        assert_eq!(session.hold(&Op::Call(all), &mut rows), Ok(Outcome::Done));
+        rows.count()
+    };
+    assert_eq!(hold(), 3);
+    insert(&mut *writer, 70).expect("rows are inserted");
+    let mut open = || call(&mut *writer, OPEN, &[], &[]).expect("they are listed").1;
+    assert_eq!(open(), 1);
+    assert_eq!(hold(), 6, "a snapshot of its own");
+    assert_eq!(open(), 1);
+}
+
+/// Goal: an own server listens at the loopback address, and requires its password there too.
+pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture) {
+    let Address::Tcp { host, port } = &fixture.endpoint.address else {
+        panic!("{:?}", fixture.endpoint)
+    };
+    assert_eq!(host, "127.0.0.1");
+    assert_eq!(server.running().facts()["server_transport"], format!("tcp 127.0.0.1:{port}"));
+    let (spec, _dir) = fixture.fresh(Some(sales()));
+    let mut without = spec.clone();
+    without.endpoint.as_mut().expect("it has one").password = None;
+    let error = fixture.driver.open(&without).err().expect("it has a password").to_string();
+    assert!(error.contains("1045"), "{error}");
+    let engine = fixture.driver.open(&spec).expect("the server is good");
+    let options = engine.effective_options().expect("they are listed");
+    assert_eq!(options.get("assay.transport"), Some("tcp"));
+    assert_eq!((options.get("bind_address"), options.get("port")), (Some("127.0.0.1"), None));
+    insert(&mut *engine.session().expect("there is room"), 1).expect("rows are inserted");
+}
+
+/// Goal: `MyRocks` gets its own statements. Method: only those can be executed.
+pub(crate) fn myrocks_has_statements_of_its_own(fixture: &Fixture) {
+    let mut application = sales();
+    let define = &mut application.procedures[usize::from(DEFINE.0)];
+    define.myrocks = std::mem::take(&mut define.statements.mysql);
+    define.statements.mysql = vec![statement("ALTER TABLE {} ADD INDEX (no_such_column)")];
+    let (mut spec, _dir) = fixture.fresh(Some(application));
+    spec.settings.durability = Durability::None;
+    let engine = fixture.driver.open(&spec).expect("the server is good");
+    let mut session = engine.session().expect("there is room");
+    let none: &[Argument] = &[];
+    call(&mut *session, DEFINE, none, &[]).expect("the index is built");
+}
