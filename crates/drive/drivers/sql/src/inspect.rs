@@ -11,7 +11,7 @@ use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
 use crate::digest::digest;
 use crate::failure::Failure;
-use crate::procedure::render;
+use crate::procedure::{StatementStep, render};
 use crate::template::{Template, Value};
 
 /// Longest time of one statement that is explained or executed.
@@ -42,11 +42,15 @@ pub(crate) fn statements<D: Database>(
     let mut states = Vec::new();
     for (number, command) in (1..).zip(&rendered.commands) {
         let (Command::Text(template) | Command::Unprepared(template)) = command else { continue };
+        let is_first = |step: &&StatementStep| step.command + 1 == number && !step.is_rollback;
+        let Some(step) = rendered.steps.iter().find(is_first) else { continue };
         let (sql, _) = template.with_placeholders(false, |_| "?".to_owned());
-        let (plan, text) = inspection.plan(template, executes && is_read(&sql))?;
+        let given = Given { template, positions: &step.positions };
+        let (plan, text) = inspection.plan(given, executes && is_read(&sql))?;
         let own = digest(&sql);
         let same = totals.iter().filter(|(text, _)| digest(text) == own).map(|(_, totals)| *totals);
         let totals = same.reduce(StatementTotals::plus);
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
         states.push(StatementState { number, plan, text, totals });
     }
     Ok(states)
@@ -56,6 +60,13 @@ pub(crate) fn statements<D: Database>(
 fn is_read(sql: &str) -> bool {
     let sql = sql.trim_start().to_ascii_lowercase();
     sql.starts_with("select") && !sql.contains(" for ")
+}
+
+/// A statement, and the argument of each of its values.
+#[derive(Clone, Copy)]
+struct Given<'t> {
+    template: &'t Template,
+    positions: &'t [usize],
 }
 
 struct Inspection<'e, D: Database> {
@@ -68,16 +79,16 @@ impl<D: Database> Inspection<'_, D> {
     /// Returns the access paths of a statement, if the server explains it, and the plan's text.
     fn plan(
         &mut self,
-        template: &Template,
+        given: Given<'_>,
         executes: bool,
     ) -> Result<(Option<String>, String), EngineError> {
         let explain = D::EXPLAIN;
-        let Some(rows) = self.explain(explain.plan, template)? else {
+        let Some(rows) = self.explain(explain.plan, given)? else {
             return Ok((None, String::new()));
         };
         let mut text = text_of(&rows);
         for prefix in explain.executed.iter().filter(|_| executes) {
-            if let Some(rows) = self.explain(prefix, template)? {
+            if let Some(rows) = self.explain(prefix, given)? {
                 text.push_str(&format!("{prefix}\n{}", text_of(&rows)));
                 break;
             }
@@ -89,9 +100,11 @@ impl<D: Database> Inspection<'_, D> {
     fn explain(
         &mut self,
         prefix: &str,
-        template: &Template,
+        given: Given<'_>,
     ) -> Result<Option<Vec<Vec<String>>>, EngineError> {
-        match explain(&mut self.connection, &template.after(prefix), self.call) {
+        let template = given.template.after(prefix);
+        let given = Given { template: &template, ..given };
+        match explain(&mut self.connection, given, self.call) {
             Ok(rows) => Ok(Some(rows)),
             Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => Ok(None),
             Err(Failure::Lost(_)) => {
@@ -105,16 +118,16 @@ impl<D: Database> Inspection<'_, D> {
 
 fn explain<C: Connection>(
     connection: &mut C,
-    template: &Template,
+    given: Given<'_>,
     call: &Call<'_>,
 ) -> Reply<Vec<Vec<String>>, C> {
     let mut rows = Vec::new();
     let text =
         |text: Option<&[u8]>| text.map(String::from_utf8_lossy).unwrap_or_default().into_owned();
-    let mut command = Command::new(template.clone(), Protocol::Text);
+    let mut command = Command::new(given.template.clone(), Protocol::Text);
     command.run(
         connection,
-        |position| Value::of(call, position),
+        |position| Value::of(call, given.positions[position]),
         |_, row| rows.push(C::texts(row).map(text).collect()),
     )?;
     Ok(rows)

@@ -2,7 +2,7 @@
 
 use model::record::{OpSummary, Percentiles};
 use model::validity::Calibration;
-use model::{Load, Metric, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord, WaitProfile, metric};
+use model::{Load, Metric, OpKind, OpenLoad, Pace, Pacing, Rate, RunRecord, metric};
 use proptest::prelude::*;
 
 use super::*;
