@@ -44,7 +44,7 @@ pub(crate) fn statements<D: Database>(
     let mut known = vec![false; rendered.commands.len()];
     for (number, step) in (1..).zip(&rendered.steps) {
         // The same statement on other values has the same plan.
-        if std::mem::replace(&mut known[step.command], true) {
+        if step.is_rollback || std::mem::replace(&mut known[step.command], true) {
             continue;
         }
         let command = &rendered.commands[step.command];
