@@ -156,6 +156,9 @@ metrics! {
     SERVER_MEMORY_BYTES Bytes Gauge Lower "memory charged to the server's control group, page \
         cache included";
     SERVER_PROCESSES Count Gauge Neither "processes of the server";
+    SERVER_RUN_QUEUE_US Micros Counter Lower "time the server's threads were ready without a CPU";
+    SERVER_RSS_BYTES Bytes Gauge Lower "resident memory of the server, shared pages once";
+    SERVER_VSZ_BYTES Bytes Gauge Lower "largest address space of a process of the server";
     // The device the data lies on, and the host.
     DEVICE_READS Count Counter Lower "read requests completed by the device";
     DEVICE_READ_BYTES Bytes Counter Lower "bytes read from the device";

@@ -19,12 +19,14 @@ use crate::options::Options;
 use crate::readings::Readings;
 use crate::shared_load::SharedLoad;
 use crate::state::{EngineState, TableReadings};
+use crate::statement_record::StatementRecord;
 use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
 use crate::units::{Bytes, Nanos};
 use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
+use crate::waits::WaitProfile;
 
 pub use crate::connections::HoldsRecord;
 pub use crate::failure::{FailureClass, FailureCounts};
@@ -216,6 +218,12 @@ pub struct StepRecord {
     /// The allocator's statistics at the step's end; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malloc: Option<MallocRecord>,
+    /// What the server's sessions waited for; absent without a server, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Box<WaitProfile>>,
+    /// The statements of its procedures; empty without an application, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementRecord>,
     /// Findings about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

@@ -28,6 +28,6 @@ pub use refusal::{Refusal, Setting};
 pub use rows::{CountedRows, Rows};
 pub use traits::{
     ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,
-    REVERSE_SCANS, Session, gives_answers, scans_in_reverse,
+    REVERSE_SCANS, Session, WaitSampler, gives_answers, scans_in_reverse,
 };
 pub use way::{VALUE_CHANGES, Way};

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::capability::Feature;
 use model::sql::Copies;
 use model::{
     Application, Bounds, Call, Capabilities, DataShape, Direction, Endpoint, EngineState, Identity,
-    Op, OpKind, Options, Outcome, Settings,
+    Op, OpKind, Options, Outcome, Settings, StatementState, WaitProfile,
 };
 
 use crate::error::EngineError;
@@ -148,6 +149,22 @@ pub trait Engine: Send + Sync {
     /// When the engine's limit of clients is reached.
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError>;
 
+    /// Returns a handle for a background writer; else as [`Engine::session`].
+    ///
+    /// # Errors
+    /// As [`Engine::session`].
+    fn writer_session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        self.session()
+    }
+
+    /// Returns a sampler of what sessions wait for; `None` when the engine names no waits.
+    ///
+    /// # Errors
+    /// When the engine does not respond.
+    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        Ok(None)
+    }
+
     /// Returns version and build facts as reported by the engine.
     fn identity(&self) -> Identity;
 
@@ -178,6 +195,13 @@ pub trait Engine: Send + Sync {
 
     /// Returns the engine's own statistics as text, for the archive; `None` when it has none.
     fn statistics_text(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the structure of tables and indexes as text; it may read all of them.
+    ///
+    /// `None` when the engine does not report it. For the end of a run: it moves caches.
+    fn structure_text(&self) -> Option<String> {
         None
     }
 
@@ -218,6 +242,21 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
+    /// Returns the statements of a call as the server sees them now; empty without a server.
+    ///
+    /// Plans are those for the call's values. When `executes`, statements that only read are
+    /// executed once for the plan's text. Not for measured spans.
+    ///
+    /// # Errors
+    /// When the engine does not respond.
+    fn statements(
+        &self,
+        _call: &Call<'_>,
+        _executes: bool,
+    ) -> Result<Vec<StatementState>, EngineError> {
+        Ok(Vec::new())
+    }
+
     /// Executes a call on data that will be discarded, to check its statements.
     ///
     /// # Errors
@@ -232,6 +271,20 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// When data could not be written to disk.
     fn close(self: Box<Self>) -> Result<(), EngineError>;
+}
+
+/// Samples what the open sessions wait for, over a connection of its own.
+pub trait WaitSampler: Send {
+    /// Returns the shortest pause between two samples; after a shorter one a sample may be old.
+    fn least_pause(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Adds one sample.
+    ///
+    /// # Errors
+    /// When the engine does not respond: what was sampled so far is not the whole span.
+    fn sample(&mut self, profile: &mut WaitProfile) -> Result<(), EngineError>;
 }
 
 /// One client's handle; it need not be `Send` or `Sync`.

@@ -13,7 +13,7 @@ use model::record::{
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Readings, Step, TableReadings, Variant,
+    Options, Readings, StatementRecord, Step, TableReadings, Variant, WaitProfile,
 };
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,8 @@ pub(crate) enum Message {
     Stage { name: String },
     /// A step is over; the worker waits for `Go`.
     StepEnds(Box<StepEnds>),
+    /// The statements of a finished step.
+    Statements { index: u32, statements: Vec<StatementRecord> },
     /// Row counts after a finished step were wrong; the worker ends.
     Violated { reason: String },
     /// A text of the engine's, to archive under that name.
@@ -220,6 +222,9 @@ pub(crate) struct StepEnds {
     /// The application's calls by procedure.
     #[serde(default)]
     pub(crate) procedures: Vec<ProcedureRecord>,
+    /// What the server's sessions waited for.
+    #[serde(default)]
+    pub(crate) waits: Option<WaitProfile>,
     /// Findings of the worker.
     #[serde(default)]
     pub(crate) findings: Vec<Finding>,

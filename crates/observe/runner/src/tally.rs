@@ -23,7 +23,7 @@ pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
     group.iter().map(one).collect()
 }
 
-/// Returns a finished step as a message; settle and state are added by the caller.
+/// Returns a finished step as a message; settle, state and waits are added by the caller.
 pub(crate) fn step_ends(index: u32, totals: &StepTotals) -> StepEnds {
     let arrivals = totals.arrivals.as_ref();
     StepEnds {

@@ -65,6 +65,7 @@ static RULES: &[&Rule] = &[
     &rule::a063_one_load::RULE,
     &rule::a064_drive::RULE,
     &rule::a065_memtable::RULE,
+    &rule::a066_plans::RULE,
 ];
 
 /// Returns every rule, by code.

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use model::metric::{METRICS, Unit};
+use model::metric::{METRICS, Metric, Unit};
 use model::record::Severity;
 
 /// Pages by path below docs/reference.
@@ -41,13 +41,17 @@ fn reference_pages_are_current() {
     }
 }
 
-/// Adds a page for the metrics read from the kernel and engines, and one for the derived ones.
+/// Adds a page for the metrics read from the kernel, one for those of engines, one for the derived.
 fn metrics(pages: &mut Pages) {
     let first_derived = METRICS.iter().position(|metric| metric.name == "throughput_ops_per_s");
     let (read, derived) = METRICS.split_at(first_derived.expect("a metric of that name"));
-    for (name, title, metrics) in
-        [("readings.md", "Readings", read), ("metrics.md", "Derived metrics", derived)]
-    {
+    let is_engine = |metric: &&Metric| metric.name.starts_with("engine_");
+    let (engines, kernel): (Vec<_>, Vec<_>) = read.iter().partition(is_engine);
+    for (name, title, metrics) in [
+        ("readings.md", "Readings", kernel),
+        ("readings-engines.md", "Readings of engines", engines),
+        ("metrics.md", "Derived metrics", derived.iter().collect()),
+    ] {
         let mut text =
             format!("# {title}\n\n{NOTE}\nNames end in their unit. Absent means unknown.\n\n");
         text.push_str("| metric | unit | meaning |\n|---|---|---|\n");

@@ -111,7 +111,7 @@ mod tests {
     fn own_options_are_parsed_and_server_options_ignored() {
         let resolve = |options: &[(&str, &str)]| {
             let config = Config::resolve("mysql", &spec(options, Durability::Os), ())?;
-            Ok::<_, EngineError>(config.protocol)
+            Ok::<_, EngineError>(config.own.protocol)
         };
         let text = [("assay.protocol", "text"), ("sql_mode", "")];
         assert_eq!(resolve(&text), Ok(Some(Protocol::Text)));

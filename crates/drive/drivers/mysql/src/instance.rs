@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use driver_sql::{Config, Connection as _, Database, SqlEngine};
+use driver_sql::{Config, Connection as _, Database, Explain, SqlEngine, TextTotals, WaitQuery};
 use engine::{EngineError, Maintenance, OpenSpec};
 use model::{EngineState, Identity, Options};
 
@@ -65,6 +65,8 @@ fn for_storage_engine(connection: &mut Connection, spec: &OpenSpec) -> OpenSpec 
 impl Database for MysqlDatabase {
     type Connection = Connection;
 
+    const EXPLAIN: Explain = state::EXPLAIN;
+
     fn identity(engine: &MysqlEngine) -> Identity {
         let variables = engine.with_control(variables).unwrap_or_default();
         let value = |name: &str| variables.get(name).filter(|value| !value.is_empty()).cloned();
@@ -88,7 +90,8 @@ impl Database for MysqlDatabase {
             let is_there = place.as_ref().is_some_and(|place| value.contains(place.as_str()));
             !is_there && !LOCATION_VARIABLES.contains(&name.as_str())
         });
-        variables.extend(engine.own_options().map(|(name, value)| (name.to_owned(), value)));
+        let own = engine.own_options().into_iter();
+        variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
         Ok(variables.into_iter().collect())
     }
 
@@ -105,6 +108,17 @@ impl Database for MysqlDatabase {
             maintenance::restore(engine)?;
         }
         Ok(state)
+    }
+
+    fn statement_totals(
+        _engine: &MysqlEngine,
+        connection: &mut Connection,
+    ) -> Result<Vec<TextTotals>, Failure> {
+        state::totals(connection)
+    }
+
+    fn wait_queries() -> &'static [WaitQuery] {
+        state::WAITS
     }
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {

@@ -110,7 +110,7 @@ mod tests {
         let own = resolve(&spec(false, Durability::None, &options)).unwrap();
         assert_eq!(own.session.settings[0], ("synchronous_commit".to_owned(), "off".to_owned()));
         assert!(own.session.settings.iter().all(|(name, _)| name != "work_mem"));
-        assert_eq!(own.protocol, Some(Protocol::Text));
+        assert_eq!(own.own.protocol, Some(Protocol::Text));
         let foreign = resolve(&spec(true, Durability::Os, &options[..1])).unwrap();
         let names: Vec<_> =
             foreign.session.settings.iter().map(|(name, value)| (&**name, &**value)).collect();
@@ -125,6 +125,7 @@ mod tests {
             (Durability::Sync, "fsync", "off"),
             (Durability::None, "assay.protocol", "binary"),
             (Durability::None, "assay.protocoll", "text"),
+            (Durability::None, "assay.waits", "on"),
         ] {
             let error = resolve(&spec(false, class, &[(name, value)])).unwrap_err();
             assert_eq!(error.refused_option(), Some(name));

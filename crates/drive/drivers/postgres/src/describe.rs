@@ -1,6 +1,7 @@
 //! Identity, settings and statistics of the server.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use driver_sql::Connection as _;
 use model::{Address, Endpoint, Identity, Options};
@@ -64,10 +65,19 @@ pub(crate) fn identity(
     Ok(Identity { engine: NAME.to_owned(), version, origin, sha256: None, facts })
 }
 
+/// Appends a view's rows.
+fn add(text: &mut String, name: &str, rows: Vec<Vec<String>>) {
+    text.push_str(&format!("# {name}\n"));
+    for row in rows {
+        text.push_str(&row.concat());
+        text.push('\n');
+    }
+}
+
 /// Returns every setting in force, with its unit.
 pub(crate) fn settings(
     connection: &mut Connection,
-    own_options: [(&'static str, String); 2],
+    own_options: Vec<(&'static str, String)>,
 ) -> Result<Options, Failure> {
     let sql = "SELECT name, current_setting(name, true) FROM pg_settings ORDER BY name";
     let pairs = connection.pairs(sql)?;
@@ -81,6 +91,43 @@ pub(crate) fn settings(
         .collect();
     own_options.into_iter().for_each(|(name, value)| options.set(name, value));
     Ok(options)
+}
+
+/// Sizes of our tables and indexes, bytes.
+const SIZES: &str = "SELECT row_to_json(r) FROM (SELECT relname, relkind, pg_relation_size(oid) \
+                     bytes, pg_total_relation_size(oid) total_bytes FROM pg_class WHERE relkind \
+                     IN ('r', 'i') AND relnamespace = 'public'::regnamespace ORDER BY relname) r";
+/// Tables and B-trees of ours whose structure is read.
+const RELATIONS: &str = "SELECT c.oid, c.relname, c.relkind FROM pg_class c JOIN pg_am a ON a.oid = \
+                         c.relam WHERE a.amname IN ('heap', 'btree') AND relnamespace = \
+                         'public'::regnamespace ORDER BY relname";
+/// Longest time to read one of them.
+const STRUCTURE_WITHIN: Duration = Duration::from_secs(20);
+
+/// Returns the structure of tables and B-trees, as far as each is read in time.
+///
+/// `None` where the release has not the extension.
+///
+/// Source: Postgres' documentation, `pgstattuple`.
+pub(crate) fn structure(connection: &mut Connection) -> Result<Option<String>, Failure> {
+    let is_there = "SELECT 1 FROM pg_available_extensions WHERE name = 'pgstattuple'";
+    if connection.first(is_there)?.is_none() {
+        return Ok(None);
+    }
+    connection.run("CREATE EXTENSION IF NOT EXISTS pgstattuple")?;
+    connection.limit_time(STRUCTURE_WITHIN)?;
+    let mut text = String::new();
+    for relation in connection.rows(RELATIONS)? {
+        let [oid, name, kind] = &relation[..] else { continue };
+        let function = if kind == "i" { "pgstatindex" } else { "pgstattuple" };
+        let sql = format!("SELECT row_to_json(r) FROM {function}({oid}::regclass) r");
+        let found = match connection.rows(&sql) {
+            Err(Failure::Refused(response)) => response.to_string(),
+            rows => rows?.concat().concat(),
+        };
+        text.push_str(&format!("# {function} {name}\n{found}\n"));
+    }
+    Ok(Some(text))
 }
 
 /// Returns the main statistics views, one JSON object per row.
@@ -98,11 +145,8 @@ pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure>
             Err(Failure::Refused(_)) => continue,
             Err(failure) => return Err(failure),
         };
-        text.push_str(&format!("# {name}\n"));
-        for row in rows {
-            text.push_str(&row.concat());
-            text.push('\n');
-        }
+        add(&mut text, name, rows);
     }
+    add(&mut text, "sizes", connection.rows(SIZES)?);
     Ok(text)
 }

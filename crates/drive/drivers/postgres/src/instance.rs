@@ -1,11 +1,11 @@
 //! An open database: check of the server, maintenance, state query.
 
-use driver_sql::{Config, Connection as _, Database, SqlEngine};
+use driver_sql::{Config, Connection as _, Database, Explain, SqlEngine, TextTotals, WaitQuery};
 use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{Durability, Endpoint, EngineState, Identity, Options};
 
 use crate::wire::{Connection, Failure, Session};
-use crate::{describe, state, tables};
+use crate::{describe, plans, state, tables, waits};
 
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
@@ -41,6 +41,8 @@ pub(crate) fn open(
 impl Database for PostgresDatabase {
     type Connection = Connection;
 
+    const EXPLAIN: Explain = plans::EXPLAIN;
+
     fn identity(engine: &PostgresEngine) -> Identity {
         engine.database.identity.clone()
     }
@@ -64,6 +66,24 @@ impl Database for PostgresDatabase {
             let state = state::parse(connection.named_row(&queries.state)?);
             Ok(EngineState { tables: tables::sample(connection, &queries.tables)?, ..state })
         })
+    }
+
+    fn statement_totals(
+        engine: &PostgresEngine,
+        connection: &mut Connection,
+    ) -> Result<Vec<TextTotals>, Failure> {
+        plans::totals(connection, engine.config.endpoint.is_foreign)
+    }
+
+    fn wait_queries() -> &'static [WaitQuery] {
+        waits::QUERIES
+    }
+
+    fn structure(engine: &PostgresEngine) -> Result<Option<String>, EngineError> {
+        if engine.config.endpoint.is_foreign {
+            return Ok(None);
+        }
+        Ok(describe::structure(&mut engine.connect()?)?)
     }
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {

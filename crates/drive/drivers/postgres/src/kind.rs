@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use driver_sql::{Connection as _, protocol_of, server_options};
+use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
 use model::{Endpoint, Options, Transport};
@@ -169,7 +169,7 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
             ),
         ));
     }
-    protocol_of(spec.options)?;
+    OwnOptions::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
     for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');

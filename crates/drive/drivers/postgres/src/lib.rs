@@ -22,9 +22,11 @@ mod describe;
 mod driver;
 mod instance;
 mod kind;
+mod plans;
 mod startup_error;
 mod state;
 mod tables;
+mod waits;
 mod wire;
 
 pub use driver::{PostgresDriver, driver};

@@ -17,32 +17,54 @@ pub const OWN_PREFIX: &str = "assay";
 /// Own option: how statements are sent.
 pub const PROTOCOL: &str = "assay.protocol";
 
-/// Returns how statements are sent, when the options state it.
-///
-/// # Errors
-/// [`EngineError::Refused`] for an unknown own option or value.
-pub fn protocol_of(options: &Options) -> Result<Option<Protocol>, EngineError> {
-    let mut protocol = None;
-    for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
-        match name {
-            PROTOCOL => {
-                let known: Result<Protocol, String> = value.parse();
-                protocol = Some(known.map_err(|_why| {
-                    refused(name, format!("`{value}` is neither prepared nor text"))
-                })?);
-            }
-            TRANSPORT => {
-                let known: Result<Transport, String> = value.parse();
-                known
-                    .map_err(|_why| refused(name, format!("`{value}` is neither unix nor tcp")))?;
-            }
-            _ => {
-                let known = [PROTOCOL, TRANSPORT];
-                return Err(EngineError::unknown(name, "unknown Assay option", &known));
+/// Own option: whether waits of sessions are sampled.
+pub const WAITS: &str = "assay.waits";
+/// Value that switches an own option off.
+const OFF: &str = "off";
+/// Every own option.
+const OWN: [&str; 3] = [PROTOCOL, TRANSPORT, WAITS];
+
+/// Assay's own options of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnOptions {
+    /// How all statements are sent; `None` where each procedure may state it.
+    pub protocol: Option<Protocol>,
+    /// Whether waits of sessions are sampled in measured spans.
+    pub samples_waits: bool,
+}
+
+impl OwnOptions {
+    /// Parses the own options among those of a variant.
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`] for an unknown own option or value.
+    pub fn of(options: &Options) -> Result<Self, EngineError> {
+        let mut own = Self { protocol: None, samples_waits: true };
+        for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
+            let neither = |one: &str, other: &str| {
+                refused(name, format!("`{value}` is neither {one} nor {other}"))
+            };
+            match name {
+                PROTOCOL => {
+                    let known: Result<Protocol, String> = value.parse();
+                    own.protocol = Some(known.map_err(|_why| neither("prepared", "text"))?);
+                }
+                TRANSPORT => {
+                    let known: Result<Transport, String> = value.parse();
+                    known.map_err(|_why| neither("unix", "tcp"))?;
+                }
+                WAITS => {
+                    own.samples_waits = match value {
+                        "sampled" => true,
+                        OFF => false,
+                        _ => return Err(neither("sampled", OFF)),
+                    };
+                }
+                _ => return Err(EngineError::unknown(name, "unknown Assay option", &OWN)),
             }
         }
+        Ok(own)
     }
-    Ok(protocol)
 }
 
 /// Iterates over the options without Assay's own.
@@ -75,19 +97,19 @@ pub fn capabilities<C: Connection>(compression: &'static str) -> Capabilities {
 pub struct Config<S> {
     /// Where it listens.
     pub endpoint: Endpoint,
-    /// How all statements are sent; `None` where each procedure may state it.
-    pub protocol: Option<Protocol>,
+    /// Assay's own options.
+    pub own: OwnOptions,
     /// Configuration of each session.
     pub session: S,
 }
 
 impl<S> Config<S> {
-    /// Resolves the endpoint and the protocol of `spec`.
+    /// Resolves the endpoint and the own options of `spec`.
     ///
     /// # Errors
-    /// Without an endpoint, or [`EngineError::Refused`] as [`protocol_of`].
+    /// Without an endpoint, or [`EngineError::Refused`] as [`OwnOptions::of`].
     pub fn resolve(engine: &str, spec: &OpenSpec, session: S) -> Result<Self, EngineError> {
-        let protocol = protocol_of(&spec.options)?;
+        let own = OwnOptions::of(&spec.options)?;
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
             EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
         })?;
@@ -95,7 +117,7 @@ impl<S> Config<S> {
             let reason = "the dsn states where this server listens: remove it";
             return Err(refused(TRANSPORT, reason));
         }
-        Ok(Self { endpoint, protocol, session })
+        Ok(Self { endpoint, own, session })
     }
 
     /// Returns Assay's own options in force.
@@ -103,14 +125,16 @@ impl<S> Config<S> {
         &self,
         setup: Option<&ApplicationSetup>,
         dialect: Dialect,
-    ) -> [(&'static str, String); 2] {
+    ) -> Vec<(&'static str, String)> {
         let transport = self.endpoint.address.transport().name().to_owned();
-        [(PROTOCOL, self.protocol_text(setup, dialect)), (TRANSPORT, transport)]
+        let waits = (!self.own.samples_waits).then(|| (WAITS, OFF.to_owned()));
+        let always = [(PROTOCOL, self.protocol_text(setup, dialect)), (TRANSPORT, transport)];
+        always.into_iter().chain(waits).collect()
     }
 
     /// Returns how statements outside of procedures are sent.
     pub fn plain_protocol(&self) -> Protocol {
-        self.protocol.unwrap_or(Protocol::Prepared)
+        self.own.protocol.unwrap_or(Protocol::Prepared)
     }
 
     /// Returns how a procedure's statements are sent: as the variant states, or else it itself.
@@ -120,7 +144,7 @@ impl<S> Config<S> {
             return Protocol::Text;
         }
         let own = procedure.protocol.by(dialect);
-        self.protocol.or(*own).unwrap_or(Protocol::Prepared)
+        self.own.protocol.or(*own).unwrap_or(Protocol::Prepared)
     }
 
     /// Returns how statements are sent, as a record states it.

@@ -66,6 +66,9 @@ pub trait Connection: Send + Sized {
     /// Connects and logs in.
     fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
 
+    /// Returns the server's number of the connection; `None` when it gave none.
+    fn number(&self) -> Option<u64>;
+
     /// Limits the time of each statement; afterwards the connection may be lost.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;
 

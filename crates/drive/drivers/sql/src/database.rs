@@ -8,9 +8,12 @@ use model::{EngineState, Identity, Options};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
+use crate::explain::{Explain, TextTotals};
 use crate::failure::{ErrorResponse, Failure};
+use crate::open_sessions::OpenSessions;
 use crate::procedure::Known;
 use crate::tables;
+use crate::wait_query::WaitQuery;
 
 /// One kind of database: identity, state and maintenance.
 ///
@@ -19,6 +22,9 @@ use crate::tables;
 pub trait Database: Send + Sync + Sized {
     /// The protocol of its servers.
     type Connection: Connection;
+
+    /// How its servers explain statements.
+    const EXPLAIN: Explain;
 
     /// Returns the identity of the server.
     fn identity(engine: &SqlEngine<Self>) -> Identity;
@@ -32,8 +38,22 @@ pub trait Database: Send + Sync + Sized {
     /// Returns the state of the server.
     fn state(engine: &SqlEngine<Self>) -> Result<EngineState, EngineError>;
 
+    /// Returns the queries of waits, the best first; the first that the server takes is used.
+    fn wait_queries() -> &'static [WaitQuery];
+
+    /// Returns totals by statement since the server's start; none where it collects none.
+    fn statement_totals(
+        engine: &SqlEngine<Self>,
+        connection: &mut Self::Connection,
+    ) -> Reply<Vec<TextTotals>, Self::Connection>;
+
     /// Returns the server's statistics as text.
     fn statistics(connection: &mut Self::Connection) -> Reply<String, Self::Connection>;
+
+    /// Returns the structure of tables and indexes as text; `None` where it is not reported.
+    fn structure(_engine: &SqlEngine<Self>) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
 
     /// Restores what maintenance has changed, before clients run and at close.
     fn restore(_engine: &SqlEngine<Self>) -> Result<(), EngineError> {
@@ -52,6 +72,8 @@ pub struct SqlEngine<D: Database> {
     pub(crate) setup: Option<ApplicationSetup>,
     /// Reconnects of sessions after a loss.
     pub(crate) reconnects: AtomicU64,
+    /// Open sessions, by the server's number.
+    pub(crate) sessions: OpenSessions,
     /// Holds the run's lock; `None` after a loss.
     control: Mutex<Option<D::Connection>>,
 }
@@ -80,6 +102,7 @@ impl<D: Database> SqlEngine<D> {
             tables,
             setup: spec.application.clone(),
             reconnects: AtomicU64::new(0),
+            sessions: OpenSessions::default(),
             control: Mutex::new(Some(connection)),
             config,
         })
@@ -99,7 +122,7 @@ impl<D: Database> SqlEngine<D> {
     }
 
     /// Returns Assay's own options in force.
-    pub fn own_options(&self) -> [(&'static str, String); 2] {
+    pub fn own_options(&self) -> Vec<(&'static str, String)> {
         self.config.own_options(self.setup.as_ref(), D::Connection::SQL.dialect)
     }
 

@@ -3,14 +3,16 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{Engine, EngineError, Maintenance, Refusal, Session};
+use engine::{Engine, EngineError, Maintenance, Refusal, Session, WaitSampler};
 use model::sql::StatementOwner;
-use model::{Bounds, Call, EngineState, Identity, Options};
+use model::{Bounds, Call, EngineState, Identity, Options, StatementState};
 
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
+use crate::open_sessions::SessionRole;
 use crate::session::SqlSession;
-use crate::{check, tables};
+use crate::waits::SqlWaits;
+use crate::{check, inspect, tables};
 
 /// Longest time of a statement that is checked: on next to no rows, a valid one is done by then.
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
@@ -29,7 +31,20 @@ impl<D: Database> SqlEngine<D> {
 impl<D: Database> Engine for SqlEngine<D> {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
         D::restore(self)?;
-        Ok(Box::new(SqlSession::new(self)?))
+        Ok(Box::new(SqlSession::new(self, SessionRole::Measured)?))
+    }
+
+    fn writer_session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        D::restore(self)?;
+        Ok(Box::new(SqlSession::new(self, SessionRole::Background)?))
+    }
+
+    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        if !self.config.own.samples_waits {
+            return Ok(None);
+        }
+        let sampler = SqlWaits::open(self)?;
+        Ok(sampler.map(|sampler| Box::new(sampler) as Box<dyn WaitSampler>))
     }
 
     fn identity(&self) -> Identity {
@@ -54,6 +69,10 @@ impl<D: Database> Engine for SqlEngine<D> {
 
     fn statistics_text(&self) -> Option<String> {
         self.with_control(D::statistics).ok()
+    }
+
+    fn structure_text(&self) -> Option<String> {
+        D::structure(self).ok().flatten()
     }
 
     fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
@@ -88,6 +107,14 @@ impl<D: Database> Engine for SqlEngine<D> {
                 let owner = StatementOwner::Check(check.name.clone());
                 Refusal::Statement { owner, index: 0, reason: error.to_string() }.into()
             })
+    }
+
+    fn statements(
+        &self,
+        call: &Call<'_>,
+        executes: bool,
+    ) -> Result<Vec<StatementState>, EngineError> {
+        inspect::statements(self, call, executes)
     }
 
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {

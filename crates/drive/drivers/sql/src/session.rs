@@ -11,6 +11,7 @@ use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
 use crate::failure::{ErrorResponse, Failure};
 use crate::key_value::{InFlight, KeyValue};
+use crate::open_sessions::SessionRole;
 use crate::pipeline_queue::PipelineQueue;
 use crate::procedure::Calls;
 
@@ -50,6 +51,7 @@ impl<C: Connection> Link<C> {
 /// One client's connection with its statements.
 pub(crate) struct SqlSession<'e, D: Database> {
     engine: &'e SqlEngine<D>,
+    role: SessionRole,
     link: Link<D::Connection>,
     /// Losses since the last completed operation.
     losses: u32,
@@ -60,10 +62,11 @@ pub(crate) struct SqlSession<'e, D: Database> {
 type Error<D> = <<D as Database>::Connection as Connection>::Error;
 
 impl<'e, D: Database> SqlSession<'e, D> {
-    pub(crate) fn new(engine: &'e SqlEngine<D>) -> Result<Self, EngineError> {
-        let link = Link::open(&engine.config, engine.setup.as_ref())?;
+    pub(crate) fn new(engine: &'e SqlEngine<D>, role: SessionRole) -> Result<Self, EngineError> {
+        let link: Link<D::Connection> = Link::open(&engine.config, engine.setup.as_ref())?;
+        engine.sessions.open(link.connection.number(), role);
         let queue = PipelineQueue::default();
-        Ok(Self { engine, link, losses: 0, is_lost: false, queue })
+        Ok(Self { engine, role, link, losses: 0, is_lost: false, queue })
     }
 
     #[inline]
@@ -115,7 +118,9 @@ impl<'e, D: Database> SqlSession<'e, D> {
             sleep(pause);
             match Link::open(&self.engine.config, self.engine.setup.as_ref()) {
                 Ok(link) => {
+                    self.engine.sessions.close(self.link.connection.number());
                     self.link = link;
+                    self.engine.sessions.open(self.link.connection.number(), self.role);
                     self.is_lost = false;
                     self.engine.reconnects.fetch_add(1, Ordering::Relaxed);
                     return Ok(());
@@ -125,6 +130,12 @@ impl<'e, D: Database> SqlSession<'e, D> {
             }
         }
         Err(last)
+    }
+}
+
+impl<D: Database> Drop for SqlSession<'_, D> {
+    fn drop(&mut self) {
+        self.engine.sessions.close(self.link.connection.number());
     }
 }
 

@@ -39,6 +39,13 @@ impl Template {
         Self { parts, is_read: false }
     }
 
+    /// Returns the template after a text.
+    pub(crate) fn after(&self, text: &str) -> Self {
+        let text = Part::Text(text.to_owned());
+        let parts = [text].into_iter().chain(self.parts.iter().cloned()).collect();
+        Self { parts, is_read: self.is_read }
+    }
+
     /// Renders `statement` of `procedure`; `table` names the table at a position.
     pub(crate) fn render(
         statement: &Statement,

@@ -7,7 +7,7 @@ use nix::unistd::gettid;
 use workload::Generator;
 
 use super::barrier::StartBarrier;
-use crate::client::{ClientEnd, Drive, Meter, run_scheduled};
+use crate::client::{ClientEnd, Drive, Meter, Role, run_scheduled};
 use crate::handoff::{ClientSender, Message};
 use crate::schedule::SharedArrivals;
 use crate::stop::Heartbeat;
@@ -44,7 +44,11 @@ impl<C: Clock> ClientSlot<'_, C> {
         let clock = drive.clock;
         let mut state = SlotState::Buffers(buffers.0, buffers.1);
         let caught = catch_unwind(AssertUnwindSafe(|| {
-            let mut session = match engine.session() {
+            let opened = match drive.role {
+                Role::Measured => engine.session(),
+                Role::Background => engine.writer_session(),
+            };
+            let mut session = match opened {
                 Ok(session) => session,
                 Err(error) => return state.end(clock, index, ClientEnd::Refused(error)),
             };

@@ -311,6 +311,7 @@ impl<'a> StepAccumulator<'a> {
             malloc: ends.malloc,
             procedures: ends.procedures,
             search: ends.search,
+            waits: ends.waits.map(Box::new),
             holds: ends.holds,
             ..StepRecord::new(ends.index, self.step.clone())
         };

@@ -136,6 +136,13 @@ impl Supervisor<'_> {
                 self.step_ends(*ends, progress)?;
                 self.process.send(&Command::Go);
             }
+            Message::Statements { index, statements } => {
+                let steps = self.record.steps.iter_mut();
+                if let Some(step) = steps.rev().find(|step| step.index == index) {
+                    step.statements = statements;
+                    self.writer.write_record(&self.record)?;
+                }
+            }
             Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
             Message::EngineText { name, text } => {
                 let stored = self.writer.keep_engine_text(&name, &text);

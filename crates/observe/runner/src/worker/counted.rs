@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session};
+use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session, WaitSampler};
 use load::{Clock, SteadyClock, StopFlag};
 use model::record::ProcedureRecord;
 use model::sql::CallPolicy;
@@ -92,6 +92,19 @@ impl<'a> Counted<'a> {
     pub(crate) fn procedures(&self) -> Vec<ProcedureRecord> {
         let procedures = self.procedures.lock().unwrap_or_else(PoisonError::into_inner);
         procedures.records(self.application)
+    }
+
+    /// Returns a session that counts its calls.
+    fn counted<'e>(&'e self, session: Box<dyn Session + 'e>) -> Box<dyn Session + 'e> {
+        Box::new(CountedSession {
+            session,
+            of: self,
+            tallies: Tallies::new(),
+            procedures: ProcedureTallies::default(),
+            spread: Stream::fixed(self.sessions.fetch_add(1, Ordering::Relaxed)),
+            executed: 0,
+            pipelined: VecDeque::new(),
+        })
     }
 
     /// Returns the calls of sessions that have ended.
@@ -208,15 +221,15 @@ impl Drop for CountedSession<'_> {
 
 impl Engine for Counted<'_> {
     fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
-        Ok(Box::new(CountedSession {
-            session: self.engine.session()?,
-            of: self,
-            tallies: Tallies::new(),
-            procedures: ProcedureTallies::default(),
-            spread: Stream::fixed(self.sessions.fetch_add(1, Ordering::Relaxed)),
-            executed: 0,
-            pipelined: VecDeque::new(),
-        }))
+        Ok(self.counted(self.engine.session()?))
+    }
+
+    fn writer_session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Ok(self.counted(self.engine.writer_session()?))
+    }
+
+    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        self.engine.wait_sampler()
     }
 
     fn identity(&self) -> Identity {

@@ -97,11 +97,12 @@ impl<W: Write + Send> Worker<'_, W> {
         let after = self.final_state(context.engine);
         self.send(&Message::ProbeMeasured { after: Box::new(after.clone()) });
         let is_invalid = self.wait_for_classification();
-        let ends = match &tried {
-            Ok(totals) => tally::step_ends(context.index, totals),
-            Err(end) => StepEnds::without_clients(context.index, end.clone()),
+        let totals = tried.as_ref().ok().map(|tried| &tried.totals);
+        let mut observation = watcher.observation(totals, &after, &is_invalid);
+        let ends = match tried {
+            Ok(tried) => tried.step_ends(context.index),
+            Err(end) => StepEnds::without_clients(context.index, end),
         };
-        let mut observation = watcher.observation(tried.ok().as_ref(), &after, &is_invalid);
         observation.settle_time = waited;
         observation.stop = match &ends.end {
             StepEnd::Finished => None,

@@ -88,12 +88,14 @@ impl<W: Write + Send> Worker<'_, W> {
         let mut presence = Presence::Some;
         let mut row_counts = application_setup(order).map(RowCountCheck::new);
         let (first, end) = order.range;
+        let mut is_whole = false;
         for (index, step) in (0..end).zip(&order.steps) {
             if index < first {
                 presence = workload::presence_after(&step.name, presence);
                 continue;
             }
             self.send(&Message::StepBegins { index });
+            let before = self.statements(engine.as_ref(), order, index, false);
             let context = StepContext {
                 engine: engine.as_ref(),
                 data: &order.data,
@@ -119,6 +121,10 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.send(&Message::EngineText { name, text });
             }
             self.wait_for_go();
+            if let Some(application) = order.application.as_ref().filter(|_| is_finished) {
+                let after = self.statements(engine.as_ref(), order, index, true);
+                self.report_statements(application, (index, &step.name), before, after);
+            }
             let is_last = index + 1 == end;
             let is_sound = match &mut row_counts {
                 Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),
@@ -127,7 +133,14 @@ impl<W: Write + Send> Worker<'_, W> {
             if !is_finished || !is_sound {
                 break;
             }
+            is_whole = index as usize + 1 == order.steps.len();
             presence = workload::presence_after(&step.name, presence);
+        }
+        if row_counts.is_some()
+            && is_whole
+            && let Some(text) = engine.structure_text()
+        {
+            self.send(&Message::EngineText { name: "structure.txt".to_owned(), text });
         }
         if (end as usize) < order.steps.len() {
             self.settle_loaded(engine.as_ref(), &order.steps[end as usize - 1])?;

@@ -14,7 +14,6 @@ use super::settle::settle;
 use super::trial::Trial;
 use crate::account::growth;
 use crate::message::{Message, StepEnds};
-use crate::tally;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Executes one step; its failure is part of the result.
@@ -81,7 +80,7 @@ impl<W: Write + Send> Worker<'_, W> {
             probe: None,
         };
         match self.try_load(context, &trial, &mut |_, _| {}) {
-            Ok(totals) => tally::step_ends(context.index, &totals),
+            Ok(tried) => tried.step_ends(context.index),
             Err(end) => StepEnds::without_clients(context.index, end),
         }
     }

@@ -6,12 +6,13 @@ use std::io::Write;
 use load::{
     Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
 };
-use model::{EngineState, Load, Nanos, Readings, Step, StopRule};
+use model::{EngineState, Load, Nanos, Readings, Step, StopRule, WaitProfile};
 use workload::{Group, Request};
 
 use super::context::StepContext;
 use super::parent_link::Worker;
-use crate::message::{IntervalMessage, Message};
+use super::waits::with_waits;
+use crate::message::{IntervalMessage, Message, StepEnds};
 use crate::tally;
 
 /// Length of an interval.
@@ -29,6 +30,20 @@ pub(crate) struct Trial {
     pub(crate) probe: Option<u32>,
 }
 
+/// What a load measured.
+pub(crate) struct Tried {
+    pub(crate) totals: StepTotals,
+    /// What the server's sessions waited for.
+    pub(crate) waits: Option<WaitProfile>,
+}
+
+impl Tried {
+    /// Returns it as a finished step; settle and state are added by the caller.
+    pub(crate) fn step_ends(self, index: u32) -> StepEnds {
+        StepEnds { waits: self.waits, ..tally::step_ends(index, &self.totals) }
+    }
+}
+
 impl<W: Write + Send> Worker<'_, W> {
     /// Runs one load; `on_interval` gets each interval with the engine's readings at its end.
     ///
@@ -39,27 +54,33 @@ impl<W: Write + Send> Worker<'_, W> {
         context: &StepContext<'_>,
         trial: &Trial,
         on_interval: &mut dyn FnMut(&Interval, &Readings),
-    ) -> Result<StepTotals, StepEnd> {
+    ) -> Result<Tried, StepEnd> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
         let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
         let mut ends = VecDeque::new();
-        let totals = run_step(self.clock, &mut run, &mut |event| match event {
-            Event::MeasuringBegins => self.begin_measuring(context),
-            Event::IntervalEnds => {
-                ends.push_back(self.sample(context.engine));
-                self.send(&Message::IntervalEnds);
-            }
-            Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
-            Event::Interval(interval) => {
-                let state = ends.pop_front().unwrap_or_else(|| self.sample(context.engine));
-                on_interval(interval, &state.readings);
-                self.report_interval(trial, interval, state);
-            }
+        let (totals, waits) = with_waits(context.engine, self.clock, |begin| {
+            run_step(self.clock, &mut run, &mut |event| match event {
+                Event::MeasuringBegins => {
+                    self.begin_measuring(context);
+                    begin();
+                }
+                Event::IntervalEnds => {
+                    ends.push_back(self.sample(context.engine));
+                    self.send(&Message::IntervalEnds);
+                }
+                Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
+                Event::Interval(interval) => {
+                    let state = ends.pop_front().unwrap_or_else(|| self.sample(context.engine));
+                    on_interval(interval, &state.readings);
+                    self.report_interval(trial, interval, state);
+                }
+            })
         });
-        totals.map_err(|error| {
+        let totals = totals.map_err(|error| {
             let is_stopped = matches!(error, LoadError::Stopped);
             if is_stopped { StepEnd::Stopped } else { failed(&error) }
-        })
+        })?;
+        Ok(Tried { totals, waits })
     }
 
     /// Prepares the clients.

@@ -12,4 +12,5 @@ pub(crate) mod host;
 pub(crate) mod others;
 pub(crate) mod process;
 pub(crate) mod server;
+pub(crate) mod server_processes;
 pub(crate) mod suspension;

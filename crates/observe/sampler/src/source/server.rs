@@ -1,14 +1,13 @@
 //! CPU, IO and memory of a server's control group.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::{Metric, Readings, metric};
 
 use crate::control_group::{CgroupDir, Version};
 use crate::kernel_file::{micros, read, value_of};
 use crate::server_group::{Accounts, ServerGroup};
+use crate::source::server_processes::ServerProcesses;
 
 /// Reads the accounts of a server's control group.
 ///
@@ -17,14 +16,14 @@ use crate::server_group::{Accounts, ServerGroup};
 pub(crate) struct ServerSampler {
     accounts: Accounts,
     cpu: Cpu,
-    switches: Switches,
+    processes: ServerProcesses,
 }
 
 impl ServerSampler {
     /// Returns the sampler of a server's group.
     pub(crate) fn new(group: &ServerGroup) -> Self {
-        let (cpu, switches) = (Cpu::default(), Switches::default());
-        Self { accounts: group.accounts(), cpu, switches }
+        let (cpu, processes) = (Cpu::default(), ServerProcesses::default());
+        Self { accounts: group.accounts(), cpu, processes }
     }
 
     pub(crate) fn sample(&mut self) -> Readings {
@@ -51,8 +50,7 @@ impl ServerSampler {
         if let Some(dir) = &self.accounts.processes
             && let Some(text) = read(dir.join("cgroup.procs"))
         {
-            readings.set(metric::SERVER_PROCESSES, text.lines().count() as u64);
-            readings.set(metric::SERVER_CONTEXT_SWITCHES, self.switches.update(&text));
+            self.processes.sample(&text, &mut readings);
         }
         readings
     }
@@ -151,48 +149,9 @@ fn io_v2(text: &Option<String>, device: &str) -> Option<Io> {
     Some([of("rios"), of("wios"), of("rbytes"), of("wbytes")])
 }
 
-/// Context switches of a group's threads; what threads counted that have ended stays in the sum.
-#[derive(Default)]
-struct Switches {
-    /// What each thread had counted at the last update.
-    last: BTreeMap<u32, u64>,
-    total: u64,
-}
-
-impl Switches {
-    /// Returns the switches so far of the processes listed, one id a line.
-    fn update(&mut self, processes: &str) -> Option<u64> {
-        let pids = processes.lines().filter_map(|line| line.trim().parse().ok());
-        self.add(pids.flat_map(threads).filter_map(|(thread, status)| {
-            let text = fs::read_to_string(status).ok()?;
-            let voluntary = value_of(&text, "voluntary_ctxt_switches")?;
-            Some((thread, voluntary + value_of(&text, "nonvoluntary_ctxt_switches")?))
-        }))
-    }
-
-    fn add(&mut self, threads: impl Iterator<Item = (u32, u64)>) -> Option<u64> {
-        let now: BTreeMap<u32, u64> = threads.collect();
-        for (thread, count) in &now {
-            let before = self.last.get(thread).copied().unwrap_or(0);
-            // A thread that counts less than it did is another one of the same id.
-            self.total += count.checked_sub(before).unwrap_or(*count);
-        }
-        self.last = now;
-        Some(self.total)
-    }
-}
-
-/// Returns the threads of a process, each with its status file; none of one that has ended.
-fn threads(pid: u32) -> Vec<(u32, PathBuf)> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let thread = |entry: fs::DirEntry| {
-        Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("status")))
-    };
-    entries.filter_map(thread).collect()
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::Write as _;
     use std::process::{Command, Stdio};
 
@@ -242,14 +201,6 @@ mod tests {
         }
         cpu.update(210, 0, 0);
         assert_eq!(cpu.user_us + cpu.kernel_us, 210);
-    }
-
-    #[test]
-    fn switches_of_threads_that_ended_stay_in_the_sum() {
-        let mut switches = Switches::default();
-        assert_eq!(switches.add([(1, 10), (2, 5)].into_iter()), Some(15));
-        assert_eq!(switches.add([(1, 12)].into_iter()), Some(17));
-        assert_eq!(switches.add([(1, 13), (2, 1)].into_iter()), Some(19));
     }
 
     /// Goal: CPU of a process that has ended stays in the account.

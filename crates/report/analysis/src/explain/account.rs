@@ -7,6 +7,7 @@ use model::{Load, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
+use super::waits::{WaitAccount, waits};
 use crate::metrics::{client_cpu, clients, is_of_server, primary_operations, requests};
 
 /// What is explained.
@@ -99,6 +100,9 @@ pub struct Account {
     pub components: Vec<Component>,
     /// Residual, us per operation.
     pub residual: MeanDifference,
+    /// Waiting for the server by event; `None` without one, or without samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitAccount>,
     /// Evidence that the records of a side lack.
     pub missing: Vec<&'static str>,
 }
@@ -164,10 +168,17 @@ pub(super) fn account(
     components.sort_by(|a, b| b.us.difference.abs().total_cmp(&a.us.difference.abs()));
     let mut missing: Vec<&'static str> = lacking.iter().map(|part| part.evidence()).collect();
     missing.dedup();
+    let of_waits = || {
+        let waited = |side: &[OfRun]| -> Vec<f64> {
+            side.iter().map(|run| run.of(Part::ServerWait)).collect()
+        };
+        waits((base, &waited(&sides[0])), (variant, &waited(&sides[1])))
+    };
     Some(Account {
         total: compare(&|run| run.total)?,
         components,
         residual: compare(&|run| run.residual(&known))?,
+        waits: known.contains(&Part::ServerWait).then(of_waits).flatten(),
         missing,
     })
 }

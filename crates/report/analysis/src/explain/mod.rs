@@ -22,6 +22,7 @@ mod refusal;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 pub use account::{Account, Component, Part, Subject};
 pub use bound::{BINDS_FROM, Bound, Resource};
@@ -32,3 +33,4 @@ pub use moved::Moved;
 pub use question::{Question, explain};
 pub use refusal::{Refusal, Rule};
 pub use settle::SettleCost;
+pub use waits::{WaitAccount, WaitPart};

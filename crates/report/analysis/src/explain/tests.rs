@@ -10,7 +10,7 @@ use crate::testing::{experiment, run, summary};
 use crate::{Comparison, compare};
 
 /// Operations of a run of the base: 10,000 by two clients in two seconds are 400 us each.
-const OPS: u64 = 10_000;
+pub(super) const OPS: u64 = 10_000;
 
 /// A run of the sample's step with its counters per operation, us; the client itself costs 1 us.
 fn made(variant: &str, repetition: u32, ops: u64, per_op: &[(Metric, f64)]) -> RunRecord {
@@ -29,7 +29,7 @@ fn made(variant: &str, repetition: u32, ops: u64, per_op: &[(Metric, f64)]) -> R
 }
 
 /// Three runs each: the base's operations take 400 us, the variant's twice as long but for a hair.
-fn runs(base: &[(Metric, f64)], variant: &[(Metric, f64)]) -> Vec<RunRecord> {
+pub(super) fn runs(base: &[(Metric, f64)], variant: &[(Metric, f64)]) -> Vec<RunRecord> {
     let each = |name: &'static str, ops: u64, per_op: &[(Metric, f64)]| -> Vec<RunRecord> {
         (1..=3).map(|number| made(name, number, ops + u64::from(number), per_op)).collect()
     };
@@ -59,7 +59,7 @@ fn explained_as(runs: &[RunRecord], blocking: &[String]) -> Explanation {
     .unwrap()
 }
 
-fn explained(runs: &[RunRecord]) -> Explanation {
+pub(super) fn explained(runs: &[RunRecord]) -> Explanation {
     explained_as(runs, &[])
 }
 
@@ -344,7 +344,7 @@ proptest! {
 }
 
 /// A server's step: the client's 10 us, the rest waited for while the server works.
-fn served(server: f64, asleep: f64) -> Vec<(Metric, f64)> {
+pub(super) fn served(server: f64, asleep: f64) -> Vec<(Metric, f64)> {
     vec![
         (metric::CLIENT_CPU_USER_US, 7.0),
         (metric::CLIENT_CPU_KERNEL_US, 3.0),

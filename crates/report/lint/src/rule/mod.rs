@@ -64,6 +64,7 @@ pub(crate) mod a062_never_written;
 pub(crate) mod a063_one_load;
 pub(crate) mod a064_drive;
 pub(crate) mod a065_memtable;
+pub(crate) mod a066_plans;
 mod define;
 mod observation;
 

@@ -1,7 +1,7 @@
 //! The time account of an explanation as a table on one scale.
 
 use analysis::Explanation;
-use analysis::explain::{Rule, Rung, Subject};
+use analysis::explain::{Part, Rule, Rung, Subject};
 use stats::MeanDifference;
 
 use crate::document::Table;
@@ -55,6 +55,12 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     push(whole.to_owned(), &account.total, false);
     for component in &account.components {
         push(format!("  {}", component.part.phrase()), &component.us, true);
+        if let Some(waits) = account.waits.as_ref().filter(|_| component.part == Part::ServerWait) {
+            for part in &waits.parts {
+                push(format!("    {}", part.name), &part.us, true);
+            }
+            push("    in no event".to_owned(), &waits.residual, true);
+        }
     }
     push("  residual".to_owned(), &account.residual, true);
     Some(table)

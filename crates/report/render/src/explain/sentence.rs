@@ -6,9 +6,10 @@
 use analysis::Explanation;
 use analysis::explain::{
     Account, BINDS_FROM, Bound, Change, ChangeKind, Component, Declared, Factor, Identity, Moved,
-    Part, Resource, Rule, Rung, SettleCost, Subject,
+    Part, Resource, Rule, Rung, SettleCost, Subject, WaitPart,
 };
 use model::{Metric, metric};
+use stats::MeanDifference;
 
 use super::account::{Scale, percent};
 use crate::document::known;
@@ -78,6 +79,7 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     let is_explained = explanation.rung > Rung::Nothing;
     if is_explained {
         lines.extend(explanation.account.as_ref().map(accounting));
+        lines.extend(explanation.account.as_ref().and_then(waits));
         lines.extend(explanation.identities.iter().map(product));
     }
     let hidden: Vec<String> = explanation.hidden().into_iter().map(moved).collect();
@@ -115,6 +117,25 @@ fn accounting(account: &Account) -> String {
         [] => format!("Of the {whole} no component alone is a tenth."),
         _ => format!("Of the {whole}, {}.", named.join(", ")),
     }
+}
+
+/// Returns where the sessions waited, and of how many samples.
+fn waits(account: &Account) -> Option<String> {
+    let waits = account.waits.as_ref()?;
+    let (base, variant) = waits.samples?;
+    let scale = Scale::of(&account.total);
+    let share = |us: &MeanDifference| account.share(us).unwrap_or(0.0);
+    let is_named = |part: &&WaitPart| part.us.is_apart() && share(&part.us).abs() >= NAMED_SHARE;
+    let phrase = |part: &WaitPart| {
+        let size = scale.signed(part.us.difference);
+        format!("in {} {size} ({})", part.name, percent(share(&part.us)))
+    };
+    let named: Vec<String> = waits.parts.iter().filter(is_named).map(phrase).collect();
+    let of = format!("of {base} and {variant} samples of the clients' sessions");
+    Some(match named[..] {
+        [] => format!("By event, no wait for the server alone is a tenth of it, {of}."),
+        _ => format!("Waiting for the server by event: {}, {of}.", named.join(", ")),
+    })
 }
 
 /// Returns the factors of a product's change.

@@ -29,7 +29,7 @@ pub const COLUMNS: &[(&str, &str)] = &[
     ("cpupq", "CPU microseconds per operation, client included"),
     ("dbgb1", "GiB of the database's files at the end, as the engine counts them, logs left out"),
     ("dbgb2", "GiB of the data directory at the end, logs included"),
-    ("rss", "largest resident memory of the worker, or memory of the server, GiB"),
+    ("rss", "largest resident memory of the worker or of the server, GiB"),
     ("maxop", "longest response time of an operation, seconds"),
     ("p50", "THROUGHPUT, not a time: operations done in the median second"),
     ("p99", "THROUGHPUT, not a time: operations done in the worst second but one in a hundred"),
@@ -167,7 +167,8 @@ impl Line<'_> {
     fn memory_bytes(&self) -> Option<f64> {
         let most = |name: &str| self.step.gauges_max.get(name).copied();
         let own = || most("rss_bytes").filter(|_| !is_of_server(self.step));
-        most("server_memory_bytes").or_else(own)
+        let of_server = || most("server_memory_bytes").or_else(own);
+        most("server_rss_bytes").or_else(of_server)
     }
 
     fn queries(&self) -> f64 {

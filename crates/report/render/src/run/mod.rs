@@ -11,7 +11,9 @@ mod origin;
 mod procedures;
 mod search;
 mod show;
+mod statements;
 mod time_profile;
+mod waits;
 
 pub use line::{COLUMNS, one_line};
 pub(crate) use line::{number, shown};

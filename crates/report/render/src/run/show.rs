@@ -13,7 +13,9 @@ use super::open::open_loop;
 use super::origin;
 use super::procedures::procedures;
 use super::search::searched;
+use super::statements::statements;
 use super::time_profile::time_profiles;
+use super::waits::waits;
 use crate::comparison::REQUESTS;
 use crate::document::{Document, Part, Table, known};
 use crate::figure::figure;
@@ -97,6 +99,8 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(procedures(&measured, application));
     document.add(failed(&measured));
     document.add(holds(&measured));
+    document.add(waits(&measured));
+    document.add(statements(&measured, application));
     document.add(time_profiles(run).into_iter().flatten());
     document.append(memory(run, data));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));

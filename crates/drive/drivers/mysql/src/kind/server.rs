@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use driver_sql::{Connection as _, protocol_of, server_options};
+use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::EngineError;
 use model::{Endpoint, Options, Transport};
 use server::{Kind, ServerSpec, Site, Stop, Task};
@@ -63,7 +63,7 @@ impl MysqlKind {
         server: Server,
         spec: &ServerSpec<'_>,
     ) -> Result<Configuration, EngineError> {
-        protocol_of(spec.options)?;
+        OwnOptions::of(spec.options)?;
         let options: Options = server_options(spec.options).collect();
         reject_weaker_durability(spec.settings.durability, &options)?;
         let engine = options.iter().find(|(name, _)| canonical(name) == "default_storage_engine");

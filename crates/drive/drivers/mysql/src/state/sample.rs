@@ -184,11 +184,14 @@ fn add_of_myrocks(shape: &Counters, state: &mut EngineState) {
 }
 
 /// Queries whose answers are stored; unknown ones are left out.
-const QUERIES: [&str; 4] = [
+const QUERIES: [&str; 5] = [
     "SHOW ENGINE INNODB STATUS",
     "SHOW ENGINE ROCKSDB STATUS",
     "SHOW GLOBAL STATUS",
     "SHOW TABLE STATUS",
+    // Pages of each index and of its leaves, as of the last statistics.
+    "SELECT table_name, index_name, stat_name, stat_value FROM mysql.innodb_index_stats WHERE \
+     database_name = DATABASE() AND stat_name IN ('size', 'n_leaf_pages')",
 ];
 
 /// Returns the answers of all queries as text.

@@ -34,6 +34,8 @@ const VALUE_BYTES_MAX: usize = 7 << 20;
 #[derive(Debug)]
 pub(crate) struct Connection {
     packets: Packets<Socket>,
+    /// As the server counts its connections.
+    number: u32,
 }
 
 impl Connection {
@@ -90,9 +92,13 @@ impl driver_sql::Connection for Connection {
         })?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        log_in(&mut packets, endpoint, is_secure)?;
+        let number = log_in(&mut packets, endpoint, is_secure)?;
         packets.socket.clear_read_timeout()?;
-        Ok(Self { packets })
+        Ok(Self { packets, number })
+    }
+
+    fn number(&self) -> Option<u64> {
+        Some(u64::from(self.number))
     }
 
     /// By the client: only some releases have a limit of their own, and for reads only.

@@ -56,6 +56,8 @@ const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
     version: String,
+    /// The connection's number.
+    number: u32,
     capabilities: u32,
     collation: u8,
     plugin: Vec<u8>,
@@ -70,20 +72,20 @@ struct Authenticator<'a> {
     nonce: Vec<u8>,
 }
 
-/// Logs in over `packets`.
+/// Logs in over `packets`; returns the connection's number.
 ///
 /// `is_secure` permits a clear-text password.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
-) -> Result<(), Failure> {
+) -> Result<u32, Failure> {
     let first = packets.next()?;
     if first.first() == Some(&ERR_HEADER) {
         return Err(error_packet(first));
     }
     let greeting = greeting(first)?;
-    let Greeting { capabilities, plugin, nonce, .. } = greeting;
+    let Greeting { number, capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
         let text = format!("the server ({}) has no protocol 4.1 or newer", greeting.version);
         return Err(Failure::Rejected(text));
@@ -97,7 +99,7 @@ pub(super) fn log_in<S: Read + Write>(
     packets.send()?;
     auth.finish(packets)?;
     packets.deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
-    Ok(())
+    Ok(number)
 }
 
 /// Reads the greeting.
@@ -117,11 +119,12 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
 
 fn read_greeting(packet: &[u8]) -> Option<Greeting> {
     let (version, rest) = until_zero(packet.get(1..)?)?;
-    // Four bytes are the connection's number.
-    let (nonce, rest) = rest.get(4..)?.split_at_checked(8)?;
+    let (number, rest) = rest.split_first_chunk::<4>()?;
+    let (nonce, rest) = rest.split_at_checked(8)?;
     let (&[_, low, high], rest) = rest.split_first_chunk::<3>()?;
     let mut greeting = Greeting {
         version: String::from_utf8_lossy(version).into_owned(),
+        number: u32::from_le_bytes(*number),
         capabilities: u32::from(u16::from_le_bytes([low, high])),
         nonce: nonce.to_vec(),
         ..Greeting::default()
@@ -292,7 +295,7 @@ mod tests {
     ) -> (Result<(), Failure>, Packets<Script>) {
         let mut packets = scripted(payloads);
         let negotiated = log_in(&mut packets, &endpoint(password), is_secure);
-        (negotiated, packets)
+        (negotiated.map(drop), packets)
     }
 
     const OK: &[u8] = b"\0\0\0\x02\0\0\0";

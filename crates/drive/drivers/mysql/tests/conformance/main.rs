@@ -17,6 +17,7 @@ mod rejected_options;
 mod sessions;
 mod tables;
 mod test_server;
+mod waits;
 
 use databases::Databases;
 use engine::Driver;
@@ -79,7 +80,7 @@ fn acknowledged_writes_survive_a_kill() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 13] = [
+const CLAIMS: [fn(&Fixture); 15] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -93,6 +94,8 @@ const CLAIMS: [fn(&Fixture); 13] = [
     tables::second_run_on_a_database_is_rejected,
     maintenance::state_identity_and_options_are_reported,
     parts::parts_of_values_are_changed_and_read,
+    waits::row_locks_are_sampled_as_waits,
+    waits::statements_have_plans,
 ];
 
 /// Lock timeouts of one second; the last options are those of `MyRocks`.

@@ -13,7 +13,7 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
-use super::login::{ServerParameters, log_in};
+use super::login::{LoggedIn, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
@@ -64,7 +64,7 @@ pub(crate) struct Connection {
     send_buffer: Vec<u8>,
     status: u8,
     statements: u32,
-    parameters: ServerParameters,
+    logged_in: LoggedIn,
 }
 
 /// A prepared statement with the encoding of its values.
@@ -93,7 +93,7 @@ pub(crate) struct Session {
 impl Connection {
     /// Returns a parameter reported at login: `server_version`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.get(name).map(String::as_str)
+        self.logged_in.parameters.get(name).map(String::as_str)
     }
 
     /// Prepares the statement `sql` under a name of its own.
@@ -206,10 +206,14 @@ impl driver_sql::Connection for Connection {
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
         let mut stream = Socket::connect(&with_socket_file(&endpoint.address))?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
-        let parameters = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
+        let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
         stream.clear_read_timeout()?;
         let (send_buffer, status, statements) = (Vec::new(), IDLE, 0);
-        Ok(Self { stream, receive_buffer, send_buffer, status, statements, parameters })
+        Ok(Self { stream, receive_buffer, send_buffer, status, statements, logged_in })
+    }
+
+    fn number(&self) -> Option<u64> {
+        self.logged_in.process
     }
 
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {

@@ -9,7 +9,8 @@ use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{
-    AUTHENTICATION_TAG, ERROR_RESPONSE_TAG, PARAMETER_STATUS_TAG, READY_FOR_QUERY_TAG,
+    AUTHENTICATION_TAG, BACKEND_KEY_DATA_TAG, ERROR_RESPONSE_TAG, PARAMETER_STATUS_TAG,
+    READY_FOR_QUERY_TAG,
 };
 use postgres_protocol::message::frontend;
 
@@ -34,13 +35,21 @@ mod authentication {
 /// Parameters that the server reports at login, by name.
 pub(super) type ServerParameters = BTreeMap<String, String>;
 
-/// Logs in with session `settings`; returns the server's parameters.
+/// What a server reports at login.
+#[derive(Debug, Default)]
+pub(super) struct LoggedIn {
+    pub(super) parameters: ServerParameters,
+    /// Its process for the connection; `None` in compatible systems without one.
+    pub(super) process: Option<u64>,
+}
+
+/// Logs in with session `settings`.
 pub(super) fn log_in(
     stream: &mut Socket,
     receive_buffer: &mut ReceiveBuffer,
     endpoint: &Endpoint,
     settings: &[(String, String)],
-) -> Result<ServerParameters, Failure> {
+) -> Result<LoggedIn, Failure> {
     let ours = [
         ("user", endpoint.user.as_str()),
         ("database", endpoint.database.as_str()),
@@ -52,7 +61,7 @@ pub(super) fn log_in(
     frontend::startup_message(ours.into_iter().chain(theirs), &mut out)
         .map_err(|error| Failure::Rejected(format!("login: {error}")))?;
     stream.write_all(&out)?;
-    let mut parameters = ServerParameters::new();
+    let mut logged_in = LoggedIn::default();
     let mut scram = None;
     for _ in 0..MESSAGES_MAX {
         let message = message::next(receive_buffer, stream)?;
@@ -68,13 +77,17 @@ pub(super) fn log_in(
                 let mut message =
                     message.body.split(|byte| *byte == 0).map(String::from_utf8_lossy);
                 if let (Some(name), Some(value)) = (message.next(), message.next()) {
-                    parameters.insert(name.into_owned(), value.into_owned());
+                    logged_in.parameters.insert(name.into_owned(), value.into_owned());
                 }
             }
             ERROR_RESPONSE_TAG => {
                 return Err(with_tls_hint(ErrorResponse::parse(message.body), &endpoint.address));
             }
-            READY_FOR_QUERY_TAG => return Ok(parameters),
+            BACKEND_KEY_DATA_TAG => {
+                let process = message.body.first_chunk::<4>();
+                logged_in.process = process.map(|id| u64::from(u32::from_be_bytes(*id)));
+            }
+            READY_FOR_QUERY_TAG => return Ok(logged_in),
             _ => {}
         }
     }

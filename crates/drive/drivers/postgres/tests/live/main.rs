@@ -15,3 +15,4 @@ mod sessions;
 mod state;
 mod tables;
 mod test_server;
+mod waits;

@@ -1,0 +1,88 @@
+//! Waits of a server's sessions, sampled in a measured span.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nanos;
+
+/// Event of a session that works for a statement and waits for nothing: on a CPU, or ready to.
+pub const RUNNING: &str = "running";
+/// Event of a session that waits for its client's next message.
+pub const IDLE: &str = "idle";
+
+/// Sessions found, and how often in which event.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionWaits {
+    /// Sessions found, over all samples.
+    pub sessions: u64,
+    /// How many of them were found in each event, under the server's own names.
+    pub events: BTreeMap<String, u64>,
+}
+
+impl SessionWaits {
+    /// Counts a session found in an event.
+    pub fn add(&mut self, event: &str) {
+        self.sessions += 1;
+        match self.events.get_mut(event) {
+            Some(count) => *count += 1,
+            None => drop(self.events.insert(event.to_owned(), 1)),
+        }
+    }
+
+    /// Returns whether no session was found.
+    pub const fn is_empty(&self) -> bool {
+        self.sessions == 0
+    }
+
+    /// Iterates over the events in which a client waits for its server, with their counts.
+    pub fn of_server(&self) -> impl Iterator<Item = (&str, u64)> {
+        let all = self.events.iter().map(|(event, count)| (event.as_str(), *count));
+        all.filter(|(event, _)| ![RUNNING, IDLE].contains(event))
+    }
+}
+
+/// A profile of waits: events and how often they were found.
+///
+/// With n samples, an event found c times had c / n sessions in it on average.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitProfile {
+    /// Samples taken.
+    pub samples: u64,
+    /// Time that they took together, as their client saw it.
+    pub took_ns: Nanos,
+    /// The measured clients' sessions.
+    pub clients: SessionWaits,
+    /// The background writers' sessions.
+    #[serde(default, skip_serializing_if = "SessionWaits::is_empty")]
+    pub writers: SessionWaits,
+    /// The server's own processes or threads, where it names what they wait for.
+    #[serde(default, skip_serializing_if = "SessionWaits::is_empty")]
+    pub background: SessionWaits,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn running_and_idle_sessions_do_not_wait_for_the_server() {
+        let mut waits = SessionWaits::default();
+        for event in [IDLE, RUNNING, "Lock:transactionid", "IO:WALSync", "Lock:transactionid"] {
+            waits.add(event);
+        }
+        assert_eq!(waits.sessions, 5);
+        let found: Vec<_> = waits.of_server().collect();
+        assert_eq!(found, [("IO:WALSync", 1), ("Lock:transactionid", 2)]);
+    }
+
+    #[test]
+    fn a_profile_is_stored_without_what_it_has_not() {
+        let mut profile = WaitProfile { samples: 2, ..WaitProfile::default() };
+        profile.clients.add(IDLE);
+        let text = serde_json::to_string(&profile).unwrap();
+        let expected = r#"{"samples":2,"took_ns":0,"clients":{"sessions":1,"events":{"idle":1}}}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<WaitProfile>(&text).unwrap(), profile);
+    }
+}

@@ -1,0 +1,58 @@
+//! Waits of the sessions of a server, sampled over a connection of its own.
+
+use std::time::Duration;
+
+use engine::{EngineError, WaitSampler};
+use model::WaitProfile;
+
+use crate::connection::Connection;
+use crate::database::{Database, SqlEngine};
+use crate::failure::Failure;
+use crate::wait_query::WaitQuery;
+
+/// A connection that samples waits.
+pub(crate) struct SqlWaits<'e, D: Database> {
+    engine: &'e SqlEngine<D>,
+    connection: D::Connection,
+    query: &'static WaitQuery,
+}
+
+impl<'e, D: Database> SqlWaits<'e, D> {
+    /// Connects; `None` when the server takes none of the queries.
+    pub(crate) fn open(engine: &'e SqlEngine<D>) -> Result<Option<Self>, EngineError> {
+        let mut connection = engine.connect()?;
+        for query in D::wait_queries() {
+            match takes(&mut connection, query) {
+                Ok(true) => return Ok(Some(Self { engine, connection, query })),
+                // A login without rights, or a compatible system without such views.
+                Ok(false) | Err(Failure::Refused(_)) => {}
+                Err(failure) => return Err(failure.into()),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns whether the server takes a query, which is then prepared.
+fn takes<C: Connection>(connection: &mut C, query: &WaitQuery) -> Result<bool, Failure<C::Error>> {
+    if connection.first(query.needs)?.is_none() {
+        return Ok(false);
+    }
+    if !query.prepare.is_empty() {
+        connection.run(query.prepare)?;
+    }
+    connection.run(query.sample)?;
+    Ok(true)
+}
+
+impl<D: Database> WaitSampler for SqlWaits<'_, D> {
+    fn least_pause(&self) -> Duration {
+        self.query.least_pause
+    }
+
+    fn sample(&mut self, profile: &mut WaitProfile) -> Result<(), EngineError> {
+        let sample = self.connection.pairs(self.query.sample)?;
+        self.engine.sessions.add(&sample, profile);
+        Ok(())
+    }
+}

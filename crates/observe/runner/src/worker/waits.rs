@@ -1,0 +1,91 @@
+//! Samples what the server's sessions wait for, while its clients run.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread::{Builder, scope};
+use std::time::Duration;
+
+use engine::{Engine, WaitSampler};
+use load::Clock;
+use model::{Nanos, WaitProfile};
+
+/// Mean pause between two samples, beyond the engine's shortest: about 20 a second without one.
+///
+/// Our choice: its cost on a server is measured, see docs/method/waits.md.
+const PAUSE: Duration = Duration::from_millis(50);
+/// A pause is at least so many times what the last sample took: samples take at most 2 % of the
+/// time, however many sessions the server has.
+const PAUSE_PER_SAMPLE: u32 = 50;
+/// Step of the sequence that spreads the pauses, so that they do not synchronize with the clients:
+/// the golden ratio's, as a share of 2^32.
+///
+/// Source: [Knuth 1998], section 6.4, Fibonacci hashing.
+const GOLDEN: u32 = 0x9e37_79b9;
+
+/// Runs `load`, which reports through its argument when its measured span begins.
+///
+/// Returns the waits sampled from then to its end as well; `None` when the engine names no waits,
+/// or did not answer a sample: a part of the span would not stand for the whole.
+pub(super) fn with_waits<T>(
+    engine: &dyn Engine,
+    clock: &dyn Clock,
+    load: impl FnOnce(&dyn Fn()) -> T,
+) -> (T, Option<WaitProfile>) {
+    // An engine that does not answer fails its clients, which report why.
+    let Ok(Some(sampler)) = engine.wait_sampler() else { return (load(&|| {}), None) };
+    let (begin, begun) = sync_channel(1);
+    scope(|threads| {
+        let sampling = move || profile(sampler, clock, &begun);
+        let thread = Builder::new().name("waits".to_owned()).spawn_scoped(threads, sampling);
+        let loaded = load(&|| {
+            begin.try_send(()).ok();
+        });
+        drop(begin);
+        (loaded, thread.ok().and_then(|thread| thread.join().ok()).flatten())
+    })
+}
+
+/// Samples from the first message until the sender is gone.
+fn profile(
+    mut sampler: Box<dyn WaitSampler + '_>,
+    clock: &dyn Clock,
+    begun: &Receiver<()>,
+) -> Option<WaitProfile> {
+    begun.recv().ok()?;
+    let least = sampler.least_pause();
+    let mut profile = WaitProfile::default();
+    loop {
+        let from = clock.now();
+        sampler.sample(&mut profile).ok()?;
+        let took = clock.now().since(from);
+        profile.took_ns = profile.took_ns.after(took);
+        if let Err(RecvTimeoutError::Disconnected) =
+            begun.recv_timeout(least + pause(profile.samples, took))
+        {
+            return Some(profile);
+        }
+    }
+}
+
+/// Returns the pause before the next sample, spread evenly between half and one and a half.
+fn pause(number: u64, took: Nanos) -> Duration {
+    #[expect(clippy::cast_possible_truncation, reason = "a sequence modulo 2^32")]
+    let spread = f64::from((number as u32).wrapping_mul(GOLDEN)) / f64::from(u32::MAX);
+    PAUSE.max(Duration::from_nanos(took.0) * PAUSE_PER_SAMPLE).mul_f64(0.5 + spread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_are_spread_around_their_mean_and_grow_with_the_cost_of_a_sample() {
+        let mean = |took| -> f64 {
+            let all = (0..1_000).map(|number| pause(number, took).as_secs_f64());
+            all.sum::<f64>() / 1_000.0
+        };
+        assert!((mean(Nanos(100_000)) / 0.050 - 1.0).abs() < 0.01);
+        assert!((mean(Nanos::from_millis(4)) / 0.200 - 1.0).abs() < 0.01);
+        let least = (0..1_000).map(|number| pause(number, Nanos(0))).min().unwrap();
+        assert!(least >= PAUSE / 2 && least < PAUSE * 6 / 10, "{least:?}");
+    }
+}

@@ -1,0 +1,213 @@
+//! Waiting for the server, divided by event.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{RunRecord, StepRecord, metric};
+use serde::Serialize;
+use stats::{MeanDifference, difference};
+
+use crate::metrics::primary_operations;
+
+/// Share of the whole, on the side where it is larger, below which events are one part together.
+///
+/// Our choice: of a thousand samples of one session ten.
+const NAMED_SHARE: f64 = 0.01;
+/// Name of the events below it.
+const OTHERS: &str = "other events";
+/// Name of the time on run queues that is in no event.
+const RUN_QUEUE: &str = "server threads ready, no CPU free";
+/// Name of the time in which `MyRocks` delayed writers, by its own counter.
+const WRITE_STALL: &str = "MyRocks:write stall";
+/// Stages of a commit, in which a write stall lies.
+const COMMITS: [&str; 3] = ["stage:Commit", "stage:commit", "stage:waiting for handler commit"];
+
+/// A part of waiting for the server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitPart {
+    /// The event, under the server's own name.
+    pub name: String,
+    /// Its means over the runs and their difference, us per operation.
+    pub us: MeanDifference,
+}
+
+/// Waiting for the server and what it is made of.
+///
+/// `waiting = parts + residual`, for each side and for the difference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WaitAccount {
+    /// Its parts, the largest difference first.
+    pub parts: Vec<WaitPart>,
+    /// Waiting in no event, us per operation: wake-ups, the way between client and server.
+    pub residual: MeanDifference,
+    /// Samples of each side, over its runs; `None` where a run has none.
+    pub samples: Option<(u64, u64)>,
+}
+
+/// Runs of one side, and the waiting of each for its server, us per operation.
+pub(super) type Waited<'a> = (&'a [(&'a RunRecord, &'a StepRecord)], &'a [f64]);
+
+/// Divides the waiting of two variants; `None` without evidence in every run.
+pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount> {
+    let all = || base.0.iter().chain(variant.0);
+    let has_profile = all().all(|(_, step)| step.waits.is_some());
+    let has_queue = all().all(|(_, step)| step.counters.has(metric::SERVER_RUN_QUEUE_US));
+    if !has_profile && !has_queue {
+        return None;
+    }
+    let mut sides = [base, variant].map(|(runs, waited)| -> Vec<BTreeMap<String, f64>> {
+        let runs = runs.iter().zip(waited);
+        runs.map(|((_, step), waited)| parts(step, *waited, (has_profile, has_queue))).collect()
+    });
+    let wholes = [base.1, variant.1];
+    merge_small(&mut sides, &wholes);
+    let names: BTreeSet<&String> = sides.iter().flatten().flat_map(BTreeMap::keys).collect();
+    let compare = |name: &String| {
+        let of = |side: &[BTreeMap<String, f64>]| -> Vec<f64> {
+            side.iter().map(|run| run.get(name).copied().unwrap_or(0.0)).collect()
+        };
+        let us = difference(&of(&sides[0]), &of(&sides[1]))?;
+        Some(WaitPart { name: name.clone(), us })
+    };
+    let mut parts: Vec<WaitPart> = names.into_iter().filter_map(compare).collect();
+    parts.sort_by(|a, b| b.us.difference.abs().total_cmp(&a.us.difference.abs()));
+    let rest = |side: usize| -> Vec<f64> {
+        let runs = wholes[side].iter().zip(&sides[side]);
+        runs.map(|(whole, parts)| whole - parts.values().sum::<f64>()).collect()
+    };
+    let samples = |(runs, _): Waited<'_>| -> Option<u64> {
+        runs.iter().map(|(_, step)| Some(step.waits.as_ref()?.samples)).sum()
+    };
+    Some(WaitAccount {
+        parts,
+        residual: difference(&rest(0), &rest(1))?,
+        samples: samples(base).zip(samples(variant)),
+    })
+}
+
+/// Returns one run's time by event, us per operation.
+///
+/// With n samples of a span of length t, an event found c times took c / n x t of the sessions
+/// together. A thread that is ready after an event is sampled in it: of the run queue only what the
+/// events leave is a part of its own.
+///
+/// Source: Little's law [Little 1961].
+fn parts(
+    step: &StepRecord,
+    waited: f64,
+    (has_profile, has_queue): (bool, bool),
+) -> BTreeMap<String, f64> {
+    let ops = primary_operations(step) as f64;
+    let mut parts = BTreeMap::new();
+    let profile = step.waits.as_ref().filter(|profile| has_profile && profile.samples > 0);
+    if let Some(profile) = profile {
+        let us_per_count = step.duration_ns.as_micros_f64() / profile.samples as f64 / ops;
+        let events = profile.clients.of_server();
+        parts.extend(events.map(|(name, count)| (name.to_owned(), count as f64 * us_per_count)));
+    }
+    let stalled = step.counters.value(metric::ENGINE_STALL_US).filter(|us| *us > 0.0);
+    if let Some(mut left) = stalled.map(|us| us / ops) {
+        parts.insert(WRITE_STALL.to_owned(), left);
+        for (_, us) in parts.iter_mut().filter(|(name, _)| COMMITS.contains(&name.as_str())) {
+            let within = left.min(*us);
+            (*us, left) = (*us - within, left - within);
+        }
+    }
+    let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
+    if let Some(queued) = queued {
+        let left = (waited - parts.values().sum::<f64>()).max(0.0);
+        parts.insert(RUN_QUEUE.to_owned(), (queued / ops).min(left));
+    }
+    parts
+}
+
+/// Makes one part of the events that are small on both sides.
+fn merge_small(sides: &mut [Vec<BTreeMap<String, f64>>; 2], wholes: &[&[f64]; 2]) {
+    let sum_of = |runs: &[BTreeMap<String, f64>], name: &String| -> f64 {
+        runs.iter().filter_map(|run| run.get(name)).sum()
+    };
+    let names: BTreeSet<String> =
+        sides.iter().flatten().flat_map(BTreeMap::keys).cloned().collect();
+    let is_small = |name: &&String| {
+        let mut both = sides.iter().zip(wholes);
+        both.all(|(runs, whole)| sum_of(runs, name) < NAMED_SHARE * whole.iter().sum::<f64>())
+    };
+    let small: Vec<String> = names.iter().filter(is_small).cloned().collect();
+    if small.len() < 2 {
+        return;
+    }
+    for run in sides.iter_mut().flatten() {
+        let merged: f64 = small.iter().filter_map(|name| run.remove(name)).sum();
+        run.insert(OTHERS.to_owned(), merged);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::WaitProfile;
+
+    use super::*;
+    use crate::explain::tests::{OPS, explained, runs, served};
+
+    /// Goal: waiting for the server is divided by event, and its parts add up.
+    /// Method: of 290 us of waiting in the base the sessions spend 200 in a lock and 3 in events
+    /// too rare to be named, threads are ready for 20; in the variant the lock takes 400 us more.
+    #[test]
+    fn waiting_for_the_server_is_divided_by_event() {
+        let mut all = runs(&served(100.0, 360.0), &served(100.0, 760.0));
+        for run in &mut all {
+            let is_base = run.cell.variant == "a";
+            let step = &mut run.steps[0];
+            let ops = OPS as f64 / if is_base { 1.0 } else { 2.0 };
+            step.counters.set(metric::SERVER_RUN_QUEUE_US, 20.0 * ops);
+            // Two seconds: the mean number of sessions is time per operation times operations.
+            let count = |us: f64| model::whole((us * ops / 2e6 * 1000.0).round());
+            let mut profile = WaitProfile { samples: 1000, ..WaitProfile::default() };
+            for (event, us) in [
+                ("Lock:transactionid", if is_base { 200.0 } else { 600.0 }),
+                ("IO:WALSync", 2.0),
+                ("LWLock:WALWrite", 1.0),
+                (model::waits::RUNNING, 100.0),
+                (model::waits::IDLE, 20.0),
+            ] {
+                (0..count(us)).for_each(|_| profile.clients.add(event));
+            }
+            step.waits = Some(Box::new(profile));
+        }
+        let waits = explained(&all).account.unwrap().waits.unwrap();
+        let part = |name: &str| waits.parts.iter().find(|part| part.name == name).unwrap().us;
+        let lock = part("Lock:transactionid");
+        assert!(
+            (lock.base - 200.0).abs() < 1.0 && (lock.difference - 400.0).abs() < 1.0,
+            "{lock:?}"
+        );
+        assert!(lock.is_apart() && waits.parts[0].name == "Lock:transactionid", "{waits:?}");
+        assert!((part("other events").base - 3.0).abs() < 0.5, "{waits:?}");
+        assert!((part("server threads ready, no CPU free").base - 20.0).abs() < 0.1, "{waits:?}");
+        // 10 us of CPU, 390 waited, of which the server's CPU is 100.
+        assert!((waits.residual.base - (290.0 - 223.0)).abs() < 1.5, "{waits:?}");
+        assert_eq!(waits.samples, Some((3000, 3000)));
+        all[0].steps[0].waits = None;
+        let waits = explained(&all).account.unwrap().waits.unwrap();
+        assert_eq!((waits.parts.len(), waits.samples), (1, None), "only the run queue is known");
+        all[0].steps[0].counters.remove(metric::SERVER_RUN_QUEUE_US.name);
+        assert_eq!(explained(&all).account.unwrap().waits, None);
+    }
+
+    /// Goal: a write stall of MyRocks, which its counter measures, is taken out of the commit.
+    #[test]
+    fn a_write_stall_lies_within_a_commit() {
+        let mut all = runs(&served(100.0, 360.0), &served(100.0, 760.0));
+        for run in &mut all {
+            let step = &mut run.steps[0];
+            step.counters.set(metric::ENGINE_STALL_US, 1e5);
+            let mut profile = WaitProfile { samples: 100, ..WaitProfile::default() };
+            (0..20).for_each(|_| profile.clients.add("stage:Commit"));
+            step.waits = Some(Box::new(profile));
+        }
+        let waits = explained(&all).account.unwrap().waits.unwrap();
+        let base = |name: &str| waits.parts.iter().find(|part| part.name == name).unwrap().us.base;
+        // 0.2 sessions in commits are 40 us per operation, of which the stalls are 10.
+        assert!((base("MyRocks:write stall") - 10.0).abs() < 0.1, "{waits:?}");
+        assert!((base("stage:Commit") - 30.0).abs() < 0.1, "{waits:?}");
+    }
+}

@@ -1,0 +1,89 @@
+//! What the sessions of a server waited for, by step.
+
+use model::{SessionWaits, StepRecord, WaitProfile};
+
+use crate::document::{Part, Table};
+use crate::figure::count;
+
+/// Share of the sessions found below which an event is only in the record.
+const SHOWN_FROM: f64 = 0.005;
+
+/// Returns a row per step and event, the most frequent first; nothing without samples.
+pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
+    let sampled: Vec<(&str, &WaitProfile)> = steps
+        .iter()
+        .filter_map(|step| Some((step.step.name.as_str(), step.waits.as_deref()?)))
+        .filter(|(_, profile)| profile.samples > 0)
+        .collect();
+    if sampled.is_empty() {
+        return Vec::new();
+    }
+    let mut table =
+        Table::new(["step", "<sessions of", "<event", "share", "sessions\nin it", "found"]);
+    for (step, profile) in &sampled {
+        let groups = [("clients", &profile.clients), ("writers", &profile.writers)];
+        for (by, waits) in groups {
+            rows(&mut table, (step, by), waits, profile.samples);
+        }
+    }
+    let costs = sampled.iter().map(|(_, profile)| cost_us(profile));
+    let most = costs.fold(0.0, f64::max);
+    let title = format!(
+        "Events of the sessions, sampled over a connection of its own; a sample took up to \
+         {most:.0} \u{b5}s in the mean of a step"
+    );
+    vec![Part::Text(title), Part::Table(table)]
+}
+
+fn rows(table: &mut Table, (step, by): (&str, &str), waits: &SessionWaits, samples: u64) {
+    let mut events: Vec<(&String, &u64)> = waits.events.iter().collect();
+    events.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
+    for (event, found) in events {
+        let share = *found as f64 / waits.sessions as f64;
+        if share >= SHOWN_FROM {
+            table.push([
+                step.to_owned(),
+                by.to_owned(),
+                event.clone(),
+                format!("{:.1} %", 100.0 * share),
+                format!("{:.2}", *found as f64 / samples as f64),
+                count(*found),
+            ]);
+        }
+    }
+}
+
+fn cost_us(profile: &WaitProfile) -> f64 {
+    profile.took_ns.as_micros_f64() / profile.samples as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Nanos, Step, StopRule};
+
+    use super::*;
+    use crate::document::Document;
+    use crate::format::{Format, Style};
+
+    #[test]
+    fn events_are_shown_with_their_share_and_cost() {
+        let mut step = StepRecord::new(0, Step::new("update", StopRule::Operations(9)));
+        let text = |step: &StepRecord| {
+            Document::from([waits(&[step])]).render(Format::Text, Style::default())
+        };
+        assert_eq!(text(&step).trim(), "");
+        let mut profile =
+            WaitProfile { samples: 200, took_ns: Nanos(30_000_000), ..WaitProfile::default() };
+        (0..300).for_each(|_| profile.clients.add("Lock:transactionid"));
+        (0..100).for_each(|_| profile.clients.add("running"));
+        profile.clients.add("IO:WALSync");
+        step.waits = Some(Box::new(profile));
+        let shown = text(&step);
+        assert!(shown.contains("up to 150 \u{b5}s"), "{shown}");
+        let row = shown.lines().find(|line| line.contains("transactionid")).unwrap();
+        let cells: Vec<&str> = row.split_whitespace().collect();
+        let expected = ["update", "clients", "Lock:transactionid", "74.8", "%", "1.50", "300"];
+        assert_eq!(cells, expected, "{shown}");
+        assert!(!shown.contains("WALSync"), "too rare: {shown}");
+    }
+}
