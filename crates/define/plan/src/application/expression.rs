@@ -13,8 +13,10 @@ const LOADED: &str = "loaded";
 const NTH: &str = "nth";
 /// Value of a parameter for tables of which each client has its own.
 pub(super) const PER_CLIENT: &str = "per client";
+/// A sign and whether it holds between two numbers.
+type Comparison = (&'static str, fn(&i128, &i128) -> bool);
 /// Comparisons, longer signs first; their value is 1 or 0.
-const COMPARISONS: [(&str, fn(&i128, &i128) -> bool); 5] =
+const COMPARISONS: [Comparison; 5] =
     [(">=", i128::ge), ("<=", i128::le), (">", i128::gt), ("<", i128::lt), ("=", i128::eq)];
 /// Longest expression: a sanity limit that also bounds the recursion.
 const LENGTH_MAX: usize = 200;

@@ -170,7 +170,9 @@ fn one_shared_table_is_partitioned_and_read_in_held_transactions() {
         assert!(transport.is_some_and(|it| it.starts_with("tcp 127.0.0.1:")), "{variant}");
         let protocol = match variant.as_str() {
             "mariadb" => "prepared",
-            "innodb" => "prepared; text: insert100, first100, insert50, insert5, delete50, delete5, market,",
+            "innodb" => {
+                "prepared; text: insert100, first100, insert50, insert5, delete50, delete5, market,"
+            }
             _ => "prepared; text: insert100, first100, insert50, insert5, delete50, delete5",
         };
         let in_force = record["effective_options"]["assay.protocol"].as_str().unwrap_or_default();

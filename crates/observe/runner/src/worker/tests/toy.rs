@@ -190,9 +190,9 @@ impl Engine for Open {
     }
 }
 
-/// Returns an application of one table per client: load, index, churn, and queries with writers.
-pub(crate) fn application() -> Application {
-    let procedure = |name: &str, kind, rows| Procedure {
+/// Returns a procedure without statements.
+fn procedure(name: &str, kind: OpKind, rows: u32) -> Procedure {
+    Procedure {
         name: name.to_owned(),
         kind,
         table: 0,
@@ -205,8 +205,12 @@ pub(crate) fn application() -> Application {
         myrocks: Vec::new(),
         protocol: PerDialect::default(),
         policy: model::sql::CallPolicy::default(),
-    };
-    let step = |name: &str, clients| TrafficSpec {
+    }
+}
+
+/// Returns a step that ends by rows.
+fn step(name: &str, clients: CallMix) -> TrafficSpec {
+    TrafficSpec {
         name: name.to_owned(),
         about: "does it".to_owned(),
         role: StepRole::Write,
@@ -217,7 +221,11 @@ pub(crate) fn application() -> Application {
         settles: false,
         connections: Connections::One,
         hold: None,
-    };
+    }
+}
+
+/// Returns an application of one table per client: load, index, churn, and queries with writers.
+pub(crate) fn application() -> Application {
     let background = Background {
         call_mix: CallMix::InTurn(vec![0, 1]),
         rows_per_s: 500.0,
