@@ -4,7 +4,8 @@ use model::Application;
 use model::sql::{Copies, Statement};
 
 use super::super::read::read;
-use super::{SMALL, loaded, statement_text};
+use super::small::{SMALL, loaded};
+use super::summary::statement_text;
 use crate::error::Source;
 use crate::tests::sample::{SHIPPED, TestCatalog};
 
