@@ -102,7 +102,7 @@ fn unknown_step_suggests_the_nearest() {
      help: steps: fillseq, fillrandom, filluniquerandom, overwrite, overwritesome, overwriteandwait,
            deleterandom, readrandom, readmissing, multireadrandom, fwdrange, revrange, partialupdate,
            fieldread, append, readseqno, readwhilewriting, fwdrangewhilewriting,
-           revrangewhilewriting, settle, compact
+           revrangewhilewriting, ycsb-a, ycsb-b, ycsb-c, ycsb-d, ycsb-e, ycsb-f, settle, compact
      nothing was run
     "#);
 }
@@ -261,7 +261,7 @@ fn invalid_toml_is_shown_at_its_line() {
 fn unknown_distributions_and_presets_list_known_ones() {
     assert_snapshot!(rejection("\"2k\"", "10\ndistribution = \"zpf\""), @r#"
      × unknown key distribution `zpf`; write uniform, sequential, zipf[:THETA], latest[:THETA],
-     │ hotspot:POINTS.RANGE
+     │ scrambled[:THETA], hotspot:POINTS.RANGE
       ╭─[mine.toml:8:16]
     7 │ rows = 10
     8 │ distribution = "zpf"
