@@ -202,6 +202,11 @@ impl Default for Step {
 }
 
 impl Step {
+    /// Returns whether it inserts rows behind those of the experiment.
+    pub fn adds_rows(&self) -> bool {
+        matches!(self.name.as_str(), "ycsb-d" | "ycsb-e")
+    }
+
     /// Returns a step of one closed-loop client with default settings.
     ///
     /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, parts of 100

@@ -143,13 +143,14 @@ const STORED_FROM: f64 = 0.1;
 /// Returns bytes on storage at the step's end, its settle included, per byte of keys and values.
 ///
 /// `None` while hardly anything is on storage: the rows are in the engine's memory then, and what
-/// they will take is not known.
+/// they will take is not known. `None` too after a step that adds rows: how many is not recorded.
 ///
 /// The bytes of keys and values are those of all rows of the experiment: the same divisor for
 /// every engine, where engines' own estimates differ in what they count. After steps that leave
 /// part of the rows absent (`fillrandom`, `deleterandom`) it is therefore too small.
 pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option<f64> {
-    let stored = step.final_gauges().value(metric::DATA_DIR_BYTES);
+    let gauges = Some(step.final_gauges()).filter(|_| !step.step.adds_rows());
+    let stored = gauges.and_then(|gauges| gauges.value(metric::DATA_DIR_BYTES));
     ratio(stored, Some(float(data.live_bytes())))
         .filter(|space| *space >= STORED_FROM * data.compressible_to)
 }

@@ -20,7 +20,9 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     let put = run.steps.iter().map(|step| bytes_put(step, data)).sum();
     io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
-    let at_end = run.steps.last().and_then(|step| io::space_amplification(step, data));
+    let has_added = run.steps.iter().any(|step| step.step.adds_rows());
+    let last = run.steps.last().filter(|_| !has_added);
+    let at_end = last.and_then(|step| io::space_amplification(step, data));
     metrics.set(metric::SPACE_AMPLIFICATION, at_end);
     reads::set(&run.steps, &mut metrics);
     metrics.set(metric::READ_AMPLIFICATION, reads::lookups_per_point_read(&run.steps));
@@ -77,5 +79,16 @@ mod tests {
         assert_eq!(metrics[metric::SPACE_AMPLIFICATION], 1.2);
         // One of the steps does not know it, so the run does not either.
         assert!(!metrics.has(metric::WRITE_AMPLIFICATION_PROCESS));
+    }
+
+    #[test]
+    fn a_run_with_added_rows_has_no_space_amplification() {
+        let mut run = run("a", 1, 10);
+        let mut last = step(1, "ycsb-f");
+        last.gauges_end = readings(&[(metric::DATA_DIR_BYTES, 120_000.0)]);
+        run.steps = vec![step(0, "fillseq"), last.clone()];
+        assert!(run_metrics(&run, &DATA).has(metric::SPACE_AMPLIFICATION));
+        run.steps = vec![step(0, "ycsb-e"), last];
+        assert!(!run_metrics(&run, &DATA).has(metric::SPACE_AMPLIFICATION));
     }
 }
