@@ -89,6 +89,7 @@ fn account_of(
             readings: model::Readings::new(),
             arrivals: None,
             end: StepEnd::Failed { reason: error.to_string() },
+            holds: None,
         },
     };
     let (executed, in_intervals) = (executed.load(SeqCst), in_intervals.load(SeqCst));
