@@ -8,16 +8,16 @@ if ! command -v jq >/dev/null; then
     exit 0
 fi
 cargo build --quiet --release --package assay
-scratch=$(mktemp -d)
+scratch=$(mktemp -d /var/tmp/assay-loads.XXXXXX)
+chmod o+x "$scratch" # servers run as an account of their own
 trap 'rm -rf "$scratch"' EXIT
 
-# An experiment whose variants have a suffix: two of them can be compared with one another.
-file() { # SUFFIX, LOAD
+# An experiment with one variant, whose name has the mode: two of them can be compared with one another.
+file() { # MODE, LOAD, NAME, ENGINE, PROFILE
     cat <<TOML
 [experiment]
-name     = "loads-$1"
+name     = "$3-$1"
 question = "How fast are reads of a $1 database?"
-base     = "rocksdb-$1"
 margin   = "5%"
 measure  = ["readrandom", "fwdrange"]
 
@@ -32,24 +32,19 @@ load        = "$2"
 
 [factors]
 repetitions = 10
+
+[[variant]]
+name    = "$3-$1"
+engine  = "$4"
 TOML
-    for variant in rocksdb=rocksdb@9.10.0:rocksdb-leveled lmdb=lmdb sqlite=sqlite \
-        postgres=postgres@15.10:postgres innodb=mysql@8.0.31:innodb; do
-        engine=${variant#*=}
-        printf '\n[[variant]]\nname = "%s-%s"\nengine = "%s"\n' "${variant%%=*}" "$1" "${engine%%:*}"
-        [[ $engine != *:* ]] || printf 'profile = "%s"\n' "${engine##*:}"
-    done
+    [ -z "$5" ] || echo "profile = \"$5\""
 }
 
 assay() { ./target/release/assay "$@" --results "$scratch/results" --data-dir "$scratch/data"; }
-for mode in fresh=fresh restored=per-variant; do
-    file "${mode%=*}" "${mode#*=}" >"$scratch/${mode%=*}.toml"
-    assay run "$scratch/${mode%=*}.toml" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
-done
 
 # Prints throughput of a step in each run of an experiment's variant, from the records.
 throughputs() { # MODE, ENGINE, STEP
-    cat "$scratch/results/loads-$1"/*/runs/"$2-$1".*/record.json |
+    cat "$scratch/results/$2-$1"/*/runs/*/record.json |
         jq --arg step "$3" '.steps[] | select(.step.name == $step)
             | ([.clients[].counts.done] | add) / (.duration_ns / 1e9)'
 }
@@ -58,8 +53,14 @@ cov() { jq -rs '(add / length) as $mean
 
 printf '| engine | step | CoV of fresh, %% | of restored, %% | restored / fresh, 95 %% interval | verdict at 5 %% |\n'
 printf '|---|---|---|---|---|---|\n'
-for engine in rocksdb lmdb sqlite postgres innodb; do
-    assay compare loads-fresh loads-restored --base "$engine-fresh" --format json >"$scratch/json"
+for variant in rocksdb@9.10.0:rocksdb-leveled lmdb: sqlite: postgres@15.10:postgres mysql@8.0.31:innodb; do
+    engine=${variant%%[@:]*}
+    # One right after the other, so that a machine that drifts differs little between them.
+    for mode in fresh:fresh restored:per-variant; do
+        file "${mode%:*}" "${mode#*:}" "$engine" "${variant%:*}" "${variant#*:}" >"$scratch/file.toml"
+        assay run "$scratch/file.toml" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+    done
+    assay compare "$engine-fresh" "$engine-restored" --base "$engine-fresh" --format json >"$scratch/json"
     for step in readrandom fwdrange; do
         effect=$(jq -r --arg step "$step" --arg variant "$engine-restored" '.comparison.steps[]
             | select(.name == $step) | .cells[] | select(.variant == $variant)
