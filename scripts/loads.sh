@@ -12,11 +12,11 @@ scratch=$(mktemp -d /var/tmp/assay-loads.XXXXXX)
 chmod o+x "$scratch" # servers run as an account of their own
 trap 'rm -rf "$scratch"' EXIT
 
-# An experiment with one variant, whose name has the mode: two of them can be compared with one another.
-file() { # MODE, LOAD, NAME, ENGINE, PROFILE
+# An experiment with one variant, whose name has the mode; those of one mode are joined, and compared with the other.
+file() { # MODE, LOAD, NAME, ENGINE, PROFILE, BLOCK
     cat <<TOML
 [experiment]
-name     = "$3-$1"
+name     = "$3-$1-$6"
 question = "How fast are reads of a $1 database?"
 margin   = "5%"
 measure  = ["readrandom", "fwdrange"]
@@ -31,7 +31,7 @@ cache       = "256MiB"
 load        = "$2"
 
 [factors]
-repetitions = 10
+repetitions = 2
 
 [[variant]]
 name    = "$3-$1"
@@ -44,28 +44,33 @@ assay() { ./target/release/assay "$@" --results "$scratch/results" --data-dir "$
 
 # Prints throughput of a step in each run of an experiment's variant, from the records.
 throughputs() { # MODE, ENGINE, STEP
-    cat "$scratch/results/$2-$1"/*/runs/*/record.json |
+    cat "$scratch/results/$2-$1"-*/*/runs/*/record.json |
         jq --arg step "$3" '.steps[] | select(.step.name == $step)
             | ([.clients[].counts.done] | add) / (.duration_ns / 1e9)'
 }
 cov() { jq -rs '(add / length) as $mean
     | (map(pow(. - $mean; 2)) | add / (length - 1) | sqrt) / $mean * 100 * 100 | round / 100'; }
 
-printf '| engine | step | CoV of fresh, %% | of restored, %% | restored / fresh, 95 %% interval | verdict at 5 %% |\n'
+printf '| engine | step | CoV of fresh, %% | of restored, %% | throughput, restored / fresh | CPU per operation, restored / fresh |\n'
 printf '|---|---|---|---|---|---|\n'
 for variant in rocksdb@9.10.0:rocksdb-leveled lmdb: sqlite: postgres@15.10:postgres mysql@8.0.31:innodb; do
     engine=${variant%%[@:]*}
-    # One right after the other, so that a machine that drifts differs little between them.
-    for mode in fresh:fresh restored:per-variant; do
-        file "${mode%:*}" "${mode#*:}" "$engine" "${variant%:*}" "${variant#*:}" >"$scratch/file.toml"
-        assay run "$scratch/file.toml" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+    names=()
+    # In turn, so that a machine that drifts does not tell them apart. All of one mode begin from one load.
+    for block in 1 2 3 4 5; do
+        for mode in fresh:fresh restored:per-variant; do
+            file "${mode%:*}" "${mode#*:}" "$engine" "${variant%:*}" "${variant#*:}" "$block" >"$scratch/file.toml"
+            assay run "$scratch/file.toml" >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+            names+=("$engine-${mode%:*}-$block")
+        done
     done
-    assay compare "$engine-fresh" "$engine-restored" --base "$engine-fresh" --format json >"$scratch/json"
+    assay compare "${names[@]}" --base "$engine-fresh" --format json >"$scratch/json"
+    assay snapshot remove --all >"$scratch/log" 2>&1
     for step in readrandom fwdrange; do
-        effect=$(jq -r --arg step "$step" --arg variant "$engine-restored" '.comparison.steps[]
-            | select(.name == $step) | .cells[] | select(.variant == $variant)
-            | .metrics.throughput_ops_per_s.versus_base | def two: . * 100 | round / 100;
-            "\(.ratio | two) [\(.interval.low | two), \(.interval.high | two)] | \(.verdict)"' "$scratch/json")
+        effect=$(jq -r --arg step "$step" --arg variant "$engine-restored" 'def two: . * 100 | round / 100;
+            .comparison.steps[] | select(.name == $step) | .cells[] | select(.variant == $variant)
+            | [.metrics.throughput_ops_per_s, .metrics.cpu_us_per_op] | map(.versus_base
+            | "\(.ratio | two) [\(.interval.low | two), \(.interval.high | two)] \(.verdict)") | join(" | ")' "$scratch/json")
         printf '| %s | %s | %s | %s | %s |\n' "$engine" "$step" "$(throughputs fresh "$engine" "$step" | cov)" \
             "$(throughputs restored "$engine" "$step" | cov)" "$effect"
     done

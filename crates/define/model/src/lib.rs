@@ -79,7 +79,7 @@ pub use options::Options;
 pub use published::{Expected, Published, PublishedFinding};
 pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
-pub use server::{Address, Dsn, Endpoint, Password, Placement, Transport};
+pub use server::{Address, Dsn, Endpoint, Password, Placement, Replica, Tls, Transport};
 pub use setting::Settings;
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use smoke_test::SmokeTestFailure;

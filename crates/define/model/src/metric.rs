@@ -264,6 +264,10 @@ metrics! {
     ENGINE_CHECKPOINT_WRITE_BYTES Bytes Counter Lower "bytes of pages written by checkpoints";
     ENGINE_CHECKPOINT_AGE_BYTES Bytes Gauge Lower "bytes written to the log since the last \
         checkpoint: what recovery would read";
+    ENGINE_REPLICA_LAG_BYTES Bytes Gauge Lower "bytes of the log that the standby furthest behind \
+        has yet to apply";
+    ENGINE_REPLICA_LAG_US Micros Gauge Lower "time from the write of recent log until the \
+        standby furthest behind had applied it";
     ENGINE_VACUUMS Count Counter Neither "vacuums completed by the server's own workers";
     ENGINE_VACUUMS_RUNNING Count Gauge Neither "vacuums running now";
     ENGINE_PURGED_ROWS Count Counter Neither "deleted rows removed by purge";

@@ -19,6 +19,9 @@ pub struct Statement {
     /// Whether it rolls the transaction back on purpose, and ends the call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_rollback: bool,
+    /// The value that numbers the copy of the table it reaches, from 1; else it is the call's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<u16>,
 }
 
 /// A value that a statement's result sets.

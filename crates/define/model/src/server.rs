@@ -19,15 +19,45 @@ pub enum Address {
         host: String,
         /// The port.
         port: u16,
+        /// Whether the connection is encrypted.
+        #[serde(default, skip_serializing_if = "Tls::is_off")]
+        tls: Tls,
     },
 }
 
+/// Encryption of a TCP connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tls {
+    /// None.
+    #[default]
+    Off,
+    /// Encrypted; whoever answers is trusted.
+    Unverified,
+    /// Encrypted; the server's certificate is for this host and signed by a root of this PEM file.
+    Verified(PathBuf),
+}
+
+impl Tls {
+    /// Returns whether nothing is encrypted.
+    pub fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+}
+
 impl Address {
-    /// Returns how it is connected to.
-    pub const fn transport(&self) -> Transport {
+    /// Returns the address of a port, without encryption.
+    pub fn tcp(host: impl Into<String>, port: u16) -> Self {
+        Self::Tcp { host: host.into(), port, tls: Tls::Off }
+    }
+
+    /// Returns how it is connected to, as a record states it.
+    pub fn transport(&self) -> &'static str {
         match self {
-            Self::Socket(_) => Transport::Unix,
-            Self::Tcp { .. } => Transport::Tcp,
+            Self::Socket(_) => Transport::Unix.name(),
+            Self::Tcp { tls: Tls::Off, .. } => Transport::Tcp.name(),
+            Self::Tcp { tls: Tls::Unverified, .. } => "tls, certificate not verified",
+            Self::Tcp { tls: Tls::Verified(_), .. } => "tls, certificate verified",
         }
     }
 }
@@ -47,11 +77,25 @@ pub enum Transport {
 
 names!(Transport, "a transport": Unix "unix", Tcp "tcp");
 
+/// Own option of servers that Assay starts: a standby on this machine.
+pub const REPLICA: &str = "assay.replica";
+
+/// When a server with a standby acknowledges a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replica {
+    /// After the standby, as the server's settings say: it has written, flushed or applied it.
+    Sync,
+    /// Without waiting for the standby.
+    Async,
+}
+
+names!(Replica, "a kind of standby": Sync "sync", Async "async");
+
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(path) => write!(f, "{}", path.display()),
-            Self::Tcp { host, port } => write!(f, "{host}:{port}"),
+            Self::Tcp { host, port, .. } => write!(f, "{host}:{port}"),
         }
     }
 }
@@ -146,7 +190,7 @@ mod tests {
     #[test]
     fn a_password_is_never_shown_or_stored() {
         let dsn = Dsn {
-            address: Address::Tcp { host: "db".to_owned(), port: 5432 },
+            address: Address::tcp("db", 5432),
             user: "bench".to_owned(),
             database: "test".to_owned(),
             password: Some(Password("hush".to_owned())),

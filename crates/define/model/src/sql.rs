@@ -106,7 +106,42 @@ impl RowCount {
     }
 }
 
+impl Procedure {
+    /// Returns a procedure of the first table without statements, values or rows.
+    pub fn new(name: impl Into<String>, kind: OpKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            table: 0,
+            is_transaction: false,
+            statements: PerDialect::default(),
+            myrocks: Vec::new(),
+            arguments: Vec::new(),
+            row: Vec::new(),
+            rows: 0,
+            rows_expected: None,
+            protocol: PerDialect::default(),
+            policy: CallPolicy::default(),
+        }
+    }
+}
+
 impl Application {
+    /// Returns an application without tables, procedures or steps, of rows of one byte.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            about: String::new(),
+            row_bytes: 1,
+            tables: Vec::new(),
+            procedures: Vec::new(),
+            steps: Vec::new(),
+            order: Vec::new(),
+            checks: Vec::new(),
+            disclaimer: None,
+        }
+    }
+
     /// Returns the step of that name.
     pub fn step(&self, name: &str) -> Option<&TrafficSpec> {
         self.steps.iter().find(|step| step.name == name)
@@ -233,6 +268,22 @@ pub struct TrafficSpec {
 }
 
 impl TrafficSpec {
+    /// Returns a step without calls that ends by duration.
+    pub fn new(name: impl Into<String>, role: StepRole) -> Self {
+        Self {
+            name: name.into(),
+            about: String::new(),
+            role,
+            clients: None,
+            connections: Connections::One,
+            background: None,
+            hold: None,
+            rows: None,
+            unit: OpUnit::Operation,
+            settles: false,
+        }
+    }
+
     /// Returns the connections that each client has in this step, all kinds together.
     pub fn connections_per_client(&self) -> u32 {
         let clients = self.clients.as_ref().map_or(0, |mix| mix.connections(self.connections));
@@ -335,18 +386,10 @@ mod tests {
         let parts = vec![text, Part::Table, Part::Rows(row)];
         let statement = Statement { parts, ..Statement::default() };
         let procedure = Procedure {
-            name: "insert".to_owned(),
-            kind: OpKind::Insert,
-            table: 0,
-            is_transaction: false,
-            statements: PerDialect::default(),
-            myrocks: Vec::new(),
             arguments: vec![Draw::FirstId],
             row: vec![Draw::Id, Draw::Id],
             rows: 2,
-            rows_expected: None,
-            protocol: PerDialect::default(),
-            policy: CallPolicy::default(),
+            ..Procedure::new("insert", OpKind::Insert)
         };
         let text: String = statement
             .pieces(&procedure)
@@ -363,46 +406,24 @@ mod tests {
     #[test]
     fn rows_are_rounded_up_to_whole_turns_of_every_client() {
         let procedure = |kind, rows, rows_expected| Procedure {
-            name: String::new(),
-            kind,
-            table: 0,
-            is_transaction: false,
-            statements: PerDialect::default(),
-            myrocks: Vec::new(),
-            arguments: Vec::new(),
-            row: Vec::new(),
             rows,
             rows_expected,
-            protocol: PerDialect::default(),
-            policy: CallPolicy::default(),
+            ..Procedure::new("", kind)
         };
         let application = Application {
-            name: String::new(),
-            about: String::new(),
-            row_bytes: 1,
-            tables: Vec::new(),
             procedures: vec![
                 procedure(OpKind::Insert, 50, None),
                 procedure(OpKind::Delete, 50, None),
                 procedure(OpKind::Scan, 0, Some(10.0)),
             ],
-            steps: Vec::new(),
-            order: Vec::new(),
-            checks: Vec::new(),
-            disclaimer: None,
+            ..Application::new("")
         };
         let calls = |call_mix, share, fixed, clients| {
             let step = TrafficSpec {
-                name: String::new(),
-                about: String::new(),
-                role: StepRole::Write,
                 clients: Some(call_mix),
-                connections: Connections::One,
-                background: None,
-                hold: None,
                 rows: Some(RowCount { share, fixed }),
                 unit: OpUnit::Row,
-                settles: false,
+                ..TrafficSpec::new("", StepRole::Write)
             };
             application.calls(&step, 1_000, clients)
         };
@@ -423,42 +444,15 @@ mod tests {
             create: PerDialect::default(),
             id: None,
         };
-        let procedure = |table| Procedure {
-            name: "index".to_owned(),
-            kind: OpKind::Define,
-            table,
-            is_transaction: false,
-            statements: PerDialect::default(),
-            myrocks: Vec::new(),
-            arguments: Vec::new(),
-            row: Vec::new(),
-            rows: 0,
-            rows_expected: None,
-            protocol: PerDialect::default(),
-            policy: CallPolicy::default(),
-        };
+        let procedure = |table| Procedure { table, ..Procedure::new("index", OpKind::Define) };
         let step = |clients| TrafficSpec {
-            name: "l.x".to_owned(),
-            about: String::new(),
-            role: StepRole::Write,
             clients: Some(clients),
-            connections: Connections::One,
-            background: None,
-            hold: None,
-            rows: None,
-            unit: OpUnit::Operation,
-            settles: false,
+            ..TrafficSpec::new("l.x", StepRole::Write)
         };
         let application = Application {
-            name: "a".to_owned(),
-            about: String::new(),
-            row_bytes: 1,
             tables: vec![table(Copies::PerClient), table(Copies::Fixed(3))],
             procedures: vec![procedure(0), procedure(1)],
-            steps: Vec::new(),
-            order: Vec::new(),
-            checks: Vec::new(),
-            disclaimer: None,
+            ..Application::new("a")
         };
         let calls = |call_mix| application.calls_once(&step(call_mix), 4);
         assert_eq!(calls(CallMix::Once(vec![0, 0, 1])), Some(11));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Address, Dialect, Dsn, Password};
+use model::{Address, Dialect, Dsn, Password, Tls};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
@@ -86,16 +86,19 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
     };
     let port = url.port().unwrap_or(default);
     let mut socket = None;
+    let mut encryption = Encryption::default();
     for (key, value) in url.query_pairs() {
+        if encryption.read(&key, &value, dialect)? {
+            continue;
+        }
         let path = match (&*key, dialect) {
             ("socket", _) => PathBuf::from(&*value),
             // Source: PostgreSQL documentation, section 34.1.2, `host`.
             ("host", Dialect::Postgres) => PathBuf::from(&*value).join(format!(".s.PGSQL.{port}")),
             _ => {
-                return Err(wrong(format!("`{key}` is not understood in an address")).remedy(
-                    "leave it out: only `socket`, and `host` for Postgres, are; the connection is \
-                     not encrypted",
-                ));
+                let [mode, roots] = tls_words(dialect).parameters;
+                return Err(wrong(format!("`{key}` is not understood in an address"))
+                    .remedy(format!("use `socket`, `host` for Postgres, `{mode}` or `{roots}`")));
             }
         };
         if !path.is_absolute() {
@@ -103,7 +106,12 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
         }
         socket = Some(path);
     }
+    let tls = encryption.checked(dialect)?;
     if let Some(path) = socket {
+        if !tls.is_off() {
+            return Err(wrong("a unix socket is not encrypted")
+                .remedy("name a host, or leave the encryption out"));
+        }
         return Ok(Address::Socket(path));
     }
     let host = match url.host() {
@@ -115,7 +123,78 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
     if is_hostless || host.is_empty() {
         return Err(wrong("the address names no host"));
     }
-    Ok(Address::Tcp { host, port })
+    Ok(Address::Tcp { host, port, tls })
+}
+
+/// What clients of a server family call encryption.
+struct TlsWords {
+    /// Parameters: how much is verified, and the file of roots.
+    parameters: [&'static str; 2],
+    /// Values of the first: nothing encrypted, nothing verified, all verified.
+    modes: [&'static str; 3],
+}
+
+/// Returns the words of a dialect.
+///
+/// Source: PostgreSQL documentation, section 34.19, `sslmode`, `sslrootcert`; MySQL reference manual,
+/// section 6.2.3, `--ssl-mode`, `--ssl-ca`.
+const fn tls_words(dialect: Dialect) -> TlsWords {
+    match dialect {
+        Dialect::Postgres => TlsWords {
+            parameters: ["sslmode", "sslrootcert"],
+            modes: ["disable", "require", "verify-full"],
+        },
+        Dialect::Mysql => TlsWords {
+            parameters: ["ssl-mode", "ssl-ca"],
+            modes: ["DISABLED", "REQUIRED", "VERIFY_IDENTITY"],
+        },
+    }
+}
+
+/// The encryption that an address states.
+#[derive(Default)]
+struct Encryption {
+    /// Position in [`TlsWords::modes`].
+    mode: Option<usize>,
+    roots: Option<PathBuf>,
+}
+
+impl Encryption {
+    /// Takes a parameter if it is about encryption; returns whether it is.
+    fn read(&mut self, key: &str, value: &str, dialect: Dialect) -> Result<bool, PlanError> {
+        let TlsWords { parameters: [mode, roots], modes } = tls_words(dialect);
+        if key == roots {
+            let path = PathBuf::from(value);
+            if !path.is_absolute() || !path.is_file() {
+                return Err(wrong(format!("`{roots}`: `{value}` is not the path of a file"))
+                    .remedy("give the absolute path of a PEM file with the roots to trust"));
+            }
+            self.roots = Some(path);
+        } else if key == mode {
+            let known = modes.iter().position(|it| it.eq_ignore_ascii_case(value));
+            self.mode = Some(known.ok_or_else(|| {
+                wrong(format!("`{mode}` cannot be `{value}`"))
+                    .remedy(format!("use {}, {} or {}", modes[0], modes[1], modes[2]))
+            })?);
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Returns the encryption, if its parts agree.
+    fn checked(self, dialect: Dialect) -> Result<Tls, PlanError> {
+        let TlsWords { parameters: [mode, roots], modes: [_, _, verified] } = tls_words(dialect);
+        match (self.mode, self.roots) {
+            (None | Some(0), None) => Ok(Tls::Off),
+            (Some(1), None) => Ok(Tls::Unverified),
+            (Some(2), Some(roots)) => Ok(Tls::Verified(roots)),
+            (Some(2), None) => Err(wrong(format!("`{mode}={verified}` needs roots to trust"))
+                .remedy(format!("add {roots}=/etc/ssl/certs/ca-certificates.crt, or your own"))),
+            _ => Err(wrong(format!("`{roots}` verifies nothing without `{mode}={verified}`"))
+                .remedy(format!("add {mode}={verified}, or leave {roots} out"))),
+        }
+    }
 }
 
 /// Returns a part of an address with %XX decoded.
@@ -171,6 +250,32 @@ mod tests {
     }
 
     #[test]
+    fn encryption_has_the_words_of_the_server_s_own_clients() {
+        let tls = |text| match read(text).1.address {
+            Address::Tcp { tls, .. } => tls,
+            Address::Socket(path) => panic!("{path:?}"),
+        };
+        assert_eq!(tls("postgres://me@db/x"), Tls::Off);
+        assert_eq!(tls("postgres://me@db/x?sslmode=require"), Tls::Unverified);
+        assert_eq!(tls("mysql://me@db/x?ssl-mode=required"), Tls::Unverified);
+        let roots = tempfile::NamedTempFile::new().unwrap();
+        let roots = roots.path();
+        let verified =
+            format!("mysql://me@db/x?ssl-mode=VERIFY_IDENTITY&ssl-ca={}", roots.display());
+        assert_eq!(tls(&verified), Tls::Verified(roots.to_owned()));
+        for (text, why) in [
+            ("sslmode=prefer", "`sslmode` cannot be `prefer`"),
+            ("sslmode=verify-full", "`sslmode=verify-full` needs roots to trust"),
+            ("sslrootcert=/none", "`sslrootcert`: `/none` is not the path of a file"),
+            ("host=/run&sslmode=require", "a unix socket is not encrypted"),
+        ] {
+            assert_eq!(refused(&format!("postgres://me@db/x?{text}")), why);
+        }
+        let alone = format!("postgres://me@db/x?sslmode=require&sslrootcert={}", roots.display());
+        assert_eq!(refused(&alone), "`sslrootcert` verifies nothing without `sslmode=verify-full`");
+    }
+
+    #[test]
     fn errors_never_contain_the_password() {
         assert_eq!(refused("db/x"), "the address has no scheme");
         assert_eq!(refused("me:secret@db://x"), "the address has no scheme");
@@ -183,7 +288,7 @@ mod tests {
         assert_eq!(refused("postgres://me:a@b/c?secret@db/x"), unescaped);
         assert_eq!(refused("mysql://me:a@db/x#y"), "the address ends at a `#`");
         assert_eq!(
-            refused("postgres://me@db/x?sslmode=require"),
+            refused("mysql://me@db/x?sslmode=require"),
             "`sslmode` is not understood in an address"
         );
         assert_eq!(refused("mysql://me@db/x?socket=run"), "`run` is not the path of a socket");

@@ -34,22 +34,13 @@ fn application() -> Application {
         Draw::Number,
     ];
     let procedure = |kind, arguments, row| Procedure {
-        name: "change".to_owned(),
-        kind,
-        table: 0,
-        is_transaction: false,
-        statements: PerDialect::default(),
         arguments,
         row,
         rows: 10,
-        rows_expected: None,
-        myrocks: Vec::new(),
-        protocol: PerDialect::default(),
-        policy: model::sql::CallPolicy::default(),
+        ..Procedure::new("change", kind)
     };
     let moment = Draw::Moment { calls_per_second: 20 };
     Application {
-        name: "toy".to_owned(),
         about: "a toy".to_owned(),
         row_bytes: 50,
         tables: vec![Table {
@@ -74,9 +65,7 @@ fn application() -> Application {
             connections: Connections::One,
             hold: None,
         }],
-        order: Vec::new(),
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("toy")
     }
 }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use engine::EngineError;
+use engine::settings_check::refused;
+use model::server::REPLICA;
 use model::{Address, Endpoint, Options, Password, Settings, Transport};
 
 /// Directories and password of one server.
@@ -35,7 +37,7 @@ impl Site {
     pub fn address(&self, socket: PathBuf) -> Address {
         match self.transport {
             Transport::Unix => Address::Socket(socket),
-            Transport::Tcp => Address::Tcp { host: LOOPBACK.to_owned(), port: self.port },
+            Transport::Tcp => Address::tcp(LOOPBACK, self.port),
         }
     }
 
@@ -122,6 +124,23 @@ pub trait Kind: Send + Sync {
     /// # Errors
     /// While it is not.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError>;
+
+    /// Returns the programs of a standby with its directories `site`: one that copies the data of the
+    /// stopped server, and the standby itself.
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`] for a kind or settings without standby.
+    fn standby(&self, _spec: &ServerSpec<'_>, _site: &Site) -> Result<[Task; 2], EngineError> {
+        Err(refused(REPLICA, "Assay starts a standby of Postgres only: remove it"))
+    }
+
+    /// Makes the server ready for its standby; success means that the standby follows it.
+    ///
+    /// # Errors
+    /// While it does not.
+    fn follow(&self, _endpoint: &Endpoint) -> Result<(), EngineError> {
+        Ok(())
+    }
 
     /// Returns the signal of a clean stop.
     fn stop(&self) -> Stop;

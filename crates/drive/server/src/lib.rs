@@ -10,11 +10,8 @@
 //! started it; only processes that this crate has started are ever ended, and only directories that
 //! it has made are removed.
 //!
-//! What the clients of all servers share is here too: [`write_and_take`] for pipelining.
-//!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
-mod duplex;
 pub mod error;
 pub mod kind;
 pub mod launch;
@@ -23,10 +20,10 @@ mod process;
 pub mod running;
 mod shared;
 mod site;
+mod standby;
 pub mod testing;
 pub mod user;
 
-pub use duplex::write_and_take;
 pub use error::ServerError;
 pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};

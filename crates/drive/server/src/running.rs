@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
-use model::server::TRANSPORT;
+use model::server::{REPLICA, TRANSPORT};
 use model::{Endpoint, Options, Password, Settings, Transport};
 use rustix::process::Signal;
 
@@ -19,10 +19,11 @@ use crate::launch::{self, ServerPlacement};
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, WAIT_MS, kill_all};
 use crate::site::{self, Template};
+use crate::standby::Standby;
 use crate::user::{MOVE_DATA, User};
 
 /// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
-const SET_UP_MAX: Duration = Duration::from_secs(300);
+pub(crate) const SET_UP_MAX: Duration = Duration::from_secs(300);
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
 /// Timeout of a clean stop: the server writes its dirty cache.
@@ -95,6 +96,7 @@ pub struct Running {
     pub endpoint: Endpoint,
     files: Vec<PathBuf>,
     child: Child,
+    standby: Option<Standby>,
     /// Its end, once observed.
     ended: Option<Death>,
     /// Calls of [`Running::death`].
@@ -138,6 +140,10 @@ impl Running {
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
             set_up(start, (&site, &user), &tasks, &mut private_dir, is_cancelled)?;
         }
+        let standby = match start.options.get(REPLICA) {
+            Some(_) => Some(Standby::copy(start, &spec, &user, &mut private_dir, is_cancelled)?),
+            None => None,
+        };
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch::serve(&task, &user, &start.placement, &site.log)?;
@@ -151,6 +157,7 @@ impl Running {
             endpoint,
             files,
             child,
+            standby,
             ended: None,
             polls: 0,
             private_dir,
@@ -158,9 +165,13 @@ impl Running {
         if let Some(server) = ProcessIdentity::of(running.child.id()) {
             running.private_dir.record_server(server)?;
         }
-        let ready = running.wait_until_ready(start.ready_within, is_cancelled);
+        let ready = running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.probe(at));
         launch::remove_secrets(&task)?;
         ready?;
+        if let Some(standby) = &mut running.standby {
+            standby.serve(start, &running.user)?;
+            running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.follow(at))?;
+        }
         running.private_dir.record_shared_memory()?;
         Ok(running)
     }
@@ -174,6 +185,7 @@ impl Running {
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = vec![self.site.log.clone()];
         files.extend(self.files.iter().filter(|path| path.is_file()).cloned());
+        files.extend(self.standby.iter().flat_map(Standby::files));
         files.dedup();
         files
     }
@@ -184,12 +196,19 @@ impl Running {
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
             ("server_program", program),
+            ("server_replica", self.replica()),
             ("server_transport", self.transport()),
             ("server_user", self.user.name.clone()),
             ("server_version", self.version.clone()),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
         facts.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// Returns where its standby is; empty without one.
+    fn replica(&self) -> String {
+        let text = "follows from a copy of the data, on this machine and in the server's group";
+        if self.standby.is_some() { text.to_owned() } else { String::new() }
     }
 
     /// Returns how clients connect, with the address of TCP.
@@ -207,6 +226,11 @@ impl Running {
             && let Ok(Some(status)) = self.child.try_wait()
         {
             self.note_end(Some(status));
+        }
+        if self.ended.is_none()
+            && let Some((status, last_log_lines)) = self.standby.as_mut().and_then(Standby::death)
+        {
+            self.ended = Some(Death { status: Some(status), last_log_lines });
         }
         self.polls = self.polls.wrapping_add(1);
         if self.ended.is_none() && self.polls.is_multiple_of(POLLS_PER_SCAN) {
@@ -243,9 +267,11 @@ impl Running {
             Stop::Interrupt => Signal::INT,
         };
         let server = ProcessIdentity::of(self.child.id());
-        let has_stopped = server.is_none_or(|server| {
-            server.signal(signal);
-            server.wait(waits(within), || false)
+        let standby = self.standby.as_ref().and_then(Standby::pid).and_then(ProcessIdentity::of);
+        // The server first: it stops once the standby has all of its log.
+        let has_stopped = [server, standby].into_iter().flatten().all(|process| {
+            process.signal(signal);
+            process.wait(waits(within), || false)
         });
         self.kill();
         if has_stopped { Ok(()) } else { Err(ServerError::NotStopped(within.as_secs())) }
@@ -266,24 +292,32 @@ impl Running {
         // Processes that outlive the server are found by control group and directory; its segments
         // can be matched once its process id is free.
         self.private_dir.note.end();
+        if let Some(standby) = &mut self.standby {
+            // Where the standby died first, the server has been killed with the rest.
+            self.child.wait().ok();
+            standby.reap();
+        }
     }
 
     fn note_end(&mut self, status: Option<ExitStatus>) {
         self.ended = Some(Death { status, last_log_lines: site::last_log_lines(&self.site.log) });
     }
 
-    /// Waits until it is ready; on error the drop that follows kills it.
-    fn wait_until_ready(
+    /// Waits until a probe succeeds; on error the drop that follows kills it.
+    fn wait_until(
         &mut self,
         within: Duration,
         is_cancelled: &dyn Fn() -> bool,
+        probe: impl Fn(&dyn Kind, &Endpoint) -> Result<(), EngineError>,
     ) -> Result<(), ServerError> {
         let mut probe_error = String::new();
         for _ in 0..waits(within) {
             if self.death().is_some() {
-                return Err(self.kind.startup_error(&site::tail(&self.site.log)).into());
+                let standby = self.standby.as_ref().filter(|it| it.has_died());
+                let log = standby.map_or(&self.site.log, |standby| &standby.log);
+                return Err(self.kind.startup_error(&site::tail(log)).into());
             }
-            match self.kind.probe(&self.endpoint) {
+            match probe(self.kind, &self.endpoint) {
                 Ok(()) => return Ok(()),
                 Err(error) => probe_error = error.to_string(),
             }
@@ -367,7 +401,7 @@ fn set_up(
 }
 
 /// Returns the error of a failed set-up program, as the kind reads the log.
-fn set_up_error(
+pub(crate) fn set_up_error(
     kind: &dyn Kind,
     task: &Task,
     status: Option<ExitStatus>,
@@ -383,6 +417,6 @@ fn set_up_error(
 }
 
 /// Converts a timeout to a count of waits.
-fn waits(time: Duration) -> u64 {
+pub(crate) fn waits(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / WAIT_MS
 }

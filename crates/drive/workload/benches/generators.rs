@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use engine::{ApplicationSetup, Rows};
-use model::sql::{CallMix, Connections, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
+use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{Application, Bounds, Bytes, DataShape, Op, OpKind, OpUnit, Step, StepRole, StopRule};
 use workload::{Generator, Group, Presence, Request, Tables, generators};
 
@@ -67,37 +67,16 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         create: PerDialect::default(),
         id: Some("id".to_owned()),
     };
-    let procedure = Procedure {
-        name: name.clone(),
-        kind,
-        table: 0,
-        is_transaction: false,
-        statements: PerDialect::default(),
-        arguments,
-        row,
-        rows,
-        rows_expected: None,
-        myrocks: Vec::new(),
-        protocol: PerDialect::default(),
-        policy: model::sql::CallPolicy::default(),
-    };
+    let procedure = Procedure { arguments, row, rows, ..Procedure::new(name.clone(), kind) };
     let traffic_spec = TrafficSpec {
-        name: name.clone(),
-        about: about.clone(),
-        role: StepRole::Load,
         clients: Some(CallMix::InTurn(vec![0])),
-        background: None,
-        rows: None,
         unit: OpUnit::Row,
-        settles: false,
-        connections: Connections::One,
-        hold: None,
+        ..TrafficSpec::new(name.clone(), StepRole::Load)
     };
     let (tables, procedures, steps) = (vec![table], vec![procedure], vec![traffic_spec]);
     let (row_bytes, order) = (45, Vec::new());
     let (checks, disclaimer) = (Vec::new(), None);
     let application = Application {
-        name,
         about,
         row_bytes,
         tables,
@@ -106,6 +85,7 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
         order,
         checks,
         disclaimer,
+        ..Application::new(name)
     };
     let setup = ApplicationSetup { application: Arc::new(application), clients: 1 };
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 1 << 30 }));

@@ -8,8 +8,8 @@ use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, OpUnit, Options,
-    RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, Options, RunRecord,
+    Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 pub(crate) const DATA: DataShape =
@@ -182,26 +182,15 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         connections: Connections::One,
     };
     let traffic_spec = TrafficSpec {
-        name: step.to_owned(),
         about: "queries with inserts".to_owned(),
-        role: StepRole::ReadWrite,
-        clients: None,
         background: Some(background),
-        rows: None,
-        unit: OpUnit::Operation,
-        settles: false,
-        connections: Connections::One,
-        hold: None,
+        ..TrafficSpec::new(step, StepRole::ReadWrite)
     };
     Application {
-        name: "sample".to_owned(),
         about: "a sample".to_owned(),
         row_bytes: 100,
-        tables: Vec::new(),
-        procedures: Vec::new(),
         steps: vec![traffic_spec],
         order: vec![step.to_owned()],
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("sample")
     }
 }

@@ -66,6 +66,7 @@ static RULES: &[&Rule] = &[
     &rule::a064_drive::RULE,
     &rule::a065_memtable::RULE,
     &rule::a066_plans::RULE,
+    &rule::a067_mixed_loads::RULE,
 ];
 
 /// Returns every rule, by code.

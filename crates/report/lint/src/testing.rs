@@ -7,8 +7,8 @@ use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
     Access, Bytes, Cell, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability, Experiment,
-    Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, OpUnit, Options, RunRecord,
-    Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, Options, RunRecord, Settings,
+    Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::rule::Rule;
@@ -269,27 +269,16 @@ pub(crate) fn application(step: &str, rows_per_s: f64) -> Application {
         connections: Connections::One,
     };
     let traffic_spec = TrafficSpec {
-        name: step.to_owned(),
         about: "queries with inserts".to_owned(),
-        role: StepRole::ReadWrite,
-        clients: None,
         background: Some(background),
-        rows: None,
-        unit: OpUnit::Operation,
-        settles: false,
-        connections: Connections::One,
-        hold: None,
+        ..TrafficSpec::new(step, StepRole::ReadWrite)
     };
     Application {
-        name: "sample".to_owned(),
         about: "a sample".to_owned(),
         row_bytes: 100,
-        tables: Vec::new(),
-        procedures: Vec::new(),
         steps: vec![traffic_spec],
         order: vec![step.to_owned()],
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("sample")
     }
 }
 

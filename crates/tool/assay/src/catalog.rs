@@ -47,8 +47,7 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
 );
 
 /// The applications in `applications/`.
-static APPLICATIONS: &[(&str, &str)] =
-    files!("applications": "documents" "ibench-2023" "ibench-current" "sysbench" "tproc-c");
+static APPLICATIONS: &[(&str, &str)] = files!("applications": "documents" "ibench-2023" "ibench-current" "linkbench" "sysbench" "tproc-c");
 
 /// Largest file, in bytes: a rate at each of the most lines allowed takes a hundred.
 const FILE_BYTES_MAX: u64 = 1 << 20;

@@ -95,6 +95,11 @@ impl Names<'_> {
         if let Some(by) = text.block.times_by.as_ref().filter(|_| nth >= text.block.times_min) {
             statement.conditions.push(Condition::Above(position(by)?, nth));
         }
+        if let Some(copy) = &text.block.copy {
+            let argument = position(copy)?;
+            self.check_copy(copy, layout.once.get(usize::from(argument)), layout.copies)?;
+            statement.copy = Some(argument);
+        }
         for condition in &text.block.conditions {
             if *condition.of.get_ref() == FOUND {
                 statement.conditions.push(Condition::Found(condition.is));
@@ -109,6 +114,36 @@ impl Names<'_> {
             statement.conditions.push(Condition::IsSet(argument, condition.is));
         }
         Ok(())
+    }
+}
+
+impl Names<'_> {
+    /// Checks that a value is always the number of a copy of the table.
+    fn check_copy(
+        &self,
+        name: &Word<'_>,
+        draw: Option<&Draw>,
+        copies: u32,
+    ) -> Result<(), PlanError> {
+        if copies < 2 {
+            return Err(self
+                .refuse(name.span(), "the table of this procedure has no copies to choose from")
+                .remedy("give the table `copies = 8`, or leave `copy` out"));
+        }
+        let bounds =
+            if let Some(Draw::Integer { from, count, .. } | Draw::Other { from, count, .. }) = draw
+            {
+                Some((*from, i128::from(*from) + i128::from(*count) - 1))
+            } else {
+                None
+            };
+        let is_number = |(from, last): (i64, i128)| from >= 1 && last <= i128::from(copies);
+        if bounds.is_some_and(is_number) {
+            return Ok(());
+        }
+        Err(self
+            .refuse(name.span(), format!("`{name}` is no number of a copy"))
+            .remedy(format!("name an `integer`, or an `other` among bounds, of 1 to {copies}")))
     }
 }
 
@@ -256,6 +291,33 @@ expect = "no rows"
         });
         let firsts: Vec<_> = firsts.collect();
         assert_eq!(firsts, [1, 2], "the line's number moves on");
+    }
+
+    /// Goal: a value chooses the copy, and only one that is always a number of a copy.
+    #[test]
+    fn a_copy_is_chosen_by_a_value_within_the_copies() {
+        let statement = "{ if = \"found\", sql = \"UPDATE {table} SET id = :next + 1\" }";
+        let chosen = |by: &str| {
+            let with = statement.replace("if =", &format!("copy = \"{by}\", if ="));
+            FLOW.replacen(statement, &with, 1)
+        };
+        let copies = |copies: u32, text: &str| {
+            loaded(
+                &text
+                    .replace("name = \"orders\"", &format!("name = \"orders\"\ncopies = {copies}")),
+            )
+        };
+        let application = copies(4, &chosen("shop")).unwrap();
+        let [open, buy] = &application.procedures[..] else { panic!("two procedures") };
+        assert!(!open.reaches_other_copies() && buy.reaches_other_copies());
+        let copy = buy.statements.postgres[1].copy.unwrap();
+        let shop = Draw::Integer { distribution: "uniform".to_owned(), from: 1, count: 4 };
+        assert_eq!(buy.arguments[usize::from(copy)], shop);
+        let refused = |number, by| copies(number, &chosen(by)).unwrap_err().to_string();
+        assert_eq!(refused(3, "shop"), "`shop` is no number of a copy");
+        assert_eq!(refused(4, "bad"), "`bad` is no number of a copy");
+        let one = loaded(&chosen("shop")).unwrap_err().to_string();
+        assert_eq!(one, "the table of this procedure has no copies to choose from");
     }
 
     #[test]

@@ -189,7 +189,8 @@ impl Names<'_> {
         let conditions = conditions.filter(|of| *of.get_ref() != FOUND);
         let into = text.into.iter().chain(conditions).map(|word| whole(word, false));
         let times = text.block.times_by.iter().map(|word| whole(word, true));
-        in_text.chain(into).chain(times).collect()
+        let copy = text.block.copy.iter().map(|word| whole(word, false));
+        in_text.chain(into).chain(times).chain(copy).collect()
     }
 }
 

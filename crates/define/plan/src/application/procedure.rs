@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use model::sql::{Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
+use model::sql::{Copies, Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
 
 use super::names::Names;
 use super::statement::{Layout, table_names};
@@ -113,6 +113,7 @@ impl<'a> Names<'a> {
         self.check_reached((&own.name, own.copies), &all, tables)?;
         let mut layout = self.layout(name, (&texts, row.as_ref()), values)?;
         (layout.tables, layout.own) = (table_names(tables), Some(table));
+        layout.copies = if let Copies::Fixed(copies) = own.copies { copies } else { 0 };
         self.check_ids(&layout, values, own)?;
         used.extend(layout.slots.keys().chain(&layout.unused).cloned());
         let row = row.map(|row| self.statement(&row, None, &layout, 0)).transpose()?;

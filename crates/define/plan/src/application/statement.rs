@@ -47,6 +47,8 @@ pub(super) struct Layout {
     /// Names of the tables that a statement may name, by position; and its own.
     pub(super) tables: Vec<String>,
     pub(super) own: Option<u16>,
+    /// Copies of its own table; 0 where each client has one.
+    pub(super) copies: u32,
 }
 
 impl Layout {

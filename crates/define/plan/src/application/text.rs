@@ -11,7 +11,7 @@ use crate::error::PlanError;
 use crate::syntax::{Fields, Node, Word};
 
 /// Keys of a statement, or of several that are repeated or conditioned together.
-const KEYS: [&str; 6] = ["sql", "times", "when", "if", "unless", "into"];
+const KEYS: [&str; 7] = ["sql", "times", "when", "if", "unless", "into", "copy"];
 /// Keys of SQL that differs by dialect.
 pub(super) const DIALECTS: [&str; 2] = ["postgres", "mysql"];
 /// The same for procedures: `MyRocks` may differ from `MySQL`'s other engines.
@@ -43,6 +43,8 @@ pub(super) struct Block<'a> {
     /// The value that decides how many.
     pub(super) times_by: Option<Word<'a>>,
     pub(super) conditions: Vec<WrittenCondition<'a>>,
+    /// The value that numbers the copy of the table.
+    pub(super) copy: Option<Word<'a>>,
 }
 
 /// A condition as written.
@@ -78,7 +80,7 @@ impl<'a> SqlTexts<'a> {
 impl Block<'_> {
     /// Returns a block that is executed once, always.
     const fn plain(number: usize) -> Self {
-        Self { number, times: 1, times_min: 1, times_by: None, conditions: Vec::new() }
+        Self { number, times: 1, times_min: 1, times_by: None, conditions: Vec::new(), copy: None }
     }
 }
 
@@ -183,6 +185,9 @@ impl<'a> Names<'a> {
                     .remedy("put a statement without a condition before it"));
             }
             block.conditions.push(WrittenCondition { of, is });
+        }
+        if let Some(copy) = fields.get("copy") {
+            block.copy = Some(self.text(copy)?);
         }
         let sql = fields.required("sql")?;
         let Some(list) = sql.get_ref().as_array() else {

@@ -45,12 +45,17 @@ pub(super) fn tokenize(sql: &str) -> Result<Vec<Token<'_>>, TokenError> {
     if sql.is_empty() {
         return Err(TokenError::new("", "the statement is empty"));
     }
+    let is_routine = is_routine(sql);
     let mut tokenize = Vec::new();
     let (mut begin, mut at) = (0, 0);
     while at < sql.len() {
         let rest = &sql[at..];
         if let Some(length) = quoted(rest)? {
             at += length;
+            continue;
+        }
+        if is_routine && rest.starts_with(';') {
+            at += 1;
             continue;
         }
         let (token, length) = token(rest)?;
@@ -67,6 +72,15 @@ pub(super) fn tokenize(sql: &str) -> Result<Vec<Token<'_>>, TokenError> {
         tokenize.push(Token::Text(&sql[begin..]));
     }
     Ok(tokenize)
+}
+
+/// Returns whether a statement defines a routine, whose body has statements of its own.
+fn is_routine(sql: &str) -> bool {
+    let mut words = sql.split_whitespace();
+    let mut is_next = |wanted: &[&str]| {
+        words.next().is_some_and(|word| wanted.iter().any(|it| it.eq_ignore_ascii_case(word)))
+    };
+    is_next(&["CREATE"]) && is_next(&["PROCEDURE", "FUNCTION"])
 }
 
 /// Returns the token at the start of a text, if any, and the bytes to skip.
@@ -222,6 +236,8 @@ mod tests {
         assert!(refused("SELECT $1").starts_with("`$1` is a server's placeholder"));
         assert!(refused("SELECT ?").starts_with("`?` is a server's placeholder"));
         assert!(refused("SELECT 1; SELECT 2").starts_with("one text is one statement"));
+        let routine = "create procedure p(n INT) BEGIN DELETE FROM {t}; SELECT 1; END";
+        assert_eq!(tokenize(routine).map(|tokens| tokens.len()), Ok(3));
         assert_eq!(refused("DO $x$ a"), "what $x$ opens is not closed");
     }
 }

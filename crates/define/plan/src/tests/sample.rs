@@ -31,11 +31,12 @@ engine = "tree"
 "#;
 
 /// The applications that come with the program.
-pub(crate) const SHIPPED: [(&str, &str); 5] = [
+pub(crate) const SHIPPED: [(&str, &str); 6] = [
     ("ibench-2023", include_str!("../../../../../applications/ibench-2023.toml")),
     ("ibench-current", include_str!("../../../../../applications/ibench-current.toml")),
     ("sysbench", include_str!("../../../../../applications/sysbench.toml")),
     ("documents", include_str!("../../../../../applications/documents.toml")),
+    ("linkbench", include_str!("../../../../../applications/linkbench.toml")),
     ("tproc-c", include_str!("../../../../../applications/tproc-c.toml")),
 ];
 

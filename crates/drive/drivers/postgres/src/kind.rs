@@ -10,8 +10,8 @@ use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
-use crate::startup_error;
 use crate::wire::{Connection, Session};
+use crate::{standby, startup_error};
 
 /// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
@@ -87,19 +87,8 @@ impl Kind for PostgresKind {
         let major = major(spec)?;
         check_options(spec, major)?;
         let file = spec.site.file("postgresql.conf");
-        let (data, config_file) = (spec.site.data.display(), file.display());
-        Ok(Task {
-            program: spec.program.to_owned(),
-            arguments: vec![
-                "-D".to_owned(),
-                data.to_string(),
-                "-c".to_owned(),
-                format!("config_file={config_file}"),
-            ],
-            environment: environment(),
-            files: vec![(file, configuration(spec, major))],
-            ..Task::default()
-        })
+        let logins = standby::logins(spec);
+        Ok(serving(spec, file, configuration(spec, major), logins))
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
@@ -116,6 +105,18 @@ impl Kind for PostgresKind {
         Ok(Connection::open(endpoint, &Session::default())?.run("SELECT 1")?)
     }
 
+    fn standby(&self, spec: &ServerSpec<'_>, site: &Site) -> Result<[Task; 2], EngineError> {
+        let major = major(spec)?;
+        check_options(spec, major)?;
+        Ok(standby::tasks(&ServerSpec { site, ..*spec }, spec.site, |spec| {
+            configuration(spec, major)
+        }))
+    }
+
+    fn follow(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
+        standby::follow(&mut Connection::open(endpoint, &Session::default())?)
+    }
+
     fn stop(&self) -> Stop {
         Stop::Interrupt
     }
@@ -129,6 +130,24 @@ impl Kind for PostgresKind {
     }
 }
 
+/// Returns the server's program with a configuration file, and others that it names.
+pub(crate) fn serving(
+    spec: &ServerSpec<'_>,
+    file: PathBuf,
+    configuration: String,
+    others: Vec<(PathBuf, String)>,
+) -> Task {
+    let (data, config_file) = (spec.site.data.display(), file.display());
+    let arguments = ["-D".to_owned(), data.to_string(), "-c".to_owned()].into_iter();
+    Task {
+        program: spec.program.to_owned(),
+        arguments: arguments.chain([format!("config_file={config_file}")]).collect(),
+        environment: environment(),
+        files: [vec![(file, configuration)], others].concat(),
+        ..Task::default()
+    }
+}
+
 /// Returns the socket's file.
 ///
 /// Source: Postgres' documentation, "Connections and Authentication",
@@ -138,7 +157,7 @@ fn socket(site: &Site) -> PathBuf {
 }
 
 /// Locale and time zone that make messages equal on every machine.
-fn environment() -> Vec<(String, String)> {
+pub(crate) fn environment() -> Vec<(String, String)> {
     vec![("LC_ALL".to_owned(), "C".to_owned()), ("TZ".to_owned(), "UTC".to_owned())]
 }
 
@@ -171,6 +190,7 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
     }
     OwnOptions::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
+    standby::check_options(spec)?;
     for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         if name.is_empty() || !name.chars().all(is_name) {
@@ -215,6 +235,7 @@ fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
         options.set("autovacuum_max_workers", jobs.to_string());
         options.set("max_parallel_maintenance_workers", jobs.to_string());
     }
+    standby::settings(spec).into_iter().for_each(|(name, value)| options.set(name, value));
     for (name, value) in server_options(spec.options) {
         options.set(name.to_ascii_lowercase(), value);
     }

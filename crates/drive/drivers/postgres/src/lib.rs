@@ -1,6 +1,6 @@
 //! The driver of Postgres over a blocking client.
 //!
-//! No general client: it sends what a benchmark needs, without TLS. Any server of the protocol
+//! No general client: it sends what a benchmark needs. Any server of the protocol
 //! works. The crate is the protocol, identity, state and maintenance below `driver_sql`, whose
 //! invariants hold; to `server`, [`PostgresKind`] describes set-up and start. The program's
 //! registry names [`driver()`] and [`KIND`].
@@ -23,6 +23,7 @@ mod driver;
 mod instance;
 mod kind;
 mod plans;
+mod standby;
 mod startup_error;
 mod state;
 mod tables;

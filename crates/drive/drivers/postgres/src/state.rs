@@ -25,6 +25,7 @@ const EVERY: &str = "\
     d.temp_bytes, d.deadlocks, b.buffers_clean, b.maxwritten_clean, b.buffers_alloc, \
     d.numbackends AS engine_connections, \
     pg_wal_lsn_diff(pg_current_wal_insert_lsn(), k.redo_lsn) AS engine_checkpoint_age_bytes, \
+    r.behind AS engine_replica_lag_bytes, r.late AS engine_replica_lag_us, \
     v.running AS engine_vacuums_running, \
     CASE WHEN a.has_rights THEN a.checkpoints END AS engine_checkpoints_running, \
     CASE WHEN a.has_rights THEN a.active END AS engine_active_connections, \
@@ -46,6 +47,13 @@ const ACTIVITY: &str = "\
     count(*) FILTER (WHERE wait_event_type = 'Lock') AS waiters \
     FROM pg_stat_get_activity(NULL)) a, \
     (SELECT count(*) AS running FROM pg_stat_get_progress_info('VACUUM')) v";
+
+/// How far standbys are behind; null without one, and for a login without rights.
+///
+/// Source: Postgres' documentation, `pg_stat_replication`, `replay_lsn` and `replay_lag`.
+const REPLICAS: &str = "\
+    (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) AS behind, \
+    max(extract(epoch FROM replay_lag) * 1000000)::int8 AS late FROM pg_stat_replication) r";
 
 /// Dirty pages of the cache, from `pg_buffercache` 1.4 on.
 const DIRTY: &str = "\
@@ -102,6 +110,7 @@ pub(crate) fn query(major: u32, tables: &[String], counts_dirty: bool) -> String
         of_tables(tables),
         "pg_control_checkpoint() k".to_owned(),
         ACTIVITY.to_owned(),
+        REPLICAS.to_owned(),
     ];
     columns.extend(counts_dirty.then_some(DIRTY));
     if major >= 14 {

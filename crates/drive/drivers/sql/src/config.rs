@@ -6,9 +6,9 @@ use model::capability::{
     APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
     PARTIAL_UPDATES,
 };
-use model::server::TRANSPORT;
+use model::server::{REPLICA, TRANSPORT};
 use model::sql::{Dialect, Procedure, Protocol};
-use model::{Capabilities, Endpoint, OpKind, Options, Transport};
+use model::{Capabilities, Endpoint, OpKind, Options, Replica, Transport};
 
 use crate::connection::{Connection, Reply};
 
@@ -22,7 +22,7 @@ pub const WAITS: &str = "assay.waits";
 /// Value that switches an own option off.
 const OFF: &str = "off";
 /// Every own option.
-const OWN: [&str; 3] = [PROTOCOL, TRANSPORT, WAITS];
+const OWN: [&str; 4] = [PROTOCOL, REPLICA, TRANSPORT, WAITS];
 
 /// Assay's own options of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct OwnOptions {
     pub protocol: Option<Protocol>,
     /// Whether waits of sessions are sampled in measured spans.
     pub samples_waits: bool,
+    /// The standby of an own server.
+    pub replica: Option<Replica>,
 }
 
 impl OwnOptions {
@@ -39,7 +41,7 @@ impl OwnOptions {
     /// # Errors
     /// [`EngineError::Refused`] for an unknown own option or value.
     pub fn of(options: &Options) -> Result<Self, EngineError> {
-        let mut own = Self { protocol: None, samples_waits: true };
+        let mut own = Self { protocol: None, samples_waits: true, replica: None };
         for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
             let neither = |one: &str, other: &str| {
                 refused(name, format!("`{value}` is neither {one} nor {other}"))
@@ -48,6 +50,10 @@ impl OwnOptions {
                 PROTOCOL => {
                     let known: Result<Protocol, String> = value.parse();
                     own.protocol = Some(known.map_err(|_why| neither("prepared", "text"))?);
+                }
+                REPLICA => {
+                    let known: Result<Replica, String> = value.parse();
+                    own.replica = Some(known.map_err(|_why| neither("sync", "async"))?);
                 }
                 TRANSPORT => {
                     let known: Result<Transport, String> = value.parse();
@@ -113,9 +119,13 @@ impl<S> Config<S> {
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
             EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
         })?;
-        if endpoint.is_foreign && spec.options.get(TRANSPORT).is_some() {
-            let reason = "the dsn states where this server listens: remove it";
-            return Err(refused(TRANSPORT, reason));
+        for (name, reason) in [
+            (TRANSPORT, "the dsn states where this server listens: remove it"),
+            (REPLICA, "Assay starts no standby of a server that it has not started: remove it"),
+        ] {
+            if endpoint.is_foreign && spec.options.get(name).is_some() {
+                return Err(refused(name, reason));
+            }
         }
         Ok(Self { endpoint, own, session })
     }
@@ -126,10 +136,11 @@ impl<S> Config<S> {
         setup: Option<&ApplicationSetup>,
         dialect: Dialect,
     ) -> Vec<(&'static str, String)> {
-        let transport = self.endpoint.address.transport().name().to_owned();
+        let transport = self.endpoint.address.transport().to_owned();
         let waits = (!self.own.samples_waits).then(|| (WAITS, OFF.to_owned()));
         let always = [(PROTOCOL, self.protocol_text(setup, dialect)), (TRANSPORT, transport)];
-        always.into_iter().chain(waits).collect()
+        let replica = self.own.replica.map(|kind| (REPLICA, kind.name().to_owned()));
+        always.into_iter().chain(waits).chain(replica).collect()
     }
 
     /// Returns how statements outside of procedures are sent.

@@ -15,6 +15,7 @@ mod config;
 mod connection;
 mod database;
 mod digest;
+mod duplex;
 mod engine;
 mod explain;
 mod failure;
@@ -31,6 +32,7 @@ mod socket;
 mod tables;
 mod template;
 pub mod testing;
+mod tls;
 mod wait_query;
 mod waits;
 

@@ -48,12 +48,35 @@ pub(crate) struct StatementStep {
     conditions: Vec<Condition>,
     sets_found: bool,
     pub(crate) is_rollback: bool,
+    /// Where a value chooses the copy of the table.
+    copies: Option<ChosenCopy>,
+}
+
+/// The copies of a table that a statement reaches by a value of the call.
+struct ChosenCopy {
+    /// Position of the value: a number from 1.
+    argument: usize,
+    /// The command for each copy.
+    commands: Vec<usize>,
 }
 
 impl StatementStep {
     /// Returns whether it is executed whatever happens, and nothing depends on its rows.
     const fn is_plain(&self) -> bool {
-        self.reads.is_empty() && self.conditions.is_empty() && !self.is_rollback
+        self.reads.is_empty()
+            && self.conditions.is_empty()
+            && !self.is_rollback
+            && self.copies.is_none()
+    }
+
+    /// Returns the command for the copy of the table that the call reaches.
+    #[inline]
+    fn command_for<E>(&self, known: (&Call<'_>, &ReadBack)) -> Result<usize, Failure<E>> {
+        let Some(copies) = &self.copies else { return Ok(self.command) };
+        let number = integer(known, copies.argument);
+        let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let command = at.and_then(|at| copies.commands.get(at)).copied();
+        command.ok_or_else(|| Failure::Unread(format!("the table has no copy {number}")))
     }
 }
 
@@ -201,8 +224,8 @@ impl<C: Connection> RenderedProcedure<C> {
             if let Some(at) = step.positions.iter().find(is_unknown) {
                 return Err(unread(*at));
             }
-            let has_found =
-                execute(&mut self.commands[step.command], connection, step, (call, values), rows)?;
+            let command = &mut self.commands[step.command_for::<C::Error>((call, values))?];
+            let has_found = execute(command, connection, step, (call, values), rows)?;
             if step.sets_found {
                 found = has_found;
             }
@@ -211,13 +234,16 @@ impl<C: Connection> RenderedProcedure<C> {
     }
 }
 
+/// Returns the integer at a position of the call; 0 for any other value.
+#[inline]
+fn integer((call, values): (&Call<'_>, &ReadBack), position: usize) -> i64 {
+    if let Value::Integer(value) = values.value(call, position) { value } else { 0 }
+}
+
 /// Returns whether a condition holds.
 #[inline]
-fn holds(condition: Condition, found: bool, (call, values): (&Call<'_>, &ReadBack)) -> bool {
-    let integer = |argument| {
-        let value = values.value(call, usize::from(argument));
-        if let Value::Integer(value) = value { value } else { 0 }
-    };
+fn holds(condition: Condition, found: bool, known: (&Call<'_>, &ReadBack)) -> bool {
+    let integer = |argument: u16| integer(known, usize::from(argument));
     match condition {
         Condition::Found(is) => found == is,
         Condition::IsSet(argument, is) => (integer(argument) != 0) == is,
@@ -312,17 +338,25 @@ pub(crate) fn render<C: Connection>(
         Some((setup, procedure))
     });
     let (setup, procedure) = found.ok_or_else(|| unknown(call))?;
-    let table = |position| tables::reached(setup, position, call.table);
     let protocol = config.protocol_of(procedure, C::SQL.dialect);
     let mut templates: Vec<Template> = Vec::new();
     let mut steps = Vec::new();
     for statement in procedure.statements.by(C::SQL.dialect) {
-        let mut template = Template::render(statement, procedure, table);
-        let positions = template.renumber();
-        let known = templates.iter().position(|known| *known == template);
-        let command = known.unwrap_or_else(|| {
-            templates.push(template);
-            templates.len() - 1
+        let mut on_copy = |number| {
+            let table = |position| tables::reached(setup, position, number);
+            let mut template = Template::render(statement, procedure, table);
+            let positions = template.renumber();
+            let known = templates.iter().position(|known| *known == template);
+            let command = known.unwrap_or_else(|| {
+                templates.push(template);
+                templates.len() - 1
+            });
+            (command, positions)
+        };
+        let (command, positions) = on_copy(call.table);
+        let copies = statement.copy.map(|argument| ChosenCopy {
+            argument: usize::from(argument),
+            commands: (0..setup.copies(procedure.table)).map(|number| on_copy(number).0).collect(),
         });
         steps.push(StatementStep {
             command,
@@ -331,6 +365,7 @@ pub(crate) fn render<C: Connection>(
             conditions: statement.conditions.clone(),
             sets_found: statement.sets_found(),
             is_rollback: statement.is_rollback,
+            copies,
         });
     }
     let reads = steps.iter().flat_map(|step| &step.reads);

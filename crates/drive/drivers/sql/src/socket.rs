@@ -7,17 +7,24 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use model::Address;
+use rustix::net::{SendFlags, send};
+
+use crate::tls::Encrypted;
 
 /// The longest wait for a step of a login: hundreds of clients log in at once on a busy host.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connected socket.
+///
+/// Encryption begins after a first exchange, which each protocol has its own of.
 #[derive(Debug)]
 pub enum Socket {
     /// A unix socket.
     Unix(UnixStream),
     /// A TCP connection, without Nagle's delay.
     Tcp(TcpStream),
+    /// An encrypted TCP connection.
+    Tls(Box<Encrypted>),
 }
 
 impl Socket {
@@ -32,7 +39,7 @@ impl Socket {
                 stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
                 Ok(Self::Unix(stream))
             }
-            Address::Tcp { host, port } => {
+            Address::Tcp { host, port, .. } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 for address in (host.as_str(), *port).to_socket_addrs()? {
                     match TcpStream::connect_timeout(&address, LOGIN_TIMEOUT) {
@@ -49,9 +56,39 @@ impl Socket {
         }
     }
 
-    /// Returns whether only root can read the traffic.
+    /// Encrypts a TCP connection, as its address demands; does nothing where it demands nothing.
+    ///
+    /// # Errors
+    /// When the server's certificate is not accepted, the file of roots cannot be read, or client
+    /// and server have no version of TLS in common: 1.2 or 1.3.
+    pub fn encrypt(&mut self, address: &Address) -> io::Result<()> {
+        if let (Self::Tcp(stream), Address::Tcp { host, tls, .. }) = (&*self, address) {
+            let unread = stream.try_clone()?;
+            if let Some(encrypted) = Encrypted::begin(unread, host, tls)? {
+                *self = Self::Tls(Box::new(encrypted));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether only root, or the server, can read the traffic.
     pub const fn is_secure(&self) -> bool {
-        matches!(self, Self::Unix(_))
+        matches!(self, Self::Unix(_) | Self::Tls(_))
+    }
+
+    /// Sends what the socket has room for; returns how many bytes were taken.
+    pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tls(stream) => stream.send_now(bytes),
+            Self::Unix(_) | Self::Tcp(_) => {
+                Ok(send(&*self, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
+            }
+        }
+    }
+
+    /// Returns whether taken bytes are not sent yet.
+    pub(crate) fn has_unsent(&self) -> bool {
+        matches!(self, Self::Tls(stream) if stream.has_unsent())
     }
 
     /// Removes the read timeout: statements may take long.
@@ -70,6 +107,7 @@ impl Socket {
         match self {
             Self::Unix(stream) => stream.set_read_timeout(limit),
             Self::Tcp(stream) => stream.set_read_timeout(limit),
+            Self::Tls(stream) => stream.tcp().set_read_timeout(limit),
         }
     }
 }
@@ -88,6 +126,7 @@ impl Read for Socket {
         match self {
             Self::Unix(stream) => stream.read(buffer),
             Self::Tcp(stream) => stream.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
         }
         .map_err(timed_out)
     }
@@ -99,6 +138,7 @@ impl Write for Socket {
         match self {
             Self::Unix(stream) => stream.write(bytes),
             Self::Tcp(stream) => stream.write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
         }
     }
 
@@ -112,6 +152,7 @@ impl AsFd for Socket {
         match self {
             Self::Unix(stream) => stream.as_fd(),
             Self::Tcp(stream) => stream.as_fd(),
+            Self::Tls(stream) => stream.tcp().as_fd(),
         }
     }
 }

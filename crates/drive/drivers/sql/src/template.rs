@@ -202,24 +202,16 @@ pub enum Field<'r> {
 #[cfg(test)]
 mod tests {
     use model::OpKind;
-    use model::sql::{CallPolicy, Draw, Part as SourcePart, PerDialect};
+    use model::sql::{Draw, Part as SourcePart};
 
     use super::*;
 
     fn procedure(rows: u32) -> Procedure {
         Procedure {
-            name: "p".to_owned(),
-            kind: OpKind::Insert,
-            table: 0,
-            is_transaction: false,
-            statements: PerDialect::default(),
             arguments: vec![Draw::Id],
             row: vec![Draw::Id],
             rows,
-            rows_expected: None,
-            myrocks: Vec::new(),
-            protocol: PerDialect::default(),
-            policy: CallPolicy::default(),
+            ..Procedure::new("p", OpKind::Insert)
         }
     }
 

@@ -67,18 +67,9 @@ mod tests {
         };
         let mysql = texts.iter().map(text).collect();
         let procedure = Procedure {
-            name: "read".to_owned(),
-            kind,
-            table: 0,
-            is_transaction: false,
             statements: PerDialect { postgres: Vec::new(), mysql },
             arguments,
-            row: Vec::new(),
-            rows: 0,
-            rows_expected: None,
-            myrocks: Vec::new(),
-            protocol: PerDialect::default(),
-            policy: model::sql::CallPolicy::default(),
+            ..Procedure::new("read", kind)
         };
         let id = Some("transactionid".to_owned());
         let table = Table {

@@ -40,18 +40,8 @@ fn procedure(name: &str, kind: OpKind, text: &str) -> Procedure {
     let parts = vec![Part::Text(text.to_owned())];
     let statement = Statement { parts, ..Statement::default() };
     Procedure {
-        name: name.to_owned(),
-        kind,
-        table: 0,
-        is_transaction: false,
         statements: PerDialect { postgres: vec![statement.clone()], mysql: vec![statement] },
-        arguments: Vec::new(),
-        row: Vec::new(),
-        rows: 0,
-        rows_expected: None,
-        myrocks: Vec::new(),
-        protocol: PerDialect::default(),
-        policy: model::sql::CallPolicy::default(),
+        ..Procedure::new(name, kind)
     }
 }
 
@@ -62,16 +52,10 @@ fn table(name: &str, copies: Copies) -> Table {
 
 fn traffic_spec(name: &str, clients: CallMix) -> TrafficSpec {
     TrafficSpec {
-        name: name.to_owned(),
         about: "does it".to_owned(),
-        role: StepRole::Write,
         clients: Some(clients),
-        background: None,
-        rows: None,
         unit: OpUnit::Row,
-        settles: false,
-        connections: Connections::One,
-        hold: None,
+        ..TrafficSpec::new(name, StepRole::Write)
     }
 }
 
@@ -117,7 +101,6 @@ fn toy() -> Application {
         connections: Connections::One,
     };
     Application {
-        name: "toy".to_owned(),
         about: "a toy".to_owned(),
         row_bytes: 50,
         tables: vec![table("pi", Copies::PerClient), table("sb", Copies::Fixed(4))],
@@ -137,8 +120,7 @@ fn toy() -> Application {
             traffic_spec("shared", CallMix::Mix(vec![(FIXED, 1)])),
         ],
         order: vec!["load".to_owned()],
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("toy")
     }
 }
 

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn only_loopback_and_sockets_are_on_this_machine() {
-        let at = |host: &str| Address::Tcp { host: host.to_owned(), port: 5432 };
+        let at = |host: &str| Address::tcp(host, 5432);
         assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
         assert!(!is_here(&at("db.example")));
     }

@@ -114,7 +114,13 @@ impl RowCountCheck {
             if !is_known {
                 self.entries.remove(&own);
             }
-            if effect(procedure) == Effect::Unknown && calls.done + calls.failed > 0 {
+            if effect(procedure) != Effect::Unknown || calls.done + calls.failed == 0 {
+                continue;
+            }
+            if procedure.reaches_other_copies() {
+                let reached: Vec<_> = procedure.other_tables().chain([procedure.table]).collect();
+                self.entries.retain(|(table, _), _| !reached.contains(table));
+            } else {
                 for other in procedure.other_tables() {
                     self.entries.remove(&(other, self.setup.reached(other, *copy)));
                 }
@@ -193,7 +199,7 @@ impl Entry {
 ///
 /// What goes to which of several tables is not reported.
 fn effect(procedure: &Procedure) -> Effect {
-    let has_others = procedure.other_tables().next().is_some();
+    let has_others = procedure.other_tables().next().is_some() || procedure.reaches_other_copies();
     match procedure.kind {
         OpKind::Insert | OpKind::Delete if has_others => Effect::Unknown,
         OpKind::Insert => Effect::Adds,

@@ -120,7 +120,7 @@ fn least_share(step: &StepRecord, application: &Application, target: f64) -> Opt
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use model::sql::{Background, CallMix, Connections, PerDialect, Procedure};
+    use model::sql::{Background, CallMix, Connections, Procedure};
 
     use super::*;
     use crate::step_metrics;
@@ -156,20 +156,7 @@ mod tests {
     #[test]
     fn the_slower_of_two_writers_decides() {
         let mut application = application("q100", 100.0);
-        let procedure = |kind| Procedure {
-            name: String::new(),
-            kind,
-            table: 0,
-            is_transaction: false,
-            statements: PerDialect::default(),
-            myrocks: Vec::new(),
-            arguments: Vec::new(),
-            row: Vec::new(),
-            rows: 50,
-            rows_expected: None,
-            protocol: PerDialect::default(),
-            policy: model::sql::CallPolicy::default(),
-        };
+        let procedure = |kind| Procedure { rows: 50, ..Procedure::new("", kind) };
         application.procedures = vec![procedure(OpKind::Insert), procedure(OpKind::Delete)];
         let mut share = |connections, deletes| {
             let mut step = queries();

@@ -27,10 +27,12 @@ enum Of {
 }
 
 /// The series of the whole engine, with their labels, in the order they are shown.
-const SERIES: [(&str, Of); 28] = [
+const SERIES: [(&str, Of); 30] = [
     ("checkpoints running", Of::Gauge(metric::ENGINE_CHECKPOINTS_RUNNING)),
     ("written by checkpoints /s", Of::Rate(metric::ENGINE_CHECKPOINT_WRITE_BYTES)),
     ("log since checkpoint", Of::Gauge(metric::ENGINE_CHECKPOINT_AGE_BYTES)),
+    ("standby behind", Of::Gauge(metric::ENGINE_REPLICA_LAG_BYTES)),
+    ("standby behind, time", Of::Gauge(metric::ENGINE_REPLICA_LAG_US)),
     ("dirty in cache", Of::Gauge(metric::ENGINE_DIRTY_BYTES)),
     ("pages written /s", Of::Rate(metric::ENGINE_PAGE_WRITE_BYTES)),
     ("log written /s", Of::Rate(metric::ENGINE_WAL_WRITE_BYTES)),

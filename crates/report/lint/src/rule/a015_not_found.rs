@@ -105,7 +105,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 mod tests {
     use model::OpKind;
     use model::record::Severity;
-    use model::sql::{PerDialect, Procedure};
+    use model::sql::Procedure;
 
     use super::*;
     use crate::testing::{application, experiment, in_runs, runs};
@@ -142,20 +142,8 @@ mod tests {
             let mut spec = experiment(&["a"]);
             let mut application = application(&name, 1.0);
             application.steps[0].clients = Some(CallMix::InTurn(vec![0]));
-            application.procedures = vec![Procedure {
-                name: "find".to_owned(),
-                kind: OpKind::Get,
-                table: 0,
-                is_transaction: false,
-                statements: PerDialect::default(),
-                arguments: Vec::new(),
-                row: Vec::new(),
-                rows: 0,
-                rows_expected: returns,
-                myrocks: Vec::new(),
-                protocol: PerDialect::default(),
-                policy: model::sql::CallPolicy::default(),
-            }];
+            application.procedures =
+                vec![Procedure { rows_expected: returns, ..Procedure::new("find", OpKind::Get) }];
             spec.application = Some(application);
             in_runs(&RULE, &spec, &runs).len()
         };

@@ -38,7 +38,7 @@ mod tests {
         let mut spec = on_builds(&[("a", "postgres")]);
         assert_eq!(in_plan(&RULE, &spec), []);
         spec.variants[0].dsn = Some(Dsn {
-            address: Address::Tcp { host: "db.example".to_owned(), port: 5432 },
+            address: Address::tcp("db.example", 5432),
             user: "bench".to_owned(),
             database: "bench".to_owned(),
             password: None,

@@ -65,6 +65,7 @@ pub(crate) mod a063_one_load;
 pub(crate) mod a064_drive;
 pub(crate) mod a065_memtable;
 pub(crate) mod a066_plans;
+pub(crate) mod a067_mixed_loads;
 mod define;
 mod observation;
 

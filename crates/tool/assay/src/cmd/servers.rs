@@ -111,7 +111,7 @@ mod tests {
 
     fn dsn(has_password: bool, from: Option<&str>) -> Dsn {
         Dsn {
-            address: Address::Tcp { host: "db".to_owned(), port: 5432 },
+            address: Address::tcp("db", 5432),
             user: "me".to_owned(),
             database: "bench".to_owned(),
             password: None,

@@ -11,7 +11,9 @@ use model::{Endpoint, OpKind, Options, RunEnd, RunRecord};
 use rustix::process::Signal;
 use server::Running;
 
-use crate::sandbox::{NAME, Sandbox, joined_text, note, now, output_text, send, wait_until};
+use crate::sandbox::{
+    NAME, Sandbox, joined_text, note, now, output_text, send, wait_until, wrapped,
+};
 use crate::server_traces::{assert_clean, private, processes, processes_in, sandbox_of, server};
 
 /// The server that is measured.
@@ -84,6 +86,62 @@ fn killed_server_is_a_recorded_crash() {
     assert_eq!(step, "readrandom");
     assert!(reason.starts_with("the server died: signal 9 (KILL); last log line: "), "{reason}");
     assert_clean(&sandbox);
+}
+
+/// Goal: a run whose commits would wait for ever ends, and its first step stays.
+#[test]
+fn lost_standby_is_a_recorded_crash() {
+    let Some(sandbox) = sandbox("60s", "\"assay.replica\" = \"sync\"") else { return };
+    let child = measuring_by(&sandbox, &mut sandbox.run(&["--durability", "os"]));
+    let of_standby = |pid: &u32| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.ends_with("replica"))
+    };
+    let standby = processes(&sandbox).into_iter().filter(of_standby).min();
+    send(standby.expect("a standby runs"), Signal::KILL);
+    let output = child.wait_with_output().unwrap();
+    assert!(!output.status.success());
+    let run = record(&sandbox);
+    let RunEnd::Crashed { step, reason } = &run.end else { panic!("{:?}", run.end) };
+    assert_eq!((step.as_str(), run.steps.len()), ("readrandom", 1));
+    assert!(reason.contains("last log line: of the standby: "), "{reason}");
+    assert_clean(&sandbox);
+}
+
+/// Goal: a disk that the log fills is a recorded end; what was measured stays, the data do not.
+/// Method: a file system of 512 MiB, updates of 8 KB, and no checkpoint that would remove log.
+#[test]
+fn disk_full_of_log_is_recorded() {
+    if !server::testing::is_root() {
+        return;
+    }
+    let options = "max_wal_size = \"100GB\", checkpoint_timeout = \"1h\", autovacuum = \"off\"";
+    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"1k\"\nvalue_bytes = 8000\n\
+                     duration = \"100s\"";
+    if sandbox("1s", "").is_none() {
+        return;
+    }
+    let sandbox = Sandbox::with_options(benchmark, &[("pg", BUILD, options.to_owned())]);
+    let script = "mkdir -p data && mount -t tmpfs -o size=512m none data || exit 77; \"$@\"; code=$?; \
+                  echo \"left: $(ls -A data | tr '\\n' ' ')\"; exit $code";
+    let prefix = ["unshare", "--mount", "sh", "-c", script, "sh"];
+    let output = wrapped(&prefix, &sandbox.run(&[])).output().unwrap();
+    if output.status.code() == Some(77) || output_text(&output).contains("unshare: ") {
+        note(&format!("skipped: no file system can be mounted: {}", output_text(&output)));
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    let run = record(&sandbox);
+    match &run.end {
+        RunEnd::Crashed { step, reason } => {
+            assert_eq!(step, "overwrite");
+            assert!(reason.contains("No space left on device"), "{reason}");
+        }
+        // The floor was crossed first.
+        RunEnd::DiskFloor { step, .. } => assert_eq!(step, "overwrite"),
+        end => panic!("{end:?}\n{}", output_text(&output)),
+    }
+    assert_eq!(run.steps.len(), 1);
+    assert!(output_text(&output).contains("left: .assay-data \n"), "{}", output_text(&output));
 }
 
 /// Starts a server in `place` that the experiment's variant names by its dsn.

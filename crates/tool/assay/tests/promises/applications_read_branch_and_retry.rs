@@ -1,11 +1,11 @@
 //! Applications read values back, branch on them, roll back, retry and are checked.
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use serde_json::Value;
 
-use crate::workspace::{ProgramOutput, Workspace};
+use crate::applications_on_servers::{SERVERS, run_on};
+use crate::workspace::ProgramOutput;
 
 /// Accounts whose transfers number themselves: a few counters that all clients update.
 ///
@@ -105,6 +105,69 @@ sql = "SELECT COUNT(*) FROM {table} WHERE line > 3"
 expect = 0
 "#;
 
+/// Transfers between the copies of a table: the sum of all of them stays.
+const BANK: &str = r#"name = "bank"
+about = "transfers between four copies of a table"
+row_bytes = 20
+order = ["fill", "transfer"]
+
+[values]
+id = "id"
+from = { integer = [1, 4], once = true }
+to = { other = "from", share = 1.0, among = [1, 4] }
+
+[[table]]
+name = "account"
+copies = 4
+id = "id"
+create.postgres = "CREATE TABLE {table} (id SERIAL PRIMARY KEY, cents INTEGER NOT NULL)"
+create.mysql = "CREATE TABLE {table} (id INTEGER AUTO_INCREMENT PRIMARY KEY, cents INTEGER NOT NULL)"
+
+[procedure.open]
+kind = "insert"
+rows = 10
+row = "(1000)"
+sql = "INSERT INTO {table} (cents) VALUES {rows}"
+
+[procedure.transfer]
+kind = "transaction"
+transaction = true
+retry = { attempts = 50, pause_ms = 1, pause_max_ms = 20 }
+sql = [
+    { copy = "from", sql = "UPDATE {table} SET cents = cents - 1 WHERE id = :id" },
+    { unless = "found", sql = "ROLLBACK" },
+    { copy = "to", sql = "UPDATE {table} SET cents = cents + 1 WHERE id = :id" },
+    { unless = "found", sql = "ROLLBACK" },
+]
+
+[[step]]
+name = "fill"
+about = "opens the accounts"
+role = "load"
+clients = ["open"]
+rows = "100%"
+unit = "row"
+
+[[step]]
+name = "transfer"
+about = "transfers"
+role = "read-write"
+clients = ["transfer"]
+
+[[check]]
+name = "nothing is lost"
+sql = """
+    SELECT SUM(cents) FROM (
+        SELECT cents FROM account1 UNION ALL SELECT cents FROM account2
+        UNION ALL SELECT cents FROM account3 UNION ALL SELECT cents FROM account4) a"""
+expect = "1000 * loaded"
+
+[[check]]
+name = "something has moved"
+sql = "SELECT COUNT(*) FROM {table} WHERE cents <> 1000 HAVING COUNT(*) = 0"
+expect = "no rows"
+"#;
+
 /// Every server, with both protocols.
 const EXPERIMENT: &str = r#"[experiment]
 name = "shop"
@@ -133,33 +196,11 @@ options = { "assay.protocol" = "text"MORE }
 /// Postgres searches for deadlocks after a second.
 const SOON: &str = ", deadlock_timeout = \"10ms\"";
 
-const SERVERS: [&str; 3] = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
-
-/// Runs the application on a server; returns the records by variant. Prints why without a server.
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+/// Runs the application on a server; returns the records by variant.
 fn run(server: &str, application: &str) -> Option<(ProgramOutput, BTreeMap<String, Value>)> {
-    if let Err(reason) = supply::testing::server(server) {
-        println!("skipped: {reason}");
-        return None;
-    }
-    let workspace = Workspace::new();
-    workspace.write("shop.toml", application);
     let more = if server.starts_with("postgres") { SOON } else { "" };
-    let experiment = EXPERIMENT.replace("SERVER", server).replace("MORE", more);
-    workspace.write("experiment.toml", experiment);
-    let mut run = workspace.program(&["run", "experiment.toml"]);
-    // The servers lie in the ordinary cache.
-    run.env_remove("XDG_CACHE_HOME");
-    let output = ProgramOutput::of(run.output().expect("the program starts"));
-    let experiments = fs::read_dir(workspace.path("results/shop"));
-    let experiments = experiments.into_iter().flatten().flatten();
-    let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));
-    let files = runs.flat_map(|runs| runs.flatten().map(|run| run.path().join("record.json")));
-    let records = files.filter_map(|path| {
-        let record: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
-        Some((record["cell"]["variant"].as_str()?.to_owned(), record))
-    });
-    Some((output, records.collect()))
+    let experiment = EXPERIMENT.replace("MORE", more);
+    run_on(server, ("shop", &experiment), &[("shop.toml", application)])
 }
 
 #[test]
@@ -182,6 +223,26 @@ fn values_read_back_conditions_savepoints_and_rollbacks_hold_on_every_server() {
             // Counters are locked in two orders: there are deadlocks, and they are repeated.
             assert!(buy["retried"]["deadlock"].as_u64() > Some(0), "{name}: {buy}");
             assert!(number("retry_ns") > 0, "{name}: {buy}");
+        }
+    }
+}
+
+#[test]
+fn a_transaction_changes_several_copies_of_a_table() {
+    for server in SERVERS {
+        let more = if server.starts_with("postgres") { SOON } else { "" };
+        let experiment = EXPERIMENT.replace("MORE", more).replace("rows = 2", "rows = 400");
+        let experiment = experiment.replace("shop", "bank");
+        let files = [("bank.toml", BANK)];
+        let Some((output, records)) = run_on(server, ("bank", &experiment), &files) else {
+            continue;
+        };
+        assert_eq!(output.code, 0, "{server}: {}{}", output.out, output.err);
+        assert_eq!(records.len(), 2, "{server}");
+        for (variant, record) in &records {
+            assert_eq!(record["end"]["how"], "complete", "{server} {variant}: {}", record["end"]);
+            let transfers = &record["steps"][1]["procedures"][0];
+            assert!(transfers["done"].as_u64() > Some(50), "{server} {variant}: {transfers}");
         }
     }
 }

@@ -8,6 +8,7 @@ mod workspace;
 
 mod added_libraries_are_tested;
 mod allocators_serve_the_whole_run;
+mod applications_on_servers;
 mod applications_read_branch_and_retry;
 mod blocks_are_timed;
 mod bogus_plans_are_rejected;
@@ -21,6 +22,7 @@ mod engine_errors_are_quoted;
 mod engines_are_built_with_any_flags;
 mod experiments_are_rerun_from_one_file;
 mod explain_finds_experiments_by_variant_names;
+mod graph_workload_keeps_its_counts;
 mod help_is_complete;
 mod history_finds_changes;
 mod history_rejects_invalid_input;

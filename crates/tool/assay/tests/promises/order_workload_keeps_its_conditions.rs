@@ -5,7 +5,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::workspace::{ProgramOutput, Workspace};
+use crate::applications_on_servers::{SERVERS, run_on};
+use crate::workspace::ProgramOutput;
 
 /// Two small warehouses on a server, prepared and as text.
 const EXPERIMENT: &str = r#"[experiment]
@@ -37,35 +38,40 @@ engine = "SERVER"
 options = { "assay.protocol" = "text" }
 "#;
 
-const SERVERS: [&str; 3] = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
-
-/// Runs the workload on a server; returns the records by variant. Prints why without a server.
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+/// Runs the workload on a server; returns the records by variant.
 fn run(server: &str, own: Option<&str>) -> Option<(ProgramOutput, BTreeMap<String, Value>)> {
-    if let Err(reason) = supply::testing::server(server) {
-        println!("skipped: {reason}");
-        return None;
-    }
-    let workspace = Workspace::new();
     let workload = if own.is_some() { "./own.toml" } else { "tproc-c" };
-    if let Some(own) = own {
-        workspace.write("own.toml", own);
+    let experiment = EXPERIMENT.replace("WORKLOAD", workload);
+    run_on(server, ("orders", &experiment), &[("own.toml", own.unwrap_or_default())])
+}
+
+/// Checks the runs of a server: complete, so that every condition holds; the mix; no failure.
+fn assert_mix(server: &str, records: &BTreeMap<String, Value>, suffix: &str) {
+    for (variant, record) in records {
+        let name = format!("{server} {variant}");
+        assert_eq!(record["end"]["how"], "complete", "{name}: {}", record["end"]);
+        let procedures = record["steps"][2]["procedures"].as_array().expect("a list");
+        let calls: BTreeMap<_, _> =
+            procedures.iter().map(|one| (one["name"].as_str().expect("a name"), one)).collect();
+        let number = |of: &str, key: &str| {
+            calls[format!("{of}{suffix}").as_str()][key].as_u64().unwrap_or_default()
+        };
+        let done = |one: &&Value| one["done"].as_u64().unwrap_or_default();
+        let all: u64 = calls.values().map(done).sum();
+        assert!(all > 100, "{name}: {procedures:?}");
+        // The mix, within 6 standard deviations.
+        for (of, share) in [("new_order", 0.45), ("payment", 0.43), ("delivery", 0.04)] {
+            let spread = 6.0 * (all as f64 * share * (1.0 - share)).sqrt();
+            let off = (number(of, "done") as f64 - all as f64 * share).abs();
+            assert!(off < spread + 3.0, "{name}, {of}: {procedures:?}");
+        }
+        let orders = number("new_order", "done");
+        assert!(number("new_order", "rolled_back") < orders / 20 + 5, "{name}");
+        for (of, one) in &calls {
+            assert_eq!(one["failed"].as_u64(), Some(0), "{name}, {of}: {one}");
+            assert_eq!(one["within_limit"], one["done"], "{name}, {of}");
+        }
     }
-    let experiment = EXPERIMENT.replace("SERVER", server).replace("WORKLOAD", workload);
-    workspace.write("orders.toml", experiment);
-    let mut run = workspace.program(&["run", "orders.toml"]);
-    // The servers lie in the ordinary cache.
-    run.env_remove("XDG_CACHE_HOME");
-    let output = ProgramOutput::of(run.output().expect("the program starts"));
-    let experiments = fs::read_dir(workspace.path("results/orders"));
-    let experiments = experiments.into_iter().flatten().flatten();
-    let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));
-    let files = runs.flat_map(|runs| runs.flatten().map(|run| run.path().join("record.json")));
-    let records = files.filter_map(|path| {
-        let record: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
-        Some((record["cell"]["variant"].as_str()?.to_owned(), record))
-    });
-    Some((output, records.collect()))
 }
 
 #[test]
@@ -74,29 +80,20 @@ fn conditions_of_the_order_workload_hold_on_every_server() {
         let Some((output, records)) = run(server, None) else { continue };
         assert_eq!(output.code, 0, "{server}: {}{}", output.out, output.err);
         assert_eq!(records.len(), 2, "{server}");
-        for (variant, record) in &records {
-            let name = format!("{server} {variant}");
-            assert_eq!(record["end"]["how"], "complete", "{name}: {}", record["end"]);
-            let procedures = record["steps"][2]["procedures"].as_array().expect("a list");
-            let calls: BTreeMap<_, _> =
-                procedures.iter().map(|one| (one["name"].as_str().expect("a name"), one)).collect();
-            let number = |of: &str, key: &str| calls[of][key].as_u64().unwrap_or_default();
-            let all: u64 = calls.keys().map(|of| number(of, "done")).sum();
-            println!("{name}: {all} transactions in 3 s");
-            assert!(all > 100, "{name}: {procedures:?}");
-            // The mix, within 6 standard deviations.
-            for (of, share) in [("new_order", 0.45), ("payment", 0.43), ("delivery", 0.04)] {
-                let spread = 6.0 * (all as f64 * share * (1.0 - share)).sqrt();
-                let off = (number(of, "done") as f64 - all as f64 * share).abs();
-                assert!(off < spread + 3.0, "{name}, {of}: {procedures:?}");
-            }
-            let orders = number("new_order", "done");
-            assert!(number("new_order", "rolled_back") < orders / 20 + 5, "{name}");
-            for of in calls.keys() {
-                assert_eq!(number(of, "failed"), 0, "{name}, {of}: {}", calls[of]);
-                assert_eq!(number(of, "within_limit"), number(of, "done"), "{name}, {of}");
-            }
-        }
+        assert_mix(server, &records, "");
+    }
+}
+
+#[test]
+fn stored_procedures_of_the_order_workload_keep_its_conditions() {
+    let experiment = EXPERIMENT.replace("WORKLOAD", "tproc-c");
+    let experiment = experiment.replace("items = 1000", "items = 1000\nstored = 1");
+    for server in SERVERS {
+        let Some((output, records)) = run_on(server, ("orders", &experiment), &[]) else {
+            continue;
+        };
+        assert_eq!(output.code, 0, "{server}: {}{}", output.out, output.err);
+        assert_mix(server, &records, "_stored");
     }
 }
 

@@ -18,4 +18,5 @@ pub(crate) mod sizes;
 pub(crate) mod sources;
 pub(crate) mod unsafe_code;
 pub(crate) mod violation;
+pub(crate) mod waivers;
 pub(crate) mod words;

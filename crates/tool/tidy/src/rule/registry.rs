@@ -2,7 +2,7 @@
 
 use super::{
     children, conformance, cycles, dependencies, documents, layers, leftovers, names, reach, sizes,
-    sources, unsafe_code, words,
+    sources, unsafe_code, waivers, words,
 };
 use crate::repo::Repo;
 use crate::rule::violation::Violation;
@@ -24,6 +24,7 @@ pub(crate) const RULES: &[(&str, Check)] = &[
     ("sizes", sizes::check),
     ("sources", sources::check),
     ("unsafe", unsafe_code::check),
+    ("waivers", waivers::check),
     ("words", words::check),
 ];
 

@@ -92,7 +92,7 @@ impl driver_sql::Connection for Connection {
         })?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        let number = log_in(&mut packets, endpoint, is_secure)?;
+        let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(&endpoint.address))?;
         packets.socket.clear_read_timeout()?;
         Ok(Self { packets, number })
     }

@@ -1,8 +1,8 @@
 //! Login: greeting, handshake response and authentication exchange.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 
-use model::Endpoint;
+use model::{Address, Endpoint, Tls};
 
 use super::failure::Failure;
 use super::packets::Packets;
@@ -17,6 +17,7 @@ mod capability {
     pub(super) const LONG_FLAG: u32 = 1 << 2;
     pub(super) const CONNECT_WITH_DB: u32 = 1 << 3;
     pub(super) const PROTOCOL_41: u32 = 1 << 9;
+    pub(super) const SSL: u32 = 1 << 11;
     pub(super) const TRANSACTIONS: u32 = 1 << 13;
     pub(super) const SECURE_CONNECTION: u32 = 1 << 15;
     pub(super) const MULTI_RESULTS: u32 = 1 << 17;
@@ -74,11 +75,12 @@ struct Authenticator<'a> {
 
 /// Logs in over `packets`; returns the connection's number.
 ///
-/// `is_secure` permits a clear-text password.
+/// `is_secure` permits a clear-text password, and so does encryption, which `encrypt` begins.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
     is_secure: bool,
+    encrypt: impl FnOnce(&mut S) -> io::Result<()>,
 ) -> Result<u32, Failure> {
     let first = packets.next()?;
     if first.first() == Some(&ERR_HEADER) {
@@ -90,11 +92,23 @@ pub(super) fn log_in<S: Read + Write>(
         let text = format!("the server ({}) has no protocol 4.1 or newer", greeting.version);
         return Err(Failure::Rejected(text));
     }
-    let mut auth = Authenticator { endpoint, is_secure, plugin, nonce };
     let mut negotiated = WANTED & capabilities;
     if !endpoint.database.is_empty() {
         negotiated |= capability::CONNECT_WITH_DB;
     }
+    let is_encrypted =
+        !matches!(endpoint.address, Address::Tcp { tls: Tls::Off, .. } | Address::Socket(_));
+    if is_encrypted {
+        let address = &endpoint.address;
+        if capabilities & capability::SSL == 0 {
+            return Err(Failure::Rejected(format!("the server at {address} has no TLS")));
+        }
+        negotiated |= capability::SSL;
+        request_tls(packets, negotiated, greeting.collation)?;
+        let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
+        encrypt(&mut packets.socket).map_err(failed)?;
+    }
+    let mut auth = Authenticator { endpoint, is_secure: is_secure || is_encrypted, plugin, nonce };
     answer(packets.reply(), &auth, negotiated, greeting.collation);
     packets.send()?;
     auth.finish(packets)?;
@@ -144,16 +158,36 @@ fn read_greeting(packet: &[u8]) -> Option<Greeting> {
     Some(greeting)
 }
 
+/// Requests TLS; nothing that came unencrypted is left to be taken for a later answer.
+///
+/// Source: MySQL's source documentation, "Protocol::SSLRequest".
+fn request_tls<S: Read + Write>(
+    packets: &mut Packets<S>,
+    negotiated: u32,
+    collation: u8,
+) -> Result<(), Failure> {
+    if packets.has_unread() {
+        return Err(malformed("what follows the greeting"));
+    }
+    client(packets.reply(), negotiated, collation);
+    Ok(packets.send()?)
+}
+
+/// Writes what the client is capable of.
+fn client(out: &mut Vec<u8>, negotiated: u32, collation: u8) {
+    out.extend_from_slice(&negotiated.to_le_bytes());
+    out.extend_from_slice(&PACKET_BYTES_MAX.to_le_bytes());
+    out.push(collation);
+    out.extend_from_slice(&[0; 23]);
+}
+
 /// Writes the response to the greeting.
 ///
 /// The server's own character set is used, so that text is not converted.
 ///
 /// Source: MySQL's source documentation, "Protocol::HandshakeResponse41".
 fn answer(out: &mut Vec<u8>, auth: &Authenticator<'_>, negotiated: u32, collation: u8) {
-    out.extend_from_slice(&negotiated.to_le_bytes());
-    out.extend_from_slice(&PACKET_BYTES_MAX.to_le_bytes());
-    out.push(collation);
-    out.extend_from_slice(&[0; 23]);
+    client(out, negotiated, collation);
     out.extend_from_slice(auth.endpoint.user.as_bytes());
     out.push(0);
     let (plugin, response) = match (auth.plugin.as_slice(), auth.response()) {
@@ -258,6 +292,7 @@ mod tests {
     use model::{Address, Password};
 
     use super::*;
+    use crate::wire::packets::HEADER_BYTES;
     use crate::wire::packets::tests::{Script, scripted};
 
     const NONCE: &[u8; 20] = b"12345678abcdefghijkl";
@@ -294,7 +329,7 @@ mod tests {
         is_secure: bool,
     ) -> (Result<(), Failure>, Packets<Script>) {
         let mut packets = scripted(payloads);
-        let negotiated = log_in(&mut packets, &endpoint(password), is_secure);
+        let negotiated = log_in(&mut packets, &endpoint(password), is_secure, |_| Ok(()));
         (negotiated.map(drop), packets)
     }
 
@@ -339,6 +374,34 @@ mod tests {
         assert!(!packets.socket.written.windows(4).any(|bytes| bytes == b"hush"));
         let (negotiated, _) = log_in_with(&[&hello, b"\x01\x03", OK], Some("hush"), false);
         assert!(negotiated.is_ok(), "a cache hit");
+    }
+
+    #[test]
+    fn the_password_is_sent_after_the_encryption_has_begun() {
+        let address = Address::Tcp { host: "db".to_owned(), port: 3306, tls: Tls::Unverified };
+        let endpoint = Endpoint { address, ..endpoint(Some("hush")) };
+        let log_in = |capabilities, comes_alone: bool| {
+            let hello = greeting_from("8.0.31", capabilities, "caching_sha2_password");
+            let mut packets = scripted(&[&hello, b"\x01\x04", OK]);
+            packets.socket.most = if comes_alone { hello.len() + HEADER_BYTES } else { 0 };
+            let mut plain = Vec::new();
+            let logged_in = super::log_in(&mut packets, &endpoint, false, |socket| {
+                plain = std::mem::take(&mut socket.written);
+                Ok(())
+            });
+            (logged_in, plain, packets)
+        };
+        let (logged_in, _, packets) = log_in(WANTED, true);
+        assert_eq!(logged_in.unwrap_err().to_string(), "the server at db:3306 has no TLS");
+        assert!(packets.socket.written.is_empty());
+        let (logged_in, plain, packets) = log_in(WANTED | capability::SSL, true);
+        assert_eq!(logged_in, Ok(7));
+        assert_eq!((plain.len(), plain[3]), (HEADER_BYTES + 32, 2), "the request alone");
+        assert!(packets.socket.written.ends_with(b"hush\0"), "an encrypted password may be clear");
+        // As if somebody had put answers behind the greeting.
+        let (logged_in, plain, _) = log_in(WANTED | capability::SSL, false);
+        assert!(logged_in.unwrap_err().to_string().contains("what follows the greeting"));
+        assert!(plain.is_empty());
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Packets<Socket> {
     pub(super) fn send_queued(&mut self) -> io::Result<()> {
         if !self.request.is_empty() && self.received.is_empty() {
             let Self { socket, request, received, .. } = self;
-            server::write_and_take(socket, request, |socket| received.read_once(socket))?;
+            socket.write_and_take(request, |socket| received.read_once(socket))?;
             request.clear();
         }
         Ok(())

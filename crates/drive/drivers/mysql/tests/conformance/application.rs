@@ -65,18 +65,9 @@ fn of_row(text: &str) -> Vec<Part> {
 fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
     let rendered: Vec<_> = statements.iter().map(|text| statement(text)).collect();
     Procedure {
-        name: "p".to_owned(),
-        kind,
-        table: 0,
         is_transaction: kind == OpKind::Transaction,
         statements: PerDialect { postgres: Vec::new(), mysql: rendered },
-        arguments: Vec::new(),
-        row: Vec::new(),
-        rows: 0,
-        rows_expected: None,
-        myrocks: Vec::new(),
-        protocol: PerDialect::default(),
-        policy: model::sql::CallPolicy::default(),
+        ..Procedure::new("p", kind)
     }
 }
 
@@ -104,7 +95,6 @@ pub(crate) fn sales() -> Application {
         id: Some("id".to_owned()),
     };
     Application {
-        name: "sales".to_owned(),
         about: "a table of sales".to_owned(),
         row_bytes: 50,
         tables: vec![table],
@@ -132,9 +122,6 @@ pub(crate) fn sales() -> Application {
             procedure(SET.1, &["UPDATE {} SET customer = ? WHERE id = ?"]),
             procedure(OPEN.1, &["SELECT trx_state FROM information_schema.innodb_trx"]),
         ],
-        steps: Vec::new(),
-        order: Vec::new(),
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("sales")
     }
 }

@@ -147,3 +147,11 @@ fn own_servers_are_reached_by_tcp() {
         }
     }
 }
+
+#[test]
+fn connections_are_encrypted() {
+    let Some(build) = Build::get("mysql@8.0.31") else { return };
+    let options = [("assay.transport", "tcp"), ("auto_generate_certs", "ON")];
+    let server = build.start(&options).expect("the server starts");
+    sessions::connections_are_encrypted(&server, &Fixture::new(&server, driver_mysql::driver()));
+}

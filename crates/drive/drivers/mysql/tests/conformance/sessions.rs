@@ -1,8 +1,8 @@
 //! Transactions held open, connections by TCP, statements for `MyRocks`.
 
-use engine::Rows;
+use engine::{EngineError, Rows};
 use model::sql::Argument;
-use model::{Address, Call, Durability, Op, Outcome};
+use model::{Address, Call, Durability, Op, Outcome, Tls};
 
 use crate::application::{ALL, DEFINE, OPEN, sales, statement};
 use crate::fixture::{Fixture, call};
@@ -34,7 +34,7 @@ pub(crate) fn a_transaction_is_held_open_until_the_next(fixture: &Fixture) {
 
 /// Goal: an own server listens at the loopback address, and requires its password there too.
 pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture) {
-    let Address::Tcp { host, port } = &fixture.endpoint.address else {
+    let Address::Tcp { host, port, .. } = &fixture.endpoint.address else {
         panic!("{:?}", fixture.endpoint)
     };
     assert_eq!(host, "127.0.0.1");
@@ -49,6 +49,28 @@ pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture
     assert_eq!(options.get("assay.transport"), Some("tcp"));
     assert_eq!((options.get("bind_address"), options.get("port")), (Some("127.0.0.1"), None));
     insert(&mut *engine.session().expect("there is room"), 1).expect("rows are inserted");
+}
+
+/// Goal: what the address demands is done. Method: the certificate that the server makes for itself
+/// names no host, so it is encrypted for, and refused where it is to be verified.
+pub(crate) fn connections_are_encrypted(server: &Server, fixture: &Fixture) {
+    let open = |tls: Tls| {
+        let (mut spec, _dir) = fixture.fresh(Some(sales()));
+        let endpoint = spec.endpoint.as_mut().expect("it has one");
+        endpoint.is_foreign = true;
+        spec.settings.durability = Durability::None;
+        let Address::Tcp { tls: demanded, .. } = &mut endpoint.address else { panic!("{tls:?}") };
+        *demanded = tls;
+        let engine = fixture.driver.open(&spec)?;
+        insert(&mut *engine.session()?, 1).expect("rows are inserted");
+        let options = engine.effective_options()?;
+        Ok::<_, EngineError>(options.get("assay.transport").map(str::to_owned))
+    };
+    let transport = open(Tls::Unverified).expect("the server has TLS");
+    assert_eq!(transport.as_deref(), Some("tls, certificate not verified"));
+    let roots = server.running().site.data.join("ca.pem");
+    let error = open(Tls::Verified(roots)).expect_err("it is for no host").to_string();
+    assert!(error.contains("invalid peer certificate"), "{error}");
 }
 
 /// Goal: `MyRocks` gets its own statements. Method: only those can be executed.

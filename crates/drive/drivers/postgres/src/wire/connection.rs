@@ -13,7 +13,7 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
-use super::login::{LoggedIn, log_in};
+use super::login::{LoggedIn, encrypt, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
@@ -205,6 +205,7 @@ impl driver_sql::Connection for Connection {
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
         let mut stream = Socket::connect(&with_socket_file(&endpoint.address))?;
+        encrypt(&mut stream, &endpoint.address)?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
         stream.clear_read_timeout()?;
@@ -304,7 +305,7 @@ impl driver_sql::Connection for Connection {
     fn answer(&mut self, is_text: bool, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {
         if !self.send_buffer.is_empty() && self.receive_buffer.is_empty() {
             let Self { stream, receive_buffer, send_buffer, .. } = self;
-            server::write_and_take(stream, send_buffer, |stream| receive_buffer.read_once(stream))?;
+            stream.write_and_take(send_buffer, |stream| receive_buffer.read_once(stream))?;
             send_buffer.clear();
         }
         self.read_rows(Column { is_text }, on_row)

@@ -1,11 +1,11 @@
 //! Login: start-up message, authentication, server parameters.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
 
 use bytes::BytesMut;
 use driver_sql::{ReceiveBuffer, Socket};
-use model::{Address, Endpoint};
+use model::{Address, Endpoint, Tls};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{
@@ -41,6 +41,28 @@ pub(super) struct LoggedIn {
     pub(super) parameters: ServerParameters,
     /// Its process for the connection; `None` in compatible systems without one.
     pub(super) process: Option<u64>,
+}
+
+/// Encrypts the connection, if its address demands it.
+///
+/// One byte is read, and not into the buffer: what follows it unencrypted is never taken for an
+/// answer of the server.
+///
+/// Source: Postgres' documentation, "Message Flow", "SSL Session Encryption".
+pub(super) fn encrypt(stream: &mut Socket, address: &Address) -> Result<(), Failure> {
+    if matches!(address, Address::Socket(_) | Address::Tcp { tls: Tls::Off, .. }) {
+        return Ok(());
+    }
+    let mut out = BytesMut::new();
+    frontend::ssl_request(&mut out);
+    stream.write_all(&out)?;
+    let mut answer = [0];
+    stream.read_exact(&mut answer)?;
+    if answer != *b"S" {
+        return Err(Failure::Rejected(format!("the server at {address} has no TLS (ssl = off)")));
+    }
+    let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
+    stream.encrypt(address).map_err(failed)
 }
 
 /// Logs in with session `settings`.
@@ -146,19 +168,18 @@ fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
 #[cold]
 fn impossible(what: &str) -> Failure {
     Failure::Rejected(format!(
-        "{what}: Assay logs in by trust, password, md5 or SCRAM-SHA-256 without TLS"
+        "{what}: Assay logs in by trust, password, md5 or SCRAM-SHA-256 without channel binding"
     ))
 }
 
-/// Adds the remedy to an error that requires TLS, on TCP only.
+/// Adds the remedy to an error that requires TLS, without it only.
 fn with_tls_hint(mut error_response: ErrorResponse, address: &Address) -> Failure {
     let message = error_response.message.to_ascii_lowercase();
     let tls_messages =
         ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
-    let is_tcp = matches!(address, Address::Tcp { .. });
-    if is_tcp && tls_messages.iter().any(|text| message.contains(text)) {
-        "Assay has no TLS: let this login in without it (`host`, not `hostssl`), or use a unix \
-         socket"
+    let is_plain = matches!(address, Address::Tcp { tls: Tls::Off, .. });
+    if is_plain && tls_messages.iter().any(|text| message.contains(text)) {
+        "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE"
             .clone_into(&mut error_response.hint);
     }
     Failure::Refused(Box::new(error_response))
@@ -172,7 +193,7 @@ mod tests {
 
     fn endpoint(password: Option<&str>) -> Endpoint {
         Endpoint {
-            address: Address::Tcp { host: "h".to_owned(), port: 1 },
+            address: Address::tcp("h", 1),
             user: "postgres".to_owned(),
             password: password.map(|password| Password(password.to_owned())),
             database: "d".to_owned(),
@@ -199,16 +220,18 @@ mod tests {
         assert_eq!(refused, "the server requires the password of `postgres`: give one");
         for body in [&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], b"\0\0\0\x07", b"\0\0\0\x0b"] {
             let refused = answered(body, Some("h")).unwrap_err();
-            assert!(refused.contains("without TLS"), "{refused}");
+            assert!(refused.contains("without channel binding"), "{refused}");
         }
     }
 
     #[test]
-    fn tls_requirement_is_rejected_with_a_remedy() {
+    fn an_error_that_requires_tls_has_the_remedy() {
         let message = "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption";
         let error_response =
             ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
         let address = endpoint(None).address;
-        assert!(with_tls_hint(error_response, &address).to_string().contains("Assay has no TLS"));
+        assert!(
+            with_tls_hint(error_response, &address).to_string().contains("add ?sslmode=require")
+        );
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! It knows no table and no operation. Codec and authentication are those of `postgres-protocol`;
 //! the messages of operations are written and read here without allocations, in reused buffers.
-//! TLS is not supported.
 
 mod connection;
 mod failure;

@@ -41,18 +41,12 @@ pub(crate) fn procedure(
 ) -> Procedure {
     let postgres = statements.iter().map(|text| statement(text)).collect();
     Procedure {
-        name: statements.join("; "),
-        kind,
-        table: 0,
         is_transaction: kind == OpKind::Transaction,
         statements: PerDialect { postgres, mysql: Vec::new() },
         arguments: vec![Draw::Number; arguments],
         row: vec![Draw::Number; row],
         rows,
-        rows_expected: None,
-        myrocks: Vec::new(),
-        protocol: PerDialect::default(),
-        policy: model::sql::CallPolicy::default(),
+        ..Procedure::new(statements.join("; "), kind)
     }
 }
 
@@ -66,15 +60,11 @@ pub(crate) fn application(create: &str, procedures: Vec<Procedure>) -> Applicati
         id: Some("id".to_owned()),
     };
     let application = Application {
-        name: "small".to_owned(),
         about: "a test".to_owned(),
         row_bytes: 100,
         tables: vec![table],
         procedures,
-        steps: Vec::new(),
-        order: Vec::new(),
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("small")
     };
     ApplicationSetup { application: Arc::new(application), clients: 2 }
 }

@@ -71,7 +71,7 @@ fn an_own_server_is_reached_by_tcp() {
     for program in programs() {
         let server = TestServer::new(&program, &[("assay.transport", "tcp")]);
         let endpoint = server.endpoint();
-        let Address::Tcp { host, port } = &endpoint.address else { panic!("{endpoint:?}") };
+        let Address::Tcp { host, port, .. } = &endpoint.address else { panic!("{endpoint:?}") };
         assert_eq!(host, "127.0.0.1");
         assert_eq!(server.running.facts()["server_transport"], format!("tcp 127.0.0.1:{port}"));
         let dir = tempfile::tempdir().unwrap();

@@ -192,35 +192,17 @@ impl Engine for Open {
 
 /// Returns a procedure without statements.
 fn procedure(name: &str, kind: OpKind, rows: u32) -> Procedure {
-    Procedure {
-        name: name.to_owned(),
-        kind,
-        table: 0,
-        is_transaction: false,
-        statements: PerDialect::default(),
-        arguments: Vec::new(),
-        row: Vec::new(),
-        rows,
-        rows_expected: None,
-        myrocks: Vec::new(),
-        protocol: PerDialect::default(),
-        policy: model::sql::CallPolicy::default(),
-    }
+    Procedure { rows, ..Procedure::new(name, kind) }
 }
 
 /// Returns a step that ends by rows.
 fn step(name: &str, clients: CallMix) -> TrafficSpec {
     TrafficSpec {
-        name: name.to_owned(),
         about: "does it".to_owned(),
-        role: StepRole::Write,
         clients: Some(clients),
-        background: None,
         rows: Some(RowCount { share: 1.0, fixed: 0 }),
         unit: OpUnit::Row,
-        settles: false,
-        connections: Connections::One,
-        hold: None,
+        ..TrafficSpec::new(name, StepRole::Write)
     }
 }
 
@@ -232,7 +214,6 @@ pub(crate) fn application() -> Application {
         connections: Connections::One,
     };
     Application {
-        name: "toy".to_owned(),
         about: "a toy".to_owned(),
         row_bytes: 9,
         tables: vec![Table {
@@ -276,8 +257,6 @@ pub(crate) fn application() -> Application {
                 ..step("query", CallMix::Mix(vec![(2, 1)]))
             },
         ],
-        order: Vec::new(),
-        checks: Vec::new(),
-        disclaimer: None,
+        ..Application::new("toy")
     }
 }

@@ -1,0 +1,173 @@
+//! A standby on the same machine: copy, logins, configuration, replication slot.
+
+use std::path::PathBuf;
+
+use driver_sql::{Connection as _, server_options};
+use engine::EngineError;
+use engine::settings_check::refused;
+use model::server::REPLICA;
+use model::{Durability, Replica};
+use server::{ServerSpec, Site, Task};
+
+use crate::kind::{environment, serving};
+use crate::wire::Connection;
+
+/// The slot by which the server keeps the log that the standby has yet to read.
+const SLOT: &str = "assay";
+/// Copies the data directory `$1` of a stopped server to `$2`; a standby has no slots of its own.
+///
+/// Source: Postgres' documentation, "File System Level Backup" and "Setting Up a Standby Server".
+const COPY: &str = r#"find "$2" -mindepth 1 -delete && cp -a --reflink=auto "$1/." "$2/" \
+&& rm -rf "$2"/pg_replslot/* && : > "$2/standby.signal""#;
+/// Name of the file of logins, of server and standby.
+const LOGINS: &str = "pg_hba.conf";
+/// Those of set-up, and the standby's by the socket: only root and the server's account reach it.
+const LOGINS_TEXT: &str = "\
+local replication all trust
+local all all scram-sha-256
+host all all 127.0.0.1/32 scram-sha-256
+";
+/// Replication connections: as many as by default, since a standby may not have fewer than the data were made with.
+const SENDERS: &str = "10";
+/// Creates the slot, once.
+const CREATE_SLOT: &str = "SELECT pg_create_physical_replication_slot('assay') WHERE NOT EXISTS \
+                           (SELECT FROM pg_replication_slots WHERE slot_name = 'assay')";
+/// Whether a standby follows and, where commits wait for it, is the one they wait for.
+const FOLLOWS: &str = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND (sync_state \
+                       <> 'async' OR current_setting('synchronous_standby_names') = '')";
+
+/// Returns the standby that the options demand.
+fn replica(spec: &ServerSpec<'_>) -> Option<Replica> {
+    spec.options.get(REPLICA).and_then(|kind| kind.parse().ok())
+}
+
+/// Rejects options with which no standby could follow, or commits would not wait for it.
+pub(crate) fn check_options(spec: &ServerSpec<'_>) -> Result<(), EngineError> {
+    let Some(replica) = replica(spec) else { return Ok(()) };
+    if replica == Replica::Sync && spec.settings.durability == Durability::None {
+        let reason = "commits of durability class `none` wait for no log, so for no standby either: \
+                      use `async`, or class `os` or `sync`";
+        return Err(refused(REPLICA, reason));
+    }
+    for (name, value) in server_options(spec.options) {
+        let value = value.to_ascii_lowercase();
+        match (name.to_ascii_lowercase().as_str(), value.as_str()) {
+            ("wal_level", "minimal") => {
+                return Err(refused(
+                    name,
+                    "a standby cannot follow a `minimal` log: use `replica`",
+                ));
+            }
+            ("max_wal_senders", "0") => {
+                return Err(refused(name, "a standby needs a connection: use 10"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns the settings of a server with a standby; of the standby too, where they have no effect.
+pub(crate) fn settings(spec: &ServerSpec<'_>) -> Vec<(&'static str, String)> {
+    let Some(replica) = replica(spec) else { return Vec::new() };
+    let names = if replica == Replica::Sync { "*" } else { "" };
+    vec![
+        ("wal_level", "replica".to_owned()),
+        ("max_wal_senders", SENDERS.to_owned()),
+        ("hba_file", spec.site.file(LOGINS).display().to_string()),
+        ("synchronous_standby_names", names.to_owned()),
+    ]
+}
+
+/// Returns the file of logins of a server with a standby.
+pub(crate) fn logins(spec: &ServerSpec<'_>) -> Vec<(PathBuf, String)> {
+    let file = || (spec.site.file(LOGINS), LOGINS_TEXT.to_owned());
+    replica(spec).map(|_| file()).into_iter().collect()
+}
+
+/// Returns the programs that copy the data of `primary`, and that follow it in `spec`'s directories.
+pub(crate) fn tasks(
+    spec: &ServerSpec<'_>,
+    primary: &Site,
+    configuration: impl FnOnce(&ServerSpec<'_>) -> String,
+) -> [Task; 2] {
+    let dirs = [&primary.data, &spec.site.data].map(|dir| dir.display().to_string());
+    let script = ["-c", COPY, "sh"].map(str::to_owned);
+    let copy = Task {
+        program: "/bin/sh".into(),
+        arguments: script.into_iter().chain(dirs).collect(),
+        environment: environment(),
+        ..Task::default()
+    };
+    let (socket, port) = (primary.socket.display(), primary.port);
+    let mut text = configuration(spec);
+    text.push_str(&format!(
+        "primary_conninfo = 'host={socket} port={port} user=postgres application_name={SLOT}'\n\
+         primary_slot_name = '{SLOT}'\n"
+    ));
+    [copy, serving(spec, spec.site.file("replica.conf"), text, Vec::new())]
+}
+
+/// Creates the slot; success means that the standby follows.
+pub(crate) fn follow(connection: &mut Connection) -> Result<(), EngineError> {
+    connection.run(CREATE_SLOT)?;
+    match connection.first(FOLLOWS)? {
+        Some(_) => Ok(()),
+        None => Err(EngineError::Fatal("the standby does not follow yet".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use model::{Options, Settings};
+    use server::Kind;
+
+    use super::*;
+    use crate::kind::KIND;
+
+    fn site(dir: &str) -> Site {
+        Site {
+            data: Path::new(dir).join("data"),
+            log: Path::new(dir).join("log"),
+            ..Site::default()
+        }
+    }
+
+    fn standby(durability: Durability, options: &[(&str, &str)]) -> Result<String, EngineError> {
+        let options: Options = options.iter().copied().collect();
+        let settings = Settings { durability, ..Settings::default() };
+        let (primary, site) = (site("/d"), site("/r"));
+        let (program, version) = (Path::new("/p/bin/postgres"), "postgres (PostgreSQL) 15.10");
+        let options = &options;
+        let spec = ServerSpec { program, version, site: &primary, settings: &settings, options };
+        let [copy, serve] = KIND.standby(&spec, &site)?;
+        assert!(copy.arguments.ends_with(&["/d/data".to_owned(), "/r/data".to_owned()]));
+        Ok(serve.files.into_iter().map(|(_, text)| text).collect())
+    }
+
+    #[test]
+    fn commits_wait_only_for_a_synchronous_standby() {
+        let text = standby(Durability::Sync, &[(REPLICA, "sync")]).unwrap();
+        for line in ["synchronous_standby_names = '*'", "primary_slot_name = 'assay'"] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        let text = standby(Durability::None, &[(REPLICA, "async")]).unwrap();
+        assert!(text.contains("synchronous_standby_names = ''"), "{text}");
+    }
+
+    #[test]
+    fn options_without_which_nothing_follows_are_rejected_by_name() {
+        let sync = (REPLICA, "sync");
+        let rejected = |durability, options: &[(&str, &str)]| {
+            let error = standby(durability, options).unwrap_err();
+            error.refused_option().map(str::to_owned)
+        };
+        assert_eq!(rejected(Durability::None, &[sync]).as_deref(), Some(REPLICA));
+        assert_eq!(rejected(Durability::Sync, &[(REPLICA, "1")]).as_deref(), Some(REPLICA));
+        for option in [("WAL_Level", "Minimal"), ("max_wal_senders", "0")] {
+            assert_eq!(rejected(Durability::Sync, &[sync, option]).as_deref(), Some(option.0));
+        }
+    }
+}

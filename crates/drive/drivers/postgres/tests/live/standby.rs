@@ -1,0 +1,67 @@
+//! A standby of an own server.
+
+use std::fs;
+use std::time::Duration;
+
+use driver_postgres::KIND;
+use engine::{Engine, Rows};
+use model::server::REPLICA;
+use model::{Durability, Op, Outcome};
+use rustix::process::{Pid, Signal, kill_process};
+use server::testing::started;
+use server::{Running, STOP_WITHIN};
+
+use crate::program::programs;
+use crate::test_server::{open, spec};
+
+/// A wait for the end of a server whose standby was killed, and how many there are at most.
+const WAIT: (Duration, u32) = (Duration::from_millis(10), 3_000);
+
+/// Writes rows, each in a commit.
+fn write(engine: &dyn Engine, rows: u32) {
+    let mut session = engine.session().unwrap();
+    let mut none = Rows::new();
+    for row in 0..rows {
+        let put = Op::Put { key: &row.to_be_bytes(), value: &[7; 300] };
+        assert_eq!(session.execute(&put, &mut none), Ok(Outcome::Done));
+    }
+}
+
+/// Returns the first process of the standby.
+fn standby_pid(running: &Running) -> Pid {
+    let data = running.site.data.with_file_name("replica");
+    let file = fs::read_to_string(data.join("postmaster.pid")).unwrap();
+    Pid::from_raw(file.lines().next().unwrap().parse().unwrap()).unwrap()
+}
+
+/// Goal: commits wait for the standby, how far it is behind is known, its loss ends the server.
+/// Method: every release; the directory is used twice, as by the runs of a saved load.
+#[test]
+fn a_standby_follows_and_its_loss_is_noticed() {
+    for program in programs() {
+        let options = [(REPLICA, "sync")].into_iter().collect();
+        let place = tempfile::tempdir().unwrap();
+        for is_last in [false, true] {
+            let mut running = started(&KIND, &program, place.path(), &options);
+            assert!(running.facts()["server_replica"].contains("on this machine"));
+            let dir = tempfile::tempdir().unwrap();
+            let mut spec = spec(dir.path(), running.endpoint.clone(), None);
+            spec.settings.durability = Durability::Os;
+            let engine = open(&spec).unwrap();
+            let effective = engine.effective_options().unwrap();
+            assert_eq!(effective.get("synchronous_standby_names"), Some("*"));
+            write(&*engine, 50);
+            let readings = engine.state().unwrap().readings;
+            assert!(readings["engine_replica_lag_bytes"] >= 0.0, "{readings:?}");
+            engine.close().unwrap();
+            if !is_last {
+                running.stop(STOP_WITHIN).unwrap();
+                continue;
+            }
+            kill_process(standby_pid(&running), Signal::KILL).unwrap();
+            let (wait, most) = WAIT;
+            let death = (0..most).find_map(|_| running.death_within(wait).cloned()).unwrap();
+            assert!(death.last_log_lines.starts_with("of the standby: "), "{death}");
+        }
+    }
+}

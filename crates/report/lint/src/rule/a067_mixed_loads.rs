@@ -1,0 +1,65 @@
+//! A067: some runs began from a saved load, others loaded for themselves.
+
+use std::collections::BTreeSet;
+
+use super::{Observation, Rule, code};
+use crate::context::ComparisonContext;
+
+pub(crate) static RULE: Rule = Rule {
+    code: code::A067,
+    name: "restored and fresh",
+    trigger: "runs that began from a saved load are compared with runs that loaded for themselves",
+    why: "A database that was closed, copied and opened again is not in every engine what a load \
+          leaves: SQLite then asks for the size of its file in each read transaction, pages lie \
+          elsewhere in memory, files in other places. The difference is then not one of the \
+          variants.",
+    remedy: "run all of them with the same --load",
+    source: "our own measurement, docs/method/shared-loads.md: SQLite reads 12 to 20 % slower",
+    comparison: Some(comparison),
+    ..Rule::EMPTY
+};
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let of = |is_restored: bool| -> BTreeSet<&str> {
+        let runs = context.runs.iter().filter(|run| run.load.is_some() == is_restored);
+        runs.map(|run| run.cell.variant.as_str()).collect()
+    };
+    let (restored, fresh) = (of(true), of(false));
+    if restored.is_empty() || fresh.is_empty() {
+        return Vec::new();
+    }
+    let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
+    let evidence = format!("restored: {}; loaded for the run: {}", list(restored), list(fresh));
+    vec![Observation::new(evidence)]
+}
+
+#[cfg(test)]
+mod tests {
+    use model::record::Severity;
+    use model::{Bytes, Nanos, SharedLoad, Transfer};
+
+    use super::*;
+    use crate::testing::{experiment, in_runs, runs};
+
+    #[test]
+    fn only_a_mixture_is_reported() {
+        let names = ["a", "b"];
+        let found = |restored: &[&str]| {
+            let mut runs = runs(&names);
+            for run in runs.iter_mut().filter(|run| restored.contains(&run.cell.variant.as_str())) {
+                run.load = Some(Box::new(SharedLoad {
+                    snapshot: "x".to_owned(),
+                    made_by: "an-experiment/a.c1.r1".to_owned(),
+                    steps: 1,
+                    transfer: Transfer::Copy,
+                    bytes: Bytes(1),
+                    took_ns: Nanos(1),
+                }));
+            }
+            in_runs(&RULE, &experiment(&names), &runs)
+        };
+        assert!(found(&[]).is_empty() && found(&names).is_empty());
+        let evidence = "restored: b; loaded for the run: a";
+        assert_eq!(found(&["b"]), [(Severity::Warning, evidence.to_owned())]);
+    }
+}
