@@ -56,7 +56,7 @@ printf '|---|---|---|---|---|---|\n'
 for variant in rocksdb@9.10.0:rocksdb-leveled lmdb: sqlite: postgres@15.10:postgres mysql@8.0.31:innodb; do
     engine=${variant%%[@:]*}
     names=()
-    # In turn, so that a machine that drifts does not tell them apart. All of one mode begin from one load.
+    # In turn, so that a drift of the machine is in both. All of one mode begin from one load.
     for block in 1 2 3 4 5; do
         for mode in fresh:fresh restored:per-variant; do
             file "${mode%:*}" "${mode#*:}" "$engine" "${variant%:*}" "${variant#*:}" "$block" >"$scratch/file.toml"

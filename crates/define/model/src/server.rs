@@ -32,7 +32,7 @@ pub enum Tls {
     /// None.
     #[default]
     Off,
-    /// Encrypted; whoever answers is trusted.
+    /// Encrypted; the server that answers is not verified.
     Unverified,
     /// Encrypted; the server's certificate is for this host and signed by a root of this PEM file.
     Verified(PathBuf),
@@ -83,7 +83,7 @@ pub const REPLICA: &str = "assay.replica";
 /// When a server with a standby acknowledges a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replica {
-    /// After the standby, as the server's settings say: it has written, flushed or applied it.
+    /// After the standby has written, flushed or applied it, as the server is set.
     Sync,
     /// Without waiting for the standby.
     Async,

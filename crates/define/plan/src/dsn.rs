@@ -96,7 +96,7 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
             // Source: PostgreSQL documentation, section 34.1.2, `host`.
             ("host", Dialect::Postgres) => PathBuf::from(&*value).join(format!(".s.PGSQL.{port}")),
             _ => {
-                let [mode, roots] = tls_words(dialect).parameters;
+                let [mode, roots] = tls_names(dialect).parameters;
                 return Err(wrong(format!("`{key}` is not understood in an address"))
                     .remedy(format!("use `socket`, `host` for Postgres, `{mode}` or `{roots}`")));
             }
@@ -127,24 +127,24 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
 }
 
 /// What clients of a server family call encryption.
-struct TlsWords {
+struct TlsNames {
     /// Parameters: how much is verified, and the file of roots.
     parameters: [&'static str; 2],
     /// Values of the first: nothing encrypted, nothing verified, all verified.
     modes: [&'static str; 3],
 }
 
-/// Returns the words of a dialect.
+/// Returns the names of a dialect.
 ///
-/// Source: PostgreSQL documentation, section 34.19, `sslmode`, `sslrootcert`; MySQL reference manual,
-/// section 6.2.3, `--ssl-mode`, `--ssl-ca`.
-const fn tls_words(dialect: Dialect) -> TlsWords {
+/// Source: PostgreSQL documentation, section 34.19, `sslmode`, `sslrootcert`; MySQL reference
+/// manual, section 6.2.3, `--ssl-mode`, `--ssl-ca`.
+const fn tls_names(dialect: Dialect) -> TlsNames {
     match dialect {
-        Dialect::Postgres => TlsWords {
+        Dialect::Postgres => TlsNames {
             parameters: ["sslmode", "sslrootcert"],
             modes: ["disable", "require", "verify-full"],
         },
-        Dialect::Mysql => TlsWords {
+        Dialect::Mysql => TlsNames {
             parameters: ["ssl-mode", "ssl-ca"],
             modes: ["DISABLED", "REQUIRED", "VERIFY_IDENTITY"],
         },
@@ -154,7 +154,7 @@ const fn tls_words(dialect: Dialect) -> TlsWords {
 /// The encryption that an address states.
 #[derive(Default)]
 struct Encryption {
-    /// Position in [`TlsWords::modes`].
+    /// Position in [`TlsNames::modes`].
     mode: Option<usize>,
     roots: Option<PathBuf>,
 }
@@ -162,7 +162,7 @@ struct Encryption {
 impl Encryption {
     /// Takes a parameter if it is about encryption; returns whether it is.
     fn read(&mut self, key: &str, value: &str, dialect: Dialect) -> Result<bool, PlanError> {
-        let TlsWords { parameters: [mode, roots], modes } = tls_words(dialect);
+        let TlsNames { parameters: [mode, roots], modes } = tls_names(dialect);
         if key == roots {
             let path = PathBuf::from(value);
             if !path.is_absolute() || !path.is_file() {
@@ -184,7 +184,7 @@ impl Encryption {
 
     /// Returns the encryption, if its parts agree.
     fn checked(self, dialect: Dialect) -> Result<Tls, PlanError> {
-        let TlsWords { parameters: [mode, roots], modes: [_, _, verified] } = tls_words(dialect);
+        let TlsNames { parameters: [mode, roots], modes: [_, _, verified] } = tls_names(dialect);
         match (self.mode, self.roots) {
             (None | Some(0), None) => Ok(Tls::Off),
             (Some(1), None) => Ok(Tls::Unverified),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn encryption_has_the_words_of_the_server_s_own_clients() {
+    fn encryption_is_named_as_by_the_server_s_own_clients() {
         let tls = |text| match read(text).1.address {
             Address::Tcp { tls, .. } => tls,
             Address::Socket(path) => panic!("{path:?}"),

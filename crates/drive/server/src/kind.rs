@@ -125,8 +125,8 @@ pub trait Kind: Send + Sync {
     /// While it is not.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError>;
 
-    /// Returns the programs of a standby with its directories `site`: one that copies the data of the
-    /// stopped server, and the standby itself.
+    /// Returns the programs of a standby with its directories `site`: one that copies the data of
+    /// the stopped server, and the standby itself.
     ///
     /// # Errors
     /// [`EngineError::Refused`] for a kind or settings without standby.

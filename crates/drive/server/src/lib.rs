@@ -21,6 +21,7 @@ pub mod running;
 mod shared;
 mod site;
 mod standby;
+mod start;
 pub mod testing;
 pub mod user;
 
@@ -28,5 +29,6 @@ pub use error::ServerError;
 pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};
 pub use private_dir::clean_up;
-pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN, Start};
+pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN};
+pub use start::Start;
 pub use user::User;

@@ -3,27 +3,26 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
 use model::server::{REPLICA, TRANSPORT};
-use model::{Endpoint, Options, Password, Settings, Transport};
+use model::{Endpoint, Password, Transport};
 use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
-use crate::launch::{self, ServerPlacement};
+use crate::launch;
 use crate::private_dir::PrivateDir;
-use crate::process::{ProcessIdentity, WAIT_MS, kill_all};
+use crate::process::{ProcessIdentity, kill_all};
 use crate::site::{self, Template};
 use crate::standby::Standby;
+use crate::start::{SET_UP_MAX, Start, set_up_error, waits};
 use crate::user::{MOVE_DATA, User};
 
-/// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
-pub(crate) const SET_UP_MAX: Duration = Duration::from_secs(300);
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
 /// Timeout of a clean stop: the server writes its dirty cache.
@@ -39,34 +38,6 @@ pub const LOG: &str = "server.log";
 const PORTS: (u16, u16) = (20_000, 20_000);
 /// Numbers the servers of this process.
 static NEXT: AtomicU16 = AtomicU16::new(0);
-
-/// Everything a server is started with.
-#[derive(Clone)]
-pub struct Start<'a> {
-    /// Its kind.
-    pub kind: &'static dyn Kind,
-    /// Its program: `.../bin/postgres`.
-    pub program: &'a Path,
-    /// Hash of the program, the key of its templates.
-    pub fingerprint: &'a str,
-    /// Directory of its data, log and temporary files.
-    ///
-    /// An earlier server's data in it is used again. If this process is killed, the next Assay
-    /// removes the directory.
-    pub dir: &'a Path,
-    /// Settings that mean the same for every engine.
-    pub settings: &'a Settings,
-    /// Options under its own names.
-    pub options: &'a Options,
-    /// Name of the user it runs as; see [`User::find`].
-    pub user: Option<&'a str>,
-    /// Where its processes run.
-    pub placement: ServerPlacement,
-    /// Directory of templates: data directories stored right after set-up.
-    pub templates: Option<&'a Path>,
-    /// Timeout until it is ready.
-    pub ready_within: Duration,
-}
 
 /// How a server ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -398,25 +369,4 @@ fn set_up(
         template.store(site, user);
     }
     Ok(())
-}
-
-/// Returns the error of a failed set-up program, as the kind reads the log.
-pub(crate) fn set_up_error(
-    kind: &dyn Kind,
-    task: &Task,
-    status: Option<ExitStatus>,
-    log: &Path,
-) -> EngineError {
-    let program = task.program.file_name().unwrap_or_default().to_string_lossy();
-    let startup_error = kind.startup_error(&site::tail(log));
-    if let EngineError::Fatal(reason) = startup_error {
-        let exit = launch::describe_exit(status);
-        return EngineError::Fatal(format!("{program} failed ({exit}): {reason}"));
-    }
-    startup_error
-}
-
-/// Converts a timeout to a count of waits.
-pub(crate) fn waits(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / WAIT_MS
 }

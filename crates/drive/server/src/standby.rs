@@ -9,8 +9,8 @@ use crate::error::ServerError;
 use crate::kind::{ServerSpec, Site, Task};
 use crate::launch;
 use crate::private_dir::PrivateDir;
-use crate::running::{SET_UP_MAX, Start, set_up_error, waits};
 use crate::site::{self, last_log_lines};
+use crate::start::{SET_UP_MAX, Start, set_up_error, waits};
 use crate::user::User;
 
 /// Name of its data directory, next to that of its server.
@@ -83,7 +83,7 @@ impl Standby {
         Some((status, format!("of the standby: {}", last_log_lines(&self.log))))
     }
 
-    /// Returns whether its end was seen.
+    /// Returns whether its end was observed.
     pub(crate) const fn has_died(&self) -> bool {
         self.has_died
     }

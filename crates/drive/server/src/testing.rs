@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 use crate::kind::Kind;
 use crate::launch::ServerPlacement;
-use crate::running::{READY_WITHIN, Running, STOP_WITHIN, Start};
+use crate::running::{READY_WITHIN, Running, STOP_WITHIN};
+use crate::start::Start;
 
 /// Returns whether servers run as an account other than this process; prints it if not.
 #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]

@@ -76,9 +76,9 @@ pub(super) fn tokenize(sql: &str) -> Result<Vec<Token<'_>>, TokenError> {
 
 /// Returns whether a statement defines a routine, whose body has statements of its own.
 fn is_routine(sql: &str) -> bool {
-    let mut words = sql.split_whitespace();
+    let mut keywords = sql.split_whitespace();
     let mut is_next = |wanted: &[&str]| {
-        words.next().is_some_and(|word| wanted.iter().any(|it| it.eq_ignore_ascii_case(word)))
+        keywords.next().is_some_and(|word| wanted.iter().any(|it| it.eq_ignore_ascii_case(word)))
     };
     is_next(&["CREATE"]) && is_next(&["PROCEDURE", "FUNCTION"])
 }

@@ -10,6 +10,7 @@ use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
+use crate::task::{environment, serving};
 use crate::wire::{Connection, Session};
 use crate::{standby, startup_error};
 
@@ -130,35 +131,12 @@ impl Kind for PostgresKind {
     }
 }
 
-/// Returns the server's program with a configuration file, and others that it names.
-pub(crate) fn serving(
-    spec: &ServerSpec<'_>,
-    file: PathBuf,
-    configuration: String,
-    others: Vec<(PathBuf, String)>,
-) -> Task {
-    let (data, config_file) = (spec.site.data.display(), file.display());
-    let arguments = ["-D".to_owned(), data.to_string(), "-c".to_owned()].into_iter();
-    Task {
-        program: spec.program.to_owned(),
-        arguments: arguments.chain([format!("config_file={config_file}")]).collect(),
-        environment: environment(),
-        files: [vec![(file, configuration)], others].concat(),
-        ..Task::default()
-    }
-}
-
 /// Returns the socket's file.
 ///
 /// Source: Postgres' documentation, "Connections and Authentication",
 /// `unix_socket_directories`.
 fn socket(site: &Site) -> PathBuf {
     site.socket.join(format!(".s.PGSQL.{}", site.port))
-}
-
-/// Locale and time zone that make messages equal on every machine.
-pub(crate) fn environment() -> Vec<(String, String)> {
-    vec![("LC_ALL".to_owned(), "C".to_owned()), ("TZ".to_owned(), "UTC".to_owned())]
 }
 
 /// Parses the major version: 15 of `postgres (PostgreSQL) 15.10`.

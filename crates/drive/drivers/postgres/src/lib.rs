@@ -27,6 +27,7 @@ mod standby;
 mod startup_error;
 mod state;
 mod tables;
+mod task;
 mod waits;
 mod wire;
 

@@ -9,7 +9,7 @@ use model::server::REPLICA;
 use model::{Durability, Replica};
 use server::{ServerSpec, Site, Task};
 
-use crate::kind::{environment, serving};
+use crate::task::{environment, serving};
 use crate::wire::Connection;
 
 /// The slot by which the server keeps the log that the standby has yet to read.
@@ -27,7 +27,7 @@ local replication all trust
 local all all scram-sha-256
 host all all 127.0.0.1/32 scram-sha-256
 ";
-/// Replication connections: as many as by default, since a standby may not have fewer than the data were made with.
+/// Replication connections: the default, as a standby may not have fewer than its data's server.
 const SENDERS: &str = "10";
 /// Creates the slot, once.
 const CREATE_SLOT: &str = "SELECT pg_create_physical_replication_slot('assay') WHERE NOT EXISTS \
@@ -85,7 +85,7 @@ pub(crate) fn logins(spec: &ServerSpec<'_>) -> Vec<(PathBuf, String)> {
     replica(spec).map(|_| file()).into_iter().collect()
 }
 
-/// Returns the programs that copy the data of `primary`, and that follow it in `spec`'s directories.
+/// Returns the programs that copy the data of `primary` to `spec`'s directories, and follow it.
 pub(crate) fn tasks(
     spec: &ServerSpec<'_>,
     primary: &Site,

@@ -73,11 +73,11 @@ mod tests {
         let bytes = sent.len();
         let echo = thread::spawn(move || {
             let mut buffer = [0; 4096];
-            let mut seen = 0;
-            while seen < bytes {
+            let mut echoed = 0;
+            while echoed < bytes {
                 let read = theirs.read(&mut buffer).unwrap();
                 theirs.write_all(&buffer[..read]).unwrap();
-                seen += read;
+                echoed += read;
             }
         });
         let mut back = Vec::new();

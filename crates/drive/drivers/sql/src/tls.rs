@@ -49,7 +49,7 @@ impl Encrypted {
     pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.session.writer().write(bytes)?;
         match self.session.write_tls(&mut WithoutWaiting(&self.tcp)) {
-            // The next call says so.
+            // The next call fails with it.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && taken > 0 => Ok(taken),
             sent => sent.map(|_| taken),
         }

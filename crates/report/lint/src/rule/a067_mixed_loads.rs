@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     name: "restored and fresh",
     trigger: "runs that began from a saved load are compared with runs that loaded for themselves",
     why: "A database that was closed, copied and opened again is not in every engine what a load \
-          leaves: SQLite then asks for the size of its file in each read transaction, pages lie \
+          leaves: SQLite then reads the size of its file in each read transaction, pages lie \
           elsewhere in memory, files in other places. The difference is then not one of the \
           variants.",
     remedy: "run all of them with the same --load",

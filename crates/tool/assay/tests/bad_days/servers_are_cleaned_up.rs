@@ -131,14 +131,13 @@ fn disk_full_of_log_is_recorded() {
     }
     assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
     let run = record(&sandbox);
-    match &run.end {
-        RunEnd::Crashed { step, reason } => {
-            assert_eq!(step, "overwrite");
-            assert!(reason.contains("No space left on device"), "{reason}");
-        }
-        // The floor was crossed first.
-        RunEnd::DiskFloor { step, .. } => assert_eq!(step, "overwrite"),
-        end => panic!("{end:?}\n{}", output_text(&output)),
+    let (RunEnd::Crashed { step, .. } | RunEnd::DiskFloor { step, .. }) = &run.end else {
+        panic!("{:?}\n{}", run.end, output_text(&output))
+    };
+    assert_eq!(step, "overwrite");
+    // Else the floor was crossed first.
+    if let RunEnd::Crashed { reason, .. } = &run.end {
+        assert!(reason.contains("No space left on device"), "{reason}");
     }
     assert_eq!(run.steps.len(), 1);
     assert!(output_text(&output).contains("left: .assay-data \n"), "{}", output_text(&output));

@@ -10,7 +10,7 @@ use crate::workspace::{ProgramOutput, Workspace};
 /// The servers on which applications are tried.
 pub(crate) const SERVERS: [&str; 3] = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
 
-/// Runs the experiment NAME on a server, beside `files`; returns the records by variant.
+/// Runs the experiment NAME on a server, with `files` next to it; returns the records by variant.
 ///
 /// `SERVER` in its text is the server. Prints why without it.
 #[expect(clippy::print_stdout, reason = "a skipped test prints why")]

@@ -28,7 +28,7 @@ engine = "SERVER"
 options = { "assay.protocol" = "text" }
 "#;
 
-/// Shares of the mix that are looked at.
+/// Shares of the mix that are checked.
 const MIX: [(&str, f64); 4] =
     [("get_link_list", 0.507), ("get_node", 0.129), ("add_link", 0.09), ("delete_node", 0.01)];
 

@@ -5,7 +5,7 @@ use crate::rule::violation::Violation;
 
 /// The folder of shipped experiments.
 const EXPERIMENTS: &str = "experiments/";
-/// What a reason names: what was published, who measured it, or what is asked.
+/// What a reason names: the publication, its author, or the question.
 const NAMED: [&str; 3] = ["post", "author", "question"];
 
 /// Returns a violation for every waiver without such a reason.

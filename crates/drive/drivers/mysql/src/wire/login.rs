@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(logged_in, Ok(7));
         assert_eq!((plain.len(), plain[3]), (HEADER_BYTES + 32, 2), "the request alone");
         assert!(packets.socket.written.ends_with(b"hush\0"), "an encrypted password may be clear");
-        // As if somebody had put answers behind the greeting.
+        // As if answers had been put behind the greeting.
         let (logged_in, plain, _) = log_in(WANTED | capability::SSL, false);
         assert!(logged_in.unwrap_err().to_string().contains("what follows the greeting"));
         assert!(plain.is_empty());
