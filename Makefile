@@ -55,7 +55,7 @@ bench-peers: setup
 docs: setup
 	./scripts/docs.sh
 
-# Renews docs/validation.md: simulations and what the client costs; 45 minutes, on a quiet machine.
+# Renews docs/validation.md and docs/validation-loads.md; an hour, on a quiet machine.
 validation: setup
 	./scripts/validation.sh
 
