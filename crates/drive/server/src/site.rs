@@ -16,6 +16,8 @@ use crate::user::{User, random};
 
 /// Bytes read from the end of a log.
 const TAIL_BYTES: u64 = 64 << 10;
+/// Level of the line with which Postgres gives up; it shuts down in several more.
+const PANIC: &str = "PANIC:";
 /// Longest log line that is reported, in characters.
 const LINE_CHARS_MAX: usize = 400;
 /// Prefix of the names of templates.
@@ -147,10 +149,12 @@ pub(crate) fn tail(log: &Path) -> String {
     read().unwrap_or_default()
 }
 
-/// Returns the last line of a log that is not blank.
+/// Returns the last line of a log that has the reason of a death, else the last not blank.
 pub(crate) fn last_log_lines(log: &Path) -> String {
     let tail = tail(log);
-    let line = tail.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    let lines = || tail.lines().rev().map(str::trim);
+    let line = lines().find(|line| line.contains(PANIC));
+    let line = line.or_else(|| lines().find(|line| !line.is_empty()));
     line.unwrap_or("the log is empty").chars().take(LINE_CHARS_MAX).collect()
 }
 
@@ -238,6 +242,8 @@ mod tests {
         assert_eq!(last_log_lines(&log), "the log is empty");
         fs::write(&log, "starting\nFATAL: no room\n\n  \n").unwrap();
         assert_eq!(last_log_lines(&log), "FATAL: no room");
+        fs::write(&log, "PANIC:  no space\nLOG:  shut down\n").unwrap();
+        assert_eq!(last_log_lines(&log), "PANIC:  no space");
         fs::write(&log, "x".repeat(200_000)).unwrap();
         assert_eq!(last_log_lines(&log).len(), LINE_CHARS_MAX);
     }
