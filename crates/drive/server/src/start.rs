@@ -33,7 +33,7 @@ pub struct Start<'a> {
     pub settings: &'a Settings,
     /// Options under its own names.
     pub options: &'a Options,
-    /// Name of the user it runs as; see [`User::find`].
+    /// Name of the user it runs as; see [`crate::User::find`].
     pub user: Option<&'a str>,
     /// Where its processes run.
     pub placement: ServerPlacement,
