@@ -51,6 +51,11 @@ impl Address {
         Self::Tcp { host: host.into(), port, tls: Tls::Off }
     }
 
+    /// Returns whether the connection is to be encrypted.
+    pub fn is_encrypted(&self) -> bool {
+        matches!(self, Self::Tcp { tls, .. } if !tls.is_off())
+    }
+
     /// Returns how it is connected to, as a record states it.
     pub fn transport(&self) -> &'static str {
         match self {

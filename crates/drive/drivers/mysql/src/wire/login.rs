@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-use model::{Address, Endpoint, Tls};
+use model::Endpoint;
 
 use super::failure::Failure;
 use super::packets::Packets;
@@ -96,8 +96,7 @@ pub(super) fn log_in<S: Read + Write>(
     if !endpoint.database.is_empty() {
         negotiated |= capability::CONNECT_WITH_DB;
     }
-    let is_encrypted =
-        !matches!(endpoint.address, Address::Tcp { tls: Tls::Off, .. } | Address::Socket(_));
+    let is_encrypted = endpoint.address.is_encrypted();
     if is_encrypted {
         let address = &endpoint.address;
         if capabilities & capability::SSL == 0 {
@@ -289,7 +288,7 @@ fn until_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use std::path::PathBuf;
 
-    use model::{Address, Password};
+    use model::{Address, Password, Tls};
 
     use super::*;
     use crate::wire::packets::HEADER_BYTES;

@@ -50,7 +50,7 @@ pub(super) struct LoggedIn {
 ///
 /// Source: Postgres' documentation, "Message Flow", "SSL Session Encryption".
 pub(super) fn encrypt(stream: &mut Socket, address: &Address) -> Result<(), Failure> {
-    if matches!(address, Address::Socket(_) | Address::Tcp { tls: Tls::Off, .. }) {
+    if !address.is_encrypted() {
         return Ok(());
     }
     let mut out = BytesMut::new();
