@@ -89,4 +89,4 @@ pub use statement_record::{StatementRecord, StatementState, StatementTotals};
 pub use step::{OpUnit, Step, StepInfo, StepRole, StopRule};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use units::{Bytes, Nanos};
-pub use waits::{SessionWaits, WaitProfile};
+pub use waits::{SamplingEffect, SessionWaits, WaitProfile};

@@ -42,15 +42,45 @@ impl SessionWaits {
     }
 }
 
+/// Seconds of a block, in one of which no sample is taken.
+pub const BLOCK_S: u64 = 4;
+
+/// Returns whether no sample is taken in a second of the measured span, 0-based.
+///
+/// One second in each block of four, at a place without a period: the seconds with samples are then
+/// compared with those without, see [`SamplingEffect`].
+///
+/// Source: multiplicative hashing by the golden ratio [Knuth 1998, section 6.4].
+pub const fn rests_in(second: u64) -> bool {
+    let place = (second / BLOCK_S).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62;
+    second % BLOCK_S == place
+}
+
+/// What the sampling itself did to the throughput.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SamplingEffect {
+    /// Throughput of the seconds with samples over that of the seconds without.
+    pub ratio: f64,
+    /// Lower limit of its 99 % interval.
+    pub low: f64,
+    /// Upper limit of its 99 % interval.
+    pub high: f64,
+    /// Blocks of four seconds compared.
+    pub blocks: u64,
+}
+
 /// A profile of waits: events and how often they were found.
 ///
 /// With n samples, an event found c times had c / n sessions in it on average.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WaitProfile {
     /// Samples taken.
     pub samples: u64,
     /// Time that they took together, as their client saw it.
     pub took_ns: Nanos,
+    /// Its effect on closed loops of forty seconds or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<SamplingEffect>,
     /// The measured clients' sessions.
     pub clients: SessionWaits,
     /// The background writers' sessions.
@@ -74,6 +104,18 @@ mod tests {
         assert_eq!(waits.sessions, 5);
         let found: Vec<_> = waits.of_server().collect();
         assert_eq!(found, [("IO:WALSync", 1), ("Lock:transactionid", 2)]);
+    }
+
+    #[test]
+    fn one_second_of_each_block_rests_and_no_place_is_preferred() {
+        let mut places = [0; 4];
+        for block in 0..1_000 {
+            let seconds = block * BLOCK_S..(block + 1) * BLOCK_S;
+            let resting: Vec<u64> = seconds.filter(|second| rests_in(*second)).collect();
+            assert_eq!(resting.len(), 1, "{resting:?}");
+            places[usize::try_from(resting[0] % BLOCK_S).unwrap()] += 1;
+        }
+        assert!(places.iter().all(|found| (245..=255).contains(found)), "{places:?}");
     }
 
     #[test]

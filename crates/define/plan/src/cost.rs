@@ -2,6 +2,7 @@
 //!
 //! The figures are for estimates only; no result depends on them.
 
+use model::server::REPLICA;
 use model::sql::CallMix;
 use model::{
     Application, Bytes, Dialect, Experiment, Load, Nanos, OpKind, Step, StopRule, Variant, whole,
@@ -48,6 +49,8 @@ pub(crate) struct Cost {
     dialect: Option<Dialect>,
     /// Whether it runs already, somewhere.
     is_foreign: bool,
+    /// Databases on storage: two with a standby.
+    databases: u64,
 }
 
 impl Cost {
@@ -55,7 +58,8 @@ impl Cost {
         let known = catalog.engines();
         let info = known.iter().find(|info| info.name == variant.build.engine);
         let dialect = info.and_then(|info| info.dialect);
-        Self { dialect, is_foreign: variant.dsn.is_some() }
+        let databases = 1 + u64::from(variant.options.get(REPLICA).is_some());
+        Self { dialect, is_foreign: variant.dsn.is_some(), databases }
     }
 
     /// Returns the largest space one run takes on storage here.
@@ -73,7 +77,7 @@ impl Cost {
                 .saturating_mul(u64::from(application.row_bytes))
                 .saturating_mul(DISK_PER_ROW),
         };
-        Bytes(rows.saturating_add(own))
+        Bytes(rows.saturating_add(own).saturating_mul(self.databases))
     }
 
     /// Returns the machine time of one run at a level of clients.
@@ -185,6 +189,8 @@ mod tests {
         let bytes = 6.0 * 45.0 * 2.01e6 / f64::from(1 << 20);
         assert!(near(planned("engine = \"pg@15\""), (rows + 2.0, bytes + 100.0)));
         assert!(near(planned("engine = \"my@8\""), (rows + 13.0, bytes + 600.0)));
+        let standby = planned("engine = \"pg@15\"\noptions = { \"assay.replica\" = \"sync\" }");
+        assert!(near(standby, (rows + 2.0, 2.0 * (bytes + 100.0))), "{standby:?}");
         let foreign = planned("engine = \"pg\"\ndsn = \"postgres://me@db/x\"");
         assert!(near(foreign, (rows, 0.0)), "{foreign:?}");
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
+use std::time::Duration;
 
 use model::Transport;
 
@@ -10,13 +11,15 @@ use crate::kind::{ServerSpec, Site, Task};
 use crate::launch;
 use crate::private_dir::PrivateDir;
 use crate::site::{self, last_log_lines};
-use crate::start::{SET_UP_MAX, Start, set_up_error, waits};
+use crate::start::{Start, set_up_error, waits};
 use crate::user::User;
 
 /// Name of its data directory, next to that of its server.
 const DATA: &str = "replica";
 /// Name of its log.
 const LOG: &str = "replica.log";
+/// Longest copy of the data: 1 TB at 70 MB/s.
+const COPY_MAX: Duration = Duration::from_secs(4 * 60 * 60);
 
 /// A standby that has its data, and runs after [`Standby::serve`].
 #[derive(Debug)]
@@ -49,7 +52,7 @@ impl Standby {
         let [copy, serve] = start.kind.standby(spec, &site)?;
         site::make(&site, start.dir, user)?;
         let place = (user, site.log.as_path());
-        let status = launch::run(&copy, place, private_dir, waits(SET_UP_MAX), is_cancelled)?;
+        let status = launch::run(&copy, place, private_dir, waits(COPY_MAX), is_cancelled)?;
         if is_cancelled() {
             return Err(ServerError::Interrupted);
         }

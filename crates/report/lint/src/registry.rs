@@ -67,6 +67,7 @@ static RULES: &[&Rule] = &[
     &rule::a065_memtable::RULE,
     &rule::a066_plans::RULE,
     &rule::a067_mixed_loads::RULE,
+    &rule::a068_slowing_samples::RULE,
 ];
 
 /// Returns every rule, by code.

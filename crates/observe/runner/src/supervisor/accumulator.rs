@@ -11,7 +11,7 @@ use model::record::{SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{
     EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings,
-    metric,
+    WaitProfile, metric,
 };
 
 use super::attribution::{Pauses, attribute};
@@ -294,6 +294,9 @@ impl<'a> StepAccumulator<'a> {
         let mut counters = closed.counters;
         counters.extend(ends.growth);
         let Span { account, part, time_profile, .. } = &closed.span;
+        let waits = ends.waits.map(|waits| {
+            Box::new(WaitProfile { effect: time_profile.sampling_effect(), ..waits })
+        });
         let record = StepRecord {
             started_at: closed.span.since.clone(),
             duration_ns: ends.duration,
@@ -311,7 +314,7 @@ impl<'a> StepAccumulator<'a> {
             malloc: ends.malloc,
             procedures: ends.procedures,
             search: ends.search,
-            waits: ends.waits.map(Box::new),
+            waits,
             holds: ends.holds,
             ..StepRecord::new(ends.index, self.step.clone())
         };

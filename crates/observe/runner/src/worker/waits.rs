@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use engine::{Engine, WaitSampler};
 use load::Clock;
+use model::waits::rests_in;
 use model::{Nanos, WaitProfile};
 
 /// Mean pause between two samples, beyond the engine's shortest: about 20 a second without one.
 ///
 /// Our choice: its cost on a server is measured, see docs/method/waits.md.
 const PAUSE: Duration = Duration::from_millis(50);
-/// A pause is at least so many times what the last sample took: samples take at most 2 % of the
+/// A pause is at least so many times what the last sample took: samples take at most 1 % of the
 /// time, however many sessions the server has.
-const PAUSE_PER_SAMPLE: u32 = 50;
+const PAUSE_PER_SAMPLE: u32 = 100;
 /// Step of the sequence that spreads the pauses, so that they do not synchronize with the clients:
 /// the golden ratio's, as a share of 2^32.
 ///
@@ -44,7 +45,7 @@ pub(super) fn with_waits<T>(
     })
 }
 
-/// Samples from the first message until the sender is gone.
+/// Samples from the first message until the sender is gone, in three seconds of four.
 fn profile(
     mut sampler: Box<dyn WaitSampler + '_>,
     clock: &dyn Clock,
@@ -53,17 +54,30 @@ fn profile(
     begun.recv().ok()?;
     let least = sampler.least_pause();
     let mut profile = WaitProfile::default();
+    let span = clock.now();
     loop {
         let from = clock.now();
-        sampler.sample(&mut profile).ok()?;
-        let took = clock.now().since(from);
-        profile.took_ns = profile.took_ns.after(took);
-        if let Err(RecvTimeoutError::Disconnected) =
-            begun.recv_timeout(least + pause(profile.samples, took))
-        {
+        let wait = match rest(from.since(span)) {
+            // Not at the beginning of a second, where the state of the server is read.
+            Some(rest) => rest + pause(profile.samples, Nanos(0)),
+            None => {
+                sampler.sample(&mut profile).ok()?;
+                let took = clock.now().since(from);
+                profile.took_ns = profile.took_ns.after(took);
+                least + pause(profile.samples, took)
+            }
+        };
+        if let Err(RecvTimeoutError::Disconnected) = begun.recv_timeout(wait) {
             return Some(profile);
         }
     }
+}
+
+/// Returns what is left of a second in which no sample is taken, at a time of the measured span.
+fn rest(at: Nanos) -> Option<Duration> {
+    let second = at.0 / Nanos::SECOND.0;
+    let end = Nanos(Nanos::SECOND.0 * (second + 1));
+    rests_in(second).then(|| Duration::from_nanos(end.since(at).0))
 }
 
 /// Returns the pause before the next sample, spread evenly between half and one and a half.
@@ -84,8 +98,17 @@ mod tests {
             all.sum::<f64>() / 1_000.0
         };
         assert!((mean(Nanos(100_000)) / 0.050 - 1.0).abs() < 0.01);
-        assert!((mean(Nanos::from_millis(4)) / 0.200 - 1.0).abs() < 0.01);
+        assert!((mean(Nanos::from_millis(4)) / 0.400 - 1.0).abs() < 0.01);
         let least = (0..1_000).map(|number| pause(number, Nanos(0))).min().unwrap();
         assert!(least >= PAUSE / 2 && least < PAUSE * 6 / 10, "{least:?}");
+    }
+
+    #[test]
+    fn a_rest_lasts_until_its_second_ends() {
+        let resting = (0..4).find(|second| rests_in(*second)).unwrap();
+        let at = |ms: u64| rest(Nanos::from_millis(1_000 * resting + ms));
+        assert_eq!(at(0), Some(Duration::from_secs(1)));
+        assert_eq!(at(999), Some(Duration::from_millis(1)));
+        assert_eq!(rest(Nanos::from_secs((resting + 1) % 4)), None);
     }
 }

@@ -66,6 +66,7 @@ pub(crate) mod a064_drive;
 pub(crate) mod a065_memtable;
 pub(crate) mod a066_plans;
 pub(crate) mod a067_mixed_loads;
+pub(crate) mod a068_slowing_samples;
 mod define;
 mod observation;
 

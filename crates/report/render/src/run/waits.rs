@@ -1,6 +1,7 @@
 //! What the sessions of a server waited for, by step.
 
-use model::{SessionWaits, StepRecord, WaitProfile};
+use model::waits::BLOCK_S;
+use model::{SamplingEffect, SessionWaits, StepRecord, WaitProfile};
 
 use crate::document::{Part, Table};
 use crate::figure::count;
@@ -32,7 +33,18 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
         "Events of the sessions, sampled over a connection of its own; a sample took up to \
          {most:.0} \u{b5}s in the mean of a step"
     );
-    vec![Part::Text(title), Part::Table(table)]
+    let effects = sampled.iter().filter_map(|(step, profile)| Some((*step, profile.effect?)));
+    let lines = effects.map(|(step, effect)| Part::Text(effect_line(step, &effect)));
+    [Part::Text(title), Part::Table(table)].into_iter().chain(lines).collect()
+}
+
+/// Returns what sampling did to a step.
+fn effect_line(step: &str, effect: &SamplingEffect) -> String {
+    let SamplingEffect { ratio, low, high, blocks } = effect;
+    format!(
+        "{step}: seconds with samples had {ratio:.3} [{low:.3}, {high:.3}] of the throughput of \
+         those without (99 %, {blocks} blocks of {BLOCK_S} s)"
+    )
 }
 
 fn rows(table: &mut Table, (step, by): (&str, &str), waits: &SessionWaits, samples: u64) {
@@ -77,9 +89,12 @@ mod tests {
         (0..300).for_each(|_| profile.clients.add("Lock:transactionid"));
         (0..100).for_each(|_| profile.clients.add("running"));
         profile.clients.add("IO:WALSync");
+        profile.effect =
+            Some(SamplingEffect { ratio: 0.9876, low: 0.97, high: 1.0, blocks: 15 });
         step.waits = Some(Box::new(profile));
         let shown = text(&step);
         assert!(shown.contains("up to 150 \u{b5}s"), "{shown}");
+        assert!(shown.contains("had 0.988 [0.970, 1.000] of the throughput"), "{shown}");
         let row = shown.lines().find(|line| line.contains("transactionid")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         let expected = ["update", "clients", "Lock:transactionid", "74.8", "%", "1.50", "300"];

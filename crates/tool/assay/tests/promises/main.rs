@@ -56,3 +56,4 @@ mod stalls_are_marked_with_what_ran;
 mod storage_is_measured;
 mod trade_offs_are_shown_size_by_size;
 mod unknown_names_and_types_are_rejected;
+mod waits_of_servers_are_divided_by_event;

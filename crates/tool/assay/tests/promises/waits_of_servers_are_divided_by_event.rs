@@ -1,0 +1,94 @@
+//! Waits of a real server are divided by event, and its tables have sizes in time lines.
+
+use serde_json::Value;
+
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// Four clients update one row. Where each commit is synced, the row's lock is held for as long.
+const EXPERIMENT: &str = r#"[experiment]
+name = "waits"
+question = "What do clients of one row wait for?"
+
+[benchmark]
+workload = "sysbench"
+steps = ["load", "index", "update-one"]
+rows = "1k"
+duration = "4s"
+warmup = "0s"
+
+[factors]
+clients = [4]
+repetitions = 2
+
+[[variant]]
+name = "os"
+engine = "postgres@15.10"
+durability = "os"
+
+[[variant]]
+name = "sync"
+engine = "postgres@15.10"
+durability = "sync"
+
+[[waive]]
+code = "A001"
+reason = "the question"
+"#;
+
+/// Goal: what the events, the run queue and the residual have is the wait for the server, and most
+/// of it is for the lock.
+#[test]
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn clients_of_one_row_wait_for_its_lock() {
+    if let Err(reason) = supply::testing::server("postgres@15.10") {
+        println!("skipped: {reason}");
+        return;
+    }
+    let workspace = Workspace::new();
+    workspace.write("waits.toml", EXPERIMENT);
+    let mut run = workspace.program(&["run", "waits.toml"]);
+    // The server lies in the ordinary cache.
+    run.env_remove("XDG_CACHE_HOME");
+    let run = ProgramOutput::of(run.output().expect("the program starts"));
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+
+    let arguments = ["explain", "os", "sync", "update-one", "--in", "waits", "--format", "json"];
+    let explained = workspace.assay(&arguments);
+    assert_eq!(explained.code, 0, "{}", explained.err);
+    let document: Value = serde_json::from_str(&explained.out).expect("JSON");
+    let account = &document["explanations"][0]["account"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{account:#}"));
+    let components = account["components"].as_array().expect("a list");
+    let waited = components.iter().find(|one| one["part"] == "server_wait").expect("they waited");
+    let whole = number(&waited["us"]["variant"]);
+    let waits = &account["waits"];
+    let parts = waits["parts"].as_array().expect("a list");
+    let of = |part: &Value| number(&part["us"]["variant"]);
+    let sum = parts.iter().map(of).sum::<f64>() + number(&waits["residual"]["variant"]);
+    assert!((sum / whole - 1.0).abs() < 1e-6, "{account:#}");
+    let is_lock = |part: &&Value| part["name"].as_str().is_some_and(|it| it.starts_with("Lock:"));
+    let locked: f64 = parts.iter().filter(is_lock).map(of).sum();
+    assert!(locked > 0.5 * whole, "{account:#}");
+    for samples in waits["samples"].as_array().expect("of both sides") {
+        assert!(number(samples) >= 20.0, "{account:#}");
+    }
+    time_line(&workspace);
+}
+
+/// Goal: the tables have sizes in each second, and the lock's waiters are counted.
+fn time_line(workspace: &Workspace) {
+    let arguments =
+        ["show", "waits", "sync.c4.r1", "--timeline", "update-one", "--format", "json"];
+    let shown = workspace.assay(&arguments);
+    assert_eq!(shown.code, 0, "{}", shown.err);
+    let timelines: Value = serde_json::from_str(&shown.out).expect("JSON");
+    let series = timelines[0]["series"].as_array().expect("a list");
+    let largest = |name: &str, is_of_table: bool| -> Option<f64> {
+        let named = series.iter().filter(|one| one["name"] == name);
+        let own = named.filter(|one| one["table"].is_string() == is_of_table);
+        own.flat_map(|one| one["values"].as_array().into_iter().flatten().filter_map(Value::as_f64))
+            .reduce(f64::max)
+    };
+    assert!(largest("engine_disk_bytes", true).is_some_and(|it| it >= 8192.0), "{}", shown.out);
+    assert!(largest("engine_lock_waiters", false).is_some_and(|it| it >= 1.0), "{}", shown.out);
+}
