@@ -131,14 +131,19 @@ pub trait Kind: Send + Sync {
     /// # Errors
     /// [`EngineError::Refused`] for a kind or settings without standby.
     fn standby(&self, _spec: &ServerSpec<'_>, _site: &Site) -> Result<[Task; 2], EngineError> {
-        Err(refused(REPLICA, "Assay starts a standby of Postgres only: remove it"))
+        Err(refused(REPLICA, "Assay starts no standby of this kind of server: remove it"))
     }
 
     /// Makes the server ready for its standby; success means that the standby follows it.
     ///
     /// # Errors
     /// While it does not.
-    fn follow(&self, _endpoint: &Endpoint) -> Result<(), EngineError> {
+    fn follow(
+        &self,
+        _server: &Endpoint,
+        _standby: &Endpoint,
+        _options: &Options,
+    ) -> Result<(), EngineError> {
         Ok(())
     }
 

@@ -20,7 +20,7 @@ mod process;
 pub mod running;
 mod shared;
 mod site;
-mod standby;
+pub mod standby;
 mod start;
 pub mod testing;
 pub mod user;

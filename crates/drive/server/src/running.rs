@@ -141,7 +141,12 @@ impl Running {
         ready?;
         if let Some(standby) = &mut running.standby {
             standby.serve(start, &running.user)?;
-            running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.follow(at))?;
+            let at_standby = standby.endpoint.clone();
+            let followed = running.wait_until(start.ready_within, is_cancelled, |kind, at| {
+                kind.follow(at, &at_standby, start.options)
+            });
+            running.standby.as_ref().map_or(Ok(()), Standby::remove_secrets)?;
+            followed?;
         }
         running.private_dir.record_shared_memory()?;
         Ok(running)
@@ -321,9 +326,10 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
     let transport = transport.unwrap_or_default();
     let own = own.wrapping_add(number);
     let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
-    let port = match transport {
-        Transport::Unix => ports.next(),
-        Transport::Tcp => ports.find(|port| TcpListener::bind((LOOPBACK, *port)).is_ok()),
+    // The standby of some kinds follows by TCP.
+    let port = match (transport, start.options.get(REPLICA)) {
+        (Transport::Unix, None) => ports.next(),
+        _ => ports.find(|port| TcpListener::bind((LOOPBACK, *port)).is_ok()),
     };
     Site {
         data: start.dir.join("data"),

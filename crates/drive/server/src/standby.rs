@@ -1,10 +1,10 @@
 //! A standby: a second server, which follows the first from a copy of its data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-use model::Transport;
+use model::{Endpoint, Transport};
 
 use crate::error::ServerError;
 use crate::kind::{ServerSpec, Site, Task};
@@ -15,16 +15,30 @@ use crate::start::{Start, set_up_error, waits};
 use crate::user::User;
 
 /// Name of its data directory, next to that of its server.
-const DATA: &str = "replica";
+pub const DATA: &str = "replica";
 /// Name of its log.
 const LOG: &str = "replica.log";
 /// Longest copy of the data: 1 TB at 70 MB/s.
 const COPY_MAX: Duration = Duration::from_secs(4 * 60 * 60);
 
+/// Empties the directory `$2` and copies the data directory `$1` of a stopped server to it.
+const COPY: &str =
+    r#"find "$2" -mindepth 1 -delete && cp -a --reflink=auto "$1/." "$2/" && cd "$2""#;
+
+/// Returns the program that copies the data of a stopped server, and then runs `then` in the copy.
+pub fn copy(from: &Path, to: &Path, then: &str) -> Task {
+    let script = format!("{COPY} && {then}");
+    let dirs = [from, to].map(|dir| dir.display().to_string());
+    let arguments = ["-c".to_owned(), script, "sh".to_owned()].into_iter().chain(dirs);
+    Task { program: "/bin/sh".into(), arguments: arguments.collect(), ..Task::default() }
+}
+
 /// A standby that has its data, and runs after [`Standby::serve`].
 #[derive(Debug)]
 pub(crate) struct Standby {
     serve: Task,
+    /// Where it listens.
+    pub(crate) endpoint: Endpoint,
     pub(crate) log: PathBuf,
     child: Option<Child>,
     has_died: bool,
@@ -59,13 +73,19 @@ impl Standby {
         if !status.is_some_and(|status| status.success()) {
             return Err(set_up_error(start.kind, &copy, status, &site.log).into());
         }
-        Ok(Self { serve, log: site.log, child: None, has_died: false })
+        let endpoint = start.kind.endpoint(&site);
+        Ok(Self { serve, endpoint, log: site.log, child: None, has_died: false })
     }
 
     /// Starts it.
     pub(crate) fn serve(&mut self, start: &Start<'_>, user: &User) -> Result<(), ServerError> {
         self.child = Some(launch::serve(&self.serve, user, &start.placement, &self.log)?);
         Ok(())
+    }
+
+    /// Removes what only its start needs.
+    pub(crate) fn remove_secrets(&self) -> Result<(), ServerError> {
+        launch::remove_secrets(&self.serve)
     }
 
     /// Returns its process while it runs.

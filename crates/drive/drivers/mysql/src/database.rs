@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use driver_sql::SqlEngine;
 
 use crate::kind::Flavour;
+use crate::standby_status::StandbyMonitor;
 
 /// A server with the tables of a run.
 pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
@@ -14,6 +15,8 @@ pub(crate) struct MysqlDatabase {
     /// InnoDB variables to restore once it is idle.
     pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
     pub(crate) storage_engine: StorageEngine,
+    /// The connection to its standby; `None` without one.
+    pub(crate) standby: Option<StandbyMonitor>,
     /// The query of the tables' sizes; `None` when the server reports none.
     pub(crate) sizes: Option<String>,
 }

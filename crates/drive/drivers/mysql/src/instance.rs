@@ -10,6 +10,7 @@ use model::{EngineState, Identity, Options};
 use crate::config::check_foreign;
 use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
 use crate::kind::Flavour;
+use crate::standby_status::StandbyMonitor;
 use crate::wire::{Connection, Failure};
 use crate::{maintenance, state};
 
@@ -35,6 +36,7 @@ pub(crate) fn open(
     config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
     let (mut connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
+    let standby = config.own.replica.map(|_| StandbyMonitor::open(&config.endpoint)).transpose()?;
     let spec = &for_storage_engine(&mut connection, spec);
     let check = |connection: &mut Connection| {
         if is_foreign { check_foreign(spec, &variables(connection)?) } else { Ok(()) }
@@ -43,6 +45,7 @@ pub(crate) fn open(
         Ok(MysqlDatabase {
             flavour,
             saved_variables: Mutex::new(None),
+            standby,
             storage_engine: storage_engine(connection, tables.first().map_or("", String::as_str))?,
             sizes: state::sizes_query(connection)?,
         })
@@ -100,10 +103,13 @@ impl Database for MysqlDatabase {
     }
 
     fn state(engine: &MysqlEngine) -> Result<EngineState, EngineError> {
-        let MysqlDatabase { storage_engine, sizes, .. } = &engine.database;
-        let state = engine.with_control(|connection| {
+        let MysqlDatabase { storage_engine, sizes, standby, .. } = &engine.database;
+        let (mut state, logs) = engine.with_control(|connection| {
             state::sample(connection, *storage_engine, sizes.as_deref())
         })?;
+        if let Some(standby) = standby {
+            standby.sample(&logs, &mut state.readings)?;
+        }
         if state.is_idle == Some(true) {
             maintenance::restore(engine)?;
         }

@@ -14,6 +14,7 @@ mod driver;
 mod instance;
 mod kind;
 mod maintenance;
+mod standby_status;
 mod state;
 mod wire;
 

@@ -114,8 +114,13 @@ impl Kind for PostgresKind {
         }))
     }
 
-    fn follow(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
-        standby::follow(&mut Connection::open(endpoint, &Session::default())?)
+    fn follow(
+        &self,
+        server: &Endpoint,
+        _standby: &Endpoint,
+        _options: &Options,
+    ) -> Result<(), EngineError> {
+        standby::follow(&mut Connection::open(server, &Session::default())?)
     }
 
     fn stop(&self) -> Stop {

@@ -7,18 +7,18 @@ use engine::EngineError;
 use engine::settings_check::refused;
 use model::server::REPLICA;
 use model::{Durability, Replica};
+use server::standby::copy;
 use server::{ServerSpec, Site, Task};
 
-use crate::task::{environment, serving};
+use crate::task::serving;
 use crate::wire::Connection;
 
 /// The slot by which the server keeps the log that the standby has yet to read.
 const SLOT: &str = "assay";
-/// Copies the data directory `$1` of a stopped server to `$2`; a standby has no slots of its own.
+/// Makes a standby of a copy: it has no slots of its own.
 ///
 /// Source: Postgres' documentation, "File System Level Backup" and "Setting Up a Standby Server".
-const COPY: &str = r#"find "$2" -mindepth 1 -delete && cp -a --reflink=auto "$1/." "$2/" \
-&& rm -rf "$2"/pg_replslot/* && : > "$2/standby.signal""#;
+const FOLLOWING: &str = "rm -rf pg_replslot/* && : > standby.signal";
 /// Name of the file of logins, of server and standby.
 const LOGINS: &str = "pg_hba.conf";
 /// Those of set-up, and the standby's by the socket: only root and the server's account reach it.
@@ -91,14 +91,7 @@ pub(crate) fn tasks(
     primary: &Site,
     configuration: impl FnOnce(&ServerSpec<'_>) -> String,
 ) -> [Task; 2] {
-    let dirs = [&primary.data, &spec.site.data].map(|dir| dir.display().to_string());
-    let script = ["-c", COPY, "sh"].map(str::to_owned);
-    let copy = Task {
-        program: "/bin/sh".into(),
-        arguments: script.into_iter().chain(dirs).collect(),
-        environment: environment(),
-        ..Task::default()
-    };
+    let copy = copy(&primary.data, &spec.site.data, FOLLOWING);
     let (socket, port) = (primary.socket.display(), primary.port);
     let mut text = configuration(spec);
     text.push_str(&format!(

@@ -294,9 +294,9 @@ impl<'a> StepAccumulator<'a> {
         let mut counters = closed.counters;
         counters.extend(ends.growth);
         let Span { account, part, time_profile, .. } = &closed.span;
-        let waits = ends.waits.map(|waits| {
-            Box::new(WaitProfile { effect: time_profile.sampling_effect(), ..waits })
-        });
+        let waits = ends
+            .waits
+            .map(|waits| Box::new(WaitProfile { effect: time_profile.sampling_effect(), ..waits }));
         let record = StepRecord {
             started_at: closed.span.since.clone(),
             duration_ns: ends.duration,

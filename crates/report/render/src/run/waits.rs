@@ -89,8 +89,7 @@ mod tests {
         (0..300).for_each(|_| profile.clients.add("Lock:transactionid"));
         (0..100).for_each(|_| profile.clients.add("running"));
         profile.clients.add("IO:WALSync");
-        profile.effect =
-            Some(SamplingEffect { ratio: 0.9876, low: 0.97, high: 1.0, blocks: 15 });
+        profile.effect = Some(SamplingEffect { ratio: 0.9876, low: 0.97, high: 1.0, blocks: 15 });
         step.waits = Some(Box::new(profile));
         let shown = text(&step);
         assert!(shown.contains("up to 150 \u{b5}s"), "{shown}");

@@ -77,8 +77,7 @@ fn clients_of_one_row_wait_for_its_lock() {
 
 /// Goal: the tables have sizes in each second, and the lock's waiters are counted.
 fn time_line(workspace: &Workspace) {
-    let arguments =
-        ["show", "waits", "sync.c4.r1", "--timeline", "update-one", "--format", "json"];
+    let arguments = ["show", "waits", "sync.c4.r1", "--timeline", "update-one", "--format", "json"];
     let shown = workspace.assay(&arguments);
     assert_eq!(shown.code, 0, "{}", shown.err);
     let timelines: Value = serde_json::from_str(&shown.out).expect("JSON");

@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::{Options, Transport};
-use server::{LOOPBACK, ServerSpec};
+use server::{LOOPBACK, ServerSpec, Site};
 
 use super::release::Flavour;
+use super::standby;
 
 /// Name of the socket in its directory.
-pub(super) const SOCKET: &str = "mysql.sock";
+const SOCKET: &str = "mysql.sock";
+/// The same of a standby, in the directory of its server's.
+pub(crate) const STANDBY_SOCKET: &str = "standby.sock";
 /// Prefixes of option names.
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
@@ -42,6 +45,11 @@ pub(crate) fn canonical(name: &str) -> String {
     short.to_owned()
 }
 
+/// Returns the socket's file.
+pub(super) fn socket(site: &Site) -> PathBuf {
+    site.socket.join(if standby::is_standby(site) { STANDBY_SOCKET } else { SOCKET })
+}
+
 /// The options of a configuration file, in order; a name is set once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Configuration(Vec<(String, String)>);
@@ -68,19 +76,20 @@ impl Configuration {
         self.set("basedir", text(&layout.base));
         self.set("datadir", text(&site.data));
         self.set("tmpdir", text(&site.temporary));
-        self.set("pid_file", text(&site.temporary.join("server.pid")));
-        self.set("socket", text(&site.socket.join(SOCKET)));
+        let socket = socket(site);
+        let pid_file = socket.with_extension("pid");
+        self.set("pid_file", text(&site.temporary.join(pid_file.file_name().unwrap_or_default())));
+        self.set("socket", text(&socket));
         self.set("lc_messages_dir", text(&layout.share));
         self.set("character_sets_dir", text(&layout.share.join("charsets")));
         if let Some(plugins) = &layout.plugins {
             self.set("plugin_dir", text(plugins));
         }
-        match site.transport {
-            Transport::Unix => self.set("skip_networking", ""),
-            Transport::Tcp => {
-                self.set("bind_address", LOOPBACK);
-                self.set("port", site.port.to_string());
-            }
+        if site.transport == Transport::Tcp || standby::is_followed(spec) {
+            self.set("bind_address", LOOPBACK);
+            self.set("port", site.port.to_string());
+        } else {
+            self.set("skip_networking", "");
         }
         if flavour == Flavour::Mysql {
             self.set("secure_file_priv", text(&site.temporary));

@@ -1,6 +1,6 @@
 //! SQL of the init file: the superuser's password.
 
-use model::{Password, Transport};
+use model::Password;
 use server::{LOOPBACK, Site};
 use sha1::{Digest as _, Sha1};
 
@@ -17,8 +17,8 @@ const WITHOUT_BINLOG: &str = "SET sql_log_bin = 0;\n";
 /// "Server System Variables", `init_file`; "Password Hashing in MySQL".
 ///
 /// By TCP the user also has the address in the place of its host: names may not be resolved.
-pub(super) fn require_password(server: Server, site: &Site) -> Password {
-    let (Password(text), is_tcp) = (&site.password, site.transport == Transport::Tcp);
+pub(super) fn require_password(server: Server, site: &Site, is_tcp: bool) -> Password {
+    let Password(text) = &site.password;
     if server.flavour == Flavour::Mysql && server.release >= Release(5, 7, 6) {
         let set = format!("ALTER USER 'root'@'localhost' IDENTIFIED BY '{text}';\n");
         let by_tcp = format!(
@@ -56,7 +56,7 @@ mod tests {
     fn password_is_set_by_the_statement_of_each_version() {
         let sql = |flavour, release| {
             let site = Site { password: Password("password".to_owned()), ..Site::default() };
-            require_password(Server { flavour, release }, &site).0
+            require_password(Server { flavour, release }, &site, false).0
         };
         // Source: MySQL's reference manual, "Password Hashing in MySQL": the hash of `password`.
         let hash = "= '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19';";

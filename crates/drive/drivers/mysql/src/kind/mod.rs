@@ -10,9 +10,10 @@ mod login;
 mod release;
 mod server;
 mod settings;
+mod standby;
 mod startup_error;
 
 pub use server::{KIND_MARIADB, KIND_MYSQL};
 
-pub(crate) use configuration::canonical;
-pub(crate) use release::Flavour;
+pub(crate) use configuration::{STANDBY_SOCKET, canonical};
+pub(crate) use release::{Flavour, Release};

@@ -5,14 +5,15 @@ use std::path::Path;
 use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::EngineError;
 use model::{Endpoint, Options, Transport};
+use server::standby::copy;
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
-use super::configuration::{Configuration, Layout, SOCKET, canonical};
+use super::configuration::{Configuration, Layout, canonical, socket};
 use super::login;
 use super::release::{Flavour, Release};
 use super::settings::{MyRocks, Server, reject_weaker_durability};
-use super::startup_error;
+use super::{standby, startup_error};
 use crate::wire::Connection;
 
 /// MySQL, 5.6 to 9.
@@ -72,18 +73,45 @@ impl MysqlKind {
         let mut configuration = Configuration::default();
         configuration.set_paths(server.flavour, spec);
         server.defaults(&mut configuration);
-        if spec.site.transport == Transport::Tcp {
+        if listens(spec) {
             // A password that is sent by TCP is encrypted with it.
             configuration.set("loose_caching_sha2_password_auto_generate_rsa_keys", "ON");
         }
         server.settings(spec.settings, myrocks, &mut configuration);
         configuration.overlay(&options)?;
+        standby::configure(server, spec, &options, &mut configuration)?;
         let log_bin = configuration.get("log_bin").is_some_and(|value| !value.is_empty());
         if log_bin && configuration.get("server_id").is_none() {
             configuration.set("server_id", "1");
         }
         Ok(configuration)
     }
+
+    /// Returns the server's program with its configuration and statements in files of these names.
+    fn serving(
+        &self,
+        spec: &ServerSpec<'_>,
+        file: &str,
+        init_file: &str,
+    ) -> Result<Task, EngineError> {
+        let server = self.server(spec)?;
+        let mut configuration = self.configuration(server, spec)?;
+        let (file, init_file) = (spec.site.file(file), spec.site.file(init_file));
+        configuration.set("init_file", init_file.display().to_string());
+        Ok(Task {
+            program: spec.program.to_owned(),
+            arguments: vec![format!("--defaults-file={}", file.display())],
+            environment: Layout::around(spec.program).environment(),
+            files: vec![(file, configuration.text())],
+            secrets: vec![(init_file, login::require_password(server, spec.site, listens(spec)))],
+            ..Task::default()
+        })
+    }
+}
+
+/// Returns whether clients or a standby connect by TCP.
+fn listens(spec: &ServerSpec<'_>) -> bool {
+    spec.site.transport == Transport::Tcp || standby::is_followed(spec)
 }
 
 impl Kind for MysqlKind {
@@ -101,23 +129,12 @@ impl Kind for MysqlKind {
     }
 
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
-        let server = self.server(spec)?;
-        let mut configuration = self.configuration(server, spec)?;
-        let (file, init_file) = (spec.site.file("my.cnf"), spec.site.file("init.sql"));
-        configuration.set("init_file", init_file.display().to_string());
-        Ok(Task {
-            program: spec.program.to_owned(),
-            arguments: vec![format!("--defaults-file={}", file.display())],
-            environment: Layout::around(spec.program).environment(),
-            files: vec![(file, configuration.text())],
-            secrets: vec![(init_file, login::require_password(server, spec.site))],
-            ..Task::default()
-        })
+        self.serving(spec, "my.cnf", "init.sql")
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
         Endpoint {
-            address: site.address(site.socket.join(SOCKET)),
+            address: site.address(socket(site)),
             user: USER.to_owned(),
             password: Some(site.password.clone()),
             database: DATABASE.to_owned(),
@@ -132,6 +149,21 @@ impl Kind for MysqlKind {
         let database = &endpoint.database;
         connection.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         Ok(())
+    }
+
+    fn standby(&self, spec: &ServerSpec<'_>, site: &Site) -> Result<[Task; 2], EngineError> {
+        let copy = copy(&spec.site.data, &site.data, standby::FOLLOWING);
+        let spec = ServerSpec { site, ..*spec };
+        Ok([copy, self.serving(&spec, "replica.cnf", "replica.sql")?])
+    }
+
+    fn follow(
+        &self,
+        server: &Endpoint,
+        standby: &Endpoint,
+        options: &Options,
+    ) -> Result<(), EngineError> {
+        standby::follow(server, standby, options)
     }
 
     fn stop(&self) -> Stop {

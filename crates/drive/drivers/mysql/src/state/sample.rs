@@ -35,12 +35,15 @@ const LEVELS_MAX: u32 = 64;
 
 type Counters = BTreeMap<String, f64>;
 
-/// Samples the server's counters: four queries.
+/// Binary logs and their sizes.
+pub(crate) type BinaryLogs = Vec<(String, u64)>;
+
+/// Samples the server's counters: four queries; returns its binary logs, too.
 pub(crate) fn sample(
     connection: &mut Connection,
     storage_engine: StorageEngine,
     sizes: Option<&str>,
-) -> Result<EngineState, Failure> {
+) -> Result<(EngineState, BinaryLogs), Failure> {
     let status = connection.pairs("SHOW GLOBAL STATUS")?;
     let mut counters = counters(status, str::to_ascii_lowercase);
     counters.extend(metrics(connection)?);
@@ -57,11 +60,14 @@ pub(crate) fn sample(
         }
     }
     state.readings.merge(&named(SERVER, &counters));
-    state.readings.set(metric::ENGINE_BINLOG_WRITE_BYTES, binlog_bytes(connection)?);
+    let logs = binary_logs(connection)?;
+    let bytes = |logs: &BinaryLogs| logs.iter().map(|(_, bytes)| *bytes as f64).sum::<f64>();
+    let written = logs.as_ref().map(bytes);
+    state.readings.set(metric::ENGINE_BINLOG_WRITE_BYTES, written);
     // Including autocommitted statements and read-only ones.
     state.readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
     state.own_counters = counters.into_iter().filter_map(own).collect();
-    Ok(state)
+    Ok((state, logs.unwrap_or_default()))
 }
 
 /// Returns a counter under its stored name; `None` when not stored.
@@ -90,13 +96,14 @@ fn optional(
     }
 }
 
-/// Returns the bytes of all binary logs; `None` without one, or without the right to list them.
+/// Returns all binary logs; `None` without one, or without the right to list them.
 ///
 /// No log expires during a run. Source: MySQL's reference manual, `SHOW BINARY LOGS`.
-fn binlog_bytes(connection: &mut Connection) -> Result<Option<f64>, Failure> {
+fn binary_logs(connection: &mut Connection) -> Result<Option<BinaryLogs>, Failure> {
+    let log = |row: &Vec<String>| Some((row.first()?.clone(), row.get(1)?.parse().ok()?));
     match connection.rows("SHOW BINARY LOGS") {
         Err(Failure::Refused(_)) => Ok(None),
-        logs => Ok(logs?.iter().map(|log| log.get(1)?.parse::<f64>().ok()).sum()),
+        logs => Ok(logs?.iter().map(log).collect()),
     }
 }
 

@@ -15,6 +15,7 @@ mod parts;
 mod procedures;
 mod rejected_options;
 mod sessions;
+mod standby;
 mod tables;
 mod test_server;
 mod waits;

@@ -91,6 +91,11 @@ impl Server {
         &self.running
     }
 
+    /// Returns it and its directory.
+    pub(crate) fn into_parts(self) -> (Running, TempDir) {
+        (self.running, self.dir)
+    }
+
     /// Returns its kind.
     pub(crate) fn kind(&self) -> &'static dyn Kind {
         self.kind

@@ -1,0 +1,108 @@
+//! A standby of an own server.
+
+use std::fs;
+use std::ops::Range;
+use std::thread;
+use std::time::Duration;
+
+use driver_mysql::{driver, mariadb};
+use engine::{Driver, Engine, Rows};
+use model::server::REPLICA;
+use model::{Durability, Op, Outcome};
+use rustix::process::{Pid, Signal, kill_process};
+use server::{Running, STOP_WITHIN};
+
+use crate::fixture::Fixture;
+use crate::test_server::Build;
+
+/// A wait for the end of a server whose standby was killed, and how many there are at most.
+const WAIT: (Duration, u32) = (Duration::from_millis(10), 3_000);
+/// Time a commit is held up: a hundred times what one takes.
+const HELD: Duration = Duration::from_millis(500);
+
+/// Writes these rows, each in a commit.
+fn write(engine: &dyn Engine, rows: Range<u32>) {
+    let mut session = engine.session().unwrap();
+    let mut none = Rows::new();
+    for row in rows {
+        let put = Op::Put { key: &row.to_be_bytes(), value: &[7; 300] };
+        assert_eq!(session.execute(&put, &mut none), Ok(Outcome::Done));
+    }
+}
+
+/// Returns the standby's process: the one that works in its data directory.
+fn standby_pid(running: &Running) -> Pid {
+    let data = running.site.data.with_file_name(server::standby::DATA);
+    let mut processes = fs::read_dir("/proc").unwrap().flatten();
+    let works_there = |path: &std::path::Path| {
+        fs::read_link(path.join("cwd")).is_ok_and(|directory| directory == data)
+    };
+    let found = processes.find(|process| works_there(&process.path())).unwrap();
+    Pid::from_raw(found.file_name().to_str().unwrap().parse().unwrap()).unwrap()
+}
+
+/// Returns whether a commit waits while the standby is stopped; it ends once that goes on.
+fn commit_waits_for(standby: Pid, engine: &dyn Engine) -> bool {
+    kill_process(standby, Signal::STOP).unwrap();
+    thread::scope(|scope| {
+        // Rows that are there already would be no change, which is not logged.
+        let commit = scope.spawn(|| write(engine, 50..51));
+        thread::sleep(HELD);
+        let is_waiting = !commit.is_finished();
+        kill_process(standby, Signal::CONT).unwrap();
+        commit.join().unwrap();
+        is_waiting
+    })
+}
+
+/// Checks that a standby of this build follows, that commits wait for it where they should, and
+/// that its loss ends the server.
+///
+/// The directory is used twice, as by the runs of a saved load.
+fn standby_follows(build: Option<Build>, driver: fn() -> Box<dyn Driver>, replica: &str) {
+    let Some(build) = build else { return };
+    let options = [(REPLICA, replica)];
+    let mut dir = tempfile::tempdir().unwrap();
+    for is_last in [false, true] {
+        let server = build.start_in(dir, Durability::Os, &options).unwrap();
+        let fixture = Fixture::new(&server, driver());
+        let (mut spec, _place) = fixture.fresh(None);
+        spec.settings.durability = Durability::Os;
+        spec.options = options.into_iter().collect();
+        let engine = fixture.driver.open(&spec).unwrap();
+        write(&*engine, 0..50);
+        let readings = engine.state().unwrap().readings;
+        assert!(readings["engine_replica_lag_bytes"] >= 0.0, "{readings:?}");
+        let (mut running, place) = server.into_parts();
+        let standby = standby_pid(&running);
+        assert_eq!(commit_waits_for(standby, &*engine), replica == "sync");
+        engine.close().unwrap();
+        if !is_last {
+            running.stop(STOP_WITHIN).unwrap();
+            dir = place;
+            continue;
+        }
+        kill_process(standby, Signal::KILL).unwrap();
+        let (wait, most) = WAIT;
+        let death = (0..most).find_map(|_| running.death_within(wait).cloned()).unwrap();
+        assert!(death.last_log_lines.starts_with("of the standby: "), "{death}");
+        return;
+    }
+}
+
+#[test]
+fn commits_of_mariadb_wait_for_its_standby() {
+    standby_follows(Build::get("mariadb@10.11"), mariadb, "sync");
+}
+
+#[test]
+fn standby_of_mysql_follows() {
+    standby_follows(Build::get("mysql@8.0.31"), driver, "async");
+}
+
+#[test]
+fn standby_of_old_mysql_follows() {
+    for build in ["mysql@5.6.24", "mysql@5.7.22"] {
+        standby_follows(Build::cached(build), driver, "async");
+    }
+}
