@@ -17,9 +17,9 @@ use crate::{maintenance, state};
 /// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
 #[rustfmt::skip]
-const LOCATION_VARIABLES: [&str; 9] = [
+const LOCATION_VARIABLES: [&str; 11] = [
     "basedir", "character_sets_dir", "datadir", "gtid_binlog_pos", "hostname", "lc_messages_dir",
-    "plugin_dir", "port", "server_uuid",
+    "plugin_dir", "port", "report_port", "server_uid", "server_uuid",
 ];
 /// Variables that are facts of the build.
 #[rustfmt::skip]
