@@ -1,6 +1,6 @@
 //! Medians and Hodges-Lehmann shifts with exact rank intervals.
 
-use crate::sample::{Estimate, middle, sorted};
+use crate::sample::{Estimate, mean, middle, sorted};
 
 /// Most values a side: beyond these a mean suffices.
 ///
@@ -39,6 +39,18 @@ pub fn centre(differences: &[f64], level: f64) -> Option<Estimate> {
         .flat_map(|(at, one)| differences[at..].iter().map(move |two| f64::midpoint(*one, *two)))
         .collect();
     interval(&sorted(&means), &signed_rank(differences.len()), level)
+}
+
+/// Returns the same of any number of differences, in the order of time.
+///
+/// Above [`MAX_RUNS`] neighbours are replaced by their means, all of as many; what is left over at
+/// the end does not count.
+///
+/// Source: [`centre`]; the means are our choice.
+pub fn centre_of_many(differences: &[f64], level: f64) -> Option<Estimate> {
+    let neighbours = differences.len().div_ceil(MAX_RUNS).max(1);
+    let means = differences.chunks_exact(neighbours).map(mean);
+    centre(&means.collect::<Vec<_>>(), level)
 }
 
 /// Returns the median with its interval, for values of any distribution.
@@ -125,6 +137,21 @@ mod tests {
     fn is_near(found: Estimate, known: [f64; 3]) -> bool {
         let found = [found.value, found.low, found.high];
         found.iter().zip(known).all(|(found, known)| (found - known).abs() < 1e-9)
+    }
+
+    #[test]
+    fn many_differences_have_the_centre_of_their_neighbours_means() {
+        let of = |count: u32| {
+            let differences: Vec<f64> = (0..count).map(|at| f64::from(at % 7)).collect();
+            centre_of_many(&differences, 0.99).unwrap()
+        };
+        let (few, many) = (of(49), of(700));
+        assert_eq!(
+            few,
+            centre(&(0..49).map(|at| f64::from(at % 7)).collect::<Vec<_>>(), 0.99).unwrap()
+        );
+        assert!((many.value - 3.0).abs() < 1e-9 && many.low > few.low && many.high < few.high);
+        assert_eq!(centre_of_many(&[], 0.99), None);
     }
 
     #[test]

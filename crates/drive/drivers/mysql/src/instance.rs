@@ -131,6 +131,10 @@ impl Database for MysqlDatabase {
         Ok(state::statistics(connection))
     }
 
+    fn verify(engine: &MysqlEngine) -> Result<(), EngineError> {
+        engine.database.standby.as_ref().map_or(Ok(()), StandbyMonitor::verify)
+    }
+
     /// Restores the variables of maintenance: clients run with the configured ones.
     fn restore(engine: &MysqlEngine) -> Result<(), EngineError> {
         maintenance::restore(engine)

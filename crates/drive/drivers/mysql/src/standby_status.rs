@@ -105,22 +105,38 @@ impl StandbyMonitor {
         Ok(Self { connection: Mutex::new(connection), status })
     }
 
-    /// Adds how far it is behind; `logs` are the server's binary logs and their sizes.
+    /// Checks that it still follows.
     ///
     /// # Errors
-    /// When it does not follow any more.
+    /// When it does not, with its last error.
+    pub(crate) fn verify(&self) -> Result<(), EngineError> {
+        let status = self.read()?;
+        if status.as_ref().is_some_and(|status| status.follows) {
+            return Ok(());
+        }
+        let error = status.map(|status| status.error).unwrap_or_default();
+        Err(EngineError::Fatal(format!("the standby follows no longer: {error}")))
+    }
+
+    fn read(&self) -> Result<Option<Status>, Failure> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        Status::read(&mut connection, self.status)
+    }
+
+    /// Adds how far it is behind, while it follows; `logs` are the server's binary logs and sizes.
+    ///
+    /// # Errors
+    /// When it does not answer.
     pub(crate) fn sample(
         &self,
         logs: &[(String, u64)],
         readings: &mut Readings,
     ) -> Result<(), EngineError> {
-        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let status = Status::read(&mut connection, self.status)?;
-        let status = status.filter(|status| status.follows).ok_or_else(|| {
-            EngineError::Fatal("the standby does not follow: see replica.log".to_owned())
-        })?;
-        readings.set(metric::ENGINE_REPLICA_LAG_BYTES, status.behind(logs) as f64);
-        readings.set(metric::ENGINE_REPLICA_LAG_US, status.late_s.map(|late| late as f64 * 1e6));
+        if let Some(status) = self.read()?.filter(|status| status.follows) {
+            let late_us = status.late_s.map(|late| late as f64 * 1e6);
+            readings.set(metric::ENGINE_REPLICA_LAG_BYTES, status.behind(logs) as f64);
+            readings.set(metric::ENGINE_REPLICA_LAG_US, late_us);
+        }
         Ok(())
     }
 }

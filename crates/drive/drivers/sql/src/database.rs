@@ -55,6 +55,14 @@ pub trait Database: Send + Sync + Sized {
         Ok(None)
     }
 
+    /// Checks at close that the run was what it was meant to be: that its standby still follows.
+    ///
+    /// # Errors
+    /// When it does not.
+    fn verify(_engine: &SqlEngine<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Restores what maintenance has changed, before clients run and at close.
     fn restore(_engine: &SqlEngine<Self>) -> Result<(), EngineError> {
         Ok(())

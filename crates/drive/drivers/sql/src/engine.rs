@@ -126,6 +126,7 @@ impl<D: Database> Engine for SqlEngine<D> {
 
     /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        D::restore(&self)
+        D::restore(&self)?;
+        D::verify(&self)
     }
 }

@@ -9,7 +9,7 @@ use model::{
     IntervalRecord, Load, Metric, Nanos, OpUnit, SamplingEffect, Step, StopRule, float, metric,
 };
 use stats::geometric_mean;
-use stats::rank::centre;
+use stats::rank::centre_of_many;
 use stats::time_profile::{Second, Series, time_profile};
 
 /// Metrics of the profile next to throughput, in the order of [`SecondSample::others`].
@@ -122,7 +122,7 @@ impl Seconds {
             side.push(sample.second.ops_per_s);
         }
         let is_whole = |sides: &&(Vec<f64>, Vec<f64>)| {
-            sides.0.len() + 1 == BLOCK_S as usize && sides.1.len() == 1
+            sides.0.len() as u64 + 1 == BLOCK_S && sides.1.len() == 1
         };
         let difference = |(sampled, resting): &(Vec<f64>, Vec<f64>)| {
             Some(geometric_mean(sampled)?.ln() - geometric_mean(resting)?.ln())
@@ -132,7 +132,7 @@ impl Seconds {
         if differences.len() < LEAST_BLOCKS {
             return None;
         }
-        let [ratio, low, high] = centre(&differences, LEVEL)
+        let [ratio, low, high] = centre_of_many(&differences, LEVEL)
             .map(|found| [found.value, found.low, found.high].map(f64::exp))?;
         Some(SamplingEffect { ratio, low, high, blocks: differences.len() as u64 })
     }

@@ -1,34 +1,63 @@
 //! A068: sampling the server's waits slowed it.
 
+use std::collections::BTreeMap;
+
+use stats::rank::centre_of_many;
+
 use super::{Observation, Rule, code};
-use crate::context::RunContext;
+use crate::context::{ComparisonContext, RunContext};
 
 /// Least loss that is reported.
 const LOSS: f64 = 0.01;
+/// Level of the interval over all steps of a variant.
+const LEVEL: f64 = 0.99;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A068,
     name: "slowed by samples",
     trigger: "seconds in which waits of the server were sampled had less throughput than those in \
-              which they were not, by more than 1 % at 99 % confidence",
+              which they were not, by more than 1 % at 99 % confidence, in a step or in the steps of \
+              a variant together",
     why: "The figures are then those of a server that is also observed, and a server with more \
           sessions or slower views pays more.",
     remedy: "set assay.waits = \"off\" in the variant's options and run again",
     source: "differences of blocks of four seconds [Hodges Lehmann 1963]; the limit is our choice",
     run: Some(run),
+    comparison: Some(comparison),
     ..Rule::EMPTY
 };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let slowed = context.run.steps.iter().filter_map(|step| {
-        let effect = step.waits.as_ref()?.effect.filter(|effect| effect.high < 1.0 - LOSS)?;
-        let evidence = format!(
-            "seconds with samples had {:.3} [{:.3}, {:.3}] of the throughput of those without",
-            effect.ratio, effect.low, effect.high
-        );
-        Some(Observation::new(evidence).step(&step.step.name).ranked("slower", 1.0 - effect.ratio))
+        let effect = step.waits.as_ref()?.effect?;
+        let found = observation([effect.ratio, effect.low, effect.high])?;
+        Some(found.step(&step.step.name))
     });
     slowed.collect()
+}
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let mut of_variants: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for run in context.valid() {
+        let effects = run.steps.iter().filter_map(|step| step.waits.as_ref()?.effect);
+        let logs = of_variants.entry(&run.cell.variant).or_default();
+        logs.extend(effects.map(|effect| effect.ratio.ln()));
+    }
+    let slowed = of_variants.iter().filter_map(|(variant, logs)| {
+        let found = centre_of_many(logs, LEVEL)?;
+        let found = observation([found.value, found.low, found.high].map(f64::exp))?;
+        Some(found.variant(variant))
+    });
+    slowed.collect()
+}
+
+/// Returns an observation of a certain loss.
+fn observation([ratio, low, high]: [f64; 3]) -> Option<Observation> {
+    let evidence = format!(
+        "seconds with samples had {ratio:.3} [{low:.3}, {high:.3}] of the throughput of those without"
+    );
+    let is_slowed = high < 1.0 - LOSS;
+    is_slowed.then(|| Observation::new(evidence).ranked("slower", 1.0 - ratio))
 }
 
 #[cfg(test)]
@@ -48,5 +77,22 @@ mod tests {
             in_runs(&RULE, &experiment(&["a"]), &runs).len()
         };
         assert_eq!((found(0.985), found(0.995)), (1, 0));
+    }
+
+    #[test]
+    fn what_no_step_shows_the_steps_of_a_variant_show_together() {
+        let found = |ratio: f64, count: usize| {
+            let mut all = runs(&["a"]);
+            let step = all[0].steps[0].clone();
+            let steps = (0..count).map(|at| {
+                let ratio = ratio + 0.001 * (at % 5) as f64;
+                let effect = Some(SamplingEffect { ratio, low: 0.9, high: 1.1, blocks: 11 });
+                let waits = Some(Box::new(WaitProfile { effect, ..WaitProfile::default() }));
+                model::StepRecord { waits, ..step.clone() }
+            });
+            all[0].steps = steps.collect();
+            in_runs(&RULE, &experiment(&["a"]), &all).len()
+        };
+        assert_eq!((found(0.97, 12), found(0.992, 12), found(0.97, 4)), (1, 0, 0));
     }
 }

@@ -38,7 +38,6 @@ reason = "the question"
 /// Goal: what the events, the run queue and the residual have is the wait for the server, and most
 /// of it is for the lock.
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn clients_of_one_row_wait_for_its_lock() {
     if let Err(reason) = supply::testing::server("postgres@15.10") {
         println!("skipped: {reason}");

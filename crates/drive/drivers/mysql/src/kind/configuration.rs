@@ -4,16 +4,12 @@ use std::path::{Path, PathBuf};
 
 use engine::EngineError;
 use engine::settings_check::refused;
-use model::{Options, Transport};
-use server::{LOOPBACK, ServerSpec, Site};
+use model::Options;
+use server::{LOOPBACK, ServerSpec};
 
+use super::place::{listens, socket};
 use super::release::Flavour;
-use super::standby;
 
-/// Name of the socket in its directory.
-const SOCKET: &str = "mysql.sock";
-/// The same of a standby, in the directory of its server's.
-pub(crate) const STANDBY_SOCKET: &str = "standby.sock";
 /// Prefixes of option names.
 const PREFIXES: [&str; 5] = ["loose_", "skip_", "enable_", "disable_", "maximum_"];
 
@@ -43,11 +39,6 @@ pub(crate) fn canonical(name: &str) -> String {
         short = rest;
     }
     short.to_owned()
-}
-
-/// Returns the socket's file.
-pub(super) fn socket(site: &Site) -> PathBuf {
-    site.socket.join(if standby::is_standby(site) { STANDBY_SOCKET } else { SOCKET })
 }
 
 /// The options of a configuration file, in order; a name is set once.
@@ -85,7 +76,7 @@ impl Configuration {
         if let Some(plugins) = &layout.plugins {
             self.set("plugin_dir", text(plugins));
         }
-        if site.transport == Transport::Tcp || standby::is_followed(spec) {
+        if listens(spec) {
             self.set("bind_address", LOOPBACK);
             self.set("port", site.port.to_string());
         } else {

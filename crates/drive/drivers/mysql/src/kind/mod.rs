@@ -7,6 +7,7 @@
 mod bootstrap;
 mod configuration;
 mod login;
+mod place;
 mod release;
 mod server;
 mod settings;
@@ -15,5 +16,6 @@ mod startup_error;
 
 pub use server::{KIND_MARIADB, KIND_MYSQL};
 
-pub(crate) use configuration::{STANDBY_SOCKET, canonical};
+pub(crate) use configuration::canonical;
+pub(crate) use place::STANDBY_SOCKET;
 pub(crate) use release::{Flavour, Release};

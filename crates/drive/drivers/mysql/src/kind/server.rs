@@ -4,13 +4,14 @@ use std::path::Path;
 
 use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::EngineError;
-use model::{Endpoint, Options, Transport};
+use model::{Endpoint, Options};
 use server::standby::copy;
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
-use super::configuration::{Configuration, Layout, canonical, socket};
+use super::configuration::{Configuration, Layout, canonical};
 use super::login;
+use super::place::{listens, socket};
 use super::release::{Flavour, Release};
 use super::settings::{MyRocks, Server, reject_weaker_durability};
 use super::{standby, startup_error};
@@ -109,11 +110,6 @@ impl MysqlKind {
     }
 }
 
-/// Returns whether clients or a standby connect by TCP.
-fn listens(spec: &ServerSpec<'_>) -> bool {
-    spec.site.transport == Transport::Tcp || standby::is_followed(spec)
-}
-
 impl Kind for MysqlKind {
     fn engine(&self) -> &'static str {
         self.0.name()
@@ -196,7 +192,7 @@ impl Kind for MysqlKind {
 mod tests {
     use std::path::PathBuf;
 
-    use model::{Options, Password, Settings};
+    use model::{Options, Password, Settings, Transport};
 
     use super::*;
 

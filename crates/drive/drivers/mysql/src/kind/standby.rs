@@ -4,11 +4,11 @@ use driver_sql::Connection as _;
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::server::REPLICA;
-use model::{Durability, Endpoint, Options, Replica};
-use server::standby::DATA;
-use server::{LOOPBACK, ServerSpec, Site};
+use model::{Durability, Endpoint, Options, Replica, Transport};
+use server::{LOOPBACK, ServerSpec};
 
 use super::configuration::{Configuration, canonical};
+use super::place::is_standby;
 use super::release::{Flavour, Release};
 use super::settings::Server;
 use crate::standby_status::{Status, statements};
@@ -39,16 +39,6 @@ const PUBLIC_KEY_FROM: Release = Release(8, 0, 4);
 /// Returns the standby that the options demand.
 pub(super) fn replica(options: &Options) -> Option<Replica> {
     options.get(REPLICA).and_then(|kind| kind.parse().ok())
-}
-
-/// Returns whether these are a standby's directories.
-pub(super) fn is_standby(site: &Site) -> bool {
-    site.data.ends_with(DATA)
-}
-
-/// Returns whether this server listens by TCP for a standby.
-pub(super) fn is_followed(spec: &ServerSpec<'_>) -> bool {
-    spec.options.get(REPLICA).is_some() && !is_standby(spec.site)
 }
 
 /// Adds what a server and its standby need to a configuration with the user's options.
@@ -103,7 +93,7 @@ fn check(
                       `os` or `sync`";
         return Err(refused(REPLICA, reason));
     }
-    if spec.site.transport != model::Transport::Unix {
+    if spec.site.transport != Transport::Unix {
         let reason = "the standby of a server of this kind is reached by unix sockets: remove \
                       assay.transport";
         return Err(refused(REPLICA, reason));
@@ -186,7 +176,9 @@ fn change_text(version: &str, release: Release, list: impl Fn(&str) -> String) -
 mod tests {
     use std::path::Path;
 
-    use model::{Settings, Transport};
+    use model::Settings;
+    use server::Site;
+    use server::standby::DATA;
 
     use super::*;
 

@@ -1,7 +1,9 @@
 //! A standby of an own server.
+#![expect(clippy::unwrap_used, reason = "an unwrap in a test helper fails the test")]
 
 use std::fs;
 use std::ops::Range;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
@@ -44,11 +46,14 @@ fn standby_pid(running: &Running) -> Pid {
 /// Returns whether a commit waits while the standby is stopped; it ends once that goes on.
 fn commit_waits_for(standby: Pid, engine: &dyn Engine) -> bool {
     kill_process(standby, Signal::STOP).unwrap();
+    let (end, ended) = sync_channel(1);
     thread::scope(|scope| {
         // Rows that are there already would be no change, which is not logged.
-        let commit = scope.spawn(|| write(engine, 50..51));
-        thread::sleep(HELD);
-        let is_waiting = !commit.is_finished();
+        let commit = scope.spawn(move || {
+            write(engine, 50..51);
+            end.send(()).ok();
+        });
+        let is_waiting = ended.recv_timeout(HELD).is_err();
         kill_process(standby, Signal::CONT).unwrap();
         commit.join().unwrap();
         is_waiting

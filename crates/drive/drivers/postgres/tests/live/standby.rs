@@ -1,6 +1,7 @@
 //! A standby of an own server.
 
 use std::fs;
+use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
@@ -49,10 +50,13 @@ fn commit_waits_for(standby: Pid, engine: &dyn Engine) -> bool {
     let receivers = children(standby);
     let signal_all = |signal| receivers.iter().for_each(|&pid| kill_process(pid, signal).unwrap());
     signal_all(Signal::STOP);
+    let (end, ended) = sync_channel(1);
     thread::scope(|scope| {
-        let commit = scope.spawn(|| write(engine, 1));
-        thread::sleep(HELD);
-        let is_waiting = !commit.is_finished();
+        let commit = scope.spawn(move || {
+            write(engine, 1);
+            end.send(()).ok();
+        });
+        let is_waiting = ended.recv_timeout(HELD).is_err();
         signal_all(Signal::CONT);
         commit.join().unwrap();
         is_waiting
