@@ -64,14 +64,10 @@ impl Status {
     fn of(row: &[String]) -> Self {
         let column = |at: usize| row.get(at).map_or("", String::as_str);
         let [log, error, io_error, sql_error] = [9, 19, 35, 37].map(column);
-        let errors = [io_error, sql_error, error].into_iter();
+        let errors = [io_error, sql_error, error];
         Self {
             follows: [10, 11].into_iter().all(|at| column(at) == "Yes"),
-            error: errors
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned)
-                .next()
-                .unwrap_or_default(),
+            error: errors.into_iter().find(|text| !text.is_empty()).unwrap_or_default().to_owned(),
             applied: (log.to_owned(), column(21).parse().unwrap_or(0)),
             late_s: column(32).parse().ok(),
         }
