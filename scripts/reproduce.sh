@@ -44,10 +44,11 @@ for name in "$@"; do
     "$assay" snapshot remove --all >>"$log" 2>&1
 done
 
-# The page has every experiment that has runs, of this call or an earlier one.
+# The page has every experiment that has runs, at each of its sizes, of this call or an earlier one.
 stored=()
 for file in experiments/*.toml; do
-    for name in "$(basename "$file" .toml)" "$(basename "$file" .toml)-$size"; do
+    experiment=$(basename "$file" .toml)
+    for name in "$experiment" $(sed -n "s/^\[size\.\(.*\)\]$/$experiment-\1/p" "$file"); do
         if grep -q '^\[\[published\]\]' "$file" && ls "$results/$name"/*/runs/*/record.json >/dev/null 2>&1; then
             stored+=("$name")
         fi

@@ -76,4 +76,8 @@ pub enum Expected {
     Lower,
     /// No notable difference.
     Same,
+    /// The variant's value was not larger: no regression of a cost.
+    NotHigher,
+    /// The variant's value was not smaller: no regression of a rate.
+    NotLower,
 }

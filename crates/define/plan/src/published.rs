@@ -17,8 +17,13 @@ use crate::spec::{File, Section};
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
 
 /// Keywords for a published direction without a number.
-const EXPECTED: [(&str, Expected); 3] =
-    [("higher", Expected::Higher), ("lower", Expected::Lower), ("same", Expected::Same)];
+const EXPECTED: [(&str, Expected); 5] = [
+    ("higher", Expected::Higher),
+    ("lower", Expected::Lower),
+    ("same", Expected::Same),
+    ("not higher", Expected::NotHigher),
+    ("not lower", Expected::NotLower),
+];
 
 /// The experiment that findings are checked against.
 ///
@@ -269,7 +274,8 @@ impl Resolver<'_> {
                 .meant(
                     text,
                     EXPECTED.map(|(name, _)| name),
-                    "write \"higher\", \"lower\" or \"same\"; a number goes into `ratio`",
+                    "write \"higher\", \"lower\", \"same\", \"not higher\" or \"not lower\"; a number goes \
+                     into `ratio`",
                 )
         })
     }

@@ -27,6 +27,8 @@ pub enum Method {
     Paired,
     /// One run each, with the noise history of this machine.
     History,
+    /// Ranks: the runs of a side are all equal, five a side or more.
+    Ranks,
     /// One run each and no noise history: no interval.
     None,
 }
@@ -59,7 +61,7 @@ pub enum Why {
     ShapeDependent,
     /// The adjusted p-value of the family is too large.
     Family,
-    /// All runs gave the same value, and no prior is known.
+    /// All of few runs gave the same value, and no prior is known.
     NoSpread,
 }
 

@@ -5,8 +5,8 @@ use crate::distribution::fisher;
 use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 use crate::paired::inflation;
-use crate::prior::{CellVariance, Prior};
-use crate::rank::{centre, shift};
+use crate::prior::{CellVariance, NO_SPREAD, Prior};
+use crate::rank::{centre, separated, shift};
 use crate::sample::mean;
 use model::float;
 
@@ -51,7 +51,8 @@ const UNEQUAL_RATIO: f64 = 4.0;
 /// design pairs them, widened for slow noise ([`inflation`]), and a rank estimate is added.
 ///
 /// Runs that all gave the same value do not show that there is no noise: their variance is the
-/// prior's, and without one there is no interval.
+/// prior's. Without one, five runs a side have the rank interval ([`Method::Ranks`]), which assumes
+/// no distribution, and fewer have no interval.
 ///
 /// Source: moderated t [Smyth 2004]; [Welch 1947]; [Hodges Lehmann 1963]; the limits between the
 /// methods are our choices, each with its constant.
@@ -66,6 +67,7 @@ pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -
     };
     let mut effect = match estimate {
         Ok(estimate) => estimate.effect(),
+        Err(Why::NoSpread) if fewest >= SOME_RUNS => by_ranks(&base, &variant, design.assumed_cov),
         Err(why) => unknown_noise(&base, &variant, why, design.assumed_cov),
     };
     if fewest >= SOME_RUNS && effect.interval.is_some() {
@@ -135,6 +137,21 @@ fn unknown_noise(base: &[f64], variant: &[f64], why: Why, assumed_cov: f64) -> E
     let error = (detectable::log_variance_of(assumed_cov) * per_run).sqrt();
     let detectable = detectable::share(error, f64::INFINITY);
     unknown(mean(variant) - mean(base), detectable, assumed_cov, why)
+}
+
+/// Returns the effect of two samples whose runs do not differ at all, by ranks.
+///
+/// All differences are one value, so both limits are it: with ties the interval has at least its
+/// level. Values that agree to rounding are equal.
+///
+/// Source: [`shift`]; [`separated`].
+fn by_ranks(base: &[f64], variant: &[f64], assumed_cov: f64) -> Effect {
+    let effect = unknown_noise(base, variant, Why::NoSpread, assumed_cov);
+    let is_equal = effect.ratio.ln().abs() < NO_SPREAD.sqrt();
+    let ratio = if is_equal { 1.0 } else { effect.ratio };
+    let interval = Some(Interval { low: ratio, high: ratio });
+    let p = Some(if is_equal { 1.0 } else { separated(base.len(), variant.len()) });
+    Effect { ratio, interval, interval90: interval, method: Method::Ranks, p, q: p, ..effect }
 }
 
 /// Returns an effect without intervals.
@@ -215,7 +232,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use Method::{History, Moderated, Paired, Pooled, Welch};
+    use Method::{History, Moderated, Paired, Pooled, Ranks, Welch};
 
     /// Two samples of `n` runs whose logarithms have exactly this mean difference and variance.
     fn samples(n: u32, shift: f64, sigma: f64) -> (Vec<f64>, Vec<f64>) {
@@ -415,14 +432,12 @@ mod tests {
     fn equal_runs_do_not_imply_zero_noise() {
         for n in [2, 4, 8, 12] {
             let (base, other) = (vec![3.0; n], vec![4.0; n]);
-            let found = classify_difference(&base, &other, &PLAIN).unwrap();
-            assert_eq!((found.interval, found.why), (None, Some(Why::NoSpread)), "{n}");
-            let pairs = Design { is_paired: true, ..PLAIN };
-            assert_eq!(
-                classify_difference(&base, &other, &pairs).unwrap().why,
-                Some(Why::NoSpread),
-                "{n}"
-            );
+            for design in [PLAIN, Design { is_paired: true, ..PLAIN }] {
+                let found = classify_difference(&base, &other, &design).unwrap();
+                let unknown = (Method::None, Verdict::Inconclusive, Some(Why::NoSpread));
+                let known = if n < 5 { unknown } else { (Ranks, Verdict::Above, None) };
+                assert_eq!((found.method, found.verdict, found.why), known, "{n}");
+            }
             let known = prior(0.02, 20.0);
             let found =
                 classify_difference(&base, &other, &Design { prior: Some(&known), ..PLAIN })
@@ -434,6 +449,17 @@ mod tests {
         // Rounding is no spread.
         let base = [0.1 + 0.2, 0.3, 0.3];
         assert_eq!(classify_difference(&base, &[0.6; 3], &PLAIN).unwrap().why, Some(Why::NoSpread));
+    }
+
+    #[test]
+    fn five_equal_runs_a_side_are_tested_by_ranks() {
+        // scipy 1.17.1: stats.mannwhitneyu(five, five, method = "exact") of separated values.
+        let found = classify_difference(&[8.0; 5], &[1.0; 5], &PLAIN).unwrap();
+        assert_near(found.p.unwrap(), 0.007_936_507_936, 1e-9);
+        assert_near(found.interval.unwrap().high, 0.125, 1e-12);
+        assert_eq!((found.method, found.verdict), (Ranks, Verdict::Below));
+        let same = classify_difference(&[0.1 + 0.2; 5], &[0.3; 6], &PLAIN).unwrap();
+        assert_eq!((same.ratio, same.p, same.verdict), (1.0, Some(1.0), Verdict::Equivalent));
     }
 
     #[test]

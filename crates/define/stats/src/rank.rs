@@ -1,5 +1,7 @@
 //! Medians and Hodges-Lehmann shifts with exact rank intervals.
 
+use model::float;
+
 use crate::sample::{Estimate, mean, middle, sorted};
 
 /// Most values a side: beyond these a mean suffices.
@@ -64,6 +66,13 @@ pub fn median(values: &[f64], level: f64) -> Option<Estimate> {
         return None;
     }
     interval(&sorted(values), &sign(values.len()), level)
+}
+
+/// Returns the two-sided chance that all values of one side are above all of the other.
+///
+/// Source: the exact test of [Mann Whitney 1947].
+pub(crate) fn separated(m: usize, n: usize) -> f64 {
+    2.0 * (1..=m).map(|one| float(one) / float(n + one)).product::<f64>()
 }
 
 fn is_finite(values: &[f64]) -> bool {

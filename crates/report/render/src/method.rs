@@ -6,12 +6,13 @@ use stats::{Effect, Method};
 use crate::trust::many;
 
 /// The methods that give an interval, in words.
-const NAMES: [(Method, &str); 5] = [
+const NAMES: [(Method, &str); 6] = [
     (Method::Moderated, "moderated t on logarithms"),
     (Method::Pooled, "pooled t on logarithms"),
     (Method::Welch, "Welch's t on logarithms"),
     (Method::Paired, "paired t on the log-ratios of blocks"),
     (Method::History, "t on logarithms with the noise of other runs"),
+    (Method::Ranks, "ranks, where the runs of a variant are all equal"),
 ];
 
 /// Returns the interval methods of the steps' own questions, each once.

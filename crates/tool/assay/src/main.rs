@@ -73,7 +73,7 @@ enum Verb {
     Device(Box<cmd::device::Args>),
     /// List workloads, or show the application of SQL servers
     Workload(cmd::workload::Args),
-    /// List, get, add, build, prove, remove or show engine builds
+    /// List, get, add, build, test, remove or show engine builds
     Engine(cmd::engine::Args),
     /// Print the completions of a shell
     Completions(cmd::completions::Args),

@@ -4,7 +4,7 @@ use model::Expected;
 use serde::Serialize;
 use stats::detectable::log_variance_of;
 use stats::planning;
-use stats::{CellVariance, Effect, Interval, Verdict};
+use stats::{CellVariance, Effect, Interval, Verdict, Why};
 
 /// Outcome of a published finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -72,17 +72,32 @@ fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
 /// tolerance. Incompatible ones have the same direction and another size, or the opposite
 /// direction; a compatible one that is not precise is undecided. A difference is absent where any
 /// here is within the margin (the 90 % interval lies within). Where no difference was published,
-/// being within the margin reproduces it. All else is undecided. Swapping the two variants, in the
-/// publication and here, leaves the outcome as it is.
+/// being within the margin reproduces it. Where a value was published as not higher, a rise beyond
+/// the margin differs, and a 90 % interval whose upper limit is within the margin reproduces it; not
+/// lower, the other way round. All else is undecided. Swapping the two variants, in the publication
+/// and here, leaves the outcome as it is.
 ///
 /// Source: a difference in the same direction, and the original estimate within the new study's 95
 /// % interval [OSC 2015]; that both are alike, as that there is no difference, needs two one-sided
-/// tests of its own [Schuirmann 1987], [Lakens 2017]. The margin is our choice, as in every
+/// tests of its own [Schuirmann 1987], [Lakens 2017], and that there is no rise, one of them. The margin is our choice, as in every
 /// comparison, and so is the tolerance: `tolerance`.
 pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reproduction {
     let Some((wide, narrow)) = effect.interval.zip(effect.interval90) else {
         return Reproduction::Undecided;
     };
+    let regression = match expected {
+        Expected::NotHigher => Some((Verdict::Above, narrow.high)),
+        Expected::NotLower => Some((Verdict::Below, narrow.low.recip())),
+        _ => None,
+    };
+    if let Some((verdict, most)) = regression {
+        return match effect.verdict {
+            found if found == verdict => Reproduction::Differs,
+            _ if effect.why == Some(Why::ShapeDependent) => Reproduction::Undecided,
+            _ if most < above(margin) => Reproduction::Reproduces,
+            _ => Reproduction::Undecided,
+        };
+    }
     let (published, size) = way(expected, margin);
     let is_none_that_matters = narrow.low > below(margin) && narrow.high < above(margin);
     let found = match effect.verdict {
@@ -140,7 +155,7 @@ pub(super) fn runs_needed(
     const POWER: f64 = 2.0 / 3.0;
     let ratio = match expected {
         Expected::Higher | Expected::Lower => return None,
-        Expected::Same => 1.0,
+        Expected::Same | Expected::NotHigher | Expected::NotLower => 1.0,
         Expected::Ratio(ratio) => ratio,
     };
     let noise = CellVariance { variance: log_variance_of(effect.run_cov), df: effect.df? };
@@ -153,7 +168,7 @@ fn way(expected: Expected, margin: f64) -> (Way, Option<f64>) {
     match expected {
         Expected::Higher => (Way::Up, None),
         Expected::Lower => (Way::Down, None),
-        Expected::Same => (Way::Neither, None),
+        Expected::Same | Expected::NotHigher | Expected::NotLower => (Way::Neither, None),
         Expected::Ratio(ratio) if ratio >= above(margin) => (Way::Up, Some(ratio)),
         Expected::Ratio(ratio) if ratio <= below(margin) => (Way::Down, Some(ratio)),
         Expected::Ratio(_) => (Way::Neither, None),

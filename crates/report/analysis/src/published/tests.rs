@@ -109,6 +109,15 @@ fn no_difference_reproduces_only_where_none_that_matters_is_left() {
 }
 
 #[test]
+fn absence_of_a_regression_is_decided_on_one_side() {
+    let rise = |ratio, half| of(Expected::NotHigher, &near(ratio, half));
+    assert_eq!((rise(0.5, 0.3), rise(1.0, 0.01)), (Reproduces, Reproduces));
+    assert_eq!((rise(1.05, 0.01), rise(1.0, 0.1)), (Differs, Undecided));
+    let fall = |ratio, half| of(Expected::NotLower, &near(ratio, half));
+    assert_eq!((fall(2.0, 0.3), fall(0.95, 0.01), fall(1.0, 0.1)), (Reproduces, Differs, Undecided));
+}
+
+#[test]
 fn missing_interval_is_undecided() {
     let mut none = near(1.3, 0.01);
     none.interval = None;
@@ -135,6 +144,8 @@ fn inverse(expected: Expected) -> Expected {
         Expected::Higher => Expected::Lower,
         Expected::Lower => Expected::Higher,
         Expected::Same => Expected::Same,
+        Expected::NotHigher => Expected::NotLower,
+        Expected::NotLower => Expected::NotHigher,
     }
 }
 
@@ -145,6 +156,8 @@ fn any_expected() -> impl Strategy<Value = Expected> {
         Just(Expected::Higher),
         Just(Expected::Lower),
         Just(Expected::Same),
+        Just(Expected::NotHigher),
+        Just(Expected::NotLower),
     ]
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; 9
         let there = &finding.published;
         let expected = match there.expected {
             Expected::Ratio(ratio) => ratio.to_string(),
-            Expected::Higher | Expected::Lower | Expected::Same => snake(there.expected),
+            _ => snake(there.expected),
         };
         let outcome = finding.outcome();
         let fields = [

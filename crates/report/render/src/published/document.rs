@@ -69,7 +69,7 @@ fn table(one: &Publication<'_>) -> Table {
             both(0),
             both(1),
             both(2).with(finding.interval()),
-            Cell::new(fill(verdict(finding), VERDICT), finding.tone()),
+            Cell::new(fill(verdict(finding.outcome()), VERDICT), finding.tone()),
         ]);
     }
     table

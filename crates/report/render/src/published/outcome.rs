@@ -2,13 +2,13 @@
 
 use analysis::Reproduction;
 
-use super::publication::{Finding, Publication};
+use super::publication::Publication;
 use crate::figure::declared;
 use crate::input::Compared;
 
-/// Returns the outcome in a few words.
-pub(crate) fn verdict(finding: &Finding<'_>) -> &'static str {
-    match finding.outcome() {
+/// Returns the outcome in a few words; `None` where a warning blocks it.
+pub(crate) const fn verdict(outcome: Option<Reproduction>) -> &'static str {
+    match outcome {
         None => "no verdict",
         Some(Reproduction::Reproduces) => "reproduces",
         Some(Reproduction::SameDirection) => "same direction, other size",

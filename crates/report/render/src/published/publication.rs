@@ -174,7 +174,7 @@ impl Finding<'_> {
         let There { value, base_value, expected } = self.published;
         let expected = match expected {
             Expected::Ratio(value) => digits(value),
-            Expected::Higher | Expected::Lower | Expected::Same => snake(expected),
+            _ => snake(expected).replace('_', " "),
         };
         [write(value).unwrap_or_default(), write(base_value).unwrap_or_default(), expected]
     }

@@ -28,7 +28,7 @@ use crate::ui::{Ui, aligned};
   assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
   assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
-  assay engine prove sorted@1                  the conformance battery
+  assay engine test sorted@1                   the conformance battery
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
   assay engine show rocksdb@9.10.0             version, origin and capabilities")]
 pub(crate) struct Args {
@@ -59,7 +59,7 @@ enum Action {
     /// Compile a release with a compiler and flags of your choice
     Build(super::build::Args),
     /// Run the conformance battery on a build, each check in a process of its own
-    Prove {
+    Test {
         /// Build to check; NAME alone is its only cached build
         build: BuildRef,
     },
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             ui.print(line(&add(&own, environment, ui)?));
         }
         Action::Build(args) => return super::build::run(args, environment, ui),
-        Action::Prove { build } => return super::prove::run(build, environment, ui),
+        Action::Test { build } => return super::conformance::run(build, environment, ui),
         Action::Remove { build } => {
             store(environment)?.remove(build).into_report()?;
             ui.print(format_args!("removed {build}"));

@@ -64,7 +64,7 @@ fn commands_are_listed_in_workflow_order() {
       micro        Measure checksums and compression of single blocks
       device       Measure what storage does, with fio: throughput and response time by jobs and access
       workload     List workloads, or show the application of SQL servers
-      engine       List, get, add, build, prove, remove or show engine builds
+      engine       List, get, add, build, test, remove or show engine builds
       completions  Print the completions of a shell
       help         Print this message or the help of the given subcommand(s)
 
@@ -368,7 +368,7 @@ fn compare_and_report_help_is_complete() {
 #[test]
 fn engine_help_is_complete() {
     assert_snapshot!(help(&["engine"]), @"
-    List, get, add, build, prove, remove or show engine builds
+    List, get, add, build, test, remove or show engine builds
 
     Usage: assay engine [OPTIONS] <COMMAND>
 
@@ -377,7 +377,7 @@ fn engine_help_is_complete() {
       get     Obtain a build and store it in the cache
       add     Add your own library, or your own server installation
       build   Compile a release with a compiler and flags of your choice
-      prove   Run the conformance battery on a build, each check in a process of its own
+      test    Run the conformance battery on a build, each check in a process of its own
       remove  Remove a build from the cache
       show    Show version, origin and capabilities of a build
       help    Print this message or the help of the given subcommand(s)
@@ -399,7 +399,7 @@ fn engine_help_is_complete() {
       assay engine add postgres@mine /usr/lib/postgresql/15
       assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
       assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
-      assay engine prove sorted@1                  the conformance battery
+      assay engine test sorted@1                   the conformance battery
       assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
       assay engine show rocksdb@9.10.0             version, origin and capabilities
     ");

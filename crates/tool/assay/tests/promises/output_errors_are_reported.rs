@@ -64,7 +64,7 @@ const CALLS: &[&str] = &[
     "engine get mysql@mine",
     "engine list",
     "engine show memory",
-    "engine prove memory",
+    "engine test memory",
     BUILD,
     REMOVE,
     "completions bash",

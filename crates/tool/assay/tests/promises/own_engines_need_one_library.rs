@@ -107,7 +107,7 @@ fn c_file_is_an_engine_in_every_command() {
     let shown = workspace.assay(&["engine", "show", "sorted@mine"]).out;
     assert!(shown.starts_with("sorted 1.0 (added from "), "{shown}");
     assert!(shown.contains("durability: none\n") && shown.contains("  compiler: "), "{shown}");
-    let checked = workspace.assay(&["engine", "prove", "sorted"]);
+    let checked = workspace.assay(&["engine", "test", "sorted"]);
     assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
     assert_eq!(checked.out.matches("  passed  ").count(), CHECKS, "{}", checked.out);
     assert!(checked.out.ends_with(&format!("{CHECKS} of {CHECKS} checks passed\n")));
@@ -151,7 +151,7 @@ fn missing_functions_are_named() {
     assert_eq!(added.code, 1);
     assert!(error.contains("it lacks `assay_scan`, `assay_close`\n"), "{error}");
     assert!(error.contains("no engine of Assay's is named `sorted`"), "{error}");
-    let unknown = workspace.assay(&["engine", "prove", "sorted"]);
+    let unknown = workspace.assay(&["engine", "test", "sorted"]);
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("no engine is named `sorted`"), "{}", unknown.err);
 }
@@ -189,7 +189,7 @@ fn failed_checks_are_listed_and_set_the_exit_code() {
     );
     let Some(workspace) = compiled(&wrong) else { return };
     assert_eq!(add(&workspace).code, 0);
-    let checked = workspace.assay(&["engine", "prove", "sorted@mine"]);
+    let checked = workspace.assay(&["engine", "test", "sorted@mine"]);
     assert_eq!(checked.code, 1, "{}", checked.out);
     assert!(checked.out.contains("FAILED  wrong_requests_are_refused: "), "{}", checked.out);
     let died = "FAILED  boundary_keys_and_values: it died in the check: signal 6";
@@ -249,14 +249,14 @@ fn output_of_a_library_loses_no_measurement() {
 #[test]
 fn linked_engines_run_the_battery_and_servers_do_not() {
     let workspace = Workspace::new();
-    let checked = workspace.assay(&["engine", "prove", "memory"]);
+    let checked = workspace.assay(&["engine", "test", "memory"]);
     assert_eq!(checked.code, 0, "{}", checked.out);
-    let null = workspace.assay(&["engine", "prove", "null"]);
+    let null = workspace.assay(&["engine", "test", "null"]);
     assert_eq!(null.code, 1, "{}", null.out);
     assert!(null.out.contains("FAILED  random_operations: "), "{}", null.out);
-    let server = unwrapped(&workspace.assay(&["engine", "prove", "postgres@15.10"]).err);
+    let server = unwrapped(&workspace.assay(&["engine", "test", "postgres@15.10"]).err);
     assert!(server.contains("postgres is a server"), "{server}");
-    let absent = unwrapped(&workspace.assay(&["engine", "prove", "rocksdb"]).err);
+    let absent = unwrapped(&workspace.assay(&["engine", "test", "rocksdb"]).err);
     assert!(absent.contains("no build of rocksdb is cached"), "{absent}");
 }
 
@@ -273,7 +273,7 @@ fn rust_file_is_an_engine_with_two_durability_classes() {
     }
     let added = workspace.assay(&["engine", "add", "ordered@1", "libordered.so"]);
     assert_eq!(added.code, 0, "{}", added.err);
-    let checked = workspace.assay(&["engine", "prove", "ordered"]);
+    let checked = workspace.assay(&["engine", "test", "ordered"]);
     assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
     for class in ["none", "os"] {
         let quick = ["run", "fillseq", "--engine", "ordered@1", "--rows", "1k", "--durability"];
@@ -329,7 +329,7 @@ fn badger_is_an_engine_and_collects_its_log() {
     let Some(workspace) = compiled_badger() else { return };
     let added = workspace.assay(&["engine", "add", "badger@1", "libbadger.so"]);
     assert_eq!(added.code, 0, "{}", added.err);
-    let checked = workspace.assay(&["engine", "prove", "badger"]);
+    let checked = workspace.assay(&["engine", "test", "badger"]);
     assert_eq!(checked.code, 0, "{}{}", checked.out, checked.err);
     workspace.write("badger.toml", BADGER);
     let run = workspace.assay(&["run", "badger.toml"]);

@@ -1,4 +1,4 @@
-//! `assay engine prove`: runs the conformance battery on a build.
+//! `assay engine test`: runs the conformance battery on a build.
 
 use std::process::ExitCode;
 
