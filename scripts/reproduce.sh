@@ -4,6 +4,7 @@
 #   scripts/reproduce.sh              all of experiments/, at size minutes
 #   scripts/reproduce.sh hot-row ...  these
 #   SIZE=night scripts/reproduce.sh splinterdb-vs-rocksdb
+#   REPETITIONS=6 scripts/reproduce.sh ibench-small-server
 #
 # What was completed is not run again; what was interrupted goes on. An experiment that fails, takes longer than
 # LIMIT, or lacks a build (SplinterDB, FB MySQL, builds of one's own flags) is reported with its reason, and the
@@ -33,7 +34,7 @@ for name in "$@"; do
     if [ -d "$results/$stored" ]; then
         how=(run --resume "$stored")
     else
-        how=(run "$file" --size "$size")
+        how=(run "$file" --size "$size" ${REPETITIONS:+--repetitions "$REPETITIONS"})
     fi
     timeout --signal INT --kill-after 60 "$limit" "$assay" --results "$results" "${how[@]}" >"$log.last" 2>&1 </dev/null
     code=$?

@@ -7,7 +7,7 @@ use crate::error::{Errors, PlanError};
 use crate::preset::PRESETS;
 use crate::secret::has_address;
 use crate::settings::{CODE, REASON, Setting, Table, WORKLOAD};
-use crate::spec::{File, Section};
+use crate::spec::{File, Section, replace_pairs};
 use crate::syntax::Pairs;
 
 /// Values that replace the file's, parsed in the same way.
@@ -68,11 +68,8 @@ impl Overrides {
         let mut errors = Errors::default();
         errors.ok(check_typed(self.settings.iter().map(|(_, text)| text)));
         errors.ok(check_typed(self.waivers.iter().map(|waiver| &waiver.reason)));
-        for (name, value) in pairs(&self.parameters, "--parameter", &mut errors) {
-            let parameters = &mut file.benchmark.pairs;
-            parameters.retain(|(known, _)| known.get_ref() != name.get_ref());
-            parameters.push((name, value));
-        }
+        let typed = pairs(&self.parameters, "--parameter", &mut errors);
+        replace_pairs(&mut file.benchmark.pairs, typed);
         errors.result(())
     }
 }

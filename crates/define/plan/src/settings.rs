@@ -92,13 +92,11 @@ impl Setting {
         }
     }
 
-    /// Returns whether a table may have it: a size what flags set of a benchmark and its factors.
+    /// Returns whether a table may have it: a size also what flags set of a benchmark and factors.
     fn is_of(&self, table: Table) -> bool {
         let is_sized = |table: &Table| matches!(table, Benchmark | Device | Factors);
-        match table == Size {
-            true => self.value_name.is_some() && self.tables.iter().any(is_sized),
-            false => self.tables.contains(&table),
-        }
+        let is_flag = table == Size && self.value_name.is_some();
+        self.tables.contains(&table) || is_flag && self.tables.iter().any(is_sized)
     }
 }
 
@@ -179,7 +177,7 @@ declare! {
     PAGE_CACHE "page_cache" [Benchmark], Kind::Name(|| PageCache::ALL.map(PageCache::name).into()), OwnServer, Some("STATE"), "Page cache when runs that share a load begin to measure: warm or dropped";
     PLACEMENT "placement" [Benchmark], Kind::Name(|| Placement::ALL.map(Placement::name).into()), Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
     WORKLOAD "workload" [Benchmark], Kind::Text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or a file of your own";
-    PARAMETERS "parameters" [Benchmark], Kind::Pairs, Any, None, "";
+    PARAMETERS "parameters" [Benchmark, Size], Kind::Pairs, Any, None, "";
     SEED "seed" [Experiment], Kind::Whole, Any, Some("N"), "Seed of all random numbers";
     BASE "base" [Experiment, Finding], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
     MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";

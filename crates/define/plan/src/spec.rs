@@ -66,6 +66,7 @@ impl File {
             };
             section.values.insert(setting.key, text.clone());
         }
+        replace_pairs(&mut self.benchmark.pairs, size.pairs.iter().cloned());
         let named = format!("{}-{name}", self.experiment.text(NAME));
         let size = Spanned::new(place.span(), name.to_owned());
         self.experiment.values.insert(NAME.key, Spanned::new(place.span(), named));
@@ -74,6 +75,17 @@ impl File {
             self.sizes.push((own, Section::default()));
         }
         Ok(())
+    }
+}
+
+/// Adds pairs; each replaces one of its name.
+pub(crate) fn replace_pairs(
+    pairs: &mut Pairs,
+    others: impl IntoIterator<Item = (Spanned<String>, Spanned<String>)>,
+) {
+    for (name, value) in others {
+        pairs.retain(|(known, _)| known.get_ref() != name.get_ref());
+        pairs.push((name, value));
     }
 }
 

@@ -1,9 +1,23 @@
-//! The device's figures against those of sysstat's `iostat -x`.
+//! The device's figures against those of sysstat's `iostat -x`: of given counters, and of a load.
 
-use std::fs;
-use std::process::Command;
+#![expect(clippy::unwrap_used, reason = "a load that cannot be made fails its test")]
 
-use model::{DataShape, Metric, Step, StepRecord, StopRule, metric};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use model::{DataShape, Metric, Readings, Step, StepRecord, StopRule, metric};
+use rustix::fs::OFlags;
+use sampler::{Foreign, RunTargets, Sampler, for_run, host_facts};
+use serde_json::Value;
+
+/// The data of the steps here: no figure of the device depends on it.
+const DATA: DataShape = DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 };
 
 /// Counters of a device in the order of `/sys/block/DEVICE/stat`, but for its busy and queue time.
 const STAT: [u64; 17] = [
@@ -33,8 +47,7 @@ fn the_figures_of_the_device_are_those_of_iostat() {
         println!("skipped: no block device in /sys/block");
         return;
     };
-    let uptime = fs::read_to_string("/proc/uptime").unwrap();
-    let uptime_s: f64 = uptime.split(' ').next().unwrap().parse().unwrap();
+    let uptime_s = uptime_s();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "ms since boot")]
     let share = |of: f64| (uptime_s * 1e3 * of) as u64;
     let mut stat = STAT;
@@ -49,7 +62,7 @@ fn the_figures_of_the_device_are_those_of_iostat() {
         println!("skipped: no iostat; it is in the package sysstat");
         return;
     };
-    let report: serde_json::Value = match serde_json::from_slice(&output.stdout) {
+    let report: Value = match serde_json::from_slice(&output.stdout) {
         Ok(report) => report,
         Err(error) => {
             println!("skipped: this iostat has no option -f, or no JSON: {error}");
@@ -58,13 +71,18 @@ fn the_figures_of_the_device_are_those_of_iostat() {
     };
     let shown = &report["sysstat"]["hosts"][0]["statistics"][0]["disk"][0];
     assert_eq!(shown["disk_device"], device, "{report}");
-    let data = DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 };
-    let metrics = analysis::step_metrics(&step(&stat, uptime_s), &data);
+    let metrics = analysis::step_metrics(&step(&stat, uptime_s), &DATA);
     for (metric, column, factor) in COLUMNS {
         let of_iostat = shown[column].as_f64().unwrap() * factor;
         let ours = metrics.value(metric).unwrap();
         assert!((ours / of_iostat - 1.0).abs() <= 0.05, "{metric} {ours}, {column} {of_iostat}");
     }
+}
+
+/// Returns the seconds since boot, from the clock that iostat divides by.
+fn uptime_s() -> f64 {
+    let uptime = fs::read_to_string("/proc/uptime").unwrap();
+    uptime.split(' ').next().unwrap().parse().unwrap()
 }
 
 /// Returns name and number of a block device.
@@ -95,4 +113,162 @@ fn step(stat: &[u64; 17], seconds: f64) -> StepRecord {
     }
     step.counters.set(metric::HOST_SAMPLED_US, seconds * 1e6);
     step
+}
+
+/// Size of a request; a multiple of the blocks of any device.
+const BLOCK_BYTES: usize = 16 << 10;
+
+/// Requests that read or write the whole file once: 16 MiB.
+const BLOCKS: u64 = 1024;
+
+/// Time between two reads, and between two writes, each with its sync.
+const READ_PACE: Duration = Duration::from_millis(1);
+const WRITE_PACE: Duration = Duration::from_millis(4);
+
+/// Time under load before iostat starts.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// The interval of iostat: the few milliseconds that its start takes are a thousandth of it.
+const INTERVAL_S: &str = "4";
+
+/// Attempts of which one must agree.
+const ATTEMPTS: u32 = 3;
+
+/// Largest difference: as a share, and the last digit that iostat prints.
+const SHARE: f64 = 0.05;
+const LAST_DIGIT: f64 = 0.01;
+
+/// A block with the alignment that direct IO needs.
+#[repr(align(4096))]
+struct Block([u8; BLOCK_BYTES]);
+
+/// Goal: under load, our figures are those of an iostat that runs at the same time, within 5 % or
+/// the last digit that it prints.
+/// Method: two threads read and write a file past the page cache at fixed rates. iostat reports one
+/// interval of 4 s; the sampler of runs reads the counters when iostat has started and when it has
+/// ended. Both windows differ by milliseconds and other programs may use the device at their
+/// bounds, so one of three attempts has to agree, in all columns at once.
+#[test]
+fn figures_under_load_are_those_of_an_iostat_at_the_same_time() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let Some((device, mut sampler)) = host_facts(dir.path()).device.zip(sampler_of(dir.path()))
+    else {
+        println!("skipped: {} lies on no block device with counters", dir.path().display());
+        return;
+    };
+    if Command::new("iostat").arg("-V").output().is_err() {
+        println!("skipped: no iostat; it is in the package sysstat");
+        return;
+    }
+    let file = match direct_file(&dir.path().join("blocks")) {
+        Ok(file) => file,
+        Err(error) => {
+            println!("skipped: no file for direct IO in {}: {error}", dir.path().display());
+            return;
+        }
+    };
+    let agrees = (0..ATTEMPTS).any(|attempt| {
+        let (shown, metrics) = under_load(&file, || measure(&device, &mut sampler));
+        for metric in [metric::DEVICE_READ_AWAIT_US, metric::DEVICE_WRITE_AWAIT_US] {
+            assert!(metrics.has(metric), "{device} had no requests of the load: {metrics:?}");
+        }
+        let found = differences(&shown, &metrics);
+        println!("attempt {attempt}: {} columns differ {found:?}", found.len());
+        found.is_empty()
+    });
+    assert!(agrees, "iostat and our figures differ in each of {ATTEMPTS} attempts, see above");
+}
+
+/// Returns the sampler of the device of a directory, as runs have it.
+fn sampler_of(dir: &Path) -> Option<Sampler> {
+    let targets = RunTargets {
+        pid: std::process::id(),
+        data_dir: dir.to_owned(),
+        cgroup: None,
+        is_log: None,
+        server: None,
+        foreign: Foreign::Nowhere,
+    };
+    for_run(targets).into_iter().find_map(|mut sampler| {
+        let is_of_device = sampler(true).has(metric::DEVICE_READS);
+        is_of_device.then_some(sampler)
+    })
+}
+
+/// Returns a file whose blocks are all written, opened for direct IO.
+fn direct_file(path: &Path) -> io::Result<File> {
+    let mut file = File::create(path)?;
+    for _ in 0..BLOCKS {
+        file.write_all(&[7; BLOCK_BYTES])?;
+    }
+    file.sync_all()?;
+    let flags = OFlags::DIRECT.bits().cast_signed();
+    OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)
+}
+
+/// Returns what `measure` returns while the file is read and written.
+fn under_load<T>(file: &File, measure: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        let (reading, end_of_reads) = sync_channel(1);
+        scope.spawn(move || {
+            let mut block = Box::new(Block([0; BLOCK_BYTES]));
+            issue(&end_of_reads, READ_PACE, |at| file.read_exact_at(&mut block.0, at).unwrap());
+        });
+        let (writing, end_of_writes) = sync_channel(1);
+        scope.spawn(move || {
+            let block = Box::new(Block([9; BLOCK_BYTES]));
+            issue(&end_of_writes, WRITE_PACE, |at| {
+                file.write_all_at(&block.0, at).unwrap();
+                file.sync_data().unwrap();
+            });
+        });
+        let (_open, never) = sync_channel::<()>(1);
+        never.recv_timeout(WARM_UP).expect_err("the sender is open");
+        let measured = measure();
+        // The threads end with their senders, also where the measurement panics.
+        drop((reading, writing));
+        measured
+    })
+}
+
+/// Issues a request for block after block, at a pace, until the sender is dropped.
+fn issue(end: &Receiver<()>, pace: Duration, mut request: impl FnMut(u64)) {
+    for block in (0..BLOCKS).cycle() {
+        if end.recv_timeout(pace) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+        request(block * BLOCK_BYTES as u64);
+    }
+}
+
+/// Returns iostat's figures of one interval, and our metrics of the same time.
+fn measure(device: &str, sampler: &mut Sampler) -> (Value, Readings) {
+    let mut iostat = Command::new("iostat");
+    iostat.args(["-x", "-y", "-d", "-o", "JSON", device, INTERVAL_S, "1"]).env("LC_ALL", "C");
+    let child = iostat.stdout(Stdio::piped()).spawn().unwrap();
+    let (start_s, start) = (uptime_s(), sampler(true));
+    let output = child.wait_with_output().unwrap();
+    let (end_s, end) = (uptime_s(), sampler(true));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let shown = &report["sysstat"]["hosts"][0]["statistics"][0]["disk"][0];
+    assert_eq!(shown["disk_device"], device, "{report}");
+    let growth = |(name, value): (&String, &f64)| Some((name.clone(), value - start.get(name)?));
+    let mut step = StepRecord::new(0, Step::new("readrandom", StopRule::Operations(1)));
+    step.counters = end.iter().filter_map(growth).collect();
+    step.counters.set(metric::HOST_SAMPLED_US, (end_s - start_s) * 1e6);
+    (shown.clone(), analysis::step_metrics(&step, &DATA))
+}
+
+/// Returns the columns in which our metrics and iostat's figures differ, with both figures.
+///
+/// Merges are left out: the load has none. iostat prints 0 where there was no request of a kind.
+fn differences(shown: &Value, metrics: &Readings) -> Vec<String> {
+    let difference = |(metric, column, factor): &(Metric, &str, f64)| {
+        let of_iostat = shown[*column].as_f64().unwrap();
+        let ours = metrics.value(*metric).unwrap_or(0.0) / factor;
+        let differs = (ours - of_iostat).abs() > LAST_DIGIT.max(SHARE * of_iostat);
+        differs.then(|| format!("{column}: ours {ours:.4}, of iostat {of_iostat}"))
+    };
+    let compared = COLUMNS.iter().filter(|(_, column, _)| !column.ends_with("rqm"));
+    compared.filter_map(difference).collect()
 }

@@ -8,11 +8,13 @@ use crate::document::{Document, Part, json, visible};
 use crate::format::{Format, Style};
 use crate::trust::many;
 
-/// Returns the results in `format`; CSV is written as text.
+/// Returns the results in `format`; CSV and TSV are written as text.
 pub fn render_doctor(results: &[CheckResult], format: Format, style: Style) -> String {
     match format {
         Format::Json => json(&json!({ "checks": results })),
-        Format::Text | Format::Markdown | Format::Csv => document(results).render(format, style),
+        Format::Text | Format::Markdown | Format::Csv | Format::Tsv => {
+            document(results).render(format, style)
+        }
     }
 }
 

@@ -12,13 +12,15 @@ pub enum Format {
     Markdown,
     /// One line per metric, for spreadsheets and scripts.
     Csv,
+    /// The same, separated by tabs.
+    Tsv,
     /// Everything, for programs.
     Json,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
+    pub const ALL: [Self; 5] = [Self::Text, Self::Markdown, Self::Csv, Self::Tsv, Self::Json];
 
     /// Returns the format's name as typed.
     pub const fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Format {
             Self::Text => "text",
             Self::Markdown => "markdown",
             Self::Csv => "csv",
+            Self::Tsv => "tsv",
             Self::Json => "json",
         }
     }

@@ -33,7 +33,10 @@ pub fn render_hosts(
 ) -> String {
     match format {
         Format::Text | Format::Markdown => document(across, experiments).render(format, style),
-        Format::Csv => csv(CSV.split(','), across.cells.iter().flat_map(|cell| rows(across, cell))),
+        Format::Csv | Format::Tsv => {
+            let rows = across.cells.iter().flat_map(|cell| rows(across, cell));
+            csv(format, CSV.split(','), rows)
+        }
         Format::Json => {
             let label = |one: &HostExperiment| json!({ "id": one.meta.id, "label": one.label });
             let experiments: Vec<_> = experiments.iter().map(label).collect();

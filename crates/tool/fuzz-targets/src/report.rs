@@ -121,7 +121,7 @@ fn tables(
     let explanations: Vec<_> = pairs.filter_map(explained).collect();
     for format in Format::ALL {
         render_comparison(&compared, format, STYLE);
-        if format != Format::Csv {
+        if !matches!(format, Format::Csv | Format::Tsv) {
             render_explanations(&compared, (&explanations, &[]), format, STYLE);
         }
     }

@@ -105,6 +105,23 @@ fn parameters_of_the_application_are_set_by_the_experiment() {
 }
 
 #[test]
+fn parameters_of_a_size_replace_the_files() {
+    let file = FILE.replacen(
+        "[factors]",
+        "parameters = { inserts = \"10%\", tables = 1 }\n[size.big]\nparameters = { inserts = \
+         \"40%\" }\n[factors]",
+        1,
+    );
+    let calls = |size: Option<&str>| {
+        let of = Overrides { size: size.map(str::to_owned), ..Overrides::default() };
+        let found = load("s.toml", &file, &of, &TestCatalog::default(), MACHINE).expect("right");
+        found.experiment.steps_for(2)[2].stop
+    };
+    assert_eq!(calls(None), StopRule::Operations(2_000));
+    assert_eq!(calls(Some("big")), StopRule::Operations(8_000));
+}
+
+#[test]
 fn loads_and_maintenance_work_with_an_applications_steps() {
     let experiment_ = experiment(&[(
         "\"l.i1\", \"q100\"",

@@ -73,30 +73,20 @@ fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
 /// direction; a compatible one that is not precise is undecided. A difference is absent where any
 /// here is within the margin (the 90 % interval lies within). Where no difference was published,
 /// being within the margin reproduces it. Where a value was published as not higher, a rise beyond
-/// the margin differs, and a 90 % interval whose upper limit is within the margin reproduces it; not
-/// lower, the other way round. All else is undecided. Swapping the two variants, in the publication
-/// and here, leaves the outcome as it is.
+/// the margin differs, and a 90 % interval whose upper limit is within the margin reproduces it;
+/// not lower, the other way round. All else is undecided. Swapping the two variants, in the
+/// publication and here, leaves the outcome as it is.
 ///
 /// Source: a difference in the same direction, and the original estimate within the new study's 95
 /// % interval [OSC 2015]; that both are alike, as that there is no difference, needs two one-sided
-/// tests of its own [Schuirmann 1987], [Lakens 2017], and that there is no rise, one of them. The margin is our choice, as in every
-/// comparison, and so is the tolerance: `tolerance`.
+/// tests of its own [Schuirmann 1987], [Lakens 2017], and that there is no rise, one of them. The
+/// margin is our choice, as in every comparison, and so is the tolerance: `tolerance`.
 pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reproduction {
     let Some((wide, narrow)) = effect.interval.zip(effect.interval90) else {
         return Reproduction::Undecided;
     };
-    let regression = match expected {
-        Expected::NotHigher => Some((Verdict::Above, narrow.high)),
-        Expected::NotLower => Some((Verdict::Below, narrow.low.recip())),
-        _ => None,
-    };
-    if let Some((verdict, most)) = regression {
-        return match effect.verdict {
-            found if found == verdict => Reproduction::Differs,
-            _ if effect.why == Some(Why::ShapeDependent) => Reproduction::Undecided,
-            _ if most < above(margin) => Reproduction::Reproduces,
-            _ => Reproduction::Undecided,
-        };
+    if let Some(outcome) = regression(expected, effect, narrow, margin) {
+        return outcome;
     }
     let (published, size) = way(expected, margin);
     let is_none_that_matters = narrow.low > below(margin) && narrow.high < above(margin);
@@ -129,6 +119,27 @@ pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reprodu
         (_, _) if is_compatible => Reproduction::Undecided,
         (_, _) => Reproduction::SameDirection,
     }
+}
+
+/// Compares a published absence of a regression; `None` where another relation was published.
+fn regression(
+    expected: Expected,
+    effect: &Effect,
+    narrow: Interval,
+    margin: f64,
+) -> Option<Reproduction> {
+    let (verdict, most) = match expected {
+        Expected::NotHigher => (Verdict::Above, narrow.high),
+        Expected::NotLower => (Verdict::Below, narrow.low.recip()),
+        Expected::Ratio(_) | Expected::Higher | Expected::Lower | Expected::Same => return None,
+    };
+    Some(if effect.verdict == verdict {
+        Reproduction::Differs
+    } else if most < above(margin) && effect.why != Some(Why::ShapeDependent) {
+        Reproduction::Reproduces
+    } else {
+        Reproduction::Undecided
+    })
 }
 
 /// Returns how far a size may be from a published ratio, as a difference of logarithms.

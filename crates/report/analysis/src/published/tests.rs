@@ -114,7 +114,10 @@ fn absence_of_a_regression_is_decided_on_one_side() {
     assert_eq!((rise(0.5, 0.3), rise(1.0, 0.01)), (Reproduces, Reproduces));
     assert_eq!((rise(1.05, 0.01), rise(1.0, 0.1)), (Differs, Undecided));
     let fall = |ratio, half| of(Expected::NotLower, &near(ratio, half));
-    assert_eq!((fall(2.0, 0.3), fall(0.95, 0.01), fall(1.0, 0.1)), (Reproduces, Differs, Undecided));
+    assert_eq!(
+        (fall(2.0, 0.3), fall(0.95, 0.01), fall(1.0, 0.1)),
+        (Reproduces, Differs, Undecided)
+    );
 }
 
 #[test]

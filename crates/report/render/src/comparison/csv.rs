@@ -1,4 +1,4 @@
-//! The comparison as comma-separated values: one line per step, variant and metric.
+//! The comparison for spreadsheets: one line per step, variant and metric.
 
 use analysis::{CellComparison, Comparison};
 use model::{Unit, metric};
@@ -7,6 +7,7 @@ use stats::{Effect, Interval, Spread};
 use super::buckets::{bucket_name, histograms};
 use crate::document::{csv, number, snake};
 use crate::figure::unit_name;
+use crate::format::Format;
 use crate::input::Compared;
 use crate::published;
 use crate::trust::waived;
@@ -68,7 +69,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
 const BEFORE_LABEL: usize = 29;
 
 /// Returns every metric of every step and of whole runs, then the published findings.
-pub(super) fn render(compared: &Compared<'_>) -> String {
+pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
     let comparison = compared.comparison;
     let mut rows: Vec<Vec<String>> = Vec::new();
     let of_cell = |place: &Place<'_>, cell: &CellComparison| -> Vec<Vec<String>> {
@@ -112,7 +113,7 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
     for row in &mut rows {
         row.resize(CSV_COLUMNS.len(), String::new());
     }
-    csv(CSV_COLUMNS.iter().map(|(name, _)| name), rows)
+    csv(format, CSV_COLUMNS.iter().map(|(name, _)| name), rows)
 }
 
 /// Scope, clients, position and name of the step.

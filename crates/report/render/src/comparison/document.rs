@@ -27,7 +27,7 @@ pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) 
         Format::Text | Format::Markdown => {
             document(compared, format, style.has_costs).render(format, style)
         }
-        Format::Csv => csv::render(compared),
+        Format::Csv | Format::Tsv => csv::render(compared, format),
         Format::Json => json::render(compared),
     }
 }

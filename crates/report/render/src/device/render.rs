@@ -36,7 +36,7 @@ pub fn render_device(
             document.add(block);
             document.render(format, style)
         }
-        Format::Csv => csv(CSV.split(','), figures.iter().map(fields)),
+        Format::Csv | Format::Tsv => csv(format, CSV.split(','), figures.iter().map(fields)),
         Format::Json => json(&json!({
             "record": record,
             "figures": figures,

@@ -1,15 +1,19 @@
-//! Rows of fields as comma-separated values.
+//! Rows of fields, separated by commas or tabs.
 
 use super::visible::visible;
+use crate::format::Format;
 
-/// Returns the header and the rows; an unknown value is an empty field.
+/// Returns the header and the rows, separated by tabs in [`Format::Tsv`]; an unknown value is an
+/// empty field.
 ///
-/// Source: [RFC 4180], as the `csv` crate writes it.
+/// Source: [RFC 4180], as the `csv` crate writes it; quoted in the same way between tabs.
 pub(crate) fn csv<H: AsRef<str>>(
+    format: Format,
     header: impl IntoIterator<Item = H>,
     rows: impl IntoIterator<Item = Vec<String>>,
 ) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     let header: Vec<String> = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
     for row in std::iter::once(header).chain(rows) {
         let row = row.iter().map(|field| visible(field).into_owned());
@@ -37,6 +41,14 @@ mod tests {
     #[test]
     fn fields_with_commas_and_quotes_are_quoted() {
         let rows = [vec!["plain".to_owned(), "a, \"b\"".to_owned()]];
-        assert_eq!(csv(["one", "two"], rows), "one,two\nplain,\"a, \"\"b\"\"\"\n");
+        let text = csv(Format::Csv, ["one", "two"], rows);
+        assert_eq!(text, "one,two\nplain,\"a, \"\"b\"\"\"\n");
+    }
+
+    #[test]
+    fn fields_with_tabs_and_line_breaks_are_quoted_between_tabs() {
+        let rows = [vec!["a, b".to_owned(), "c\td".to_owned(), "e\nf".to_owned()]];
+        let text = csv(Format::Tsv, ["one", "two", "three"], rows);
+        assert_eq!(text, "one\ttwo\tthree\na, b\t\"c\td\"\t\"e\nf\"\n");
     }
 }

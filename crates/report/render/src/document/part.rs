@@ -114,7 +114,7 @@ impl Document {
     pub(crate) fn render(&self, format: Format, style: Style) -> String {
         let text = match format {
             Format::Markdown => self.markdown(),
-            Format::Text | Format::Csv | Format::Json => self.text(style),
+            Format::Text | Format::Csv | Format::Tsv | Format::Json => self.text(style),
         };
         text + "\n"
     }

@@ -16,7 +16,7 @@ use crate::trust;
 
 /// Returns the explanations of one or more steps below the label.
 ///
-/// There is no CSV form: text takes its place.
+/// There is no CSV or TSV form: text takes its place.
 pub fn render_explanations(
     compared: &Compared<'_>,
     (explanations, storage): (&[Explanation], &[StorageUse]),

@@ -26,7 +26,7 @@ pub struct HistoryInput<'a> {
 pub fn render_history(input: &HistoryInput<'_>, format: Format, style: Style) -> String {
     match format {
         Format::Text | Format::Markdown => lines(input, style.width).render(format, style),
-        Format::Csv => csv::render(input.study),
+        Format::Csv | Format::Tsv => csv::render(input.study, format),
         Format::Json => json::render(input.study, input.gathered),
     }
 }

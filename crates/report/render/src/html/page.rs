@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
-use super::{answer, explained, fold, how, memory, method, shape};
+use super::{answer, explained, fold, how, lines, memory, method, shape};
 use crate::comparison::{TRADE_OFFS, problems, trade_offs};
 use crate::document::{self, Document, Part, visible};
 use crate::input::{Compared, ReportInput};
@@ -102,7 +102,10 @@ fn sections(
     compared: &Compared<'_>,
 ) -> [(&'static str, &'static str, Vec<Part>); 12] {
     let pictures = gallery(&Subject::of(*input, compared));
-    let figures = |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect();
+    let figures =
+        |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect::<Vec<_>>();
+    let mut costs = figures(pictures.costs);
+    costs.extend(lines::section(input, compared));
     let published = below(published::TITLE, published::document(compared)).collect();
     let how = how::section(input, compared.meta, method::section(compared));
     let none = compared.findings.is_empty();
@@ -115,7 +118,7 @@ fn sections(
         ("warnings", "Warnings", warnings),
         ("explained", "Explained", explained::section(input, compared)),
         ("evidence", "More evidence", figures(pictures.more)),
-        ("costs", "What it costs", figures(pictures.costs)),
+        ("costs", "What it costs", costs),
         ("trade-offs", TRADE_OFFS, trade_offs(compared)),
         ("shape", "Shape of the trees", shape::section(input)),
         ("memory", "Memory", memory::section(input)),

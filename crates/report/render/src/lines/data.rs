@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::means::{Means, Row};
 use super::report::Report;
 use crate::document::{csv, number};
+use crate::format::Format;
 use crate::input::Compared;
 use crate::label::step_heading;
 
@@ -39,8 +40,8 @@ pub(super) fn as_lines<'m>(
     means.iter().flat_map(|one| one.rows.iter().map(move |row| line(one, row))).collect()
 }
 
-/// Returns the lines as comma-separated values; an unknown value is an empty field.
-pub(super) fn as_csv(report: &Report, lines: &[Line<'_>]) -> String {
+/// Returns the lines separated as in `format`; an unknown value is an empty field.
+pub(super) fn as_csv(report: &Report, lines: &[Line<'_>], format: Format) -> String {
     let names = || report.columns.iter().map(|(name, ..)| *name);
     let fields = |line: &Line<'_>| {
         let (clients, n) = (line.clients.to_string(), line.n.to_string());
@@ -48,5 +49,6 @@ pub(super) fn as_csv(report: &Report, lines: &[Line<'_>]) -> String {
         let value = |name| number(line.values.get(name).copied().flatten());
         place.into_iter().chain(names().map(value)).collect()
     };
-    csv(["step", "clients", "variant", "n"].into_iter().chain(names()), lines.iter().map(fields))
+    let header = ["step", "clients", "variant", "n"].into_iter().chain(names());
+    csv(format, header, lines.iter().map(fields))
 }

@@ -6,6 +6,7 @@ use crate::run::{number, shown};
 use Better::{Higher, Lower, Neither};
 
 pub(super) static REPORT: Report = Report {
+    title: "the Insert Benchmark",
     columns: &[
         ("ips", "rows put per second", Higher),
         ("qps", "queries per second", Higher),

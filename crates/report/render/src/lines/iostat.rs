@@ -7,6 +7,7 @@ use super::report::{Better, Measured, Report};
 use Better::{Lower, Neither};
 
 pub(super) static REPORT: Report = Report {
+    title: "iostat -x",
     columns: &[
         ("r/s", "read requests per second", Neither),
         ("rkB/s", "KiB read per second", Neither),

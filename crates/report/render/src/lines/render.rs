@@ -1,4 +1,4 @@
-//! The lines in every format.
+//! The lines in every format, and on the page.
 
 use super::choice::Lines;
 use super::data::{as_csv, as_lines};
@@ -12,13 +12,13 @@ use crate::input::Compared;
 use crate::trust::headline;
 
 /// Note on the tables.
-const MEANS: &str = "Means of the runs that count; relative: value / base, 0 / 0 is 1.00; coloured below 0.95 \
-                     and above 1.05. A ratio here is no verdict: assay compare without --lines \
-                     has intervals.";
+const MEANS: &str = "Means of the runs that count; relative: value / base, 0 / 0 is 1.00; coloured \
+                     below 0.95 and above 1.05; in brackets where background writers missed their \
+                     rate. A ratio here is no verdict: assay compare without --lines has intervals.";
 
 /// Returns the lines of every step in `format`, of a host with so many CPUs.
 ///
-/// CSV and JSON have the means alone.
+/// CSV, TSV and JSON have the means alone.
 pub fn render_lines(
     compared: &Compared<'_>,
     (lines, cpus): (Lines, u32),
@@ -26,18 +26,32 @@ pub fn render_lines(
     style: Style,
 ) -> String {
     let report = lines.report();
-    let steps = compared.comparison.steps.iter();
-    let means: Vec<Means<'_>> = steps.map(|step| means(compared, step, report, cpus)).collect();
+    let means = of_steps(compared, report, cpus);
     match format {
         Format::Text | Format::Markdown => document(compared, report, &means).render(format, style),
-        Format::Csv => as_csv(report, &as_lines(compared, report, &means)),
+        Format::Csv | Format::Tsv => as_csv(report, &as_lines(compared, report, &means), format),
         Format::Json => json(&as_lines(compared, report, &means)),
     }
 }
 
-/// Returns the relative tables, then those of the values.
+/// Returns the lines folded for a page; `None` where no column is known.
+pub(crate) fn folded_lines(compared: &Compared<'_>, lines: Lines, cpus: u32) -> Option<Part> {
+    let report = lines.report();
+    let means = of_steps(compared, report, cpus);
+    let mut values = means.iter().flat_map(|one| &one.rows).flat_map(|row| &row.values);
+    values.any(Option::is_some).then(|| {
+        let summary = format!("A line per variant and step, in the columns of {}", report.title);
+        Part::Folded(summary, tables(compared, report, &means).into_parts().collect())
+    })
+}
+
+fn of_steps<'a>(compared: &Compared<'a>, report: &Report, cpus: u32) -> Vec<Means<'a>> {
+    let steps = compared.comparison.steps.iter();
+    steps.map(|step| means(compared, step, report, cpus)).collect()
+}
+
+/// Returns what was compared, then the tables.
 fn document(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Document {
-    let comparison = compared.comparison;
     let mut document = Document::default();
     document.add([
         Part::Strong(headline(compared)),
@@ -45,6 +59,14 @@ fn document(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Do
         Part::Text(compared.meta.host.clone()),
         Part::Text(compared.meta.durability.clone()),
     ]);
+    document.append(tables(compared, report, means));
+    document
+}
+
+/// Returns the relative tables, then those of the values, with what the columns mean.
+fn tables(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Document {
+    let comparison = compared.comparison;
+    let mut document = Document::default();
     let shown = || means.iter().filter(|one| !one.rows.is_empty());
     if comparison.variants.len() > 1 {
         document.add([Part::Heading(2, format!("Relative to {}", comparison.base))]);

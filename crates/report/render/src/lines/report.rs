@@ -13,6 +13,8 @@ pub(super) enum Better {
 
 /// The columns of a report.
 pub(super) struct Report {
+    /// Where its columns are known from, as the page names it.
+    pub(super) title: &'static str,
     /// Name, meaning and better direction, in order.
     pub(super) columns: &'static [(&'static str, &'static str, Better)],
     /// Value of a column in one step of one run; `None` when it is not known.

@@ -2,6 +2,7 @@
 
 use super::means::{Means, Row};
 use super::report::{Better, Report};
+use crate::comparison::is_missed;
 use crate::document::{Cell, Table, Tone};
 use crate::figure::MISSING;
 use crate::input::Compared;
@@ -29,17 +30,21 @@ pub(super) fn absolute(means: &Means<'_>, compared: &Compared<'_>, report: &Repo
     table
 }
 
-/// Returns each mean divided by the base's.
+/// Returns each mean divided by the base's; in brackets where background writers missed their rate.
 pub(super) fn relative(means: &Means<'_>, compared: &Compared<'_>, report: &Report) -> Table {
-    let base = means.rows.iter().find(|row| row.variant == compared.comparison.base);
+    let (step, base_name) = (means.step, compared.comparison.base.as_str());
+    let base = means.rows.iter().find(|row| row.variant == base_name);
+    let has_missed = |row: &Row<'_>| {
+        let mut own = step.cells.iter().filter(|cell| cell.variant == row.variant);
+        own.any(|cell| is_missed(step, base_name, cell))
+    };
     let mut table = table(means, compared);
     for (at, (name, _, better)) in report.columns.iter().enumerate() {
         let cell = |row: &Row<'_>| {
             let ratio = ratio(row.values[at], base.and_then(|base| base.values[at]));
-            ratio.map_or_else(
-                || Cell::from(MISSING),
-                |ratio| Cell::new(format!("{ratio:.2}"), tone(ratio, *better)),
-            )
+            let Some(ratio) = ratio else { return Cell::from(MISSING) };
+            let cell = Cell::new(format!("{ratio:.2}"), tone(ratio, *better));
+            if has_missed(row) { cell.set_aside() } else { cell }
         };
         table.figures(*name, means.rows.iter().map(cell));
     }

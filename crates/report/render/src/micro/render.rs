@@ -18,7 +18,7 @@ pub fn render_micro(record: &MicroRecord, format: Format, style: Style) -> Strin
     let cells = kernel_cells(record);
     match format {
         Format::Text | Format::Markdown => document(record, &cells).render(format, style),
-        Format::Csv => csv(CSV.split(','), cells.iter().map(fields)),
+        Format::Csv | Format::Tsv => csv(format, CSV.split(','), cells.iter().map(fields)),
         Format::Json => json_of(record, &cells),
     }
 }

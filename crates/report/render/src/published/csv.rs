@@ -12,9 +12,10 @@ pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; 9
     let all = publications.flat_map(|one| one.findings.into_iter().map(move |it| (one.source, it)));
     let with_fields = all.map(|(source, finding)| {
         let there = &finding.published;
-        let expected = match there.expected {
-            Expected::Ratio(ratio) => ratio.to_string(),
-            _ => snake(there.expected),
+        let expected = if let Expected::Ratio(ratio) = there.expected {
+            ratio.to_string()
+        } else {
+            snake(there.expected)
         };
         let outcome = finding.outcome();
         let fields = [

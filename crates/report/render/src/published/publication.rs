@@ -172,9 +172,10 @@ impl Finding<'_> {
     pub(crate) fn there_cells(&self) -> [String; 3] {
         let write = |value: Option<f64>| value.map(|value| figure(self.unit(), value));
         let There { value, base_value, expected } = self.published;
-        let expected = match expected {
-            Expected::Ratio(value) => digits(value),
-            _ => snake(expected).replace('_', " "),
+        let expected = if let Expected::Ratio(value) = expected {
+            digits(value)
+        } else {
+            snake(expected).replace('_', " ")
         };
         [write(value).unwrap_or_default(), write(base_value).unwrap_or_default(), expected]
     }

@@ -27,14 +27,17 @@ pub fn render_reproduced(all: &[Compared<'_>]) -> String {
     let mut tables = Document::default();
     for compared in all {
         let host = number_of(&mut hosts, &compared.meta.host);
-        let held = &compared.comparison.published;
-        for (shown, held) in publications(compared).iter().zip(held) {
+        let mut section = Document::default();
+        for (shown, held) in publications(compared).iter().zip(&compared.comparison.published) {
             let tested = tested(shown, held);
-            if tested.is_empty() {
-                continue;
+            if !tested.is_empty() {
+                outcomes.extend(tested.iter().map(|finding| finding.outcome()));
+                section.add(publication(shown.source, &setup(compared, held, host), &tested));
             }
-            outcomes.extend(tested.iter().map(|finding| finding.outcome()));
-            tables.add(section(compared, host, shown.source, &tested));
+        }
+        if section.parts().next().is_some() {
+            tables.add([Part::Heading(2, compared.meta.name.clone())]);
+            tables.append(section);
         }
     }
     let mut document = Document::default();
@@ -75,21 +78,24 @@ fn tested<'a>(shown: &'a Publication<'a>, held: &Held) -> Vec<&'a Finding<'a>> {
     both.filter(|(_, held)| is_tested(held)).map(|(finding, _)| finding).collect()
 }
 
-/// Returns a heading, the publication and its findings.
-fn section(
-    compared: &Compared<'_>,
-    host: usize,
-    source: &str,
-    findings: &[&Finding<'_>],
-) -> [Part; 3] {
+/// Returns the size, the runs, the host and the label of an experiment.
+fn setup(compared: &Compared<'_>, held: &Held, host: usize) -> String {
+    let size = compared.meta.size.as_ref().map(|size| format!("size {size}, "));
+    let here = held.findings.iter().filter_map(|one| one.here.as_ref().ok());
+    let runs = here.map(|here| here.base.n.min(here.variant.n)).max();
+    let runs = runs.map(|runs| format!("{} of each variant, ", many(runs as usize, "run")));
+    let [size, runs] = [size, runs].map(Option::unwrap_or_default);
+    format!("{size}{runs}host {host}, {}", compared.label)
+}
+
+/// Returns a publication and its findings.
+fn publication(source: &str, setup: &str, findings: &[&Finding<'_>]) -> [Part; 3] {
     let mut table = Table::new(["<claim", "theirs", "ours", "<outcome"]);
     for finding in findings {
         table.push([claim(finding), theirs(finding), ours(finding), outcome(finding)]);
     }
-    let meta = compared.meta;
-    let size = meta.size.as_ref().map(|size| format!("size {size}, ")).unwrap_or_default();
-    let text = format!("{source}. Here: {size}host {host}, {}.", compared.label);
-    [Part::Heading(2, meta.name.clone()), Part::Text(text), Part::Table(table)]
+    let [source, here] = [source.to_owned(), format!("Here: {setup}.")].map(Part::Text);
+    [source, here, Part::Table(table)]
 }
 
 /// Counts the findings and their outcomes.
@@ -98,11 +104,11 @@ fn counts(outcomes: &[Option<Reproduction>], experiments: usize) -> String {
     let all = Reproduction::ALL.map(Some).into_iter().chain([None]);
     let each: Vec<String> = all
         .filter(|outcome| of(*outcome) > 0)
-        .map(|outcome| format!("{} {}", of(outcome), verdict(outcome)))
+        .map(|outcome| format!("{}: {}", verdict(outcome), of(outcome)))
         .collect();
     let decided = DECIDED.iter().map(|outcome| of(Some(*outcome))).sum::<usize>();
     format!(
-        "{} of {}, {decided} of them decided: {}.",
+        "{} of {}, {decided} of them decided ({}).",
         many(outcomes.len(), "finding"),
         many(experiments, "experiment"),
         each.join("; ")

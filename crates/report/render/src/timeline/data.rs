@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::run::RunTimeline;
 use crate::document::{csv, json, number};
 use crate::figure::unit_name;
+use crate::format::Format;
 
 #[derive(Serialize)]
 struct Of<'a> {
@@ -136,7 +137,7 @@ fn ends(timeline: &Timeline, (from, to): (usize, usize)) -> (f64, f64) {
 }
 
 /// Returns a line per run, second and series.
-pub(super) fn as_csv(timelines: &[RunTimeline<'_>]) -> String {
+pub(super) fn as_csv(timelines: &[RunTimeline<'_>], format: Format) -> String {
     let mut rows = Vec::new();
     for one in timelines {
         let timeline = &one.timeline;
@@ -156,5 +157,5 @@ pub(super) fn as_csv(timelines: &[RunTimeline<'_>]) -> String {
         }
     }
     let header = ["run", "step", "start_s", "length_s", "is_counted", "series", "table", "value"];
-    csv(header, rows)
+    csv(format, header, rows)
 }

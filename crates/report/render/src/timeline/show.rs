@@ -23,7 +23,7 @@ pub fn render_timelines(timelines: &[RunTimeline<'_>], format: Format, style: St
             let texts = timelines.iter().map(|one| document(one, style).render(format, style));
             texts.collect::<Vec<_>>().join("\n")
         }
-        Format::Csv => data::as_csv(timelines),
+        Format::Csv | Format::Tsv => data::as_csv(timelines, format),
         Format::Json => data::as_json(timelines),
     }
 }

@@ -15,6 +15,7 @@ mod published;
 mod settle;
 mod steady;
 mod storage;
+mod stored;
 mod tables;
 mod timeline;
 mod trade_offs;

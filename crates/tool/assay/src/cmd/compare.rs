@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// Compare hosts in place of variants
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "rum"])]
     across: Option<Factor>,
-    /// Output format: text, markdown, csv or json
+    /// Output format: text, markdown, csv, tsv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
     #[command(flatten)]

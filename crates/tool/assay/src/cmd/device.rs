@@ -54,7 +54,7 @@ enum Action {
 /// Where the figures go.
 #[derive(Debug, clap::Args)]
 struct Output {
-    /// Output format: text, markdown, csv or json
+    /// Output format: text, markdown, csv, tsv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
     /// File to write a page with pictures to

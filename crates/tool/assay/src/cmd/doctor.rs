@@ -41,7 +41,9 @@ pub(crate) struct Args {
 
 fn form(text: &str) -> std::result::Result<Format, String> {
     match text.parse()? {
-        Format::Csv => Err("findings are printed as text, markdown or json, not as csv".to_owned()),
+        Format::Csv | Format::Tsv => {
+            Err(format!("findings are printed as text, markdown or json, not as {text}"))
+        }
         form @ (Format::Text | Format::Markdown | Format::Json) => Ok(form),
     }
 }

@@ -42,10 +42,10 @@ pub(crate) struct Args {
 
 /// Prints the explanation.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    if args.format == Format::Csv {
+    if matches!(args.format, Format::Csv | Format::Tsv) {
         return Err(miette!(
             help = "write text, markdown or json; for figures: assay compare --format csv",
-            "explanations have no CSV format"
+            "explanations have no CSV or TSV format"
         ));
     }
     if args.a == args.b {

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// column]
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
-    /// Output format: text, markdown, csv or json
+    /// Output format: text, markdown, csv, tsv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
     /// Write a plot of the histories to this file, as SVG

@@ -65,7 +65,7 @@ fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
 fn form(text: &str) -> std::result::Result<Format, String> {
     match text.parse()? {
         form @ (Format::Text | Format::Json) => Ok(form),
-        Format::Markdown | Format::Csv => {
+        Format::Markdown | Format::Csv | Format::Tsv => {
             Err(format!("findings are printed as text or json, not as {text}"))
         }
     }
@@ -97,7 +97,7 @@ fn print_findings(args: &Args, linted: &[Checked], ui: &Ui) {
     }
     match args.format {
         Format::Json => ui.rendered(&findings_json(linted)),
-        Format::Text | Format::Markdown | Format::Csv => {
+        Format::Text | Format::Markdown | Format::Csv | Format::Tsv => {
             let all = linted.iter().map(|one| render_findings(one, ui.style()));
             ui.rendered(&all.collect::<Vec<_>>().join("\n"));
         }

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Time for one kernel in one round
     #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = parse_span)]
     span: Nanos,
-    /// Output format: text, markdown, csv or json
+    /// Output format: text, markdown, csv, tsv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
     /// Serve requests for one library (used by `micro`)

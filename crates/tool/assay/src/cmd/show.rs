@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Show this step second by second, with what ran in its stalls
     #[arg(long, value_name = "STEP", conflicts_with = "whole")]
     timeline: Option<String>,
-    /// Output format of a time line: text, markdown, csv or json
+    /// Format of a time line: text, markdown, csv, tsv or json
     #[arg(long, default_value = "text", value_name = "FORMAT", requires = "timeline")]
     format: Format,
     #[command(flatten)]

@@ -77,7 +77,7 @@ fn unknown_names_are_rejected_with_suggestions() {
         (&["explain", "one", "two", "--clients", "7"], "no run had 7 clients"),
         (&["explain", "one", "two", "--clients", "7"], "levels of clients: 1"),
         (&["explain", "one", "two", "--in", "nothing"], "nothing"),
-        (&["explain", "one", "two", "--format", "csv"], "explanations have no CSV format"),
+        (&["explain", "one", "two", "--format", "csv"], "explanations have no CSV or TSV format"),
     ];
     for (arguments, expected) in cases {
         let output = rejection(arguments);

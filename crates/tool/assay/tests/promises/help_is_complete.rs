@@ -277,7 +277,7 @@ fn list_and_show_help_is_complete() {
 
     Options:
           --timeline <STEP>  Show this step second by second, with what ran in its stalls
-          --format <FORMAT>  Output format of a time line: text, markdown, csv or json [default: text]
+          --format <FORMAT>  Format of a time line: text, markdown, csv, tsv or json [default: text]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 
@@ -313,7 +313,7 @@ fn compare_and_report_help_is_complete() {
                              rocksdb or iostat; relative to the base first
           --costs            Print the cost tables too
           --across <FACTOR>  Compare hosts in place of variants [possible values: hosts]
-          --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
+          --format <FORMAT>  Output format: text, markdown, csv, tsv or json [default: text]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 

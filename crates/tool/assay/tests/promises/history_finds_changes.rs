@@ -64,7 +64,7 @@ fn history_help_shows_file_format_and_exit_code() {
     Options:
           --metric <NAME>    Metric, or column of the file; repeat for more [default:
                              throughput_ops_per_s, or every column]
-          --format <FORMAT>  Output format: text, markdown, csv or json [default: text]
+          --format <FORMAT>  Output format: text, markdown, csv, tsv or json [default: text]
           --plot <FILE>      Write a plot of the histories to this file, as SVG
           --strictness <N>   Penalty for a change: 4 for alarms, 3 to detect more [default: 4]
       -h, --help             Print help

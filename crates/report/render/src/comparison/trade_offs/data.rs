@@ -6,14 +6,15 @@ use serde::Serialize;
 
 use super::row::{COLUMNS, Row, rows};
 use crate::document::{csv, json, number};
+use crate::format::Format;
 use crate::input::Compared;
 use crate::meta::Meta;
 use crate::trust::waived;
 
 /// Returns the lines as comma-separated values; an unknown value is an empty field.
-pub(super) fn as_csv(sizes: &[Compared<'_>]) -> String {
+pub(super) fn as_csv(sizes: &[Compared<'_>], format: Format) -> String {
     let rows = rows(sizes);
-    csv(CSV_COLUMNS, rows.iter().flat_map(lines).map(|line| fields(&line)))
+    csv(format, CSV_COLUMNS, rows.iter().flat_map(lines).map(|line| fields(&line)))
 }
 
 /// Returns the sizes with their labels, and the lines.

@@ -33,7 +33,7 @@ const MARKS: &str = "best: better than some other variant with a figure in its s
 pub fn render_trade_offs(sizes: &[Compared<'_>], format: Format, style: Style) -> String {
     match format {
         Format::Text | Format::Markdown => document(sizes).render(format, style),
-        Format::Csv => as_csv(sizes),
+        Format::Csv | Format::Tsv => as_csv(sizes, format),
         Format::Json => as_json(sizes),
     }
 }
