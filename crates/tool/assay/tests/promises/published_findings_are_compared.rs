@@ -151,10 +151,10 @@ fn two_single_runs_leave_findings_undecided() {
 fn findings_of_experiments_are_written_to_one_page() {
     result_of(&["report", "held", "--reproduced", "page.md"]);
     let page = fs::read_to_string(RUN.path("page.md")).expect("the page");
-    let rows = page.lines().filter(|line| line.starts_with("| held "));
-    assert_eq!(rows.count(), 3, "{page}");
-    assert!(page.contains("3 findings, "), "{page}");
-    assert!(page.contains("- 1: Example, 2026, A planted truth"), "{page}");
+    let rows = page.lines().filter(|line| line.starts_with("| "));
+    assert_eq!(rows.count(), 4, "a heading and three findings: {page}");
+    assert!(page.contains("3 findings of 1 experiment, "), "{page}");
+    assert!(page.contains("## held\n\nExample, 2026, A planted truth\n\nHere: "), "{page}");
     let workspace = Workspace::with_pair("memory", &[]);
     let output = workspace.assay(&["report", "pair", "--reproduced", "page.md"]);
     assert_eq!(output.code, 1, "{}", output.out);
