@@ -5,8 +5,8 @@ use maud::{Markup, html};
 use super::part::Part;
 use super::table::{Cell, Table, Tone};
 
-/// Characters of a page's width: wider tables are split into blocks.
-const WIDTH: usize = 140;
+/// Characters of a page's width, each of 8 pixels: wider tables are split into blocks.
+const WIDTH: usize = 132;
 
 /// Returns the parts; headings are those below a section's.
 pub(crate) fn html<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Markup {

@@ -233,10 +233,11 @@ impl Column {
         longest(self.cells.iter().map(Cell::in_line).chain([self.heading.clone()]))
     }
 
-    /// Returns the width with details below their cells.
+    /// Returns the width with details below their cells, in letters four fifths as wide.
     fn stacked_width(&self) -> usize {
-        let cells = self.cells.iter().flat_map(|cell| [cell.text.clone(), cell.detail.clone()]);
-        longest(cells.chain([self.heading.clone()]))
+        let texts = self.cells.iter().map(|cell| cell.text.clone()).chain([self.heading.clone()]);
+        let details = longest(self.cells.iter().map(|cell| cell.detail.clone()));
+        longest(texts).max((details * 4).div_ceil(5))
     }
 }
 

@@ -40,12 +40,12 @@ pub const COLUMNS: &[(&str, &str)] = &[
 pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
     let has = |name: &str| steps.iter().any(|step| step.counters.contains_key(name));
     if has("server_cpu_user_us") && has("server_reads") && !has("server_writes") {
-        "Reads and memory are those of the server's control group; CPU and context switches those of \
-         server and client together. The host's other work is excluded. Writes are not known: control \
+        "Reads are those of the server's control group, memory is the server's; CPU and context \
+         switches are those of server and client together. The host's other work is excluded. Writes are not known: control \
          groups of version 1 do not count what the kernel writes back."
     } else if has("server_cpu_user_us") {
-        "Reads, writes and memory are those of the server's control group; CPU and context switches \
-         those of server and client together. The host's other work is excluded."
+        "Reads and writes are those of the server's control group, memory is the server's; CPU and \
+         context switches are those of server and client together. The host's other work is excluded."
     } else if steps.iter().any(|step| is_of_server(step)) {
         "The server was not started by Assay: its reads, writes, memory and CPU are not known."
     } else {
