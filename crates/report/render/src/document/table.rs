@@ -81,6 +81,9 @@ pub(crate) struct Table {
 
 /// Spaces between columns.
 pub(super) const GAP: usize = 2;
+
+/// The same on a page, in characters of its width.
+const PAGE_GAP: usize = 3;
 /// Narrowest column of broken text.
 const BROKEN_MIN: usize = 16;
 
@@ -194,7 +197,8 @@ impl Table {
             true => self.columns[column].stacked_width(),
             false => self.columns[column].width(),
         };
-        let wide = |column: &usize| of(*column) + GAP;
+        let gap = if is_stacked { PAGE_GAP } else { GAP };
+        let wide = |column: &usize| of(*column) + gap;
         let others: Vec<usize> = (1..self.columns.len()).collect();
         let continues = |_: &usize, next: &usize| self.columns[*next].heading.starts_with('\n');
         let mut blocks: Vec<Vec<usize>> = Vec::new();
