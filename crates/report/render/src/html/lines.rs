@@ -4,15 +4,16 @@ use crate::document::Part;
 use crate::input::{Compared, ReportInput};
 use crate::lines::{Lines, folded_lines};
 
-/// What the names of insert benchmarks begin with.
-const IBENCH: &str = "ibench";
-
 /// Returns the report of the experiment's kind, then the device's; those without a value are left
 /// out.
+///
+/// The names of all insert benchmarks begin with their report's.
 pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let experiment = &input.manifest.plan.experiment;
     let own = match &experiment.application {
-        Some(application) => application.name.starts_with(IBENCH).then_some(Lines::Ibench),
+        Some(application) => {
+            application.name.starts_with(Lines::Ibench.name()).then_some(Lines::Ibench)
+        }
         None => experiment.device.is_none().then_some(Lines::Rocksdb),
     };
     let all = own.into_iter().chain([Lines::Iostat]);
