@@ -60,7 +60,7 @@ validation: setup
 	./scripts/validation.sh
 
 # Runs every shipped experiment whose builds are here at size minutes, unattended, hours in all, on a quiet
-# machine, and renews docs/reproduced.md; started again, it goes on. SIZE=night for another size.
+# machine, and renews docs/reproduced/; started again, it goes on. SIZE=night for another size.
 reproduce: setup
 	./scripts/reproduce.sh
 

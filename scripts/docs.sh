@@ -10,7 +10,7 @@ mkdir -p target/book/src
 cp -r docs/. target/book/src
 # The index of the repository is the table of contents of the site.
 sed -n 's/^## /# /; 1!p' docs/README.md | sed '1i # Summary\n\n[Documentation](README.md)' >target/book/src/SUMMARY.md
-for page in reference decisions; do
+for page in reference decisions reproduced; do
     sed -n "s/^- \[\(.*\)\](\([^)]*\)).*/  - [\1]($page\/\2)/p" "docs/$page/README.md" >target/book/pages
     sed -i "/($page\/README.md)/r target/book/pages" target/book/src/SUMMARY.md
 done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every shipped experiment at one size, one after the other, and renews docs/reproduced.md from the archive.
+# Runs every shipped experiment at one size, one after the other, and renews docs/reproduced/ from the archive.
 #
 #   scripts/reproduce.sh              all of experiments/, at size minutes
 #   scripts/reproduce.sh hot-row ...  these
@@ -45,7 +45,7 @@ for name in "$@"; do
     "$assay" snapshot remove --all >>"$log" 2>&1
 done
 
-# The page has every experiment that has runs, at each of its sizes, of this call or an earlier one.
+# The pages have every experiment that has runs, at each of its sizes, of this call or an earlier one.
 stored=()
 for file in experiments/*.toml; do
     experiment=$(basename "$file" .toml)
@@ -56,7 +56,7 @@ for file in experiments/*.toml; do
     done
 done
 if [ "${#stored[@]}" -gt 0 ]; then
-    "$assay" --results "$results" report "${stored[@]}" --reproduced docs/reproduced.md
+    "$assay" --results "$results" report "${stored[@]}" --reproduced docs/reproduced
 fi
 if [ "${#failed[@]}" -gt 0 ]; then
     printf 'not completed:\n'

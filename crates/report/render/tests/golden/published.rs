@@ -60,13 +60,14 @@ fn section_stands_in_answer_and_comparison_only_with_findings() {
     }
 }
 
-/// Goal: one page has the findings of several experiments. Method: one experiment at no named size,
+/// Goal: pages have the findings of several experiments. Method: one experiment at no named size,
 /// and the same at a size that cannot decide two of its findings.
 #[test]
-fn page_of_several_experiments_has_a_row_for_each_finding_that_was_tested() {
+fn pages_have_a_row_for_each_finding_that_was_tested() {
     let here = published();
     let mut brief = published();
     let experiment = &mut brief.manifest.plan.experiment;
+    experiment.name.push_str("-minutes");
     experiment.size = Some("minutes".to_owned());
     experiment.published[1]
         .findings
@@ -82,7 +83,10 @@ fn page_of_several_experiments_has_a_row_for_each_finding_that_was_tested() {
             Compared::of(&one.comparison, meta, &one.runs, host, &one.findings)
         })
         .collect();
-    insta::assert_snapshot!(render_reproduced(&all));
+    let pages = render_reproduced(&all);
+    let pages: Vec<String> =
+        pages.into_iter().map(|(name, text)| format!("{name}:\n\n{text}")).collect();
+    insta::assert_snapshot!(pages.join("\n"));
 }
 
 #[test]

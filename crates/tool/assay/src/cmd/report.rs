@@ -24,7 +24,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay report quickstart                       writes report.html to the results
   assay report quickstart --markdown post/      writes post/report.md with its pictures
-  assay report rocksdb-releases open-loop --reproduced page.md   published findings, a row each")]
+  assay report rocksdb-releases open-loop --reproduced pages/   published findings, a row each")]
 pub(crate) struct Args {
     /// Experiment: name (its newest), identifier or directory; several with --across and
     /// --reproduced
@@ -39,8 +39,9 @@ pub(crate) struct Args {
     /// Show hosts in place of variants
     #[arg(long, value_name = "FACTOR", requires = "output", conflicts_with = "markdown")]
     across: Option<Factor>,
-    /// Write the published findings of the experiments, theirs next to ours, to this Markdown file
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "markdown", "across"])]
+    /// Write the published findings of the experiments, theirs next to ours, as Markdown pages into
+    /// this directory
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "markdown", "across"])]
     reproduced: Option<PathBuf>,
     #[command(flatten)]
     window: Window,
@@ -50,8 +51,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     if let Some(to) = &args.reproduced {
-        write_reproduced(args, &results, to)?;
-        ui.print(to.display());
+        let index = write_reproduced(args, &results, to)?;
+        ui.print(index.display());
         return Ok(ExitCode::SUCCESS);
     }
     let written = match (&args.experiments[..], args.across, &args.output, &args.markdown) {
@@ -82,8 +83,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the published findings of the experiments that state some.
-fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<()> {
+/// Writes the published findings of the experiments that state some; returns the index.
+fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<PathBuf> {
     let joined =
         args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
     let mut joined = joined.collect::<Result<Vec<_>>>()?;
@@ -104,7 +105,7 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<()> {
         let host = &joined.manifests[0].host;
         Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
     });
-    write(to, render_reproduced(&all.collect::<Vec<_>>()).as_bytes())
+    write_all(to, render_reproduced(&all.collect::<Vec<_>>()))
 }
 
 /// Writes the page; returns its path.
@@ -120,13 +121,18 @@ pub(crate) fn write_page(
 }
 
 fn write_post(dir: &ExperimentDir, to: &Path, window: Window) -> Result<PathBuf> {
+    write_all(to, with_input(dir, window, render_markdown_post)?)
+}
+
+/// Writes files into a directory; returns the path of the first.
+fn write_all(to: &Path, files: Vec<(String, impl AsRef<[u8]>)>) -> Result<PathBuf> {
     fs::create_dir_all(to)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot create {}", to.display()))?;
-    for (name, bytes) in with_input(dir, window, render_markdown_post)? {
-        write(&to.join(name), &bytes)?;
+    for (name, bytes) in &files {
+        write(&to.join(name), bytes.as_ref())?;
     }
-    Ok(to.join("report.md"))
+    Ok(to.join(&files[0].0))
 }
 
 /// Reads the input of a report and renders it.

@@ -344,14 +344,14 @@ fn compare_and_report_help_is_complete() {
                        --reproduced
 
     Options:
-      -o, --output <FILE>      File to write the page to [default: report.html of the experiment]
-          --markdown <DIR>     Write a Markdown post with SVG pictures into this directory instead of
-                               the page
-          --across <FACTOR>    Show hosts in place of variants [possible values: hosts]
-          --reproduced <FILE>  Write the published findings of the experiments, theirs next to ours, to
-                               this Markdown file
-          --whole              Measure whole steps, without trimming the warm-up
-      -h, --help               Print help
+      -o, --output <FILE>     File to write the page to [default: report.html of the experiment]
+          --markdown <DIR>    Write a Markdown post with SVG pictures into this directory instead of the
+                              page
+          --across <FACTOR>   Show hosts in place of variants [possible values: hosts]
+          --reproduced <DIR>  Write the published findings of the experiments, theirs next to ours, as
+                              Markdown pages into this directory
+          --whole             Measure whole steps, without trimming the warm-up
+      -h, --help              Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -361,7 +361,7 @@ fn compare_and_report_help_is_complete() {
     Examples:
       assay report quickstart                       writes report.html to the results
       assay report quickstart --markdown post/      writes post/report.md with its pictures
-      assay report rocksdb-releases open-loop --reproduced page.md   published findings, a row each
+      assay report rocksdb-releases open-loop --reproduced pages/   published findings, a row each
     ");
 }
 

@@ -148,15 +148,18 @@ fn two_single_runs_leave_findings_undecided() {
 }
 
 #[test]
-fn findings_of_experiments_are_written_to_one_page() {
-    result_of(&["report", "held", "--reproduced", "page.md"]);
-    let page = fs::read_to_string(RUN.path("page.md")).expect("the page");
+fn findings_of_experiments_are_written_to_pages() {
+    let index = result_of(&["report", "held", "--reproduced", "pages"]);
+    assert_eq!(index.trim(), "pages/README.md");
+    let read = |name: &str| fs::read_to_string(RUN.path("pages").join(name)).expect("a page");
+    let (index, page) = (read("README.md"), read("held.md"));
     let rows = page.lines().filter(|line| line.starts_with("| "));
     assert_eq!(rows.count(), 4, "a heading and three findings: {page}");
-    assert!(page.contains("3 findings of 1 experiment, "), "{page}");
-    assert!(page.contains("## held\n\nExample, 2026, A planted truth\n\nHere: "), "{page}");
+    assert!(index.contains("- [held](held.md): 3 findings, "), "{index}");
+    assert!(page.starts_with("# held\n\n3 findings, "), "{page}");
+    assert!(page.contains("\n\nExample, 2026, A planted truth\n\nHere: "), "{page}");
     let workspace = Workspace::with_pair("memory", &[]);
-    let output = workspace.assay(&["report", "pair", "--reproduced", "page.md"]);
+    let output = workspace.assay(&["report", "pair", "--reproduced", "pages"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.err.contains("published findings"), "{}", output.err);
 }
