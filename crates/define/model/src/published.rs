@@ -36,6 +36,9 @@ pub struct PublishedFinding {
     pub occurrence: Option<u32>,
     /// Client threads here; `None` when the experiment has one level.
     pub clients: Option<u32>,
+    /// Client threads of `base`, where its level is another; then `base` may be the variant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_clients: Option<u32>,
     /// Metric, by its name in [`crate::metric::METRICS`].
     pub metric: String,
     /// Published value of `variant`; `None` when only a ratio was.

@@ -8,8 +8,9 @@ use crate::clients::listed_levels;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, OCCURRENCE, RATIO, REASONS,
-    SCALED, SETUP, SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE, VARIANT,
+    BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, OCCURRENCE,
+    RATIO, REASONS, SCALED, SETUP, SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE,
+    VARIANT,
 };
 use crate::spec::{File, Section};
 
@@ -98,14 +99,17 @@ impl Resolver<'_> {
         let sizes = self.sizes([table, publication], context)?;
         let names: Vec<_> = context.variants.iter().map(|one| one.name.as_str()).collect();
         let variant = self.one_of(table.get(VARIANT), "variant", &names)?;
-        let base = match table.get(BASE).or(context.written.experiment.get(BASE)) {
-            base @ Some(_) => self.one_of(base, "variant", &names)?,
-            None => context.variants[0].name.clone(),
+        let clients = self.level(table, context, &sizes)?;
+        let base_clients = self.level_named(table, BASE_CLIENTS, context, &sizes)?;
+        let base = match (table.get(BASE), context.written.experiment.get(BASE)) {
+            (None, _) if base_clients.is_some() => variant.clone(),
+            (None, None) => context.variants[0].name.clone(),
+            (own, of_file) => self.one_of(own.or(of_file), "variant", &names)?,
         };
-        if variant == base {
+        if variant == base && base_clients.is_none_or(|level| Some(level) == clients) {
             return Err(PlanError::new(format!("`{variant}` is compared with itself"))
                 .at(self.source, table.place_of(VARIANT), "the base too")
-                .remedy("name another variant, or another `base`"));
+                .remedy("name another variant, another `base`, or other `base_clients`"));
         }
         let (step, occurrence) = self.step_named(table, context)?;
         let (value, base_value, expected) = self.expected(table)?;
@@ -117,7 +121,8 @@ impl Resolver<'_> {
             step,
             distribution,
             occurrence,
-            clients: self.level(table, context, &sizes)?,
+            clients,
+            base_clients,
             sizes,
             metric: self.metric(table)?,
             value,
@@ -202,40 +207,55 @@ impl Resolver<'_> {
         Ok(list.get_ref().lines().map(str::to_owned).collect())
     }
 
-    /// Checks the number of clients; a level missing on this machine alone is valid.
-    ///
-    /// So is any level of a finding that another size decides.
+    /// Checks the number of clients, which a finding of a file of one level may leave out.
     fn level(
         &self,
         table: &Section,
         context: &FindingContext<'_>,
         sizes: &[String],
     ) -> Result<Option<u32>, PlanError> {
-        let written = context.written.factors.get(CLIENTS).map(|levels| levels.get_ref().as_str());
-        let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
-        let levels = listed.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        let Some(level) = self.value(&[table], STEP_CLIENTS, parse_whole)? else {
-            if written == Some("sweep") || listed.len() > 1 {
-                let levels =
-                    if listed.is_empty() { String::new() } else { format!("; levels: {levels}") };
-                return Err(PlanError::new("the finding has no number of clients")
-                    .at(self.source, table.place_of(STEP), "run at several levels")
-                    .remedy(format!("add `clients`{levels}")));
-            }
-            // The command line has several levels where the file has one: the file's applies.
-            let is_one = context.levels.len() == 1;
-            return Ok(if is_one { None } else { listed.first().copied() });
-        };
-        let place = table.place_of(STEP_CLIENTS);
+        let level = self.level_named(table, STEP_CLIENTS, context, sizes)?;
+        if level.is_some() {
+            return Ok(level);
+        }
+        let (is_sweep, listed) = levels_of(context);
+        if is_sweep || listed.len() > 1 {
+            let levels = if listed.is_empty() {
+                String::new()
+            } else {
+                format!("; levels: {}", text_of(&listed))
+            };
+            return Err(PlanError::new("the finding has no number of clients")
+                .at(self.source, table.place_of(STEP), "run at several levels")
+                .remedy(format!("add `clients`{levels}")));
+        }
+        // The command line has several levels where the file has one: the file's applies.
+        let is_one = context.levels.len() == 1;
+        Ok(if is_one { None } else { listed.first().copied() })
+    }
+
+    /// Checks a level of clients that a finding names; one missing on this machine alone is valid.
+    ///
+    /// So is any level of a finding that another size decides.
+    fn level_named(
+        &self,
+        table: &Section,
+        setting: &Setting,
+        context: &FindingContext<'_>,
+        sizes: &[String],
+    ) -> Result<Option<u32>, PlanError> {
+        let Some(level) = self.value(&[table], setting, parse_whole)? else { return Ok(None) };
+        let place = table.place_of(setting);
         let level = self.clients(level, place.clone())?;
         let size = context.written.experiment.get(SIZE).map(|size| size.get_ref());
         let is_elsewhere = size.is_some_and(|own| !sizes.is_empty() && !sizes.contains(own));
+        let (_, listed) = levels_of(context);
         if listed.is_empty() || listed.contains(&level) || is_elsewhere {
             return Ok(Some(level));
         }
         Err(PlanError::new(format!("the experiment has no level of {level} clients"))
             .at(self.source, place, "no such level")
-            .remedy(format!("levels: {levels}")))
+            .remedy(format!("levels: {}", text_of(&listed))))
     }
 
     fn metric(&self, table: &Section) -> Result<String, PlanError> {
@@ -293,6 +313,17 @@ impl Resolver<'_> {
                 .at(self.source, text.span(), "must be more than zero")),
         }
     }
+}
+
+/// Returns whether the file sweeps over levels of clients, and those that it lists.
+fn levels_of(context: &FindingContext<'_>) -> (bool, Vec<u32>) {
+    let written = context.written.factors.get(CLIENTS).map(|levels| levels.get_ref().as_str());
+    let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
+    (written == Some("sweep"), listed)
+}
+
+fn text_of(levels: &[u32]) -> String {
+    levels.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -531,6 +562,13 @@ FINDING
         assert_eq!(help, "add `clients`; levels: 1, 2");
         assert_eq!(refused(&clients("\"sweep\"", "")).2, "add `clients`");
         assert!(level(&clients("[1, 2]", "clients = 3"), Some("3")).is_err());
+        // A level against another of the same variant.
+        let levels = |finding: &str| clients("[1, 2]", &format!("clients = 2\n{finding}"));
+        let found = loaded(&levels("base_clients = 1"), &Overrides::default()).unwrap();
+        let found = &found[0].findings[0];
+        assert_eq!((&*found.base, found.clients, found.base_clients), ("b", Some(2), Some(1)));
+        assert_eq!(refused(&levels("base_clients = 2")).0, "`b` is compared with itself");
+        assert_eq!(refused(&levels("base_clients = 3")).2, "levels: 1, 2");
         // A base from the command line is not the one a finding was published against.
         let overrides = Overrides::default().with("base", "b").with("distribution", "uniform");
         let text = file(&format!("{B}ratio = 2\ndistribution = \"zipf:0.9\""));

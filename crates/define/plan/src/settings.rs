@@ -131,6 +131,7 @@ declare! {
     LOAD "load" [Benchmark, Step], Kind::Load, Any, None, "";
     OCCURRENCE "occurrence" [Finding], Kind::Whole, Any, None, "";
     STEP_CLIENTS "clients" [Step, Finding], Kind::Whole, Any, None, "";
+    BASE_CLIENTS "base_clients" [Finding], Kind::Whole, Any, None, "";
     CODE "code" [Waiver], Kind::Text, Any, None, "";
     REASON "reason" [Waiver], Kind::Text, Any, None, "";
     SOURCE "source" [Published], Kind::Text, Any, None, "";

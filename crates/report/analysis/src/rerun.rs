@@ -134,7 +134,9 @@ fn outcome(there: &Effect, here: Option<&Effect>, margin: f64) -> RerunOutcome {
         Verdict::Inconclusive => return RerunOutcome::Undecided,
     };
     match reproduction(expected, here, margin) {
-        Reproduction::Reproduces | Reproduction::SameDirection => RerunOutcome::Reproduced,
+        Reproduction::Reproduces | Reproduction::SameDirection | Reproduction::SizeUndecided => {
+            RerunOutcome::Reproduced
+        }
         Reproduction::Opposite | Reproduction::NoDifference | Reproduction::Differs => {
             RerunOutcome::NotReproduced
         }

@@ -1,22 +1,24 @@
 //! Checks each published finding against the runs.
 
 use model::{Experiment, Load, Published, PublishedFinding};
+use stats::Spread;
 use stats::family::benjamini_hochberg;
-use stats::{Effect, Spread};
 
 use super::finding::{Held, HeldFinding, Here, Unmeasured};
 use super::reproduction::{Reproduction, reproduction, runs_needed};
 use crate::comparison::is_given;
 use crate::question::Question;
-use crate::samples::{Key, StepSamples, VariantSamples, numbers};
+use crate::samples::{Key, Sample, StepSamples, VariantSamples, numbers};
 
 /// Returns why the planned experiment does not test a finding.
 pub fn untried(experiment: &Experiment, finding: &PublishedFinding) -> Option<Unmeasured> {
     place(experiment, finding).err()
 }
 
-/// Returns the step and the level of clients of a finding.
-fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<(u32, u32), Unmeasured> {
+/// Where a finding is: its step, the level of clients of the variant and that of the base.
+type Place = (u32, [u32; 2]);
+
+fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<Place, Unmeasured> {
     if let Some(size) = experiment.size.as_deref().filter(|it| !finding.is_at_size(Some(it))) {
         return Err(Unmeasured::NotAtSize(size.to_owned()));
     }
@@ -29,12 +31,16 @@ fn place(experiment: &Experiment, finding: &PublishedFinding) -> Result<(u32, u3
     let level = match (finding.clients, &experiment.clients[..]) {
         (Some(level), levels) if levels.contains(&level) => level,
         (None, [only]) => *only,
-        (Some(_) | None, _) => return Err(Unmeasured::NoLevel),
+        (level, _) => return Err(Unmeasured::NoLevel(level)),
     };
+    let base_level = finding.base_clients.unwrap_or(level);
+    if !experiment.clients.contains(&base_level) {
+        return Err(Unmeasured::NoLevel(Some(base_level)));
+    }
     if matches!(step.load, Load::Open(_)) && is_given(&finding.metric) {
         return Err(Unmeasured::IsGiven);
     }
-    Ok((index, level))
+    Ok((index, [level, base_level]))
 }
 
 /// Checks every publication of the experiment against the valid runs.
@@ -71,7 +77,9 @@ pub(crate) fn check(question: &Question<'_>, counted: &StepSamples<'_>) -> Vec<H
         } else {
             reproduction(expected, &here.effect, margin)
         };
-        let is_open = finding.reproduction == Reproduction::Undecided && !here.is_of_one_run();
+        let is_open =
+            matches!(finding.reproduction, Reproduction::SizeUndecided | Reproduction::Undecided)
+                && !here.is_of_one_run();
         let runs = here.base.n.min(here.variant.n);
         here.runs_needed =
             is_open.then(|| runs_needed(expected, &here.effect, margin, runs)).flatten();
@@ -85,31 +93,35 @@ fn check_finding(
     counted: &StepSamples<'_>,
     finding: &PublishedFinding,
 ) -> Result<Here, Unmeasured> {
-    let (step_index, clients) = place(question.experiment, finding)?;
-    let is_step = |key: &&Key| (key.index, key.clients) == (step_index, clients);
-    let key = counted.keys().find(is_step);
-    let samples = key.and_then(|key| counted.get(key));
-    let samples = samples.ok_or_else(|| Unmeasured::NoRun(finding.base.clone()))?;
-    let base = spread(samples, &finding.base, &finding.metric)?;
-    let variant = spread(samples, &finding.variant, &finding.metric)?;
-    let effect = effect(question, samples, finding).ok_or(Unmeasured::NoRatio { base, variant })?;
-    Ok(Here { step_index, clients, base, variant, effect, runs_needed: None })
+    let (step_index, levels) = place(question.experiment, finding)?;
+    let names = [&finding.variant, &finding.base];
+    let at = |side: usize| {
+        let is_step = |key: &&Key| (key.index, key.clients) == (step_index, levels[side]);
+        let key = counted.keys().find(is_step);
+        let samples = key.and_then(|key| counted.get(key));
+        samples.ok_or_else(|| Unmeasured::NoRun(names[side].clone()))
+    };
+    let (of_base, own) = (at(1)?, at(0)?);
+    let base = spread(of_base, &finding.base, &finding.metric)?;
+    let variant = spread(own, &finding.variant, &finding.metric)?;
+    let values = of_variant(own, &finding.variant)?.values(&finding.metric);
+    let base_values = of_variant(of_base, &finding.base)?.values(&finding.metric);
+    let assumed_cov = question.assumed_cov(own).max(question.assumed_cov(of_base));
+    let effect = question.versus(&finding.metric, base_values, values, assumed_cov);
+    let effect = effect.ok_or(Unmeasured::NoRatio { base, variant })?;
+    Ok(Here { step_index, clients: levels[0], base, variant, effect, runs_needed: None })
+}
+
+/// Returns the runs of a variant in a step.
+fn of_variant<'a, 'b>(
+    samples: &'b VariantSamples<'a>,
+    variant: &str,
+) -> Result<&'b Sample<'a>, Unmeasured> {
+    samples.of_variant.get(variant).ok_or_else(|| Unmeasured::NoRun(variant.to_owned()))
 }
 
 /// Returns the spread of a metric over one variant's runs.
 fn spread(samples: &VariantSamples<'_>, variant: &str, metric: &str) -> Result<Spread, Unmeasured> {
-    let sample = samples.of_variant.get(variant);
-    let sample = sample.ok_or_else(|| Unmeasured::NoRun(variant.to_owned()))?;
-    Spread::of(&numbers(sample.values(metric)))
+    Spread::of(&numbers(of_variant(samples, variant)?.values(metric)))
         .ok_or_else(|| Unmeasured::NoMetric(variant.to_owned()))
-}
-
-fn effect(
-    question: &Question<'_>,
-    samples: &VariantSamples<'_>,
-    finding: &PublishedFinding,
-) -> Option<Effect> {
-    let values = |name: &str| Some(samples.of_variant.get(name)?.values(&finding.metric));
-    let (base, variant) = (values(&finding.base)?, values(&finding.variant)?);
-    question.versus(&finding.metric, base, variant, question.assumed_cov(samples))
 }

@@ -63,8 +63,9 @@ pub enum Unmeasured {
     NoVariant(String),
     /// The step is not in the experiment as it was run.
     NoStep,
-    /// Its number of clients is not among those that were run.
-    NoLevel,
+    /// Its number of clients is not among those that were run; `None` where it names none of
+    /// several.
+    NoLevel(Option<u32>),
     /// The experiment gives the rate of operations, so throughput is no result.
     IsGiven,
     /// No run of this variant finished the step.

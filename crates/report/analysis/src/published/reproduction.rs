@@ -14,6 +14,8 @@ pub enum Reproduction {
     Reproduces,
     /// The difference has the published direction and another size.
     SameDirection,
+    /// The difference has the published direction; the runs do not decide its size.
+    SizeUndecided,
     /// The difference has the other direction.
     Opposite,
     /// A difference was published, and here there is none that matters.
@@ -28,9 +30,10 @@ pub enum Reproduction {
 
 impl Reproduction {
     /// Every outcome, from agreement to none.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Reproduces,
         Self::SameDirection,
+        Self::SizeUndecided,
         Self::Opposite,
         Self::NoDifference,
         Self::Differs,
@@ -42,7 +45,7 @@ impl Reproduction {
     pub const fn disagrees(self) -> bool {
         match self {
             Self::SameDirection | Self::Opposite | Self::NoDifference | Self::Differs => true,
-            Self::Reproduces | Self::Undecided | Self::NotMeasured => false,
+            Self::Reproduces | Self::SizeUndecided | Self::Undecided | Self::NotMeasured => false,
         }
     }
 }
@@ -68,10 +71,10 @@ fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
 /// A published ratio within the margin counts as no difference. A published difference reproduces
 /// where one is established here on the same side of 1 (the 95 % interval leaves out 1, the family
 /// allows it) and, if a ratio was published, both are compatible (the interval, widened by the
-/// margin, holds it) and this one is precise: its 90 % interval lies within the
-/// tolerance. Incompatible ones have the same direction and another size, or the opposite
-/// direction; a compatible one that is not precise is undecided. A difference is absent where any
-/// here is within the margin (the 90 % interval lies within). Where no difference was published,
+/// margin, holds it) and this one is precise: its 90 % interval lies within the tolerance.
+/// Incompatible ones have the same direction and another size, or the opposite direction; of a
+/// compatible one that is not precise only the direction is decided. A difference is absent where
+/// any here is within the margin (the 90 % interval lies within). Where no difference was published,
 /// being within the margin reproduces it. Where a value was published as not higher, a rise beyond
 /// the margin differs, and a 90 % interval whose upper limit is within the margin reproduces it;
 /// not lower, the other way round. All else is undecided. Swapping the two variants, in the
@@ -116,7 +119,7 @@ pub fn reproduction(expected: Expected, effect: &Effect, margin: f64) -> Reprodu
         (_, _) if is_none_that_matters => Reproduction::NoDifference,
         (_, _) if published != found => Reproduction::Opposite,
         (_, _) if is_size => Reproduction::Reproduces,
-        (_, _) if is_compatible => Reproduction::Undecided,
+        (_, _) if is_compatible => Reproduction::SizeUndecided,
         (_, _) => Reproduction::SameDirection,
     }
 }

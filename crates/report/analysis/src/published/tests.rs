@@ -10,7 +10,8 @@ use crate::compare;
 use crate::noise::NoiseHistory;
 use crate::testing::{experiment, run};
 use Reproduction::{
-    Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,
+    Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, SizeUndecided,
+    Undecided,
 };
 
 const MARGIN: f64 = 0.02;
@@ -66,15 +67,16 @@ fn a_published_ratio_reproduces_within_our_interval_widened_by_the_margin() {
 #[test]
 fn a_compatible_size_reproduces_only_where_it_is_known_to_half_of_the_published_one() {
     let wide = effect(1.81, (1.12, 2.90), (1.21, 2.70));
-    assert_eq!(of(Expected::Ratio(1.10), &wide), Undecided);
+    assert_eq!(of(Expected::Ratio(1.10), &wide), SizeUndecided);
     assert_eq!(of(Expected::Higher, &wide), Reproduces, "the direction is known");
     // Half of 1.21 is 1.1 on logarithms: between 1.21 / 1.1 and 1.21 * 1.1.
     let narrow = |low, high| of(Expected::Ratio(1.21), &effect(1.21, (1.09, 1.34), (low, high)));
     assert_eq!(narrow(1.101, 1.330), Reproduces);
-    assert_eq!((narrow(1.099, 1.330), narrow(1.101, 1.332)), (Undecided, Undecided));
+    assert_eq!(narrow(1.099, 1.330), SizeUndecided);
+    assert_eq!(narrow(1.101, 1.332), SizeUndecided);
     // Of a small difference the margin: between 1.03 / 1.02 and 1.03 * 1.02.
     let small = |low, high| of(Expected::Ratio(1.03), &effect(1.03, (1.001, 1.06), (low, high)));
-    assert_eq!((small(1.010, 1.050), small(1.009, 1.050)), (Reproduces, Undecided));
+    assert_eq!((small(1.010, 1.050), small(1.009, 1.050)), (Reproduces, SizeUndecided));
 }
 
 #[test]
@@ -174,11 +176,12 @@ proptest! {
     }
 
     #[test]
-    fn exact_ratio_reproduces_or_is_undecided(
+    fn exact_ratio_reproduces_or_its_size_is_undecided(
         log in -0.5..0.5_f64, half in 1e-4..0.2_f64,
     ) {
         let found = of(Expected::Ratio(log.exp()), &near(log.exp(), half));
-        prop_assert!(matches!(found, Reproduces | Undecided | NoDifference), "{found:?}");
+        let is_allowed = matches!(found, Reproduces | SizeUndecided | Undecided | NoDifference);
+        prop_assert!(is_allowed, "{found:?}");
         // No difference then lies across the margin's very edge, or within.
         prop_assert!(found != NoDifference || log.abs() < 1.5 * MARGIN, "{log}");
     }
@@ -193,6 +196,7 @@ fn finding(variant: &str, base: &str, expected: Expected) -> PublishedFinding {
         distribution: None,
         occurrence: None,
         clients: None,
+        base_clients: None,
         metric: METRIC.to_owned(),
         value: None,
         base_value: None,
@@ -249,6 +253,24 @@ fn findings_compare_any_two_variants() {
 }
 
 #[test]
+fn finding_compares_two_levels_of_clients_of_one_variant() {
+    let mut spec = experiment(&["base"], 3);
+    spec.clients = vec![1, 8];
+    let mut of_levels = finding("base", "base", Expected::Ratio(0.5));
+    (of_levels.clients, of_levels.base_clients) = (Some(8), Some(1));
+    spec.published = published(vec![of_levels]);
+    let mut all = runs("base", &[1_000, 1_010, 990]);
+    all.extend(runs("base", &[505, 500, 495]).into_iter().map(|mut run| {
+        run.cell.clients = 8;
+        run
+    }));
+    let found = held(&spec, &all);
+    let here = found[0].here.as_ref().unwrap();
+    assert_eq!((here.base.median, here.variant.median, here.clients), (500.0, 250.0, 8));
+    assert_eq!(found[0].reproduction, Reproduces);
+}
+
+#[test]
 fn an_effect_is_that_of_the_comparison() {
     let mut spec = experiment(&["base", "slow", "fast"], 3);
     spec.published = published(vec![finding("fast", "base", Expected::Ratio(2.0))]);
@@ -262,7 +284,7 @@ fn an_effect_is_that_of_the_comparison() {
 }
 
 #[test]
-fn wide_interval_is_undecided_and_counts_the_runs_that_would_decide() {
+fn size_in_a_wide_interval_is_undecided_and_counts_the_runs_that_would_decide() {
     let mut spec = experiment(&["base", "fast"], 3);
     spec.published = published(vec![finding("fast", "base", Expected::Ratio(1.3))]);
     let mut all = runs("base", &[1_000, 1_100, 900]);
@@ -271,7 +293,7 @@ fn wide_interval_is_undecided_and_counts_the_runs_that_would_decide() {
     let here = found[0].here.as_ref().unwrap();
     // [1.19, 1.88] holds 1.3, and is not within half of it, 1.14 to 1.48.
     assert!(here.effect.interval.unwrap().low > 1.0, "{here:?}");
-    assert_eq!(found[0].reproduction, Undecided);
+    assert_eq!(found[0].reproduction, SizeUndecided);
     assert!(here.runs_needed.unwrap() > 3, "{here:?}");
 }
 
@@ -325,7 +347,7 @@ fn untestable_findings_have_a_reason() {
         Unmeasured::NoVariant(name("gone")),
         Unmeasured::NoStep,
         Unmeasured::NoStep,
-        Unmeasured::NoLevel,
+        Unmeasured::NoLevel(Some(7)),
         Unmeasured::NoMetric(name("base")),
         Unmeasured::NoRun(name("fast")),
     ];
@@ -335,7 +357,9 @@ fn untestable_findings_have_a_reason() {
     assert_eq!(before[..4], expected[..4].iter().cloned().map(Some).collect::<Vec<_>>());
     assert_eq!(before[4..], [None, None]);
     spec.clients = vec![1, 2];
-    assert_eq!(untried(&spec, &good), Some(Unmeasured::NoLevel), "which of them?");
+    assert_eq!(untried(&spec, &good), Some(Unmeasured::NoLevel(None)), "which of them?");
+    let far = PublishedFinding { clients: Some(1), base_clients: Some(9), ..good.clone() };
+    assert_eq!(untried(&spec, &far), Some(Unmeasured::NoLevel(Some(9))));
     spec.clients = vec![1];
     spec.steps[0].load = Load::Open(OpenLoad { rate: Rate::constant(50.0), pace: Pace::default() });
     assert_eq!(untried(&spec, &good), Some(Unmeasured::IsGiven));

@@ -12,6 +12,7 @@ pub(crate) const fn verdict(outcome: Option<Reproduction>) -> &'static str {
         None => "no verdict",
         Some(Reproduction::Reproduces) => "reproduces",
         Some(Reproduction::SameDirection) => "same direction, other size",
+        Some(Reproduction::SizeUndecided) => "same direction, size undecided",
         Some(Reproduction::Opposite) => "opposite",
         Some(Reproduction::NoDifference) => "no difference",
         Some(Reproduction::Differs) => "differs here",
@@ -37,6 +38,12 @@ pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) 
         (
             Reproduction::SameDirection,
             "Other size: it excludes 1 on that side, and does not hold the ratio.".to_owned(),
+        ),
+        (
+            Reproduction::SizeUndecided,
+            "Size undecided: it excludes 1 on that side and holds the ratio, and is too wide for \
+             more."
+                .to_owned(),
         ),
         (Reproduction::Opposite, "Opposite: it excludes 1 on the other side.".to_owned()),
         (

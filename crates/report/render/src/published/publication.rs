@@ -134,8 +134,14 @@ fn reasons(held: &HeldFinding) -> Vec<String> {
     }
 }
 
-/// Returns the heading of the step; of one without runs from the file.
+/// Returns the heading of the step, and against which level of clients it is compared.
 fn heading(compared: &Compared<'_>, held: &HeldFinding) -> String {
+    let against = held.published.base_clients.map(|level| format!(" against {level}"));
+    step_of(compared, held) + &against.unwrap_or_default()
+}
+
+/// Returns the heading of the step; of one without runs from the file.
+fn step_of(compared: &Compared<'_>, held: &HeldFinding) -> String {
     let comparison = compared.comparison;
     let found = held.here.as_ref().ok().and_then(|here| {
         let is_it = |key: (u32, u32)| key == (here.step_index, here.clients);

@@ -50,11 +50,7 @@ pub fn render_reproduced(all: &[Compared<'_>]) -> Vec<(String, String)> {
 }
 
 /// Returns the page that leads to the others.
-fn index(
-    outcomes: &[Option<Reproduction>],
-    experiments: Vec<String>,
-    open: Vec<String>,
-) -> String {
+fn index(outcomes: &[Option<Reproduction>], experiments: Vec<String>, open: Vec<String>) -> String {
     let mut document = Document::default();
     document.add([Part::Heading(1, "Published findings, tested here".to_owned())]);
     let of = many(experiments.len(), "experiment");
@@ -67,8 +63,7 @@ fn index(
          interval behind ours."
             .to_owned(),
     )]);
-    let sections =
-        [("Experiments", experiments), ("Not tested at the sizes that were run", open)];
+    let sections = [("Experiments", experiments), ("Not tested at the sizes that were run", open)];
     for (title, items) in sections.into_iter().filter(|(_, items)| !items.is_empty()) {
         document.add([Part::Heading(2, title.to_owned()), Part::Items(items)]);
     }

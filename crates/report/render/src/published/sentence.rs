@@ -53,6 +53,10 @@ const fn predicate(outcome: Reproduction, count: usize) -> &'static str {
         Reproduction::SameDirection => {
             ("has the same direction and another size", "have the same direction and another size")
         }
+        Reproduction::SizeUndecided => (
+            "has the same direction, its size is undecided",
+            "have the same direction, their size is undecided",
+        ),
         Reproduction::Opposite => ("is the opposite here", "are the opposite here"),
         Reproduction::NoDifference => ("shows no difference", "show no difference"),
         Reproduction::Differs => {

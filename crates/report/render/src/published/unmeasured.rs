@@ -15,8 +15,8 @@ pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
             Some(distribution) => format!("there is no step {} ({distribution})", finding.step),
             None => format!("there is no step {}", finding.step),
         },
-        Unmeasured::NoLevel => match finding.clients {
-            Some(level) => format!("there is no level of {}", clients(level)),
+        Unmeasured::NoLevel(level) => match level {
+            Some(level) => format!("there is no level of {}", clients(*level)),
             None => "there are several levels of clients, and the finding names none".to_owned(),
         },
         Unmeasured::IsGiven => {
@@ -47,6 +47,7 @@ mod tests {
             distribution: Some("zipf:0.9".to_owned()),
             occurrence: None,
             clients: Some(4),
+            base_clients: None,
             metric: "cpu_us_per_op".to_owned(),
             value: None,
             base_value: None,
@@ -56,7 +57,7 @@ mod tests {
         };
         let reason = |why: Unmeasured| unmeasured(&finding, &why);
         assert_eq!(reason(Unmeasured::NoStep), "there is no step readrandom (zipf:0.9)");
-        assert_eq!(reason(Unmeasured::NoLevel), "there is no level of 4 clients");
+        assert_eq!(reason(Unmeasured::NoLevel(Some(4))), "there is no level of 4 clients");
         let name = || "a".to_owned();
         let elsewhere = reason(Unmeasured::NotAtSize("minutes".to_owned()));
         assert_eq!(elsewhere, "not tested at size minutes; decided by --size night or post");
@@ -64,7 +65,7 @@ mod tests {
         let reason = reason(Unmeasured::NoMetric(name()));
         assert_eq!(reason, "no run of a has cpu_us_per_op there");
         let any = PublishedFinding { clients: None, distribution: None, ..finding };
-        let reason = unmeasured(&any, &Unmeasured::NoLevel);
+        let reason = unmeasured(&any, &Unmeasured::NoLevel(None));
         assert_eq!(reason, "there are several levels of clients, and the finding names none");
         assert_eq!(unmeasured(&any, &Unmeasured::NoStep), "there is no step readrandom");
     }
