@@ -74,8 +74,8 @@ fn holds(interval: &Interval, ratio: f64, margin: f64) -> bool {
 /// margin, holds it) and this one is precise: its 90 % interval lies within the tolerance.
 /// Incompatible ones have the same direction and another size, or the opposite direction; of a
 /// compatible one that is not precise only the direction is decided. A difference is absent where
-/// any here is within the margin (the 90 % interval lies within). Where no difference was published,
-/// being within the margin reproduces it. Where a value was published as not higher, a rise beyond
+/// any here is within the margin (the 90 % interval lies within). Where none was published, being
+/// within the margin reproduces it. Where a value was published as not higher, a rise beyond
 /// the margin differs, and a 90 % interval whose upper limit is within the margin reproduces it;
 /// not lower, the other way round. All else is undecided. Swapping the two variants, in the
 /// publication and here, leaves the outcome as it is.
