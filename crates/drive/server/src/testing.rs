@@ -3,13 +3,17 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use model::{
     Bounds, Capabilities, DataShape, Direction, Durability, EngineState, Identity, Op, Options,
     Settings,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::kind::Kind;
@@ -25,6 +29,45 @@ pub fn is_root() -> bool {
         println!("skipped: only root starts servers as other accounts");
     }
     is_root
+}
+
+/// Time for which a commit is watched: a hundred times what one takes.
+const HELD: Duration = Duration::from_millis(500);
+
+/// Returns whether a commit waits while processes are stopped; it ends once they go on.
+///
+/// They have stopped before it begins: on a busy machine a thread goes on for a while.
+///
+/// # Panics
+/// When one of them is not there.
+pub fn waits_for(processes: &[Pid], commit: impl FnOnce() + Send) -> bool {
+    let signal_all = |signal| {
+        processes.iter().for_each(|pid| kill_process(*pid, signal).expect("it is there"));
+    };
+    signal_all(Signal::STOP);
+    while !processes.iter().all(|pid| has_stopped(*pid)) {
+        thread::yield_now();
+    }
+    let (end, ended) = sync_channel(1);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            commit();
+            end.send(()).ok();
+        });
+        let is_waiting = ended.recv_timeout(HELD).is_err();
+        signal_all(Signal::CONT);
+        is_waiting
+    })
+}
+
+/// Returns whether every thread of a process has stopped.
+fn has_stopped(pid: Pid) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
+    threads.expect("it is there").flatten().all(|thread| {
+        let status = fs::read_to_string(thread.path().join("status"));
+        // A thread that has ended meanwhile does nothing more.
+        status.is_ok_and(|text| text.contains("\nState:\tT")) || !thread.path().exists()
+    })
 }
 
 /// Checks that a server's processes have no rights and its password is nowhere to be read.

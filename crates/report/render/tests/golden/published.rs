@@ -138,6 +138,19 @@ fn undecided_finding_has_the_runs_that_would_decide() {
 }
 
 #[test]
+fn direction_without_size_and_levels_of_clients_are_shown() {
+    let mut fixture = published();
+    let sixth = &mut fixture.comparison.published[0].findings[5];
+    sixth.reproduction = Reproduction::SizeUndecided;
+    sixth.published.base_clients = Some(8);
+    let text = text(&fixture, 150);
+    for expected in ["same direction,", "size undecided", "readrandom against 8", "1 has the same"]
+    {
+        assert!(text.contains(expected), "no {expected}:\n{text}");
+    }
+}
+
+#[test]
 fn markdown_has_a_line_per_finding() {
     let all = in_format(&published(), Format::Markdown);
     let (_, section) = all.split_once("## Published and here").unwrap();

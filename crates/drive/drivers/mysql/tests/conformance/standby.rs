@@ -3,8 +3,6 @@
 
 use std::fs;
 use std::ops::Range;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 use std::time::Duration;
 
 use driver_mysql::{driver, mariadb};
@@ -12,6 +10,7 @@ use engine::{Driver, Engine, Rows};
 use model::server::REPLICA;
 use model::{Durability, Op, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
+use server::testing::waits_for;
 use server::{Running, STOP_WITHIN};
 
 use crate::fixture::Fixture;
@@ -19,8 +18,6 @@ use crate::test_server::Build;
 
 /// A wait for the end of a server whose standby was killed, and how many there are at most.
 const WAIT: (Duration, u32) = (Duration::from_millis(10), 3_000);
-/// Time a commit is held up: a hundred times what one takes.
-const HELD: Duration = Duration::from_millis(500);
 
 /// Writes these rows, each in a commit.
 fn write(engine: &dyn Engine, rows: Range<u32>) {
@@ -43,23 +40,6 @@ fn standby_pid(running: &Running) -> Pid {
     Pid::from_raw(found.file_name().to_str().unwrap().parse().unwrap()).unwrap()
 }
 
-/// Returns whether a commit waits while the standby is stopped; it ends once that goes on.
-fn commit_waits_for(standby: Pid, engine: &dyn Engine) -> bool {
-    kill_process(standby, Signal::STOP).unwrap();
-    let (end, ended) = sync_channel(1);
-    thread::scope(|scope| {
-        // Rows that are there already would be no change, which is not logged.
-        let commit = scope.spawn(move || {
-            write(engine, 50..51);
-            end.send(()).ok();
-        });
-        let is_waiting = ended.recv_timeout(HELD).is_err();
-        kill_process(standby, Signal::CONT).unwrap();
-        commit.join().unwrap();
-        is_waiting
-    })
-}
-
 /// Checks that a standby of this build follows, that commits wait for it where they should, and
 /// that its loss ends the server.
 ///
@@ -80,7 +60,9 @@ fn standby_follows(build: Option<Build>, driver: fn() -> Box<dyn Driver>, replic
         assert!(readings["engine_replica_lag_bytes"] >= 0.0, "{readings:?}");
         let (mut running, place) = server.into_parts();
         let standby = standby_pid(&running);
-        assert_eq!(commit_waits_for(standby, &*engine), replica == "sync");
+        // Rows that are there already would be no change, which is not logged.
+        let waits = waits_for(&[standby], || write(&*engine, 50..51));
+        assert_eq!(waits, replica == "sync");
         engine.close().unwrap();
         if !is_last {
             running.stop(STOP_WITHIN).unwrap();

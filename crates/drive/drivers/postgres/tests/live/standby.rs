@@ -1,8 +1,6 @@
 //! A standby of an own server.
 
 use std::fs;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 use std::time::Duration;
 
 use driver_postgres::KIND;
@@ -10,7 +8,7 @@ use engine::{Engine, Rows};
 use model::server::REPLICA;
 use model::{Durability, Op, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
-use server::testing::started;
+use server::testing::{started, waits_for};
 use server::{Running, STOP_WITHIN};
 
 use crate::program::programs;
@@ -18,8 +16,6 @@ use crate::test_server::{open, spec};
 
 /// A wait for the end of a server whose standby was killed, and how many there are at most.
 const WAIT: (Duration, u32) = (Duration::from_millis(10), 3_000);
-/// Time a commit is held up: a hundred times what one takes.
-const HELD: Duration = Duration::from_millis(300);
 
 /// Writes rows, each in a commit.
 fn write(engine: &dyn Engine, rows: u32) {
@@ -45,24 +41,6 @@ fn children(pid: Pid) -> Vec<Pid> {
     children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
 }
 
-/// Returns whether a commit waits while the standby's processes are stopped; it ends with them.
-fn commit_waits_for(standby: Pid, engine: &dyn Engine) -> bool {
-    let receivers = children(standby);
-    let signal_all = |signal| receivers.iter().for_each(|&pid| kill_process(pid, signal).unwrap());
-    signal_all(Signal::STOP);
-    let (end, ended) = sync_channel(1);
-    thread::scope(|scope| {
-        let commit = scope.spawn(move || {
-            write(engine, 1);
-            end.send(()).ok();
-        });
-        let is_waiting = ended.recv_timeout(HELD).is_err();
-        signal_all(Signal::CONT);
-        commit.join().unwrap();
-        is_waiting
-    })
-}
-
 /// Goal: commits wait for the standby, how far it is behind is known, its loss ends the server.
 /// Method: every release; the directory is used twice, as by the runs of a saved load. The second
 /// standby follows without commits that wait.
@@ -84,7 +62,8 @@ fn a_standby_follows_and_its_loss_is_noticed() {
             let readings = engine.state().unwrap().readings;
             assert!(readings["engine_replica_lag_bytes"] >= 0.0, "{readings:?}");
             let standby = standby_pid(&running);
-            assert_eq!(commit_waits_for(standby, &*engine), replica == "sync");
+            let waits = waits_for(&children(standby), || write(&*engine, 1));
+            assert_eq!(waits, replica == "sync");
             engine.close().unwrap();
             if replica == "sync" {
                 running.stop(STOP_WITHIN).unwrap();
