@@ -106,7 +106,9 @@ impl Resolver<'_> {
             (None, None) => context.variants[0].name.clone(),
             (own, of_file) => self.one_of(own.or(of_file), "variant", &names)?,
         };
-        if variant == base && base_clients.is_none_or(|level| Some(level) == clients) {
+        // Without a level of its own a finding is of the only one.
+        let own_level = clients.or_else(|| levels_of(context).1.first().copied());
+        if variant == base && base_clients.is_none_or(|level| Some(level) == own_level) {
             return Err(PlanError::new(format!("`{variant}` is compared with itself"))
                 .at(self.source, table.place_of(VARIANT), "the base too")
                 .remedy("name another variant, another `base`, or other `base_clients`"));
@@ -569,6 +571,8 @@ FINDING
         assert_eq!((&*found.base, found.clients, found.base_clients), ("b", Some(2), Some(1)));
         assert_eq!(refused(&levels("base_clients = 2")).0, "`b` is compared with itself");
         assert_eq!(refused(&levels("base_clients = 3")).2, "levels: 1, 2");
+        let only = clients("[2]", "base_clients = 2");
+        assert_eq!(refused(&only).0, "`b` is compared with itself");
         // A base from the command line is not the one a finding was published against.
         let overrides = Overrides::default().with("base", "b").with("distribution", "uniform");
         let text = file(&format!("{B}ratio = 2\ndistribution = \"zipf:0.9\""));

@@ -5,6 +5,7 @@ use model::Expected;
 use super::publication::{Finding, publications};
 use crate::document::{number, snake};
 use crate::input::Compared;
+use crate::label::level_suffix;
 
 /// Returns each finding with its own fields, in the order of the columns.
 pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; 9])> {
@@ -18,8 +19,9 @@ pub(crate) fn lines<'a>(compared: &Compared<'a>) -> Vec<(Finding<'a>, [String; 9
             snake(there.expected)
         };
         let outcome = finding.outcome();
+        let level = finding.base_clients.map(level_suffix);
         let fields = [
-            finding.base.to_owned(),
+            finding.base.to_owned() + &level.unwrap_or_default(),
             number(finding.spreads.map(|[_, base]| base.mean)),
             number(there.value),
             number(there.base_value),

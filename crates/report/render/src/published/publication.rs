@@ -32,6 +32,9 @@ pub(crate) struct Finding<'a> {
     pub(crate) claim: &'a str,
     pub(crate) variant: &'a str,
     pub(crate) base: &'a str,
+    /// Clients of the base, where it is compared at another level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) base_clients: Option<u32>,
     pub(crate) step: &'a str,
     /// The step as tables head it.
     #[serde(skip)]
@@ -99,6 +102,7 @@ fn finding<'a>(compared: &Compared<'_>, held: &'a HeldFinding, number: usize) ->
         claim: &published.claim,
         variant: &published.variant,
         base: &published.base,
+        base_clients: published.base_clients,
         step: &published.step,
         heading: heading(compared, held),
         metric: &published.metric,

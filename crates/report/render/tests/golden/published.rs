@@ -148,6 +148,10 @@ fn direction_without_size_and_levels_of_clients_are_shown() {
     {
         assert!(text.contains(expected), "no {expected}:\n{text}");
     }
+    let csv = in_format(&fixture, Format::Csv);
+    assert!(csv.contains("\"rocksdb-9.10, 8 clients\"") && csv.contains("size_undecided"), "{csv}");
+    let json: serde_json::Value = serde_json::from_str(&in_format(&fixture, Format::Json)).unwrap();
+    assert_eq!(json["published"][0]["findings"][5]["base_clients"], 8);
 }
 
 #[test]

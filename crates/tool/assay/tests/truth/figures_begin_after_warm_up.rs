@@ -1,8 +1,8 @@
 //! Figures begin after the warm-up; stalls are detected and count.
 
 use assert_cmd::assert::OutputAssertExt;
-use model::Nanos;
 use model::time_profile::TrendClass;
+use model::{IntervalRecord, Nanos, OpKind};
 
 use crate::host::share_turn;
 use crate::measured::{Run, STEP};
@@ -33,9 +33,14 @@ fn warm_up_is_trimmed_and_a_stall_is_reported() {
     assert_eq!(time_profile.class, TrendClass::WarmUp, "{time_profile:?}{diagnosis}");
     assert!((5.0..=9.0).contains(&from_s), "{time_profile:?}{diagnosis}");
     // Three seconds cover at least two whole intervals, joined with parts of others.
-    // An invalid second is left out of a stall, or divides it.
+    // An invalid second of it is left out, or divides it: one with less than half of 500 reads.
     let stalls = time_profile.stalls;
-    let left_out = run.measured().filter(|interval| interval.invalid.is_some()).count() as u64;
+    let is_left_out = |interval: &&IntervalRecord| {
+        let reads = interval.clients.get(&OpKind::Get).map_or(0, |reads| reads.counts.done);
+        let is_steady = interval.start_ns >= time_profile.steady_from_ns;
+        is_steady && interval.invalid.is_some() && reads < 250
+    };
+    let left_out = run.measured().filter(is_left_out).count() as u64;
     let longest = stalls.longest_ns.0 + Nanos::from_secs(left_out).0;
     assert!(u64::from(stalls.count.abs_diff(1)) <= left_out, "{time_profile:?}{diagnosis}");
     assert!(Nanos(longest) >= Nanos::from_secs(2), "{time_profile:?}{diagnosis}");
@@ -53,6 +58,7 @@ fn warm_up_is_trimmed_and_a_stall_is_reported() {
         let at = heads.iter().position(|head| *head == "mean").expect("a mean");
         fields[at].parse().expect("a number")
     };
-    // 250/s for a third of the time, 500/s else: 15 % more without it.
-    assert!(rate(&[]) > 1.08 * rate(&["--whole"]), "{} {}", rate(&[]), rate(&["--whole"]));
+    // 250/s for 7 s, then 14 s of 500/s and the stall: without 5 s of it 8 % more, without 7 s 13 %.
+    // Half of the 8 % is left to the host.
+    assert!(rate(&[]) > 1.04 * rate(&["--whole"]), "{} {}", rate(&[]), rate(&["--whole"]));
 }
