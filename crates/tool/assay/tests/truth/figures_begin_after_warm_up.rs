@@ -58,7 +58,7 @@ fn warm_up_is_trimmed_and_a_stall_is_reported() {
         let at = heads.iter().position(|head| *head == "mean").expect("a mean");
         fields[at].parse().expect("a number")
     };
-    // 250/s for 7 s, then 14 s of 500/s and the stall: without 5 s of it 8 % more, without 7 s 13 %.
-    // Half of the 8 % is left to the host.
+    // 250/s for 7 s, then 14 s of 500/s and the stall: 8 % more without the first 5 s, 13 % without
+    // 7 s. Half of the 8 % is left to the host.
     assert!(rate(&[]) > 1.04 * rate(&["--whole"]), "{} {}", rate(&[]), rate(&["--whole"]));
 }
