@@ -2,7 +2,7 @@
 //!
 //! Source: [Callaghan 2022-08-18] for the four workloads. Our choice: the shares below. Caches of
 //! the cached workloads lie inside the range of the sizes used there. Those of the IO-bound ones
-//! are smaller, since memory may be capped and the C library's heap takes up to 1.4 times the cache.
+//! are smaller: memory may be capped, and the C library's heap takes up to 1.4 times the cache.
 
 use model::{Bytes, DataShape, float, whole};
 
