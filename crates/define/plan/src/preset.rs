@@ -1,8 +1,7 @@
 //! Workload presets: sizes derived from cores and memory.
 //!
-//! Source: [Callaghan 2022-08-18] for the four workloads. Our choice: the shares below. Caches of
-//! the cached workloads lie inside the range of the sizes used there. Those of the IO-bound ones
-//! are smaller: memory may be capped, and the C library's heap takes up to 1.4 times the cache.
+//! Source: [Callaghan 2022-08-18] for the four workloads. Our choice: the shares below, which lie
+//! inside the range of the sizes used there.
 
 use model::{Bytes, DataShape, float, whole};
 
@@ -35,9 +34,9 @@ pub const PRESETS: &[Preset] = &[
              cache_share: 0.06, stored_share: 0.33, direct_io: false, compression: "none" },
     Preset { name: "iobuf", about: "IO-bound through the page cache: the rows are larger than \
     memory",
-             cache_share: 0.5, stored_share: 2.0, direct_io: false, compression: "lz4" },
+             cache_share: 0.66, stored_share: 2.0, direct_io: false, compression: "lz4" },
     Preset { name: "iodir", about: "IO-bound with O_DIRECT: the rows are larger than memory",
-             cache_share: 0.5, stored_share: 2.0, direct_io: true, compression: "lz4" },
+             cache_share: 0.66, stored_share: 2.0, direct_io: true, compression: "lz4" },
 ];
 
 /// The sizes of a preset on one machine.

@@ -169,11 +169,11 @@ fn presets_derive_sizes_from_given_memory() {
     ");
     assert_snapshot!(plan("iobuf"), @"
     rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
-    variant   lmdb: lmdb, no profile, durability os, cache 128 MiB, compression lz4  (base)
+    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, compression lz4  (base)
     ");
     assert_snapshot!(plan("iodir"), @"
     rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
-    variant   lmdb: lmdb, no profile, durability os, cache 128 MiB, direct io, compression lz4  (base)
+    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, direct io, compression lz4  (base)
     ");
 }
 
