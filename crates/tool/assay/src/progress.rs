@@ -273,7 +273,8 @@ fn step_line(run: &str, step: &StepRecord, of_host: &mut BTreeMap<&'static str, 
         OpUnit::Operation | OpUnit::Row => (clients, span),
     };
     let done = unit.done(of);
-    if done > 0 {
+    // Without a valid interval there is no rate, though an operation that spans one may count.
+    if done > 0 && over > Nanos(0) {
         parts.push(rate(per_second(done, over), unit));
         let slowest = clients.values().max_by_key(|summary| summary.response.p99_ns);
         if let Some(summary) = slowest {
@@ -403,6 +404,22 @@ mod tests {
             "{}",
             step_line("a.c1.r1", &step, &mut BTreeMap::new())
         );
+    }
+
+    /// Goal: an operation that counts although all intervals are invalid makes no rate.
+    #[test]
+    fn step_without_a_valid_interval_has_no_rate() {
+        let mut record = StepRecord::new(0, step());
+        record.duration_ns = Nanos::from_secs(6);
+        record.invalid_intervals = Some(InvalidIntervals {
+            intervals: 6,
+            of_intervals: 6,
+            causes: vec![(InvalidCause::Steal, 6)],
+            valid_ns: Nanos(0),
+            valid: interval(1, 253_000).clients,
+            within_limit: None,
+        });
+        assert_eq!(step_line("a.c1.r1", &record, &mut BTreeMap::new()), "a.c1.r1  readrandom");
     }
 
     #[test]

@@ -73,6 +73,7 @@ typedef struct engine {
     splinterdb_config config;
     char newer[256]; /* fields of a library newer than its headers: 0, the default */
     data_config data;
+    size_t key_size; /* room of a node's keys: the longer, the fewer branches it holds */
     char path[4096];
     char log_path[4096];
     pthread_t opener;
@@ -159,6 +160,12 @@ static const field FIELDS[] = {
 #define FIELD_COUNT (sizeof FIELDS / sizeof *FIELDS)
 #define IO_FLAGS "io_flags"
 #define DIRECT "O_RDWR|O_CREAT|O_DIRECT"
+#define KEY_SIZE "key_size"
+#ifdef HAS_KEY_SIZE
+#define OPTIONS KEY_SIZE
+#else
+#define OPTIONS ""
+#endif
 
 static void store(splinterdb_config *config, const field *f, uint64_t value) {
     unsigned char *at = (unsigned char *)config + f->offset;
@@ -182,7 +189,24 @@ static int refused(assay_error *error, const char *name, const char *text) {
     return ASSAY_BAD_OPTION;
 }
 
+static int number(const assay_option *option, uint64_t *value) {
+    char *end;
+    errno = 0;
+    *value = strtoull(option->value, &end, 10);
+    return !errno && end != option->value && !*end;
+}
+
 static int set_option(engine *e, const assay_option *option, assay_error *error) {
+#ifdef HAS_KEY_SIZE
+    if (strcmp(option->name, KEY_SIZE) == 0) {
+        uint64_t value;
+        if (!number(option, &value) || value < 1 || value > KEY_BYTES_CONFIGURED) {
+            return refused(error, KEY_SIZE, "not a length this build takes");
+        }
+        e->key_size = value;
+        return ASSAY_DONE;
+    }
+#endif
     if (strcmp(option->name, IO_FLAGS) == 0) {
         if (strcmp(option->value, DIRECT) != 0) return refused(error, IO_FLAGS, "only " DIRECT);
         e->config.io_flags = O_RDWR | O_CREAT | O_DIRECT;
@@ -190,12 +214,8 @@ static int set_option(engine *e, const assay_option *option, assay_error *error)
     }
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         if (strcmp(FIELDS[i].name, option->name) != 0) continue;
-        char *end;
-        errno = 0;
-        uint64_t value = strtoull(option->value, &end, 10);
-        if (errno || end == option->value || *end) {
-            return refused(error, option->name, "not a number");
-        }
+        uint64_t value;
+        if (!number(option, &value)) return refused(error, option->name, "not a number");
         store(&e->config, &FIELDS[i], value);
         return ASSAY_DONE;
     }
@@ -210,6 +230,11 @@ void assay_options(void *of, assay_text report, void *to) {
         snprintf(text, sizeof text, "%llu", (unsigned long long)value);
         report(to, FIELDS[i].name, text);
     }
+#ifdef HAS_KEY_SIZE
+    char text[32];
+    snprintf(text, sizeof text, "%zu", e->key_size);
+    report(to, KEY_SIZE, text);
+#endif
     report(to, IO_FLAGS, e->config.io_flags & O_DIRECT ? DIRECT : "O_RDWR|O_CREAT");
 }
 
@@ -238,10 +263,10 @@ void assay_identity(assay_text report, void *to) {
 #else
     report(to, "reverse_scans", "no");
 #endif
-    char names[1024] = "";
+    char names[1024] = OPTIONS;
     for (size_t i = 0; i < FIELD_COUNT; i++) {
         size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", FIELDS[i].name);
+        snprintf(names + used, sizeof names - used, "%s%s", used ? " " : "", FIELDS[i].name);
     }
     report(to, "options", names);
 }
@@ -347,17 +372,18 @@ int assay_open(const assay_open_spec *spec, void **opened, assay_error *error) {
     pthread_mutex_init(&e->lock, NULL);
     snprintf(e->path, sizeof e->path, "%s/data.splinterdb", spec->dir);
     snprintf(e->log_path, sizeof e->log_path, "%s/splinterdb.log", spec->dir);
-#ifdef HAS_KEY_SIZE
-    default_data_config_init(KEY_BYTES_CONFIGURED, &e->data);
-#else
-    default_data_config_init(&e->data);
-#endif
+    e->key_size = KEY_BYTES_CONFIGURED;
     e->config.filename = e->path;
     e->config.data_cfg = &e->data;
     int result = ASSAY_DONE;
     for (size_t i = 0; i < spec->option_count && result == ASSAY_DONE; i++) {
         result = set_option(e, &spec->options[i], error);
     }
+#ifdef HAS_KEY_SIZE
+    default_data_config_init(e->key_size, &e->data);
+#else
+    default_data_config_init(&e->data);
+#endif
     if (result == ASSAY_DONE) result = open_log(e, error);
     if (result == ASSAY_DONE) {
         int is_there = access(e->path, F_OK) == 0;

@@ -66,10 +66,10 @@ impl<'a> Subject<'a> {
         most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
     }
 
-    /// Returns the spec that opens `dir`.
+    /// Returns the spec that opens `dir`, for keys of every length that is tried.
     pub(super) fn spec(&self, dir: &Path) -> OpenSpec {
-        let data =
-            DataShape { rows: 20_000, key_bytes: 20, value_bytes: 1_000, compressible_to: 0.5 };
+        let key_bytes = u32::try_from(self.key_bytes_max()).unwrap_or(u32::MAX);
+        let data = DataShape { rows: 20_000, key_bytes, value_bytes: 1_000, compressible_to: 0.5 };
         let options = self.options.clone();
         OpenSpec { options, ..OpenSpec::embedded(dir.to_owned(), self.settings.clone(), data) }
     }

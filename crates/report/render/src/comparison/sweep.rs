@@ -192,7 +192,7 @@ fn best_level(scaling: &Scaling) -> String {
     let Some(best) = highest(&scaling.levels.iter().collect::<Vec<_>>()) else {
         return "no level was measured".to_owned();
     };
-    let single = scaling.levels.iter().find(|level| level.clients == 1);
+    let single = scaling.levels.iter().find(|level| level.clients == 1 && best.clients > 1);
     let times = single.filter(|single| single.throughput.mean > 0.0).map(|single| {
         let times = best.throughput.mean / single.throughput.mean;
         format!(", {} times that of one", figure::digits(times))

@@ -1,5 +1,6 @@
 //! `assay report`: an HTML page, or a Markdown post with pictures.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -93,6 +94,14 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<PathBuf
         return Err(miette!(
             help = "name experiments whose files have [[published]], and run them first",
             "none of these experiments has runs and published findings"
+        ));
+    }
+    let mut names = BTreeSet::new();
+    if let Some(twice) = joined.iter().find(|one| !names.insert(&one.experiment.name)) {
+        return Err(miette!(
+            help = "name it once: its page bears its name",
+            "{} is named twice",
+            twice.experiment.name
         ));
     }
     let mut analyzed = Vec::new();

@@ -162,6 +162,8 @@ fn findings_of_experiments_are_written_to_pages() {
     let output = workspace.assay(&["report", "pair", "--reproduced", "pages"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.err.contains("published findings"), "{}", output.err);
+    let twice = RUN.assay(&["report", "held", "held", "--reproduced", "twice"]);
+    assert!(twice.code == 1 && twice.err.contains("held is named twice"), "{}", twice.err);
 }
 
 #[test]
