@@ -29,10 +29,12 @@ const DISK_UNIT: u64 = 1 << 20;
 
 const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
 const NORMAL_THREADS: &str = "num_normal_bg_threads";
-/// Longest key a node has room for, in builds that are told it; the rest of the page is for branches.
+/// Length of the longest key, in builds of 2022: what keys leave of a node's page is for branches.
 ///
-/// With room for 100 bytes in place of 20 a node has too few branches for what its parent flushes,
-/// and a build of 2022 hangs at its first split of the root: 1.1 GB of rows. Measured.
+/// With 100 in place of 21 a node has room for 23 branches, fewer than the 24 it may gather, and
+/// the build hangs when its root splits: at 1.1 GB of rows. Measured.
+///
+/// Source: [SplinterDB source] `src/trunk.c`, `hard_max_branches_per_node`, `trunk_room_to_flush`.
 const KEY_SIZE: &str = "key_size";
 
 /// Returns the engine's configuration for `spec`, as integers.

@@ -142,13 +142,13 @@ fn outcome(finding: &Finding<'_>) -> String {
     }
 }
 
-/// Says how many findings are tested at another size too, where some are.
+/// Counts the findings that are tested at a second size too; empty where none is.
 fn at_two_sizes(all: &[Compared<'_>]) -> String {
-    let mut seen = Vec::new();
+    let mut counted = Vec::new();
     let mut again = 0_u32;
     for finding in all.iter().flat_map(findings).filter(|one| is_tested(one)) {
-        again += u32::from(seen.contains(&&finding.published));
-        seen.push(&finding.published);
+        again += u32::from(counted.contains(&&finding.published));
+        counted.push(&finding.published);
     }
     if again == 0 { String::new() } else { format!(", {again} of them at a second size") }
 }
