@@ -351,6 +351,9 @@ pub enum RunEnd {
         step: String,
         /// How long nothing ended.
         waited_ns: Nanos,
+        /// Last line that the worker wrote on stderr; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        last_line: String,
     },
     /// The kernel killed the worker for memory.
     OutOfMemory {
@@ -380,8 +383,9 @@ impl RunEnd {
             Self::Interrupted { step } => format!("interrupted in {step}"),
             Self::Failed { step, reason } => format!("failed in {step}: {reason}"),
             Self::Crashed { step, reason } => format!("crashed in {step}: {reason}"),
-            Self::Hung { step, waited_ns } => {
-                format!("hung in {step}: no operation ended for {waited_ns}")
+            Self::Hung { step, waited_ns, last_line } => {
+                let line = if last_line.is_empty() { "" } else { "; last log line: " };
+                format!("hung in {step}: no operation ended for {waited_ns}{line}{last_line}")
             }
             Self::OutOfMemory { step } => format!("killed for memory in {step}"),
             Self::DiskFloor { step, free_bytes } => {

@@ -71,6 +71,10 @@ impl Supervisor<'_> {
         let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
         self.close_host(&step, is_all_done);
         self.record.end = match (self.end, ended.failure()) {
+            (Some(RunEnd::Hung { step, waited_ns, .. }), _) => {
+                let last_line = ended.stderr.lines().last().unwrap_or_default().to_owned();
+                RunEnd::Hung { step, waited_ns, last_line }
+            }
             (Some(end), _) => end,
             (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
             (None, Some(reason)) => RunEnd::Crashed { step, reason },

@@ -343,7 +343,9 @@ impl Supervisor<'_> {
             Alarm::Stop => self.process.send(&Command::Stop),
             Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
             Alarm::DiskFloor(free_bytes) => self.end_with(RunEnd::DiskFloor { step, free_bytes }),
-            Alarm::Hung(waited_ns) => self.end_with(RunEnd::Hung { step, waited_ns }),
+            Alarm::Hung(waited_ns) => {
+                self.end_with(RunEnd::Hung { step, waited_ns, last_line: String::new() });
+            }
         }
     }
 

@@ -86,6 +86,13 @@ fn a_silent_worker_is_hung() {
     }
 }
 
+/// Goal: an engine that reports why it makes no progress is quoted.
+#[test]
+fn the_last_line_of_a_hung_worker_is_recorded() {
+    let end = end_of(&[OPENED], "echo 'Flush failed' >&2; exec sleep 100");
+    assert!(end.phrase().ends_with("; last log line: Flush failed"), "{end:?}");
+}
+
 /// Goal: an engine that fails and then hangs while it closes cannot block the plan; the failure is
 /// recorded.
 #[test]
