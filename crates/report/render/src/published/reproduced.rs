@@ -45,7 +45,7 @@ pub fn render_reproduced(all: &[Compared<'_>]) -> Vec<(String, String)> {
         }
     }
     let open = all.iter().filter_map(|one| not_at_size(one, all)).collect();
-    let counted = format!("{}{}", counts(&outcomes), at_two_sizes(all));
+    let counted = format!("{}{}", counts(&outcomes), counted_again(all));
     pages.insert(0, ("README.md".to_owned(), index(&counted, experiments, open)));
     pages
 }
@@ -70,8 +70,10 @@ fn index(counted: &str, experiments: Vec<String>, open: Vec<String>) -> String {
     document.markdown() + "\n"
 }
 
-fn findings<'a>(compared: &'a Compared<'_>) -> impl Iterator<Item = &'a HeldFinding> {
-    compared.comparison.published.iter().flat_map(|one| &one.findings)
+/// Returns the findings of an experiment, each with its publication's source.
+fn findings<'a>(compared: &'a Compared<'_>) -> impl Iterator<Item = (&'a str, &'a HeldFinding)> {
+    let all = compared.comparison.published.iter();
+    all.flat_map(|one| one.findings.iter().map(|finding| (one.source.as_str(), finding)))
 }
 
 /// Returns whether the size of the experiment can decide the finding.
@@ -142,25 +144,30 @@ fn outcome(finding: &Finding<'_>) -> String {
     }
 }
 
-/// Counts the findings that are tested at a second size too; empty where none is.
-fn at_two_sizes(all: &[Compared<'_>]) -> String {
+/// Counts the findings that another experiment tests too; empty where none is.
+fn counted_again(all: &[Compared<'_>]) -> String {
     let mut counted = Vec::new();
     let mut again = 0_u32;
-    for finding in all.iter().flat_map(findings).filter(|one| is_tested(one)) {
-        again += u32::from(counted.contains(&&finding.published));
-        counted.push(&finding.published);
+    for (source, finding) in all.iter().flat_map(findings).filter(|(_, one)| is_tested(one)) {
+        let one = (source, &finding.published);
+        again += u32::from(counted.contains(&one));
+        counted.push(one);
     }
-    if again == 0 { String::new() } else { format!(", {again} of them at a second size") }
+    if again == 0 {
+        return String::new();
+    }
+    format!(", {again} of them again (at another size or in another file)")
 }
 
 /// Counts the findings of an experiment that no size that was run can decide.
 fn not_at_size(compared: &Compared<'_>, all: &[Compared<'_>]) -> Option<String> {
-    let is_elsewhere = |one: &HeldFinding| {
-        let mut tested = all.iter().flat_map(findings).filter(|it| is_tested(it));
-        tested.any(|it| it.published == one.published)
+    let is_elsewhere = |source: &str, one: &HeldFinding| {
+        let mut tested = all.iter().flat_map(findings).filter(|(_, it)| is_tested(it));
+        tested.any(|(from, it)| from == source && it.published == one.published)
     };
+    let open = findings(compared).filter(|(_, one)| !is_tested(one));
     let open: Vec<&HeldFinding> =
-        findings(compared).filter(|one| !is_tested(one) && !is_elsewhere(one)).collect();
+        open.filter(|(source, one)| !is_elsewhere(source, one)).map(|(_, one)| one).collect();
     let mut sizes: Vec<&str> = Vec::new();
     for size in open.iter().flat_map(|one| &one.published.sizes) {
         if !sizes.contains(&size.as_str()) {
