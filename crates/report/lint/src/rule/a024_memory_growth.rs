@@ -30,6 +30,8 @@ const SECONDS: u32 = 60;
 const EXPLAINED: f64 = 1.15 * 1.1;
 /// Share of the memory that may be resident. Our choice.
 const SHARE: f64 = 0.9;
+/// Share of the memory that the allocator may have mapped beyond what is allocated. Our choice.
+const UNUSED: f64 = 0.1;
 /// What a worker holds besides cache and memtables: code, client buffers, histograms.
 const OWN: f64 = 64.0 * 1_048_576.0;
 
@@ -62,10 +64,21 @@ fn beyond_cache(context: &RunContext<'_>, step: &StepRecord) -> Option<Observati
 
 fn nearly_all(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let memory = memory(context.experiment, Some(context.host)).filter(|memory| memory.0 > 0)?;
-    let share = step.gauges_max.value(metric::RSS_BYTES)? / memory.0 as f64;
-    (share > SHARE).then(|| {
-        let evidence = format!("resident memory is {} of {memory}", percent(share));
-        Observation::new(evidence).ranked("all", share)
+    let gauge = |name| step.gauges_max.value(name);
+    let share = gauge(metric::RSS_BYTES)? / memory.0 as f64;
+    if share <= SHARE {
+        return None;
+    }
+    let evidence = format!("resident memory is {} of {memory}", percent(share));
+    let heap = gauge(metric::MALLOC_MAPPED_BYTES).zip(gauge(metric::MALLOC_ALLOCATED_BYTES));
+    let unused = heap.filter(|(mapped, used)| mapped - used > UNUSED * memory.0 as f64);
+    Some(match unused {
+        Some((mapped, used)) => {
+            let heap = format!("the allocator has mapped {} for {}", bytes(mapped), bytes(used));
+            let remedy = "try another allocator (allocator = \"jemalloc\"), or allow more memory";
+            Observation::new(format!("{evidence}; {heap}")).ranked("unused", share).remedy(remedy)
+        }
+        None => Observation::new(evidence).ranked("all", share),
     })
 }
 
@@ -118,5 +131,19 @@ mod tests {
         assert_eq!(with(3e9, true), [(Severity::Warning, evidence.to_owned())]);
         let nearly = with(16e9, false);
         assert!(nearly[0].1.contains("93 % of 16.0 GiB"), "{nearly:?}");
+    }
+
+    #[test]
+    fn memory_that_the_allocator_holds_unused_is_reported_with_what_nearly_all_is() {
+        let with = |mapped: f64| {
+            when(&RULE, |step| {
+                let heap = [(metric::MALLOC_MAPPED_BYTES, mapped), (metric::RSS_BYTES, 16e9)];
+                set(&mut step.gauges_max, &heap);
+                set(&mut step.gauges_max, &[(metric::MALLOC_ALLOCATED_BYTES, 12e9)]);
+            })
+        };
+        assert!(with(12.5e9)[0].1.ends_with("93 % of 16.0 GiB (3 runs)"), "{:?}", with(12.5e9));
+        let evidence = "16.0 GiB; the allocator has mapped 14.4 GiB for 11.2 GiB (3 runs)";
+        assert!(with(15.5e9)[0].1.ends_with(evidence), "{:?}", with(15.5e9));
     }
 }
