@@ -32,7 +32,7 @@ const NORMAL_THREADS: &str = "num_normal_bg_threads";
 /// Length of the longest key, in builds of 2022: what keys leave of a node's page is for branches.
 ///
 /// With 100 in place of 21 a node has room for 23 branches, fewer than the 24 it may gather, and
-/// the build hangs when its root splits: at 1.1 GB of rows. Measured.
+/// the build hangs as it loads: at 1.1 to 1.5 GB of rows. Measured.
 ///
 /// Source: [SplinterDB source] `src/trunk.c`, `hard_max_branches_per_node`, `trunk_room_to_flush`.
 const KEY_SIZE: &str = "key_size";
