@@ -45,7 +45,7 @@ for name in "$@"; do
     "$assay" snapshot remove --all >>"$log" 2>&1
 done
 
-# The pages have every experiment that has runs, at each of its sizes, of this call or an earlier one.
+# Every experiment that has runs here, at each of its sizes; the pages keep those whose results are gone.
 stored=()
 for file in experiments/*.toml; do
     experiment=$(basename "$file" .toml)

@@ -63,6 +63,6 @@ pub use meta::Meta;
 pub use micro::render_micro;
 pub use next::next_steps;
 pub use post::render_markdown_post;
-pub use published::{render_published, render_reproduced, unmeasured};
+pub use published::{FINDINGS, render_published, render_reproduced, unmeasured};
 pub use run::{COLUMNS, one_line, render_run};
 pub use timeline::{RunTimeline, render_timelines};

@@ -1,13 +1,13 @@
 //! The rule by which a published finding reproduces.
 
 use model::Expected;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stats::detectable::log_variance_of;
 use stats::planning;
 use stats::{CellVariance, Effect, Interval, Verdict, Why};
 
 /// Outcome of a published finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reproduction {
     /// The same direction, and the same size where one was published, known well enough.

@@ -7,6 +7,7 @@ mod document;
 mod outcome;
 mod publication;
 mod reproduced;
+mod row;
 mod sentence;
 mod unmeasured;
 
@@ -15,4 +16,5 @@ pub use document::render_published;
 pub(crate) use document::{TITLE, document};
 pub(crate) use publication::{Publication, publications};
 pub use reproduced::render_reproduced;
+pub use row::FINDINGS;
 pub use unmeasured::unmeasured;

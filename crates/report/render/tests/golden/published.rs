@@ -60,8 +60,9 @@ fn section_stands_in_answer_and_comparison_only_with_findings() {
     }
 }
 
-/// Goal: pages have the findings of several experiments. Method: one experiment at no named size,
-/// and the same at a size that cannot decide two of its findings.
+/// Goal: pages have the findings of several experiments, of one call or of several. Method: one
+/// experiment at no named size, and the same at a size that cannot decide two of its findings; the
+/// other tests one of them.
 #[test]
 fn pages_have_a_row_for_each_finding_that_was_tested() {
     let here = published();
@@ -73,6 +74,7 @@ fn pages_have_a_row_for_each_finding_that_was_tested() {
         .findings
         .iter_mut()
         .for_each(|one| one.sizes = vec!["night".to_owned()]);
+    experiment.published[1].findings[0].claim.push_str(" at night");
     let brief = brief.compared();
     let metas = [&here, &brief].map(|one| Meta::of(&one.manifest));
     let all: Vec<Compared<'_>> = [&here, &brief]
@@ -83,7 +85,12 @@ fn pages_have_a_row_for_each_finding_that_was_tested() {
             Compared::of(&one.comparison, meta, &one.runs, host, &one.findings)
         })
         .collect();
-    let pages = render_reproduced(&all);
+    let pages = render_reproduced("", &all).unwrap();
+    let first = render_reproduced("", &all[..1]).unwrap();
+    let then = render_reproduced(&first[1].1, &all[1..]).unwrap();
+    assert_eq!(then[..2], pages[..2], "earlier findings stay");
+    let again = render_reproduced(&pages[1].1, &all[..1]).unwrap();
+    assert_eq!(again, pages, "findings of the same experiment are replaced");
     let pages: Vec<String> =
         pages.into_iter().map(|(name, text)| format!("{name}:\n\n{text}")).collect();
     insta::assert_snapshot!(pages.join("\n"));

@@ -1,14 +1,15 @@
 //! `assay report`: an HTML page, or a Markdown post with pictures.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use render::{
-    Compared, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
+    Compared, FINDINGS, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
     render_reproduced,
 };
 
@@ -41,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FACTOR", requires = "output", conflicts_with = "markdown")]
     across: Option<Factor>,
     /// Write the published findings of the experiments, theirs next to ours, as Markdown pages into
-    /// this directory
+    /// this directory; those of other experiments stay
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "markdown", "across"])]
     reproduced: Option<PathBuf>,
     #[command(flatten)]
@@ -114,7 +115,20 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<PathBuf
         let host = &joined.manifests[0].host;
         Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
     });
-    write_all(to, render_reproduced(&all.collect::<Vec<_>>()))
+    let all: Vec<Compared<'_>> = all.collect();
+    let path = to.join(FINDINGS);
+    let unreadable = |error: &dyn Display| {
+        miette!(
+            help = "remove the file: a new one has the experiments named here",
+            "cannot read {}: {error}",
+            path.display()
+        )
+    };
+    let earlier = match dynlib::open_regular(&path).and_then(io::read_to_string) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        text => text.map_err(|error| unreadable(&error))?,
+    };
+    write_all(to, render_reproduced(&earlier, &all).map_err(|error| unreadable(&error))?)
 }
 
 /// Writes the page; returns its path.

@@ -167,6 +167,22 @@ fn findings_of_experiments_are_written_to_pages() {
 }
 
 #[test]
+fn pages_keep_the_findings_of_other_experiments() {
+    let file = "other/findings.tsv";
+    result_of(&["report", "held", "--reproduced", "other"]);
+    let own = fs::read_to_string(RUN.path(file)).expect("the findings");
+    RUN.write(file, own.replace("held\t", "earlier\t"));
+    result_of(&["report", "held", "--reproduced", "other"]);
+    let index = fs::read_to_string(RUN.path("other/README.md")).expect("the index");
+    assert!(index.contains("\n6 findings, ") && index.contains("3 of them again"), "{index}");
+    assert!(index.contains("(earlier.md)") && index.contains("(held.md)"), "{index}");
+    RUN.write(file, "no\nsuch\n");
+    let output = RUN.assay(&["report", "held", "--reproduced", "other"]);
+    assert_eq!(output.code, 1, "{}", output.out);
+    assert!(output.err.contains("cannot read other/findings.tsv"), "{}", output.err);
+}
+
+#[test]
 fn operations_in_process_have_ten_fine_buckets() {
     let costs = result_of(&["compare", "held", "--costs"]);
     assert!(costs.contains("Service times in ten buckets") && costs.contains("<=10ms"), "{costs}");
