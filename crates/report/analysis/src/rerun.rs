@@ -121,17 +121,22 @@ fn of_published(one: &HeldFinding, two: &HeldFinding, margin: f64) -> Option<Rer
 ///
 /// An original difference is reproduced by a difference in the same direction, and an original
 /// equivalence by one: both are what `published::reproduction` requires of a published finding
-/// without a size. What the original left open is undecided.
+/// without a size. What the original left open is undecided: a difference smaller than the margin
+/// too, unless its 90 % interval lies within.
 ///
 /// Source: [OSC 2015], a significant effect in the same direction; equivalence [Schuirmann 1987].
 fn outcome(there: &Effect, here: Option<&Effect>, margin: f64) -> RerunOutcome {
     let Some(here) = here else { return RerunOutcome::NotMeasured };
+    let is_none_that_matters =
+        reproduction(Expected::Same, there, margin) == Reproduction::Reproduces;
     let expected = match there.verdict {
         _ if there.is_blocked || here.is_blocked => return RerunOutcome::Undecided,
         Verdict::Above => Expected::Higher,
         Verdict::Below => Expected::Lower,
-        Verdict::SmallButReal | Verdict::Equivalent => Expected::Same,
-        Verdict::Inconclusive => return RerunOutcome::Undecided,
+        _ if is_none_that_matters => Expected::Same,
+        Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => {
+            return RerunOutcome::Undecided;
+        }
     };
     match reproduction(expected, here, margin) {
         Reproduction::Reproduces | Reproduction::SameDirection | Reproduction::SizeUndecided => {
@@ -214,6 +219,15 @@ mod tests {
         assert_eq!(outcome(&open(known(150)), Some(&known(150)), 0.02), O::Undecided);
         assert_eq!(outcome(&known(150), Some(&open(known(150))), 0.02), O::Undecided);
         assert_eq!(outcome(&known(150), None, 0.02), O::NotMeasured);
+        let small = |high| Effect {
+            verdict: Verdict::SmallButReal,
+            ratio: 1.015,
+            interval: Some(Interval { low: 1.003, high: 1.028 }),
+            interval90: Some(Interval { low: 1.005, high }),
+            ..known(100)
+        };
+        assert_eq!(outcome(&small(1.025), Some(&known(150)), 0.02), O::Undecided);
+        assert_eq!(outcome(&small(1.019), Some(&known(150)), 0.02), O::NotReproduced);
         let blocked = Effect { is_blocked: true, ..known(150) };
         assert_eq!(outcome(&known(150), Some(&blocked), 0.02), O::Undecided);
     }

@@ -11,8 +11,9 @@
 //! by one instead.
 //!
 //! Known limits, by design: a change with one point is a suspect, not a change; a level of fewer
-//! than three points within a long history is clipped as a spike; a ramp over fewer than ten points
-//! is a step; two opposite changes within a few points of each other may mask each other.
+//! than three points within a long history is clipped as a spike; a ramp over fewer than a tenth of
+//! the points (10 at least, 30 at most) is a step; two opposite changes within a few points of each
+//! other may mask each other.
 
 mod detectable;
 mod drift;

@@ -29,10 +29,11 @@ const DISK_UNIT: u64 = 1 << 20;
 
 const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
 const NORMAL_THREADS: &str = "num_normal_bg_threads";
-/// Length of the longest key, in builds of 2022: what keys leave of a node's page is for branches.
+/// Length of the longest key, in builds before June 2026: what keys leave of a node's page is for
+/// branches.
 ///
 /// With 100 in place of 21 a node has room for 23 branches, fewer than the 24 it may gather, and
-/// the build hangs as it loads: at 1.1 to 1.5 GB of rows. Measured.
+/// builds of 2022 hang as they load: at 1.1 to 1.5 GB of rows. Measured.
 ///
 /// Source: [SplinterDB source] `src/trunk.c`, `hard_max_branches_per_node`, `trunk_room_to_flush`.
 const KEY_SIZE: &str = "key_size";

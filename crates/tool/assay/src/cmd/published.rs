@@ -28,7 +28,8 @@ fn publication(experiment: &Experiment, one: &Published) -> Vec<String> {
     };
     let not_tested: Vec<String> = one.findings.iter().filter_map(of).collect();
     let all = one.findings.len();
-    let tested = format!("{} of {all} findings will be tested", all - not_tested.len());
+    let findings = if all == 1 { "finding" } else { "findings" };
+    let tested = format!("{} of {all} {findings} will be tested", all - not_tested.len());
     let mut lines = vec![format!("published {}: {tested}", one.source)];
     lines.extend((!one.scaled.is_empty()).then(|| format!("scaled    {}", one.scaled)));
     lines.extend(not_tested);

@@ -349,7 +349,7 @@ fn compare_and_report_help_is_complete() {
                               page
           --across <FACTOR>   Show hosts in place of variants [possible values: hosts]
           --reproduced <DIR>  Write the published findings of the experiments, theirs next to ours, as
-                              Markdown pages into this directory
+                              Markdown pages into this directory; those of other experiments stay
           --whole             Measure whole steps, without trimming the warm-up
       -h, --help              Print help
 

@@ -22,7 +22,9 @@ pub(super) const COMPILABLE: Compilable = Compilable {
     recipe,
 };
 
-/// Compile-time options, for every release those of the linked build.
+/// Compile-time options, for every release those of the linked build's crate.
+///
+/// Here the linked build leaves out full-text search, R-trees and JSON (`.cargo/config.toml`).
 ///
 /// Source: libsqlite3-sys 0.39.1, `build.rs`, the options of the bundled build.
 const OPTIONS: &[&str] = &[

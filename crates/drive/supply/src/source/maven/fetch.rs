@@ -28,7 +28,7 @@ const POSTGRES: &str = "postgres";
 
 /// Postgres releases known to work, oldest first, one per major version.
 ///
-/// Any other release from 10 on is tried too.
+/// Any other release from 12 on is tried too.
 const KNOWN_POSTGRES: &[&str] = &["12.20", "13.16", "14.13", "15.10", "16.6", "17.2", "18.0"];
 
 /// The engine whose artifacts have versions of their own.
