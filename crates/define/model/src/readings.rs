@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut, Index};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::metric::Metric;
+use crate::metric::{self, Metric};
 use crate::number::{Count, MaybeCount};
 
 /// Values by metric; an unknown metric is absent, never 0.
@@ -37,6 +37,13 @@ impl Readings {
     /// Returns the sum of several metrics, when all are known.
     pub fn sum(&self, metrics: &[Metric]) -> Option<f64> {
         metrics.iter().map(|metric| self.value(*metric)).sum()
+    }
+
+    /// Returns whether there are figures that only servers have.
+    pub fn has_server(&self) -> bool {
+        [metric::SERVER_CPU_USER_US, metric::ENGINE_COMMITS, metric::CLIENT_RECONNECTS]
+            .iter()
+            .any(|counter| self.has(*counter))
     }
 
     /// Returns whether a metric is known.

@@ -284,9 +284,14 @@ impl TrafficSpec {
         }
     }
 
+    /// Returns the connections of each client, without those of its writers; 0 without clients.
+    pub fn client_connections(&self) -> u32 {
+        self.clients.as_ref().map_or(0, |mix| mix.connections(self.connections))
+    }
+
     /// Returns the connections that each client has in this step, all kinds together.
     pub fn connections_per_client(&self) -> u32 {
-        let clients = self.clients.as_ref().map_or(0, |mix| mix.connections(self.connections));
+        let clients = self.client_connections();
         let writers = self.background.as_ref().map_or(0, Background::connections_per_client);
         clients + writers + u32::from(self.hold.is_some())
     }

@@ -159,8 +159,11 @@ pub enum StopRule {
 pub struct Step {
     /// The step's name, of the workload's registry.
     pub name: String,
-    /// Client threads, >= 1.
+    /// Clients, >= 1.
     pub clients: u32,
+    /// Connections of each client, each with a thread of its own, >= 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub connections: u32,
     /// When the clients stop.
     pub stop: StopRule,
     /// Unmeasured time before the measured span, for steps that end by duration.
@@ -195,6 +198,15 @@ const fn field_bytes() -> u32 {
     100
 }
 
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+const fn is_one(connections: &u32) -> bool {
+    *connections == 1
+}
+
 impl Default for Step {
     fn default() -> Self {
         Self::new("", StopRule::Operations(0))
@@ -207,6 +219,11 @@ impl Step {
         matches!(self.name.as_str(), "ycsb-d" | "ycsb-e")
     }
 
+    /// Returns the threads of so many clients: one for each connection.
+    pub const fn threads(&self, clients: u32) -> u32 {
+        clients.saturating_mul(self.connections)
+    }
+
     /// Returns a step of one closed-loop client with default settings.
     ///
     /// Uniform keys, no warm-up, ranges of 10 rows, batches of 10 keys, parts of 100
@@ -215,6 +232,7 @@ impl Step {
         Self {
             name: name.into(),
             clients: 1,
+            connections: 1,
             stop,
             warmup: Nanos(0),
             load: Load::Closed,

@@ -176,8 +176,8 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 /// Names the expected form when the text is no rate, has no unit, or is zero, negative or too fast.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let text = text.trim();
-    if let Some(positive) = text.strip_prefix('-') {
-        return Err(format!("the rate `{text}` is negative: did you mean {positive}?"));
+    if text.starts_with('-') {
+        return Err(format!("the rate `{text}` is negative: write one above zero, such as 50k/s"));
     }
     let no_rate = || format!("`{text}` is not a rate: write operations per second, such as 50k/s");
     let (count, is_per_second) = match text.strip_suffix("/s") {
@@ -297,7 +297,10 @@ mod tests {
         assert_eq!(parse_rate("0.5/s"), Ok(0.5));
         let refused = |text: &str| parse_rate(text).unwrap_err();
         assert_eq!(refused("50k"), "the rate `50k` has no unit: write 50k/s");
-        assert_eq!(refused("-5k/s"), "the rate `-5k/s` is negative: did you mean 5k/s?");
+        assert_eq!(
+            refused("-5k/s"),
+            "the rate `-5k/s` is negative: write one above zero, such as 50k/s"
+        );
         assert!(refused("0/s").contains("offers nothing"));
         assert!(refused("2MiB/s").contains("not a rate"));
         assert!(refused("50k/min").contains("not a rate"));

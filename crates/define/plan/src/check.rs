@@ -5,7 +5,7 @@ use std::path::Path;
 use model::experiment::MARGIN_DEFAULT;
 use model::setting::parse_whole;
 use model::units::{parse_count, parse_share, parse_size};
-use model::{BuildRef, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
+use model::{BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
 use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
@@ -88,6 +88,11 @@ pub(crate) fn check(
     resolver.check(&file, (&written, is_distribution_typed), is_known, errors)
 }
 
+/// Parses the cap on memory, bytes.
+fn parse_memory(text: &str) -> Result<u64, String> {
+    parse_size(text).map(|bytes| bytes.0)
+}
+
 impl Resolver<'_> {
     /// Checks everything but the workload; `written` is the file before the command line's values.
     fn check(
@@ -98,7 +103,8 @@ impl Resolver<'_> {
         mut errors: Errors,
     ) -> Result<Checked, PlanError> {
         let benchmark = &file.benchmark;
-        let memory_bytes = errors.or_default(self.value(&[benchmark], MEMORY, parse_size));
+        let memory = self.amount(&[benchmark], (MEMORY, "the memory"), parse_memory);
+        let memory_bytes = errors.or_default(memory).map(Bytes);
         let machine = Machine {
             memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
             ..self.machine

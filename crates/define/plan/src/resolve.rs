@@ -148,6 +148,7 @@ impl Resolver<'_> {
         let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
         let step = Step {
             clients: errors.ok(self.step_clients(table, &info)).unwrap_or(1),
+            connections: self.traffic_spec(name).map_or(1, |spec| spec.client_connections().max(1)),
             stop,
             warmup,
             load: Load::Closed,

@@ -116,7 +116,7 @@ impl Note {
             found.extend(descendants(server.pid));
         }
         found.extend(self.groups.iter().flat_map(|dir| in_cgroup(dir)));
-        found.extend(working_in(&self.dir));
+        found.extend(working_in(&self.dir, self.uid));
         found.sort_unstable();
         found.dedup();
         found

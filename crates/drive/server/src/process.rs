@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -102,12 +103,16 @@ pub(crate) fn descendants(ancestor: u32) -> Vec<ProcessIdentity> {
     found
 }
 
-/// Returns the processes whose working directory is `dir` or below it, except this one.
-pub(crate) fn working_in(dir: &Path) -> Vec<ProcessIdentity> {
+/// Returns the processes of a user whose working directory is `dir` or below it, except this one.
+///
+/// Of that user alone: an administrator's shell in the directory is none of ours.
+pub(crate) fn working_in(dir: &Path, uid: u32) -> Vec<ProcessIdentity> {
     let own = std::process::id();
     let is_there = |pid: u32| {
+        let process = PathBuf::from(format!("/proc/{pid}"));
         pid != own
-            && fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
+            && fs::metadata(&process).is_ok_and(|facts| facts.uid() == uid)
+            && fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
     };
     all_processes()
         .filter(|(pid, _)| is_there(*pid))
@@ -191,7 +196,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = Command::new("sleep").arg("60").current_dir(dir.path()).spawn().unwrap();
         let process = ProcessIdentity::of(child.id()).unwrap();
-        assert_eq!(working_in(dir.path()), [process]);
+        let uid = rustix::process::getuid().as_raw();
+        assert_eq!(working_in(dir.path(), uid), [process]);
+        assert_eq!(working_in(dir.path(), uid + 1), [], "of another user");
         kill_all(&[process]);
         child.wait().unwrap();
     }

@@ -114,6 +114,8 @@ impl Standby {
     /// Waits for the end of its killed process.
     pub(crate) fn reap(&mut self) {
         if let Some(mut child) = self.child.take() {
+            // One that the search for its processes did not find yet would run on.
+            child.kill().ok();
             child.wait().ok();
         }
     }

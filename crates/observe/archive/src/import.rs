@@ -24,6 +24,8 @@ impl Results {
     /// When the file is damaged, or the experiment is there with other files, or cannot be written.
     pub fn import(&self, file: &Path) -> Result<(ExperimentDir, BundleFacts), ArchiveError> {
         let root = self.root();
+        // Before a directory is made.
+        fs::metadata(file).map_err(ArchiveError::read(file))?;
         fs::create_dir_all(root).map_err(ArchiveError::write(root))?;
         let prepared = tempfile::Builder::new().prefix(PREPARED).tempdir_in(root);
         let prepared = prepared.map_err(ArchiveError::write(root))?;

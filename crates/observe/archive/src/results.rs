@@ -67,7 +67,7 @@ impl Results {
         probe.map_err(ArchiveError::write(&self.root))
     }
 
-    /// Finds an experiment by path, in one file, by identifier, or by name (its newest).
+    /// Finds an experiment by path, in one file, by identifier, by name (its newest), or by both.
     ///
     /// # Errors
     /// [`ArchiveError::Unknown`] when there is none.
@@ -76,8 +76,10 @@ impl Results {
         if as_path.extension().is_some_and(|extension| extension == BUNDLE) && as_path.exists() {
             return unpack::open(as_path);
         }
-        if ExperimentDir::is_at(as_path) {
-            return ExperimentDir::open(as_path);
+        if let Some(path) =
+            [as_path, &self.root.join(name)].into_iter().find(|path| ExperimentDir::is_at(path))
+        {
+            return ExperimentDir::open(path);
         }
         let mut by_name = experiments(&self.root.join(name));
         let by_id = || {

@@ -44,8 +44,8 @@ impl RunSummary {
     }
 }
 
-/// Returns the runs as a table, grouped by experiment.
-pub fn render_list(runs: &[RunSummary], style: Style) -> String {
+/// Returns the runs as a table, grouped by experiment, each of which has so many planned.
+pub fn render_list(runs: &[RunSummary], planned: usize, style: Style) -> String {
     if runs.is_empty() {
         return "No runs are stored here yet: `assay run` makes some.\n".to_owned();
     }
@@ -64,7 +64,8 @@ pub fn render_list(runs: &[RunSummary], style: Style) -> String {
             ]);
         }
         let head = experiment(&group[0].id);
-        let head = format!("{head}  {complete} of {} runs complete", group.len());
+        let all = planned.max(group.len());
+        let head = format!("{head}  {complete} of {all} runs complete");
         document.add([Part::Text(head), Part::Table(table)]);
     }
     // The phrase of how a run ended may be long; a list is never split into blocks.

@@ -32,7 +32,7 @@ fn read(dir: &Path) -> Result<(), ArchiveError> {
     let dir = ExperimentDir::open(dir)?;
     let manifest = dir.manifest()?;
     let listed: Vec<_> = dir.each_run(&manifest).iter().flatten().map(RunSummary::of).collect();
-    render_list(&listed, STYLE);
+    render_list(&listed, manifest.plan.cells.len(), STYLE);
     let runs = dir.runs(&manifest)?;
     let trims = warmup_trims(&runs);
     let trimmed = |run: RunRecord| {

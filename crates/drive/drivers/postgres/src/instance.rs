@@ -5,7 +5,7 @@ use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{Durability, Endpoint, EngineState, Identity, Options};
 
 use crate::wire::{Connection, Failure, Session};
-use crate::{describe, plans, state, tables, waits};
+use crate::{describe, plans, standby, state, tables, waits};
 
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
@@ -88,6 +88,13 @@ impl Database for PostgresDatabase {
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {
         describe::statistics(connection)
+    }
+
+    fn verify(engine: &PostgresEngine) -> Result<(), EngineError> {
+        match engine.config.own.replica {
+            Some(_) => standby::verify(&mut engine.connect()?),
+            None => Ok(()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use server::standby::copy;
 use server::{ServerSpec, Site, Task};
 
 use crate::task::serving;
-use crate::wire::Connection;
+use crate::wire::{Connection, Failure};
 
 /// The slot by which the server keeps the log that the standby has yet to read.
 const SLOT: &str = "assay";
@@ -35,6 +35,11 @@ const CREATE_SLOT: &str = "SELECT pg_create_physical_replication_slot('assay') W
 /// Whether a standby follows and, where commits wait for it, is the one they wait for.
 const FOLLOWS: &str = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND (sync_state \
                        <> 'async' OR current_setting('synchronous_standby_names') = '')";
+
+/// Most checks at close whether the standby follows.
+const VERIFY_TRIES: u32 = 10;
+/// Pause between two of them.
+const PAUSE: &str = "SELECT pg_sleep(0.1)";
 
 /// Returns the standby that the options demand.
 fn replica(spec: &ServerSpec<'_>) -> Option<Replica> {
@@ -104,10 +109,29 @@ pub(crate) fn tasks(
 /// Creates the slot; success means that the standby follows.
 pub(crate) fn follow(connection: &mut Connection) -> Result<(), EngineError> {
     connection.run(CREATE_SLOT)?;
-    match connection.first(FOLLOWS)? {
-        Some(_) => Ok(()),
-        None => Err(EngineError::Fatal("the standby does not follow yet".to_owned())),
+    match follows(connection)? {
+        true => Ok(()),
+        false => Err(EngineError::Fatal("the standby does not follow yet".to_owned())),
     }
+}
+
+/// Returns whether the standby follows.
+fn follows(connection: &mut Connection) -> Result<bool, Failure> {
+    Ok(connection.first(FOLLOWS)?.is_some())
+}
+
+/// Checks that a standby still follows, or does again within a second.
+///
+/// # Errors
+/// When it does not.
+pub(crate) fn verify(connection: &mut Connection) -> Result<(), EngineError> {
+    for _ in 0..VERIFY_TRIES {
+        if follows(connection)? {
+            return Ok(());
+        }
+        connection.run(PAUSE)?;
+    }
+    Err(EngineError::Fatal("the standby follows no longer: its log has the reason".to_owned()))
 }
 
 #[cfg(test)]

@@ -72,6 +72,11 @@ pub trait Connection: Send + Sized {
     /// Limits the time of each statement; afterwards the connection may be lost.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;
 
+    /// Ends what a lost connection of that number left running; nothing where the server does.
+    fn end(&mut self, _number: u64) -> Reply<(), Self> {
+        Ok(())
+    }
+
     /// Prepares a statement; `None` when the server takes it as text only.
     fn prepare<'v>(
         &mut self,

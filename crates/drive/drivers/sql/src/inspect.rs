@@ -106,7 +106,9 @@ impl<D: Database> Inspection<'_, D> {
             Ok(rows) => Ok(Some(rows)),
             Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => Ok(None),
             Err(Failure::Lost(_)) => {
+                let lost = self.connection.number();
                 self.connection = self.engine.connect()?;
+                lost.map_or(Ok(()), |number| self.connection.end(number))?;
                 self.connection.limit_time(WITHIN)?;
                 Ok(None)
             }

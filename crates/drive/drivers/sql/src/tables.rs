@@ -60,6 +60,11 @@ pub(crate) fn ensure<C: Connection>(
     // Last created first: a table may refer to those before it.
     dropped.sort_by_key(|(name, _)| Reverse(wanted.iter().position(|table| table.name == *name)));
     for (name, _) in dropped {
+        // Every user with rights to the database can have written it.
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            let reason = format!("{MARKER} names `{name}`, no table of ours: remove that row");
+            return Err(EngineError::Fatal(reason));
+        }
         drop_table(connection, name).map_err(|(_, failure)| target.creation_error(failure))?;
     }
     let token = match token {

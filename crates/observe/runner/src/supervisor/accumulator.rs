@@ -84,7 +84,7 @@ impl<'a> StepAccumulator<'a> {
     ) -> Self {
         let cpus = std::thread::available_parallelism();
         let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
-        let (clients, limit) = (step.clients, step.limit);
+        let (clients, limit) = (step.threads(step.clients), step.limit);
         let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
         Self {
             clock,
@@ -127,7 +127,8 @@ impl<'a> StepAccumulator<'a> {
     }
 
     fn begin(&mut self, clients: u32) {
-        (self.setting.clients, self.setting.limit) = (clients, self.step.limit);
+        self.setting.clients = self.step.threads(clients);
+        self.setting.limit = self.step.limit;
         self.classifier = IntervalClassifier::new(self.setting);
         self.ends.clear();
         self.begin_span(EngineState::default());

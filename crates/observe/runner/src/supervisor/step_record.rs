@@ -21,7 +21,7 @@ pub(super) fn complete(
     let counts = total_counts(&record.clients);
     let totals = |arrivals| OpenLoopTotals {
         arrivals,
-        clients: record.step.clients,
+        clients: record.step.threads(record.step.clients),
         ended: counts.done + counts.failed,
         duration: record.duration_ns,
         idle_us: record.counters.value(metric::CLIENT_IDLE_US),

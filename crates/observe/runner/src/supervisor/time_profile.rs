@@ -59,7 +59,12 @@ impl Seconds {
         let done = float(unit.done(&interval.clients));
         let known = |metric| interval.readings.value(metric);
         let hits = known(metric::ENGINE_CACHE_HITS).zip(known(metric::ENGINE_CACHE_MISSES));
-        let cpu = interval.readings.sum(&metric::PROCESS_CPU_US);
+        let is_of_server = interval.readings.has_server();
+        let process = interval.readings.sum(&metric::PROCESS_CPU_US);
+        let cpu = match interval.readings.sum(&metric::SERVER_CPU_US) {
+            Some(server) => process.map(|process| process + server),
+            None => process.filter(|_| !is_of_server),
+        };
         self.samples.push(SecondSample {
             second: Second {
                 start_ns: interval.start_ns.since(begun),
@@ -69,7 +74,8 @@ impl Seconds {
             is_invalid: interval.invalid.is_some(),
             offered_per_s: known(metric::OFFERED_OPS).map(|due| due / length_s),
             others: [
-                known(OTHERS[0]),
+                // A client's memory is not its server's.
+                known(OTHERS[0]).filter(|_| !is_of_server),
                 known(OTHERS[1]),
                 known(OTHERS[2]),
                 cpu.filter(|_| done > 0.0).map(|cpu| cpu / done),
@@ -285,6 +291,25 @@ mod tests {
         }
         assert_eq!(time_profile(rising), TrendClass::Flat);
         assert_eq!(time_profile(Rate::constant(1_000.0)), TrendClass::Drift);
+    }
+
+    /// Goal: the profile of a server's step is of client and server. Method: the server's CPU rises
+    /// while the client's is constant, and the client's memory grows.
+    #[test]
+    fn cpu_of_a_server_is_in_the_profile_and_memory_of_its_client_is_not() {
+        let mut seconds = Seconds::default();
+        for at in 0..60 {
+            let mut one = second(at, 1_000 + at * 7 % 5, false);
+            one.readings.set(metric::RSS_BYTES, float(50_000_000 + 100_000 * at));
+            one.readings.set(metric::SERVER_CPU_USER_US, float(50_000 + 1_000 * at));
+            one.readings.set(metric::SERVER_CPU_KERNEL_US, 10_000.0);
+            seconds.add(&one, OpUnit::Operation, true);
+        }
+        let drifts = seconds.time_profile(&step(Load::Closed, A_MINUTE), false).unwrap().drifts;
+        assert!(!drifts.contains_key(metric::RSS_BYTES.name));
+        let cpu = drifts[metric::CPU_US_PER_OP.name];
+        // From 100 to 159 us in every second of 1,000 operations.
+        assert!(cpu.is_real && (cpu.over_part - 59.0 / 129.5).abs() < 0.02, "{cpu:?}");
     }
 
     #[test]

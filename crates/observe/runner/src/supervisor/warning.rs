@@ -227,7 +227,7 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
     let waiting = part.readings.value(metric::CLIENT_RUN_QUEUE_US)? / length_us;
-    let share = waiting / f64::from(clients.max(1));
+    let share = waiting / f64::from(step.step.threads(clients).max(1));
     let late = part.engine_had_the_cpus;
     let is_full = used + waiting > BUSY_SHARE * f64::from(cpus);
     if !is_full && late == 0 && share <= RUN_QUEUE_SHARE {

@@ -15,7 +15,7 @@ const IN_TIME_SHARE: f64 = 0.999;
 /// Constants of a step's classification.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Setting {
-    /// The measured clients.
+    /// Threads of the measured clients.
     pub(crate) clients: u32,
     /// CPUs of the host.
     pub(crate) cpus: u32,

@@ -21,7 +21,7 @@ const INVALID_MIN: usize = 2;
 /// Measurements of an open loop's measured span.
 pub(crate) struct OpenLoopTotals<'a> {
     pub(crate) arrivals: &'a ArrivalsRecord,
-    /// The measured clients.
+    /// Threads of the measured clients.
     pub(crate) clients: u32,
     /// Operations that ended, failed ones included.
     pub(crate) ended: u64,

@@ -57,7 +57,10 @@ impl<W: Write + Send> Worker<'_, W> {
         let tallies = counted.tallies();
         row_counts.note(&tallies);
         ends.findings = row_counts.warnings(&tallies);
-        ends.procedures = counted.procedures();
+        // Those of a search are of the probe that confirmed.
+        if ends.search.is_none() {
+            ends.procedures = counted.procedures();
+        }
         ends
     }
 

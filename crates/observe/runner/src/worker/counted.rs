@@ -82,6 +82,11 @@ impl<'a> Counted<'a> {
         }
     }
 
+    /// Begins a warm-up, of a step or of a search's next probe: its calls are not those of a span.
+    pub(crate) fn begin_warmup(&self) {
+        self.measured_from.store(u64::MAX, Ordering::Relaxed);
+    }
+
     /// Begins the measured span, of a step or of a search's next probe.
     pub(crate) fn begin_measuring(&self) {
         *self.procedures.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();

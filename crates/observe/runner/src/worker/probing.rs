@@ -10,6 +10,7 @@ use search::{
 };
 
 use super::context::StepContext;
+use super::counted::Counted;
 use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::trial::Trial;
@@ -91,6 +92,9 @@ impl<W: Write + Send> Worker<'_, W> {
             length: probe.warmup.after(probe.measure),
         }));
         let mut watcher = Watcher::new(context.step, context.engine.state().unwrap_or_default());
+        if let Some(counted) = context.counted {
+            counted.begin_warmup();
+        }
         let tried = self.try_load(context, &trial, &mut |interval, engine| {
             watcher.add(interval, engine);
         });
@@ -99,10 +103,11 @@ impl<W: Write + Send> Worker<'_, W> {
         let is_invalid = self.wait_for_classification();
         let totals = tried.as_ref().ok().map(|tried| &tried.totals);
         let mut observation = watcher.observation(totals, &after, &is_invalid);
-        let ends = match tried {
+        let mut ends = match tried {
             Ok(tried) => tried.step_ends(context.index),
             Err(end) => StepEnds::without_clients(context.index, end),
         };
+        ends.procedures = context.counted.map(Counted::procedures).unwrap_or_default();
         observation.settle_time = waited;
         observation.stop = match &ends.end {
             StepEnd::Finished => None,

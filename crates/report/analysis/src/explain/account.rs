@@ -8,13 +8,13 @@ use serde::Serialize;
 use stats::{MeanDifference, difference};
 
 use super::waits::{WaitAccount, waits};
-use crate::metrics::{client_cpu, clients, is_of_server, primary_operations, requests};
+use crate::metrics::{client_cpu, is_of_server, measured_threads, primary_operations, requests};
 
 /// What is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Subject {
-    /// A closed loop's time per operation: clients over throughput.
+    /// A closed loop's time per operation: threads of its clients over throughput.
     TimePerOperation,
     /// An open loop's mean response time.
     ResponseTime,
@@ -139,7 +139,7 @@ struct OfRun {
 /// `None` when a run of them did no operation.
 ///
 /// Source: Little's law [Little 1961]: in a closed loop without think time, time per operation =
-/// clients / throughput.
+/// threads of clients / throughput.
 pub(super) fn account(
     base: &[(&RunRecord, &StepRecord)],
     variant: &[(&RunRecord, &StepRecord)],
@@ -217,7 +217,7 @@ fn of_run(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     }
 }
 
-/// Accounts for clients / throughput: counters of the clients' threads over operations.
+/// Accounts for threads of clients / throughput: counters of the clients' threads over operations.
 ///
 /// The client's own CPU is a part of the user CPU, and cannot be more.
 fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
@@ -264,9 +264,9 @@ fn served(step: &StepRecord) -> Option<OfRun> {
     known(total, &parts)
 }
 
-/// Returns clients / throughput, us.
+/// Returns threads of clients / throughput, us.
 fn total(step: &StepRecord, ops: f64) -> f64 {
-    f64::from(clients(step)) * step.duration_ns.as_micros_f64() / ops
+    f64::from(measured_threads(step)) * step.duration_ns.as_micros_f64() / ops
 }
 
 /// Accounts for the mean response time: waiting for a free client, and service.

@@ -2,7 +2,7 @@
 
 use model::{Readings, StepRecord, metric};
 
-use super::operations::{operations, per_op, ratio, sum};
+use super::operations::{clients, operations, per_op, ratio, sum};
 use super::server;
 
 /// Sets CPU and context switches per operation.
@@ -42,37 +42,33 @@ pub(crate) fn whole(step: &StepRecord, counters: &Readings) -> Option<f64> {
 
 /// Sets the CPUs in use and the clients' run-queue share.
 ///
-/// The clients' time is the step's length once for each client and background writer: the kernel's
-/// run-queue time includes both.
+/// The run-queue time is that of the measured clients' threads, without background writers.
 pub(super) fn set_busy(step: &StepRecord, metrics: &mut Readings) {
     let counters = &step.counters;
     let counted_us = step.counted_ns().as_micros_f64();
     metrics.set(metric::BUSY_THREADS, ratio(whole(step, counters), Some(counted_us)));
-    let clients_us = f64::from(client_threads(step)) * step.duration_ns.as_micros_f64();
+    let clients_us = f64::from(measured_threads(step)) * step.duration_ns.as_micros_f64();
     let waited_us = counters.value(metric::CLIENT_RUN_QUEUE_US);
     metrics.set(metric::RUN_QUEUE_SHARE, ratio(waited_us, Some(clients_us)));
 }
 
 /// Returns the threads that execute operations: clients and background writers.
 ///
-/// A key-value step has one writer in all; an application has one for each client.
+/// A key-value step has one writer in all; an application has one for each client, or more.
 pub(crate) fn client_threads(step: &StepRecord) -> u32 {
-    let clients = clients(step);
-    if step.step.writer_bytes_per_s.is_some() {
-        clients + 1
+    let writers = if step.step.writer_bytes_per_s.is_some() {
+        1
     } else if step.writers.is_empty() {
-        clients
+        0
     } else {
-        2 * clients
-    }
+        clients(step)
+    };
+    measured_threads(step) + writers
 }
 
-/// Returns the measured clients of the step's own span.
-///
-/// A search for clients starts with the largest number; its span has the best one.
-pub(crate) fn clients(step: &StepRecord) -> u32 {
-    let found = step.search.as_ref().and_then(|search| search.found);
-    found.map_or(step.step.clients, |found| found.clients)
+/// Returns the threads of the measured clients in the step's own span.
+pub(crate) fn measured_threads(step: &StepRecord) -> u32 {
+    step.step.threads(clients(step))
 }
 
 /// Returns user and kernel CPU of the measured clients, in microseconds.
@@ -109,8 +105,11 @@ mod tests {
             (metric::CLIENT_RUN_QUEUE_US, 600_000.0),
         ]);
         let metrics = step_metrics(&step, &DATA);
-        // Two seconds; two clients and a writer.
-        assert_eq!((metrics[metric::BUSY_THREADS], metrics[metric::RUN_QUEUE_SHARE]), (1.5, 0.1));
+        // Two seconds; two clients, and a writer that is not among them.
+        assert_eq!((metrics[metric::BUSY_THREADS], metrics[metric::RUN_QUEUE_SHARE]), (1.5, 0.15));
+        step.step.connections = 3;
+        assert!((step_metrics(&step, &DATA)[metric::RUN_QUEUE_SHARE] - 0.05).abs() < 1e-9);
+        assert_eq!(client_threads(&step), 7);
         let server =
             [(metric::SERVER_CPU_USER_US, 600_000.0), (metric::SERVER_CPU_KERNEL_US, 200_000.0)];
         step.counters.extend(readings(&server));

@@ -3,7 +3,6 @@
 use model::{DataShape, Metric, Readings, StepRecord, float, metric};
 
 use super::operations::{operations, ratio, sum};
-use super::server::has_server;
 
 /// Requests and bytes of the device, syncs, and bytes of logs, per operation.
 pub(super) const PER_OP: [(Metric, Metric, f64); 8] = [
@@ -131,7 +130,7 @@ pub(super) fn read_bytes(counters: &Readings) -> Option<f64> {
 
 /// Returns the server's counter, or that of the worker where no server is.
 pub(super) fn of_store(counters: &Readings, of_server: Metric, of_worker: Metric) -> Option<f64> {
-    let own = || counters.value(of_worker).filter(|_| !has_server(counters));
+    let own = || counters.value(of_worker).filter(|_| !counters.has_server());
     counters.value(of_server).or_else(own)
 }
 

@@ -20,8 +20,9 @@ mod throughput;
 mod times;
 
 pub use cpu::client_cpu;
-pub(crate) use cpu::{client_threads, clients, whole as whole_cpu_us};
+pub(crate) use cpu::{client_threads, measured_threads, whole as whole_cpu_us};
 pub(crate) use open_loop::late_share;
+pub(crate) use operations::clients;
 pub use operations::{
     bytes_put, interval_operations, per_op, primary_operations, requests, rows_put,
 };

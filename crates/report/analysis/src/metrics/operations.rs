@@ -128,6 +128,14 @@ pub(super) fn set_per_op(
     }
 }
 
+/// Returns the measured clients of the step's own span.
+///
+/// A search for clients starts with the largest number; its span has the best one.
+pub(crate) fn clients(step: &StepRecord) -> u32 {
+    let found = step.search.as_ref().and_then(|search| search.found);
+    found.map_or(step.step.clients, |found| found.clients)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,6 @@ use model::{DataShape, OpKind, Readings, StepRecord, float, metric};
 
 use super::io::of_store;
 use super::operations::{counts, ratio};
-use super::server::has_server;
 
 /// Distribution under which every row is as likely to be read as any other.
 const UNIFORM: &str = "uniform";
@@ -96,7 +95,7 @@ impl<'a> Reads<'a> {
     /// Returns the largest memory held at the end of a step; `None` where one is not known.
     fn memory_bytes(&self) -> Option<f64> {
         let memory = |step: &&StepRecord| {
-            let is_served = has_server(&step.counters);
+            let is_served = step.counters.has_server();
             let [of_server, of_run] = [metric::SERVER_MEMORY_BYTES, metric::CGROUP_MEMORY_BYTES];
             step.gauges_end.value(if is_served { of_server } else { of_run })
         };

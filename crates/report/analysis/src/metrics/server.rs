@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::sql::Application;
 use model::{Metric, OpKind, OpUnit, Readings, StepRecord, float, metric};
 
-use super::operations::{operations, ratio, requests, set_per_op};
+use super::operations::{clients, operations, ratio, requests, set_per_op};
 
 /// Share of the target rate below which background writers missed it.
 ///
@@ -26,17 +26,10 @@ const PER_OP: [(Metric, Metric, f64); 6] = [
     (metric::HEAP_FETCHES_PER_OP, metric::ENGINE_HEAP_FETCHES, 1.0),
 ];
 
-/// Returns whether counters have figures that only servers have.
-pub(super) fn has_server(counters: &Readings) -> bool {
-    [metric::SERVER_CPU_USER_US, metric::ENGINE_COMMITS, metric::CLIENT_RECONNECTS]
-        .iter()
-        .any(|counter| counters.has(*counter))
-}
-
 /// Returns whether the step ran on a server, a foreign one included.
 pub fn is_of_server(step: &StepRecord) -> bool {
     let mut kinds = step.clients.keys().chain(step.writers.keys());
-    has_server(&step.counters) || kinds.any(|kind| OF_SERVERS.contains(kind))
+    step.counters.has_server() || kinds.any(|kind| OF_SERVERS.contains(kind))
 }
 
 /// Sets the server metrics; none for embedded engines.
@@ -75,7 +68,7 @@ fn writer_rows_per_s(step: &StepRecord) -> Option<f64> {
 /// Source: target = clients x rate [Callaghan 2023-01-05].
 pub fn writer_rate_target(step: &StepRecord, application: Option<&Application>) -> Option<f64> {
     let traffic_spec = application?.steps.iter().find(|one| one.name == step.step.name)?;
-    let target = traffic_spec.background.as_ref()?.rows_per_s * f64::from(step.step.clients);
+    let target = traffic_spec.background.as_ref()?.rows_per_s * f64::from(clients(step));
     Some(target).filter(|target| *target > 0.0)
 }
 

@@ -56,7 +56,7 @@ fn outputs(fixture: &Fixture, style: Style) -> Vec<(String, String)> {
         ("answer".to_owned(), render_answer(&compared, style)),
         ("findings".to_owned(), render_findings(&checked, style)),
         ("findings.json".to_owned(), findings_json(&[checked])),
-        ("list".to_owned(), render_list(&summaries, style)),
+        ("list".to_owned(), render_list(&summaries, 0, style)),
         ("run".to_owned(), render_run(&fixture.manifest, &fixture.runs[1], style)),
         ("report.html".to_owned(), render_html(&fixture.input())),
     ]);

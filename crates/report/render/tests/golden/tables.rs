@@ -150,8 +150,10 @@ fn list_groups_runs_by_experiment() {
     let (first, second) = (quickstart(5), two_releases(5));
     let runs = first.runs.iter().skip(20).chain(&second.runs);
     let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
-    insta::assert_snapshot!(render_list(&summaries, Style::default()));
-    assert!(render_list(&[], Style::default()).contains("No runs"));
+    insta::assert_snapshot!(render_list(&summaries, 0, Style::default()));
+    assert!(render_list(&[], 9, Style::default()).contains("No runs"));
+    let of_more = render_list(&summaries[..1], 24, Style::default());
+    assert!(of_more.contains("1 of 24 runs complete"), "{of_more}");
 }
 
 fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
@@ -208,7 +210,7 @@ fn invalid_run_is_marked() {
     let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
     let text = render_run(&fixture.manifest, run, Style::default());
     assert!(text.contains("complete\nINVALID, must not be used: 13 of 20 intervals"), "{text}");
-    let listed = render_list(&[RunSummary::of(run)], Style::default());
+    let listed = render_list(&[RunSummary::of(run)], 1, Style::default());
     assert!(listed.contains("0 of 1 runs complete"), "{listed}");
     assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
 }

@@ -59,7 +59,7 @@ pub(crate) struct Args {
     #[arg(long)]
     costs: bool,
     /// Compare hosts in place of variants
-    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "rum"])]
+    #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "lines", "rum"])]
     across: Option<Factor>,
     /// Output format: text, markdown, csv, tsv or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
@@ -77,7 +77,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         let request = Request { names: &args.experiments, base, metric, window: args.window };
         let (across, experiments) = compare_hosts(&results, &request)?;
         ui.rendered(&render_hosts(&across, &experiments, args.format, ui.style()));
-        return Ok(ExitCode::SUCCESS);
+        let label = experiments.iter().map(|one| one.label).min();
+        return Ok(label.map_or(ExitCode::SUCCESS, exit_code));
     }
     if args.rum {
         return trade_offs(args, &results, ui);

@@ -73,6 +73,12 @@ fn form(text: &str) -> std::result::Result<Format, String> {
 
 /// Prints the findings.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    if args.format == Format::Json && (args.rules || args.explain.is_some()) {
+        return Err(miette!(
+            help = "leave out --format json",
+            "--rules and --explain are printed as text"
+        ));
+    }
     if args.rules {
         ui.rendered(&render_rules(rules()));
         return Ok(ExitCode::SUCCESS);

@@ -43,7 +43,7 @@ fn list_runs(dir: &ExperimentDir, ui: &Ui) -> Result<Vec<ArchiveError>> {
             Err(error) => damaged.push(error),
         }
     }
-    ui.rendered(&render_list(&runs, ui.style()));
+    ui.rendered(&render_list(&runs, manifest.plan.cells.len(), ui.style()));
     Ok(damaged)
 }
 

@@ -2,6 +2,7 @@
 
 mod across;
 mod analyzed;
+mod bench;
 mod budget;
 mod build;
 mod cached_build;
@@ -24,6 +25,7 @@ mod published;
 pub(crate) mod report;
 mod requested_build;
 pub(crate) mod rerun;
+mod resume;
 pub(crate) mod run;
 mod run_options;
 mod selected;

@@ -12,7 +12,8 @@ use runner::{DataRoot, Library};
 use stats::Effect;
 
 use super::analyzed::analyze;
-use super::run::{Bench, Limits, drive_health, host, manifest, measure};
+use super::bench::{Bench, Limits};
+use super::run::{drive_health, host, manifest, measure};
 use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;

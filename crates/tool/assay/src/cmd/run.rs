@@ -1,7 +1,7 @@
 //! `assay run`: runs an experiment.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
@@ -9,28 +9,25 @@ use engine::Refusal;
 use engine::refusal::listed;
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
-use model::units::{parse_size, parse_span};
-use model::{Bytes, DriveHealth, Experiment, Host, Identity, Label, Manifest, Nanos, Plan};
+use model::{DriveHealth, Host, Identity, Label, Manifest, Plan};
 use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
-use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
+use runner::{DataRoot, RunnerError};
 
 use super::analyzed::analyze;
+use super::bench::{Bench, HEADING, Limits};
 use super::compare::exit_code;
+use super::resume::resume;
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
-use super::storage::{self, Request, Storage};
 use super::until::{self, Until};
-use super::{plan as planning, report as page, requested_build, servers};
+use super::{plan as planning, report as page, requested_build, servers, storage};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::progress::Screen;
 use crate::registry;
 use crate::ui::Ui;
-
-/// Heading of the options of `run` only.
-const HEADING: &str = "Run control";
 
 /// Arguments of `assay run`.
 #[derive(Debug, clap::Args)]
@@ -61,104 +58,12 @@ pub(crate) struct Args {
     until: Until,
 }
 
-/// Limits of runs.
-#[derive(Debug, clap::Args)]
-pub(super) struct Limits {
-    /// Longest time without a finished operation before an engine counts as hung
-    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
-    watchdog: Nanos,
-    /// Disk space that must stay free
-    #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
-    pub(super) disk_floor: Bytes,
-    /// Most space that saved databases take; half of what is free by default
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
-    snapshot_limit: Option<Bytes>,
-}
-
 impl Args {
     /// Returns the experiment to complete: one of a file's sizes has its name at the end.
     fn resumed(&self) -> Option<String> {
         let name = self.resume.as_ref()?;
         let size = self.experiment_args.size();
         Some(size.map_or_else(|| name.clone(), |size| format!("{name}-{size}")))
-    }
-}
-
-/// Means to run an experiment: on engines, or on storage.
-pub(super) struct Bench<'a> {
-    pub(super) engines: Workbench<'a>,
-    storage: Option<Storage>,
-}
-
-impl<'a> Bench<'a> {
-    /// Prepares runs below a data directory; Ctrl-C stops them.
-    pub(super) fn open(
-        data: &'a DataRoot,
-        limits: &Limits,
-        environment: &Environment,
-        health: &'a (dyn Fn() -> Option<DriveHealth> + Sync),
-    ) -> Result<Self> {
-        let interrupt = Interrupt::default();
-        let raised = interrupt.clone();
-        ctrlc::set_handler(move || raised.raise()).into_report()?;
-        let path = std::env::current_exe().into_report()?;
-        let engines = Workbench {
-            program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
-            data,
-            libraries: BTreeMap::new(),
-            servers: BTreeMap::new(),
-            server_user: environment.server_user.clone(),
-            allocators: environment.allocators.clone(),
-            watchdog: limits.watchdog,
-            disk_floor: limits.disk_floor,
-            snapshot_limit: limits.snapshot_limit,
-            drive: health().is_some().then_some(health),
-            interrupt,
-        };
-        Ok(Self { engines, storage: None })
-    }
-
-    /// Checks the builds of engines, and returns their identities.
-    pub(super) fn identities(
-        &self,
-        experiment: &Experiment,
-    ) -> Result<BTreeMap<String, Identity>, RunnerError> {
-        let mut identities = match &self.storage {
-            Some(storage) => storage.identities(experiment),
-            None => runner::check_variants(&self.engines, experiment)?,
-        };
-        for (variant, library) in &self.engines.libraries {
-            if let Some(identity) = identities.get_mut(variant) {
-                library.complete(identity);
-            }
-        }
-        Ok(identities)
-    }
-
-    /// Prepares the storage that the experiment is about, if it is about storage.
-    fn open_storage(&mut self, experiment: &Experiment, host: &Host) -> Result<()> {
-        let Some(device) = &experiment.device else { return Ok(()) };
-        let here = sampler::host_facts(self.engines.data.path()).device;
-        if here != host.device {
-            let name = |device: Option<String>| device.unwrap_or_else(|| "another one".to_owned());
-            return Err(miette!(
-                help = "name a directory on the first with --data-dir",
-                "the experiment is about {}, and the data directory is on {}",
-                name(host.device.clone()),
-                name(here)
-            ));
-        }
-        let request = Request {
-            parent: Some(self.engines.data.path().to_owned()),
-            raw: device.raw.as_ref().map(PathBuf::from),
-            may_write_raw: false,
-            range: device.size_bytes,
-            disk_floor: self.engines.disk_floor,
-        };
-        let mut storage = Storage::open(request, host, self.engines.interrupt.clone())?;
-        storage.make_file(experiment)?;
-        self.storage = Some(storage);
-        Ok(())
     }
 }
 
@@ -232,6 +137,12 @@ fn prepare(
     ui: &Ui,
 ) -> Result<(Option<(Checked, Plan)>, Environment)> {
     if let Some(name) = args.resumed() {
+        if let Some(flag) = args.experiment_args.changing_flag() {
+            return Err(miette!(
+                help = "leave it out; with it, it would be another experiment",
+                "--resume completes the stored plan: --{flag} does not apply"
+            ));
+        }
         let stored = results.find(&name).and_then(|dir| dir.manifest()).into_report()?;
         return Ok((None, servers::with_open_data(environment, &stored.plan.experiment, ui)));
     }
@@ -364,47 +275,6 @@ fn known_options(data: &Path) -> KnownOptions {
     known
 }
 
-/// Resumes an experiment; its builds must be identical.
-fn resume(
-    results: &Results,
-    name: &str,
-    bench: &mut Bench<'_>,
-    (environment, ui): (&Environment, &Ui),
-) -> Result<(ExperimentDir, Manifest)> {
-    let mut dir = results.find(name).into_report()?;
-    if dir.is_unpacked() {
-        return Err(miette!(
-            help = format!("assay import {name}, then resume it by its name"),
-            "{name} is a result in one file: it cannot be completed there"
-        ));
-    }
-    let manifest = dir.manifest().into_report()?;
-    dir.lock().into_report()?;
-    bench.engines.servers =
-        servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
-            miette!(
-                help = "passwords are never stored: a resumed experiment needs them again",
-                "variant {variant}: {message}"
-            )
-        })?;
-    for variant in &manifest.plan.experiment.variants {
-        let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
-            continue;
-        };
-        let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
-        if before.is_some_and(|before| before != library.sha256) {
-            return Err(miette!(
-                help = "start a new experiment, or restore the old library",
-                "the library of {} changed since the experiment began",
-                variant.build
-            ));
-        }
-        bench.engines.libraries.insert(variant.name.clone(), library);
-    }
-    bench.open_storage(&manifest.plan.experiment, &manifest.host)?;
-    Ok((dir, manifest))
-}
-
 /// Prints the result, the findings and the next steps; returns the exit code of the label.
 fn print_result(
     args: &Args,
@@ -452,6 +322,7 @@ fn print_result(
 mod tests {
     use engine::{EngineError, Setting};
     use miette::Diagnostic as _;
+    use model::Bytes;
     use plan::{Machine, Overrides};
 
     use super::*;

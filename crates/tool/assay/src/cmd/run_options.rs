@@ -112,6 +112,20 @@ impl ExperimentArgs {
         Ok(checked)
     }
 
+    /// Returns a flag given that changes the experiment, if any; the size only names it.
+    pub(crate) fn changing_flag(&self) -> Option<String> {
+        let flags = [
+            ("engine", self.engine.is_empty()),
+            ("profile", self.profile.is_none()),
+            ("option", self.option.is_empty()),
+            ("parameter", self.parameter.is_empty()),
+            ("waive", self.waive.is_empty()),
+        ];
+        let own = flags.into_iter().find(|(_, is_absent)| !is_absent);
+        let setting = || self.settings.0.first().map(|(setting, _)| setting.flag().to_string());
+        own.map(|(flag, _)| flag.to_owned()).or_else(setting)
+    }
+
     /// Returns the size chosen.
     pub(crate) const fn size(&self) -> Option<&String> {
         self.size.as_ref()

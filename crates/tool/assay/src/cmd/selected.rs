@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::join;
-use archive::{ExperimentDir, Results};
+use archive::{ArchiveError, ExperimentDir, Results};
 use miette::{Result, miette};
 use model::{Experiment, Host, Manifest, RunRecord};
 
@@ -34,11 +34,13 @@ impl Selected {
 /// Finds `EXPERIMENT` (name, identifier or directory) or `EXPERIMENT/RUN`.
 pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
     let whole = results.find(name);
-    let parts = name.rsplit_once('/');
+    let parts = name.rsplit_once('/').filter(|(experiment, _)| !experiment.is_empty());
     let (dir, cell) = match (whole, parts) {
         (Ok(dir), _) => (dir, None),
-        (Err(_), Some((experiment, cell))) => (results.find(experiment).into_report()?, Some(cell)),
-        (Err(error), None) => return Err(error).into_report(),
+        (Err(ArchiveError::Unknown(..)), Some((experiment, cell))) => {
+            (results.find(experiment).into_report()?, Some(cell))
+        }
+        (Err(error), _) => return Err(error).into_report(),
     };
     let manifest = dir.manifest().into_report()?;
     let mut runs = dir.runs(&manifest).into_report()?;

@@ -69,9 +69,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             Ok(ExitCode::SUCCESS)
         }
         Verb::Remove { ids, all: _ } => {
-            for id in chosen(&stores, ids, ui) {
-                let (store, _) = one(&stores, &id).into_report()?;
-                store.remove(&id).into_report()?;
+            let ids = chosen(&stores, ids, ui);
+            let found = ids.iter().map(|id| Ok((id, one(&stores, id).into_report()?.0)));
+            // Before the first is removed: a mistyped one removes none.
+            for (id, store) in found.collect::<Result<Vec<_>>>()? {
+                store.remove(id).into_report()?;
                 ui.print(format_args!("{id}: removed"));
             }
             Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use archive::{ArchiveError, ExperimentDir, Mismatch, Results, parallel_map, read_record};
-use miette::Result;
+use miette::{Result, miette};
 use model::units::thousands;
 
 use crate::diagnostic::IntoReport as _;
@@ -46,6 +46,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         Some(name) => vec![results.find(name).into_report()?],
         None => results.newest(),
     };
+    if dirs.is_empty() {
+        return Err(miette!(
+            help = "name the archive with --results",
+            "no experiment found in {}",
+            environment.results.display()
+        ));
+    }
     let mut verified = Verified { experiments: dirs.len(), ..Verified::default() };
     for dir in &dirs {
         verified.add(dir).into_report()?;
@@ -67,6 +74,12 @@ impl Verified {
         self.files += check.files;
         self.unchecked += check.unchecked.len();
         self.mismatches.extend(check.mismatches);
+        let path = dir.path().join("manifest.json");
+        if let Some(error) = dir.manifest().err()
+            && self.mismatches.iter().all(|known| known.path != path)
+        {
+            self.mismatches.push(Mismatch { path, what: error.to_string() });
+        }
         self.runs += check.sound.len();
         let unchecked = check.unchecked.iter().filter(|unchecked| *unchecked != dir.path());
         let runs: Vec<_> = check.sound.iter().chain(unchecked).collect();

@@ -330,7 +330,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10"];
     let output = |text: &[&str]| rejected_at_once(&Workspace::new(), &[&typed[..], text].concat());
     assert_snapshot!(output(&["--rate", "-5k/s"]), @"
-    × --rate: the rate `-5k/s` is negative: did you mean 5k/s?
+    × --rate: the rate `-5k/s` is negative: write one above zero, such as 50k/s
     nothing was run
     ");
     assert_snapshot!(output(&["--sla", "p99 < 2"]), @"

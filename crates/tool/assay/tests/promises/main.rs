@@ -54,6 +54,7 @@ mod shipped_experiments_and_applications_are_valid;
 mod sql_errors_precede_the_load;
 mod stalls_are_marked_with_what_ran;
 mod storage_is_measured;
+mod stored_plans_are_completed_as_begun;
 mod trade_offs_are_shown_size_by_size;
 mod unknown_names_and_types_are_rejected;
 mod waits_of_servers_are_divided_by_event;

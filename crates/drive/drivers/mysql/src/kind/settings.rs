@@ -167,7 +167,12 @@ pub(super) fn reject_weaker_durability(
                     &["1", "2"]
                 }
             }
-            ("innodb_flush_method", _) if value.eq_ignore_ascii_case("nosync") => &[],
+            ("sync_binlog", Durability::Sync) => &["1"],
+            ("innodb_flush_method", _)
+                if ["nosync", "littlesync"].iter().any(|it| value.eq_ignore_ascii_case(it)) =>
+            {
+                &[]
+            }
             ("debug_no_sync" | "rocksdb_manual_wal_flush", _) => &["0", "OFF", "off", "false"],
             _ => continue,
         };

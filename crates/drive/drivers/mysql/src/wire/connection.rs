@@ -106,6 +106,15 @@ impl driver_sql::Connection for Connection {
         Ok(self.packets.socket.set_read_timeout(Some(limit))?)
     }
 
+    /// A server notices at its next answer that its client is gone.
+    fn end(&mut self, number: u64) -> Reply<(), Self> {
+        match self.run(&format!("KILL {number}")) {
+            // It has ended meanwhile.
+            Err(Failure::Refused(_)) => Ok(()),
+            done => done,
+        }
+    }
+
     fn prepare<'v>(
         &mut self,
         template: &Template,

@@ -52,7 +52,7 @@ impl ErrorResponse for ErrorPacket {
 
     /// Source: MySQL's server error reference: constraints, deadlock, lock wait, interrupted.
     fn depends_on_rows(&self) -> bool {
-        self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317)
+        self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317 | 3572)
     }
 
     /// Source: MySQL's and MariaDB's error references.
@@ -63,15 +63,16 @@ impl ErrorResponse for ErrorPacket {
             1213 => EngineError::Deadlock(text),
             // Changed since the snapshot.
             1020 => EngineError::Conflict(text),
-            // Duplicate key of a concurrent insert.
-            1062 => EngineError::Constraint(text),
-            // Lock wait; statement interrupted; statement timeout.
-            1205 | 1317 | 1969 | 3024 => EngineError::Timeout(text),
+            // Duplicate key of a concurrent insert; a check.
+            1062 | 3819 => EngineError::Constraint(text),
+            // Lock wait; statement interrupted; statement timeout; NOWAIT.
+            1205 | 1317 | 1969 | 3024 | 3572 => EngineError::Timeout(text),
             // No such feature, no such engine, not as a prepared statement.
             1235 | 1286 | 1289 | 1295 => EngineError::Unsupported(text),
             number => match remedy(number) {
                 Some(remedy) => EngineError::Fatal(format!("{text}: {remedy}")),
                 None if self.state == "40001" => EngineError::Conflict(text),
+                None if self.state == "23000" => EngineError::Constraint(text),
                 None => EngineError::Fatal(text),
             },
         }
@@ -110,9 +111,11 @@ mod tests {
         let class = |number| classed(number, "HY000").class();
         assert_eq!(class(1213), FailureClass::Deadlock);
         assert_eq!(class(1020), FailureClass::Serialisation);
-        assert_eq!(class(1062), FailureClass::Constraint);
         assert!(matches!(classed(7777, "40001"), EngineError::Conflict(_)));
-        assert_eq!([1205, 1317].map(class), [FailureClass::Timeout; 2]);
+        assert_eq!([1205, 1317, 3572].map(class), [FailureClass::Timeout; 3]);
+        // A foreign key, and a check.
+        let constraints = [classed(1452, "23000").class(), class(3819), class(1062)];
+        assert_eq!(constraints, [FailureClass::Constraint; 3]);
         assert_eq!([1053, 4031].map(class), [FailureClass::LostConnection; 2]);
         assert!(matches!(classed(1295, "HY000"), EngineError::Unsupported(_)));
         for number in [1021, 1045, 1114, 1146] {

@@ -1,0 +1,108 @@
+//! Means to run experiments, and their limits.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use miette::{Result, miette};
+use model::units::{parse_size, parse_span};
+use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos};
+use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
+
+use super::storage::{Request, Storage};
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+
+/// Heading of the options of `run` only.
+pub(super) const HEADING: &str = "Run control";
+
+/// Limits of runs.
+#[derive(Debug, clap::Args)]
+pub(super) struct Limits {
+    /// Longest time without a finished operation before an engine counts as hung
+    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
+    watchdog: Nanos,
+    /// Disk space that must stay free
+    #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
+    pub(super) disk_floor: Bytes,
+    /// Most space that saved databases take; half of what is free by default
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
+    snapshot_limit: Option<Bytes>,
+}
+
+/// Means to run an experiment: on engines, or on storage.
+pub(super) struct Bench<'a> {
+    pub(super) engines: Workbench<'a>,
+    pub(super) storage: Option<Storage>,
+}
+
+impl<'a> Bench<'a> {
+    /// Prepares runs below a data directory; Ctrl-C stops them.
+    pub(super) fn open(
+        data: &'a DataRoot,
+        limits: &Limits,
+        environment: &Environment,
+        health: &'a (dyn Fn() -> Option<DriveHealth> + Sync),
+    ) -> Result<Self> {
+        let interrupt = Interrupt::default();
+        let raised = interrupt.clone();
+        ctrlc::set_handler(move || raised.raise()).into_report()?;
+        let path = std::env::current_exe().into_report()?;
+        let engines = Workbench {
+            program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
+            data,
+            libraries: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            server_user: environment.server_user.clone(),
+            allocators: environment.allocators.clone(),
+            watchdog: limits.watchdog,
+            disk_floor: limits.disk_floor,
+            snapshot_limit: limits.snapshot_limit,
+            drive: health().is_some().then_some(health),
+            interrupt,
+        };
+        Ok(Self { engines, storage: None })
+    }
+
+    /// Checks the builds of engines, and returns their identities.
+    pub(super) fn identities(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<BTreeMap<String, Identity>, RunnerError> {
+        let mut identities = match &self.storage {
+            Some(storage) => storage.identities(experiment),
+            None => runner::check_variants(&self.engines, experiment)?,
+        };
+        for (variant, library) in &self.engines.libraries {
+            if let Some(identity) = identities.get_mut(variant) {
+                library.complete(identity);
+            }
+        }
+        Ok(identities)
+    }
+
+    /// Prepares the storage that the experiment is about, if it is about storage.
+    pub(super) fn open_storage(&mut self, experiment: &Experiment, host: &Host) -> Result<()> {
+        let Some(device) = &experiment.device else { return Ok(()) };
+        let here = sampler::host_facts(self.engines.data.path()).device;
+        if here != host.device {
+            let name = |device: Option<String>| device.unwrap_or_else(|| "another one".to_owned());
+            return Err(miette!(
+                help = "name a directory on the first with --data-dir",
+                "the experiment is about {}, and the data directory is on {}",
+                name(host.device.clone()),
+                name(here)
+            ));
+        }
+        let request = Request {
+            parent: Some(self.engines.data.path().to_owned()),
+            raw: device.raw.as_ref().map(PathBuf::from),
+            may_write_raw: false,
+            range: device.size_bytes,
+            disk_floor: self.engines.disk_floor,
+        };
+        let mut storage = Storage::open(request, host, self.engines.interrupt.clone())?;
+        storage.make_file(experiment)?;
+        self.storage = Some(storage);
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! Completes a stored experiment.
+
+use archive::{ExperimentDir, Results};
+use miette::{Result, miette};
+use model::Manifest;
+
+use super::bench::Bench;
+use super::{requested_build, servers};
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::ui::Ui;
+
+/// Resumes an experiment; its machine and its builds must be the same.
+pub(super) fn resume(
+    results: &Results,
+    name: &str,
+    bench: &mut Bench<'_>,
+    (environment, ui): (&Environment, &Ui),
+) -> Result<(ExperimentDir, Manifest)> {
+    let mut dir = results.find(name).into_report()?;
+    if dir.is_unpacked() {
+        return Err(miette!(
+            help = format!("assay import {name}, then resume it by its name"),
+            "{name} is a result in one file: it cannot be completed there"
+        ));
+    }
+    let manifest = dir.manifest().into_report()?;
+    dir.lock().into_report()?;
+    let here = sampler::host_facts(bench.engines.data.path()).fingerprint;
+    if here != manifest.host.fingerprint {
+        return Err(miette!(
+            help = "its other runs would be of another machine: repeat it here with `assay rerun`",
+            "{name} was begun on {}, and this is {here}",
+            manifest.host.fingerprint
+        ));
+    }
+    bench.engines.servers =
+        servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
+            miette!(
+                help = "passwords are never stored: a resumed experiment needs them again",
+                "variant {variant}: {message}"
+            )
+        })?;
+    for variant in &manifest.plan.experiment.variants {
+        let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
+            continue;
+        };
+        let before = manifest.builds.get(&variant.name).and_then(|build| build.sha256.as_deref());
+        if before.is_some_and(|before| before != library.sha256) {
+            return Err(miette!(
+                help = "start a new experiment, or restore the old library",
+                "the library of {} changed since the experiment began",
+                variant.build
+            ));
+        }
+        bench.engines.libraries.insert(variant.name.clone(), library);
+    }
+    bench.open_storage(&manifest.plan.experiment, &manifest.host)?;
+    let identities = bench.identities(&manifest.plan.experiment).into_report()?;
+    for (variant, before) in &manifest.builds {
+        let version = identities.get(variant).map(|found| &found.version);
+        if let Some(version) = version.filter(|version| **version != before.version) {
+            return Err(miette!(
+                help = "start a new experiment",
+                "variant {variant} was {} {} when the experiment began, and is {version} now",
+                before.engine,
+                before.version
+            ));
+        }
+    }
+    Ok((dir, manifest))
+}
