@@ -51,7 +51,8 @@ fn killed_exports_and_imports_leave_nothing_half_made() {
         let import = ["import", "whole.assay"];
         imports += u64::from(killed(&other, &import, &mut moments));
         let output = other.assay(&["verify"]).output().expect("it runs");
-        assert!(output.status.success(), "{}", output_text(&output));
+        let is_sound = output.status.success() || other.experiment().is_none();
+        assert!(is_sound, "{}", output_text(&output));
         other.assay(&import).assert().success();
         other.assay(&["verify", NAME]).assert().success();
     }
