@@ -75,7 +75,9 @@ pub struct Second {
     pub length: Nanos,
     /// Operations that ended, failed ones included.
     pub ended: u64,
-    /// Of these, late or failed ones; 0 without a limit.
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Those that were late or failed; 0 without a limit.
     pub late: u64,
     /// Age of the oldest waiting arrival; 0 in a closed loop.
     pub backlog: Nanos,
@@ -85,6 +87,13 @@ pub struct Second {
     pub readings: Readings,
     /// Whether it is invalid: the client, not the engine, was late.
     pub is_invalid: bool,
+}
+
+impl Second {
+    /// Returns the operations done.
+    pub(crate) const fn done(&self) -> u64 {
+        self.ended.saturating_sub(self.failed)
+    }
 }
 
 /// The observation of a probe.

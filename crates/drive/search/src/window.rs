@@ -62,19 +62,21 @@ impl<'a> Window<'a> {
 
     /// Returns the operations done per second.
     pub(crate) fn throughput_ops_per_s(&self) -> f64 {
-        per_second(self.ended(), self.length_s())
+        let done = self.valid.iter().map(|(_, second)| second.done());
+        per_second(done.sum(), self.length_s())
     }
 
     /// Returns the operations done within the limit per second.
     pub(crate) fn goodput_ops_per_s(&self) -> f64 {
-        let good = self.valid.iter().map(|(_, second)| second.ended.saturating_sub(second.late));
+        let bad = |second: &Second| second.late.max(second.failed);
+        let good = self.valid.iter().map(|(_, second)| second.ended.saturating_sub(bad(second)));
         per_second(good.sum(), self.length_s())
     }
 
     /// Returns the throughput of each interval.
     pub(crate) fn throughputs(&self) -> Vec<f64> {
         let each = self.valid.iter().filter(|(_, second)| second.length.0 > 0);
-        each.map(|(_, second)| per_second(second.ended, second.length.as_secs_f64())).collect()
+        each.map(|(_, second)| per_second(second.done(), second.length.as_secs_f64())).collect()
     }
 
     /// Returns the late arrivals still unserved when the probe ended.

@@ -14,7 +14,7 @@ pub struct Key {
     pub engine: String,
     /// The version it reports.
     pub version: String,
-    /// SHA-256 of its library or program; Assay's version for an engine linked into Assay.
+    /// SHA-256 of its library or program, if it is not linked into Assay, and Assay's version.
     pub build: String,
     /// Engine options.
     pub options: Options,

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use model::{Bytes, StepRecord, Transfer};
 use rustix::fs::{FlockOperation, flock};
@@ -88,7 +88,8 @@ impl Store {
 
     /// Lists the snapshots, the last used first.
     pub fn list(&self) -> Vec<Listed> {
-        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let dir = self.is_closed().then(|| fs::read_dir(&self.dir));
+        let entries = dir.into_iter().flatten().flatten().flatten();
         let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let mut all: Vec<_> = ids
             .map(|id| Listed { used_at_s: self.used_at(&id), record: self.read(&id), id })
@@ -243,7 +244,8 @@ impl Store {
 
     /// Removes what killed processes left unfinished.
     pub fn clean_up(&self) {
-        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+        let dir = self.is_closed().then(|| fs::read_dir(&self.dir));
+        for entry in dir.into_iter().flatten().flatten().flatten() {
             let is_unfinished =
                 entry.file_name().as_encoded_bytes().starts_with(UNFINISHED.as_bytes());
             let Ok(dir) = File::open(entry.path()) else { continue };
@@ -263,12 +265,18 @@ impl Store {
             }
             _ => {}
         }
-        let found = fs::symlink_metadata(&self.dir).map_err(SnapshotError::at(&self.dir))?;
-        let is_closed = found.mode() & 0o077 == 0;
-        if found.is_dir() && is_closed && found.uid() == rustix::process::geteuid().as_raw() {
-            return Ok(());
+        match self.is_closed() {
+            true => Ok(()),
+            false => Err(SnapshotError::NotSaved(self.dir.clone(), "open to other accounts")),
         }
-        Err(SnapshotError::NotSaved(self.dir.clone(), "open to other accounts"))
+    }
+
+    /// Returns whether the directory is this account's, and only it can enter: another account
+    /// could have put any files into an open one.
+    fn is_closed(&self) -> bool {
+        let own = rustix::process::geteuid().as_raw();
+        fs::symlink_metadata(&self.dir)
+            .is_ok_and(|found| found.is_dir() && found.mode() & 0o077 == 0 && found.uid() == own)
     }
 
     /// Reads a snapshot's record.
@@ -278,7 +286,7 @@ impl Store {
             return Err(damaged("a killed process left it unfinished; the next run removes it"));
         }
         let dir = self.dir.join(id);
-        if !is_id(id) || !dir.is_dir() {
+        if !is_id(id) || !dir.is_dir() || !self.is_closed() {
             return Err(SnapshotError::Unknown(id.to_owned()));
         }
         if let Ok(why) = fs::read_to_string(dir.join(DAMAGED)) {
@@ -294,6 +302,13 @@ impl Store {
         if record.format != FORMAT || record.id != id {
             return Err(damaged("another version of Assay made it"));
         }
+        let paths = record.files.iter().map(|file| &file.path);
+        let mut paths = paths.chain(record.dirs.iter().map(|dir| &dir.path));
+        let is_below =
+            |path: &PathBuf| path.components().all(|part| matches!(part, Component::Normal(_)));
+        if !paths.all(is_below) {
+            return Err(damaged("its record names files elsewhere"));
+        }
         Ok(record)
     }
 
@@ -303,7 +318,7 @@ impl Store {
 
     /// Takes a snapshot's lock until the file is dropped.
     fn lock(&self, id: &str, how: FlockOperation) -> Result<File, SnapshotError> {
-        let dir = File::open(self.dir.join(id)).ok().filter(|_| is_id(id));
+        let dir = File::open(self.dir.join(id)).ok().filter(|_| is_id(id) && self.is_closed());
         let Some(dir) = dir else { return Err(SnapshotError::Unknown(id.to_owned())) };
         flock(&dir, how).map_err(|_held| SnapshotError::InUse(id.to_owned()))?;
         Ok(dir)

@@ -243,6 +243,20 @@ fn a_store_that_others_can_enter_is_not_used() {
     assert!(toy.is_whole("first"));
 }
 
+/// Goal: files that another account may have put there are not restored, listed or removed.
+#[test]
+fn a_snapshot_in_a_store_that_was_opened_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let toy = Toy::new();
+    let saved = toy.save(&toy.run("first"), 7).unwrap();
+    let open = |mode| fs::set_permissions(toy.store.dir(), fs::Permissions::from_mode(mode));
+    open(0o755).unwrap();
+    assert!(toy.store.find(&saved.key).is_none() && toy.store.list().is_empty());
+    assert!(toy.restore(&saved, "second").is_err() && toy.store.remove(&saved.id).is_err());
+    open(0o700).unwrap();
+    assert_eq!(toy.store.find(&saved.key).map(|found| found.id), Some(saved.id));
+}
+
 /// Goal: holes stay holes and every byte is there, whatever the size.
 #[test]
 fn sparse_files_are_restored_sparse() {

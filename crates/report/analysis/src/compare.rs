@@ -12,13 +12,13 @@ use crate::comparison::{
 };
 use crate::error::AnalysisError;
 use crate::family;
-use crate::metrics::RATE_SUSTAINED;
 use crate::noise::{self, NoiseHistory};
 use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::question::Question;
 use crate::samples::{
-    Key, Origin, Sample, VariantSamples, by_load, numbers, run_samples, share_loads, step_samples,
+    Key, Origin, Sample, VariantSamples, by_load, has_missed_rate, is_of_writers, numbers,
+    run_samples, share_loads, step_samples,
 };
 use crate::trade_offs::trade_offs;
 
@@ -174,19 +174,6 @@ impl Question<'_> {
         let within = median(&of_runs.copied().collect::<Vec<_>>());
         within.map_or(assumed, |within| assumed.max(cov_of(within)))
     }
-}
-
-/// Returns whether the background writers of most runs missed their rate.
-///
-/// Source: [`RATE_SUSTAINED`].
-fn has_missed_rate(sample: &Sample<'_>) -> bool {
-    median(&numbers(sample.values(metric::WRITER_RATE_SHARE)))
-        .is_some_and(|share| share < RATE_SUSTAINED)
-}
-
-/// Returns whether a metric is about the background writers themselves.
-fn is_of_writers(metric: &str) -> bool {
-    metric.starts_with("writer_")
 }
 
 /// Returns the runs of each load, if runs share loads and both sides have several.

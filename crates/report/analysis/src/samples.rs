@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::sql::Application;
-use model::{DataShape, Load, Readings, RunRecord, count};
-use stats::CellVariance;
+use model::{DataShape, Load, Readings, RunRecord, count, metric};
+use stats::{CellVariance, median};
 
 use crate::metrics::{
-    run_metrics, step_metrics, with_cache_amplification, with_memory, with_writers,
+    RATE_SUSTAINED, run_metrics, step_metrics, with_cache_amplification, with_memory, with_writers,
 };
 
 /// A step at one level of the clients factor.
@@ -200,4 +200,17 @@ pub(crate) fn variance(values: &[(Origin<'_>, f64)]) -> Option<CellVariance> {
         return None;
     }
     CellVariance::of(&numbers(values)).filter(CellVariance::has_spread)
+}
+
+/// Returns whether the background writers of most runs missed their rate.
+///
+/// Source: [`RATE_SUSTAINED`].
+pub(crate) fn has_missed_rate(sample: &Sample<'_>) -> bool {
+    median(&numbers(sample.values(metric::WRITER_RATE_SHARE)))
+        .is_some_and(|share| share < RATE_SUSTAINED)
+}
+
+/// Returns whether a metric is about the background writers themselves.
+pub(crate) fn is_of_writers(metric: &str) -> bool {
+    metric.starts_with("writer_")
 }

@@ -20,6 +20,8 @@ const LARGE_BYTES: f64 = 8192.0;
 pub struct StorageUse {
     /// The step's name.
     pub step: String,
+    /// Its position among the steps.
+    pub step_index: u32,
     /// Its clients.
     pub clients: u32,
     /// The variant's name.
@@ -117,6 +119,7 @@ fn step_uses(
         let share = per_s / limit.per_s;
         (share >= RELEVANT).then(|| StorageUse {
             step: step.name.clone(),
+            step_index: step.index,
             clients: step.clients,
             variant: variant.to_owned(),
             test,

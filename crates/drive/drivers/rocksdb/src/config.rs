@@ -2,7 +2,7 @@
 
 use engine::settings_check::{flag, refused};
 use engine::{EngineError, VALUE_CHANGES};
-use model::{Options, Settings};
+use model::{Durability, Options, Settings};
 
 use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, TABLE, engine_bytes};
 
@@ -16,6 +16,9 @@ pub(crate) const PERF_CONTEXT: &str = "assay.perf_context";
 /// Values of [`VALUE_CHANGES`]: a get and a put, or the merge operator, which reads nothing.
 const READ_MODIFY_WRITE: &str = "read-modify-write";
 const MERGE: &str = "merge";
+
+/// Option that leaves the log in the process until it is flushed by a call, or synced.
+const MANUAL_FLUSH: &str = "manual_wal_flush";
 
 /// Prefix of the driver's options.
 const DRIVER_PREFIX: &str = "assay.";
@@ -81,6 +84,7 @@ impl Config {
             return Err(refused(TABLE, reason));
         }
         check_memtable(&wanted)?;
+        check_log(settings.durability, &wanted)?;
         fill_settings(settings, default_compression, &mut wanted);
         let made = cache.fill(settings, has, &mut wanted)?;
         if let Some(blob) = cache.blob {
@@ -98,6 +102,16 @@ impl Config {
     pub(crate) fn text(&self) -> String {
         render(&self.options.iter().collect::<Vec<_>>())
     }
+}
+
+/// Refuses a log that is weaker than the durability class.
+fn check_log(class: Durability, wanted: &Options) -> Result<(), EngineError> {
+    let value = wanted.get(MANUAL_FLUSH).map(|value| flag(MANUAL_FLUSH, value)).transpose()?;
+    if value == Some(true) && class == Durability::Os {
+        let reason = "the log would stay in the process: use class `none`, or `sync`";
+        return Err(refused(MANUAL_FLUSH, reason));
+    }
+    Ok(())
 }
 
 /// Adds the common settings that no option overrides.
@@ -201,6 +215,17 @@ mod tests {
              compaction_options_universal={size_ratio=1;};\
              memtable_factory={id=VectorRepFactory;count=0};"
         );
+    }
+
+    #[test]
+    fn a_log_that_stays_in_the_process_does_not_survive_its_crash() {
+        let of = |durability, value| {
+            let settings = Settings { durability, ..Settings::default() };
+            config(&settings, &[(MANUAL_FLUSH, value)]).is_ok()
+        };
+        let classes = [Durability::None, Durability::Os, Durability::Sync];
+        assert_eq!(classes.map(|class| of(class, "true")), [true, false, true]);
+        assert_eq!(classes.map(|class| of(class, "false")), [true; 3]);
     }
 
     #[test]

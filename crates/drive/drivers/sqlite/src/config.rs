@@ -96,11 +96,14 @@ fn pragma_value(name: &str, value: &str) -> Result<String, EngineError> {
 /// Refuses a pragma that breaks the guarantee of the durability class.
 fn check_guarantee(class: Durability, requested: &Options) -> Result<(), EngineError> {
     let value = |name: &str| requested.get(name).unwrap_or_default();
+    // A deleted rollback journal that is back after a crash undoes a commit.
+    let is_deleted = value("journal_mode").eq_ignore_ascii_case("delete");
+    let levels: &[&str] = if is_deleted { &["3"] } else { &["2", "3"] };
     let broken = if class != Durability::None && ["off", "memory"].contains(&value("journal_mode"))
     {
         "journal_mode"
     } else if class == Durability::Sync
-        && !["2", "3"].contains(&canonical("synchronous", value("synchronous")).as_str())
+        && !levels.contains(&canonical("synchronous", value("synchronous")).as_str())
     {
         "synchronous"
     } else {
@@ -182,6 +185,9 @@ mod tests {
             assert_eq!(error.refused_option(), Some(name));
         }
         assert!(resolve(&spec(Durability::None, &[("journal_mode", "delete")])).is_ok());
+        let deleted = ("journal_mode", "delete");
+        assert!(resolve(&spec(Durability::Sync, &[deleted])).is_err());
+        assert!(resolve(&spec(Durability::Sync, &[deleted, ("synchronous", "extra")])).is_ok());
     }
 
     #[test]

@@ -33,6 +33,7 @@ const FIXED: &[(&str, &str)] = &[
     ("config_base", WHOLE),
     ("use_environment", WHOLE),
     ("use_environment_priv", WHOLE),
+    ("checkpoint_sync", CLASS),
     ("log", CLASS),
     ("log.enabled", CLASS),
     ("table.log", CLASS),

@@ -83,6 +83,13 @@ impl SteadyClock {
         Self { is_counter: false, scale: Counter::IDENTITY, source, margin: MARGIN_MAX }
     }
 
+    /// Returns the kernel's time at a time of this clock that is to come.
+    ///
+    /// The two drift apart, by the kernel's corrections and by the error of the calibration.
+    fn kernel_time(&self, at: Nanos) -> Nanos {
+        kernel_now().after(at.since(self.now()))
+    }
+
     /// Compares with the kernel's clock, since calibration.
     pub fn check(&self) -> ClockRecord {
         let drift = || {
@@ -129,7 +136,7 @@ impl Clock for SteadyClock {
     }
 
     fn rest_until(&self, at: Nanos) -> Nanos {
-        sleep_until(at);
+        sleep_until(self.kernel_time(at));
         self.time_of(self.spin_until(at))
     }
 
@@ -149,7 +156,7 @@ impl Clock for SteadyClock {
 
     fn wait_until(&self, at: Nanos) -> Ticks {
         if at.since(self.now()) > self.margin {
-            sleep_exactly_until(Nanos(at.0 - self.margin.0));
+            sleep_exactly_until(self.kernel_time(Nanos(at.0 - self.margin.0)));
         }
         self.spin_until(at)
     }

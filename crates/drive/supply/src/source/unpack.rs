@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use flate2::read::GzDecoder;
 use lzma_rust2::XzReader;
@@ -53,13 +53,18 @@ fn entries(archive: impl Read, placed: Placed, into: &Path) -> io::Result<()> {
         if place == path {
             // Skips paths and links that lead outside.
             entry.unpack_in(into)?;
-        } else if entry.header().entry_type() == EntryType::Regular {
+        } else if entry.header().entry_type() == EntryType::Regular && is_below(&place) {
             let place = into.join(place);
             fs::create_dir_all(place.parent().unwrap_or(into))?;
             entry.unpack(place)?;
         }
     }
     Ok(())
+}
+
+/// Returns whether a path has names alone, and leads nowhere but down; `unpack` does not check it.
+fn is_below(place: &Path) -> bool {
+    place.components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 #[cfg(test)]
@@ -100,6 +105,16 @@ mod tests {
         result.unwrap();
         let at = |name: &str| fs::read_to_string(dir.path().join("a/tree").join(name)).ok();
         assert_eq!((at("bin/server"), at("share/x")), (Some("#!".into()), Some("x".into())));
+        assert!(!dir.path().join("evil").exists() && !dir.path().join("a/evil").exists());
+    }
+
+    #[test]
+    fn relocated_files_never_leave_it_either() {
+        let archive = packed(&[("package/share/../../../evil", "e"), ("package/share/x", "x")]);
+        let placed: Placed = |path| path.strip_prefix("package").ok().map(Path::to_owned);
+        let (dir, result) = unpacked(&archive, placed);
+        result.unwrap();
+        assert_eq!(fs::read(dir.path().join("a/tree/share/x")).unwrap(), b"x");
         assert!(!dir.path().join("evil").exists() && !dir.path().join("a/evil").exists());
     }
 

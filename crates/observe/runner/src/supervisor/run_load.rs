@@ -72,7 +72,7 @@ impl<'a> RunLoad<'a> {
                 drop(self.store.remove(&saved.id));
                 continue;
             }
-            match self.bring(&saved, to) {
+            match self.room_for(&saved).and_then(|()| self.bring(&saved, to)) {
                 Ok(load) => {
                     progress(Progress::Snapshot(&describe(&load)));
                     run.record.load = Some(Box::new(load));
@@ -171,6 +171,16 @@ impl<'a> RunLoad<'a> {
         })
     }
 
+    /// Checks that a copy of a snapshot leaves as much free as must stay so.
+    fn room_for(&self, saved: &SnapshotRecord) -> Result<(), SnapshotError> {
+        let needed = tree_bytes(&self.store.dir().join(&saved.id))?;
+        let free = free_space(self.bench.data.path()).unwrap_or(Bytes(u64::MAX));
+        if free.0 < self.bench.disk_floor.0.saturating_add(needed.0) {
+            return Err(SnapshotError::NoRoom(needed, free));
+        }
+        Ok(())
+    }
+
     /// Makes room for a snapshot and a copy of it; returns what was removed for it.
     fn make_room(&self, needed: Bytes) -> Result<Vec<String>, SnapshotError> {
         let free = || free_space(self.bench.data.path()).unwrap_or(Bytes(0)).0;
@@ -231,11 +241,13 @@ fn key(
     let clients_max = steps.iter().map(|step| step.clients).max();
     steps.truncate(experiment.loading_steps());
     let build = manifest.builds.get(&variant.name);
-    let own = bench.libraries.get(&variant.name).map(|library| library.sha256.clone());
+    let own = bench.libraries.get(&variant.name).map(|library| library.sha256.as_str());
+    // Its driver and its rows are Assay's.
+    let build_of = |own: &str| format!("{own}, {}", program(&bench.program.path));
     Key {
         engine: variant.build.engine.clone(),
         version: build.map(|build| build.version.clone()).unwrap_or_default(),
-        build: own.unwrap_or_else(|| program(&bench.program.path)),
+        build: own.map_or_else(|| program(&bench.program.path), build_of),
         options: variant.options.clone(),
         settings: variant.settings.clone(),
         data: experiment.data,

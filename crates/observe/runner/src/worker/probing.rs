@@ -210,6 +210,7 @@ impl Watcher {
         for tally in interval.clients.values() {
             let failed = tally.counts.failed;
             second.ended += tally.counts.done + failed;
+            second.failed += failed;
             second.late += self.limit.map_or(0, |limit| {
                 tally.response.len() - tally::count_within(&tally.response, limit) + failed
             });
@@ -371,9 +372,9 @@ mod tests {
         let seconds: Vec<_> = observation
             .seconds
             .iter()
-            .map(|second| (second.ended, second.late, second.is_invalid))
+            .map(|second| (second.ended, second.failed, second.late, second.is_invalid))
             .collect();
-        assert_eq!(seconds, [(99, 9, true), (50, 0, false)], "the warm-up is left out");
+        assert_eq!(seconds, [(99, 2, 9, true), (50, 0, 0, false)], "the warm-up is left out");
         let stalls: Vec<_> = observation
             .seconds
             .iter()

@@ -8,7 +8,9 @@ use super::finding::{Held, HeldFinding, Here, Unmeasured};
 use super::reproduction::{Reproduction, reproduction, runs_needed};
 use crate::comparison::is_given;
 use crate::question::Question;
-use crate::samples::{Key, Sample, StepSamples, VariantSamples, numbers};
+use crate::samples::{
+    Key, Sample, StepSamples, VariantSamples, has_missed_rate, is_of_writers, numbers,
+};
 
 /// Returns why the planned experiment does not test a finding.
 pub fn untried(experiment: &Experiment, finding: &PublishedFinding) -> Option<Unmeasured> {
@@ -106,6 +108,11 @@ fn check_finding(
     let variant = spread(own, &finding.variant, &finding.metric)?;
     let values = of_variant(own, &finding.variant)?.values(&finding.metric);
     let base_values = of_variant(of_base, &finding.base)?.values(&finding.metric);
+    for (name, samples) in [(&finding.variant, own), (&finding.base, of_base)] {
+        if has_missed_rate(of_variant(samples, name)?) && !is_of_writers(&finding.metric) {
+            return Err(Unmeasured::MissedRate(name.clone()));
+        }
+    }
     let assumed_cov = question.assumed_cov(own).max(question.assumed_cov(of_base));
     let effect = question.versus(&finding.metric, base_values, values, assumed_cov);
     let effect = effect.ok_or(Unmeasured::NoRatio { base, variant })?;

@@ -72,6 +72,8 @@ pub enum Unmeasured {
     NoRun(String),
     /// No run of this variant has the metric there.
     NoMetric(String),
+    /// Background writers of this variant missed their rate: its readers had less load.
+    MissedRate(String),
     /// A run of one of the two gave zero: there is no ratio.
     NoRatio {
         /// Mean and range of the base.

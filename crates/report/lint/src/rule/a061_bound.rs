@@ -1,7 +1,7 @@
 //! A061: bound by CPU where storage is meant, or the reverse.
 
 use analysis::{StepComparison, StorageUse, storage_uses};
-use model::{Metric, StepRecord, metric, percent};
+use model::{Metric, Placement, StepRecord, metric, percent};
 
 use super::a006_size_vs_intent::{Intent, intent};
 use super::{Observation, Rule, code};
@@ -74,11 +74,14 @@ fn resources<'a>(
     let runs = context.valid().filter(is_own);
     let steps: Vec<&StepRecord> =
         runs.filter_map(|run| run.steps.iter().find(|one| one.index == step.index)).collect();
-    let cpus = context.hosts.first()?.cpus;
+    let cpus = match context.experiment.placement {
+        Placement::SameCpu => 1,
+        Placement::Free | Placement::Split => context.hosts.first()?.cpus,
+    };
     let shares: Option<Vec<f64>> = steps.iter().map(|of| cpu_share(of, cpus)).collect();
     let cpu = stats::median(&shares?)?;
     let of_device = uses.iter().filter(|of| {
-        (of.step.as_str(), of.clients, of.variant.as_str()) == (&step.name, step.clients, variant)
+        (of.step_index, of.clients, of.variant.as_str()) == (step.index, step.clients, variant)
     });
     let most = of_device.max_by(|a, b| a.share.total_cmp(&b.share));
     let (device, jobs) = most.map_or((0.0, step.clients), |of| (of.share, of.jobs));

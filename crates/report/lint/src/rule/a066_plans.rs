@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// A step, a procedure and its statement.
-type Place<'a> = (&'a str, &'a str, u32);
+type Place<'a> = (u32, &'a str, &'a str, u32);
 
 /// Reports plans that changed within a measured step.
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
@@ -71,7 +71,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 ///
 /// Variants may be meant to differ in it; runs of one variant may not.
 fn unlike(place: Place<'_>, known: &RunRecord, (run, both): (&RunRecord, &str)) -> Observation {
-    let (step, procedure, number) = place;
+    let (_, step, procedure, number) = place;
     let is_same = known.cell.variant == run.cell.variant;
     let (than, severity, kind) = match is_same {
         true => (format!("run {}", known.cell.id), Severity::Warning, "runs"),
@@ -89,7 +89,8 @@ fn plans(run: &RunRecord) -> Vec<(Place<'_>, &str)> {
     let mut all = Vec::new();
     for step in &run.steps {
         for one in &step.statements {
-            let place = (step.step.name.as_str(), one.procedure.as_str(), one.number);
+            let (name, procedure) = (step.step.name.as_str(), one.procedure.as_str());
+            let place = (step.index, name, procedure, one.number);
             all.extend(one.last_plan().map(|plan| (place, plan)));
         }
     }

@@ -41,6 +41,7 @@ mod tests {
     #[test]
     fn share_of_the_device_is_a_sentence() {
         let of = StorageUse {
+            step_index: 0,
             step: "readrandom".to_owned(),
             clients: 4,
             variant: "lmdb".to_owned(),

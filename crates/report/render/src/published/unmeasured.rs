@@ -24,6 +24,9 @@ pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
         }
         Unmeasured::NoRun(name) => format!("no run of {name} that counts finished the step"),
         Unmeasured::NoMetric(name) => format!("no run of {name} has {} there", finding.metric),
+        Unmeasured::MissedRate(name) => {
+            format!("background writers of {name} missed their rate: its readers had less load")
+        }
         Unmeasured::NoRatio { base, .. } => {
             let zero = if base.min > 0.0 { &finding.variant } else { &finding.base };
             format!("a run of {zero} gave 0: there is no ratio")
@@ -62,6 +65,8 @@ mod tests {
         let elsewhere = reason(Unmeasured::NotAtSize("minutes".to_owned()));
         assert_eq!(elsewhere, "not tested at size minutes; decided by --size night or post");
         assert_eq!(reason(Unmeasured::NoVariant(name())), "there is no variant a");
+        let late = reason(Unmeasured::MissedRate(name()));
+        assert_eq!(late, "background writers of a missed their rate: its readers had less load");
         let reason = reason(Unmeasured::NoMetric(name()));
         assert_eq!(reason, "no run of a has cpu_us_per_op there");
         let any = PublishedFinding { clients: None, distribution: None, ..finding };

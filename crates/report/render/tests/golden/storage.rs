@@ -9,6 +9,7 @@ use crate::fixture::two_releases;
 #[test]
 fn share_of_the_device_is_in_json_and_on_the_page() {
     let uses = [StorageUse {
+        step_index: 0,
         step: "readrandom".to_owned(),
         clients: 1,
         variant: "rocksdb-9.10".to_owned(),

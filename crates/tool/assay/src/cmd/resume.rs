@@ -29,7 +29,7 @@ pub(super) fn resume(
     let here = sampler::host_facts(bench.engines.data.path()).fingerprint;
     if here != manifest.host.fingerprint {
         return Err(miette!(
-            help = "its other runs would be of another machine: repeat it here with `assay rerun`",
+            help = "name the same --data-dir; on another machine `assay rerun` repeats it",
             "{name} was begun on {}, and this is {here}",
             manifest.host.fingerprint
         ));
