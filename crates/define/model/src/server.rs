@@ -182,6 +182,14 @@ pub enum Placement {
 names!(Placement, "a placement": Free "free", SameCpu "same-cpu", Split "split");
 
 impl Placement {
+    /// Returns the CPUs of a run, of the host's.
+    pub const fn cpus(self, of_host: u32) -> u32 {
+        match self {
+            Self::SameCpu => 1,
+            Self::Free | Self::Split => of_host,
+        }
+    }
+
     /// Returns whether it is the kernel's choice.
     pub fn is_free(&self) -> bool {
         *self == Self::Free
@@ -191,6 +199,12 @@ impl Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn client_and_server_on_one_cpu_have_no_other() {
+        let all = [Placement::Free, Placement::Split, Placement::SameCpu];
+        assert_eq!(all.map(|placement| placement.cpus(8)), [8, 8, 1]);
+    }
 
     #[test]
     fn a_password_is_never_shown_or_stored() {

@@ -59,12 +59,12 @@ pub(crate) fn ensure<C: Connection>(
     let mut dropped: Vec<_> = marked.iter().filter(|table| is_dropped(table)).collect();
     // Last created first: a table may refer to those before it.
     dropped.sort_by_key(|(name, _)| Reverse(wanted.iter().position(|table| table.name == *name)));
+    // Every user with rights to the database can have written it.
+    if let Some((name, _)) = dropped.iter().find(|(name, _)| !is_name(name)) {
+        let reason = format!("{MARKER} names `{name}`, no table of ours: remove that row");
+        return Err(EngineError::Fatal(reason));
+    }
     for (name, _) in dropped {
-        // Every user with rights to the database can have written it.
-        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
-            let reason = format!("{MARKER} names `{name}`, no table of ours: remove that row");
-            return Err(EngineError::Fatal(reason));
-        }
         drop_table(connection, name).map_err(|(_, failure)| target.creation_error(failure))?;
     }
     let token = match token {
@@ -76,6 +76,11 @@ pub(crate) fn ensure<C: Connection>(
             .map_err(|(index, failure)| target.statement_error(table, index, failure))?;
     }
     Ok(wanted.into_iter().map(|table| table.name).collect())
+}
+
+/// Returns whether a name can be that of a table of Assay, which needs no quotes.
+fn is_name(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn specs<C: Connection>(spec: &OpenSpec, session: &C::Session) -> Vec<TableSpec> {
@@ -256,6 +261,12 @@ impl<S> Target<'_, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_would_end_a_statement_are_no_tables_of_ours() {
+        assert!([KEY_VALUE, MARKER, "pi1"].into_iter().all(is_name));
+        assert!(!["x; DROP TABLE y", "a`b", "a\"b", "a b"].into_iter().any(is_name));
+    }
 
     #[test]
     fn table_name_is_substituted_in_statements() {

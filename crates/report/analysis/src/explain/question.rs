@@ -1,6 +1,6 @@
 //! Explains the difference of two variants in one step.
 
-use model::{Experiment, Metric, Placement, RunRecord, StepRecord, count, metric};
+use model::{Experiment, Metric, RunRecord, StepRecord, count, metric};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
@@ -103,8 +103,8 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         moved,
         settle: settle(step, base, variant),
         bounds: vec![
-            bound(base, &sides[0], cpus(question), on_cpu[0]),
-            bound(variant, &sides[1], cpus(question), on_cpu[1]),
+            bound(base, &sides[0], question.experiment.placement.cpus(question.cpus), on_cpu[0]),
+            bound(variant, &sides[1], question.experiment.placement.cpus(question.cpus), on_cpu[1]),
         ],
         declared,
         rung: match refusals.is_empty() {
@@ -126,14 +126,6 @@ fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
         late.variant,
         100.0 * share
     ))
-}
-
-/// Returns the CPUs of a run: one where client and server were put on the same.
-const fn cpus(question: &Question<'_>) -> u32 {
-    match question.experiment.placement {
-        Placement::SameCpu => 1,
-        Placement::Free | Placement::Split => question.cpus,
-    }
 }
 
 /// Returns the valid runs of a variant that did the step, with the step.

@@ -66,7 +66,9 @@ fn harness(step: &StepRecord, own: OwnNs) -> Option<Observation> {
     if step.step.load != Load::Closed {
         return None;
     }
-    let busy_ns = step.duration_ns.as_secs_f64() * 1e9 * f64::from(step.step.clients.max(1));
+    let busy_ns = step.duration_ns.as_secs_f64()
+        * 1e9
+        * f64::from(step.step.threads(step.step.clients).max(1));
     let whole_ns = busy_ns / requests(step)?;
     let (least, most) = (own.least / whole_ns, own.most / whole_ns);
     let is_severe = least > NOTHING_LEFT;

@@ -34,7 +34,7 @@ fn omitted(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
     let seconds = step.duration_ns.as_secs_f64();
-    let per_client = requests(step)? / seconds / f64::from(clients.max(1));
+    let per_client = requests(step)? / seconds / f64::from(step.step.threads(clients).max(1));
     let longest = Nanos(step.clients.values().map(|one| one.service.max_ns).max()?);
     let omitted = longest.as_secs_f64() * per_client;
     (seconds > 0.0 && omitted >= OMITTED).then(|| {

@@ -1,7 +1,7 @@
 //! A061: bound by CPU where storage is meant, or the reverse.
 
 use analysis::{StepComparison, StorageUse, storage_uses};
-use model::{Metric, Placement, StepRecord, metric, percent};
+use model::{Metric, StepRecord, metric, percent};
 
 use super::a006_size_vs_intent::{Intent, intent};
 use super::{Observation, Rule, code};
@@ -74,10 +74,7 @@ fn resources<'a>(
     let runs = context.valid().filter(is_own);
     let steps: Vec<&StepRecord> =
         runs.filter_map(|run| run.steps.iter().find(|one| one.index == step.index)).collect();
-    let cpus = match context.experiment.placement {
-        Placement::SameCpu => 1,
-        Placement::Free | Placement::Split => context.hosts.first()?.cpus,
-    };
+    let cpus = context.experiment.placement.cpus(context.hosts.first()?.cpus);
     let shares: Option<Vec<f64>> = steps.iter().map(|of| cpu_share(of, cpus)).collect();
     let cpu = stats::median(&shares?)?;
     let of_device = uses.iter().filter(|of| {
@@ -98,7 +95,8 @@ fn cpu_share(step: &StepRecord, cpus: u32) -> Option<f64> {
     };
     step.counters.value(metric::PROCESS_CPU_USER_US)?;
     let all = sum(&metric::PROCESS_CPU_US) + sum(&metric::SERVER_CPU_US);
-    let of_clients = sum(&metric::CLIENT_CPU_US) / f64::from(step.step.clients.max(1));
+    let of_clients =
+        sum(&metric::CLIENT_CPU_US) / f64::from(step.step.threads(step.step.clients).max(1));
     Some((all / f64::from(cpus.max(1))).max(of_clients) / us)
 }
 
