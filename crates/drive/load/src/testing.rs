@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::{Engine, EngineError, Maintenance, Rows, Session};
 use model::{
-    Arrivals, EngineState, Identity, Load, Nanos, Op, OpKind, OpenLoad, Options, Outcome, Pace,
+    Arrivals, Call, EngineState, Identity, Load, Nanos, Op, OpKind, OpenLoad, Options, Outcome, Pace,
     Pacing, Rate, StopRule,
 };
 use workload::{Generator, WrongAnswer};
@@ -72,10 +72,12 @@ impl<F: Fn(u64, &Op<'_>) -> Answer + Send + Sync> Engine for Scripted<F> {
     }
 }
 
-/// A stream of operations of one kind on a 20-byte key that counts up.
+/// A stream of operations of one kind on a 20-byte key that counts up; transactions are calls.
 #[derive(Clone)]
 pub(crate) struct Plain {
     pub(crate) kind: OpKind,
+    /// The pause before a call.
+    pub(crate) pause: Nanos,
     pub(crate) left: u64,
     pub(crate) wrong_at: Option<u64>,
     pub(crate) is_sampling: bool,
@@ -85,7 +87,8 @@ pub(crate) struct Plain {
 
 impl Plain {
     pub(crate) const fn new(kind: OpKind, left: u64) -> Self {
-        Self { kind, left, wrong_at: None, is_sampling: false, number: 0, key: [0; 20] }
+        let (pause, key) = (Nanos(0), [0; 20]);
+        Self { kind, pause, left, wrong_at: None, is_sampling: false, number: 0, key }
     }
 }
 
@@ -97,11 +100,18 @@ impl Generator for Plain {
         Some(match self.kind {
             OpKind::Put => Op::Put { key: &self.key, value: b"12345" },
             OpKind::Delete => Op::Delete { key: &self.key },
+            OpKind::Transaction => Op::Call(Call {
+                procedure: 0,
+                kind: self.kind,
+                table: 0,
+                arguments: &[],
+                bytes: &[],
+                pause: self.pause,
+            }),
             OpKind::Get
             | OpKind::Scan
             | OpKind::MultiGet
             | OpKind::Insert
-            | OpKind::Transaction
             | OpKind::Define
             | OpKind::PartialUpdate
             | OpKind::FieldRead

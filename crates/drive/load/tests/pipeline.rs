@@ -20,6 +20,8 @@ struct Counting {
     has_no_pipeline: bool,
     /// Every operation whose number this divides fails; 0 for none.
     failing: u64,
+    /// So many fail, from operation 100 on: those in flight when a connection was lost.
+    lost: u64,
     /// Every operation whose number this divides must be alone; 0 for none.
     alone: u64,
     taken: AtomicU64,
@@ -34,7 +36,11 @@ impl Counting {
 
     fn answer(&self, number: u64) -> Result<Outcome, EngineError> {
         let failed = || EngineError::Conflict("scripted".to_owned());
-        if Self::every(number, self.failing) { Err(failed()) } else { Ok(Outcome::Done) }
+        let is_lost = (100..100 + self.lost).contains(&number);
+        match Self::every(number, self.failing) || is_lost {
+            true => Err(failed()),
+            false => Ok(Outcome::Done),
+        }
     }
 }
 
@@ -192,6 +198,18 @@ fn an_operation_that_fails_is_counted_as_failed_and_the_others_go_on() {
     let counts = totals.clients[&OpKind::Get].counts;
     assert_eq!((counts.done, counts.failed, counts.retried), (900, 100, 100));
     assert_eq!(counts.failures.phrase(), "100 serialisation");
+}
+
+/// Goal: a client outlives the loss of everything in flight, at any depth, and nothing worse.
+#[test]
+fn a_lost_connection_ends_no_client() {
+    for (lost, is_survived) in [(PIPELINE_MAX, true), (PIPELINE_MAX + 1_000, false)] {
+        let engine = Counting { lost: u64::from(lost), ..Counting::default() };
+        let totals = run(&engine, PIPELINE_MAX, StopRule::Operations(10_000));
+        let counts = totals.clients[&OpKind::Get].counts;
+        assert_eq!(counts.failed, u64::from(lost), "{:?}", totals.end);
+        assert_eq!(totals.end == StepEnd::Finished, is_survived, "{:?}", totals.end);
+    }
 }
 
 #[test]

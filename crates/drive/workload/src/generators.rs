@@ -12,7 +12,7 @@ use crate::key::{ID_BYTES, length};
 use crate::random::Stream;
 use crate::request::{Part, Request};
 use crate::step::{AccessPattern, Order, WRITER, find};
-use crate::stream::{Action, Client, Mixed, generator};
+use crate::stream::{Action, Client, Mixed, first_insert, generator};
 use crate::value::{Bodies, FIELD_BYTES_MIN, HEADER};
 
 /// Returns the generators of a step's group, one per client or writer.
@@ -62,10 +62,11 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
     if let Some(mix) = mix {
         // Its operations have kinds and rows of their own.
         let pattern = AccessPattern { action: Action::Get, order: Order::ByDistribution };
+        let first = first_insert(request.data.rows, shared_stream(request));
         let one = |client| {
             let part = Part { client, clients };
             let client = client_of(request, pattern, part, &bodies);
-            Box::new(Mixed::new(mix, &client, part)) as Box<dyn Generator>
+            Box::new(Mixed::new(mix, &client, part, first)) as Box<dyn Generator>
         };
         return Ok((0..clients).map(one).collect());
     }
@@ -167,10 +168,14 @@ fn picker(
         Order::Uniform => Picker::Uniform(Uniform::new(space)),
         Order::Ascending => Picker::Sequential(Sequential::new(space)),
         Order::Shuffled => {
-            let order = Stream::new(request.seed, &request.step.name, request.group, u32::MAX);
-            Picker::Permuted(Permuted::Shuffled(Shuffled::new(space, order)))
+            Picker::Permuted(Permuted::Shuffled(Shuffled::new(space, shared_stream(request))))
         }
     })
+}
+
+/// Returns the random numbers that the clients of a group share.
+fn shared_stream(request: &Request<'_>) -> Stream {
+    Stream::new(request.seed, &request.step.name, request.group, u32::MAX)
 }
 
 /// Returns the client that a generator is made from.

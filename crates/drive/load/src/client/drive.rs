@@ -62,18 +62,21 @@ pub(super) fn verify(
 }
 
 /// Counts a failure; returns the end of the client when it is one too many.
+///
+/// `failures` are those in a row, and `depth` is how many a single lost connection causes: all that
+/// the client may have in flight.
 #[cold]
 pub(super) fn fail(
     error: &EngineError,
     kind: OpKind,
-    failures: u32,
+    (failures, depth): (u32, u32),
     meter: &mut Meter<'_>,
 ) -> Option<ClientEnd> {
     meter.tally.record_failure(kind, error.class());
     if matches!(error, EngineError::Fatal(_)) {
         return Some(ClientEnd::Failed(error.to_string()));
     }
-    (failures > FAILURES_IN_A_ROW_MAX).then(|| {
+    (failures >= FAILURES_IN_A_ROW_MAX + depth).then(|| {
         ClientEnd::Failed(format!("{failures} operations in a row failed, at last: {error}"))
     })
 }

@@ -250,7 +250,11 @@ impl LoopState {
     ) -> Option<ClientEnd> {
         let Answer { kind, moved, outcome, begun, ended } = answer;
         let is_retry = S::IS_CLOSED && self.failures > 0;
-        let began = if is_retry { self.first_attempt } else { begun.started };
+        // Time to think and type before the retry is no part of it.
+        let began = match is_retry {
+            true => Ticks(self.first_attempt.0.saturating_add(begun.rested.0)),
+            false => begun.started,
+        };
         let times = times::<T, S>(clock, begun.intended, began, ended);
         if ended >= self.next_mark {
             // The operation belongs to the interval it ended in, so the hand-over comes first.
@@ -279,7 +283,7 @@ impl LoopState {
             }
             Err(error) => {
                 (self.failures, self.first_attempt) = (self.failures + 1, began);
-                fail(&error, kind, self.failures, meter)
+                fail(&error, kind, (self.failures, 1), meter)
             }
         }
     }
@@ -289,6 +293,8 @@ impl LoopState {
 struct Begun {
     intended: Nanos,
     started: Ticks,
+    /// Length of the pause before a call of a closed loop.
+    rested: Ticks,
     /// Whether the client was free, and waited.
     is_awaited: bool,
 }
@@ -306,36 +312,38 @@ fn begin<T: Ticker, C: Clock, S: Schedule>(
     meter: &mut Meter<'_>,
 ) -> Option<Begun> {
     if S::IS_CLOSED {
-        if !pause(drive, op, meter) {
-            return None;
-        }
-        return Some(Begun { intended: Nanos(0), started: clock.ticks(), is_awaited: false });
+        let rested = pause(drive, op, meter)?;
+        let (intended, started) = (Nanos(0), clock.ticks());
+        return Some(Begun { intended, started, rested, is_awaited: false });
     }
     let intended = schedule.take()?;
     meter.unserved_taken = Some(intended);
     let started = clock.ticks();
     let now = clock.time_of(started);
     if intended <= now && intended < meter.deadline {
-        return Some(Begun { intended, started, is_awaited: false });
+        return Some(Begun { intended, started, rested: Ticks(0), is_awaited: false });
     }
     let started = wait(drive, intended, now, meter)?;
-    Some(Begun { intended, started, is_awaited: true })
+    Some(Begun { intended, started, rested: Ticks(0), is_awaited: true })
 }
 
-/// Waits before a call whose client thinks and types; `false` when the client ends instead.
+/// Waits before a call whose client thinks and types; returns how long it did, `None` when the
+/// client ends instead.
 #[inline(always)]
-fn pause<C: Clock>(drive: &Drive<'_, C>, op: &Op<'_>, meter: &mut Meter<'_>) -> bool {
+fn pause<C: Clock>(drive: &Drive<'_, C>, op: &Op<'_>, meter: &mut Meter<'_>) -> Option<Ticks> {
     let pause = if let Op::Call(call) = op { call.pause } else { Nanos(0) };
-    pause == Nanos(0) || rest(drive, pause, meter)
+    if pause == Nanos(0) { Some(Ticks(0)) } else { rest(drive, pause, meter) }
 }
 
-/// Sleeps that long, apart from the hot loop.
+/// Sleeps that long, apart from the hot loop; returns how long it did.
 #[cold]
 #[inline(never)]
-fn rest<C: Clock>(drive: &Drive<'_, C>, length: Nanos, meter: &mut Meter<'_>) -> bool {
-    let now = drive.clock.now();
+fn rest<C: Clock>(drive: &Drive<'_, C>, length: Nanos, meter: &mut Meter<'_>) -> Option<Ticks> {
+    let began = drive.clock.ticks();
+    let now = drive.clock.time_of(began);
     let drive = Drive { waiting: Waiting::Resting, ..*drive };
-    wait(&drive, now.after(length), now, meter).is_some()
+    let ended = wait(&drive, now.after(length), now, meter)?;
+    Some(Ticks(ended.0.saturating_sub(began.0)))
 }
 
 /// Notes that an arrival was served, and how late where the client was free before it was due.

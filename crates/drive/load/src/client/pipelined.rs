@@ -56,6 +56,7 @@ struct PipelinedLoop<'a, 'r, C> {
     clock: &'a C,
     session: &'a mut dyn Pipeline,
     meter: &'a mut Meter<'r>,
+    depth: u32,
     /// Oldest first.
     in_flight: VecDeque<InFlight>,
     rows: Rows,
@@ -83,6 +84,7 @@ pub(super) fn run<C: Clock>(
         session,
         next_mark: drive.clock.ticks_at(meter.next_mark),
         meter,
+        depth: drive.depth,
         in_flight: VecDeque::with_capacity(depth),
         rows: Rows::new(),
         is_over: false,
@@ -222,7 +224,8 @@ impl<C: Clock> PipelinedLoop<'_, '_, C> {
             Err(error) => {
                 self.failures += 1;
                 self.failed.push_back(pending.started);
-                fail(&error, pending.kind, self.failures, self.meter).map_or(Ok(()), Err)
+                let failures = (self.failures, self.depth);
+                fail(&error, pending.kind, failures, self.meter).map_or(Ok(()), Err)
             }
         }
     }

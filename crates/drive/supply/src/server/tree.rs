@@ -72,22 +72,16 @@ pub(super) fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
         .map_err(SupplyError::io("change the permissions of", path))
 }
 
-/// Returns whether a link in the tree leads out of it.
+/// Returns whether a link in the tree may lead out of it.
+///
+/// A `..` behind a name may: the name may be a link, and its target's parent is another directory.
 fn leaves(root: &Path, link: &Path, target: &Path) -> bool {
-    if target.is_absolute() {
-        return true;
-    }
     let from = link.parent().and_then(|dir| dir.strip_prefix(root).ok());
-    let mut depth = from.map_or(0, |dir| dir.components().count());
-    for part in target.components() {
-        match part {
-            Component::ParentDir if depth == 0 => return true,
-            Component::ParentDir => depth -= 1,
-            Component::Normal(_) => depth += 1,
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    false
+    let depth = from.map_or(0, |dir| dir.components().count());
+    let is_up = |part: &Component<'_>| *part == Component::ParentDir;
+    let mut parts = target.components().skip_while(|part| *part == Component::CurDir);
+    let ups = parts.by_ref().take_while(is_up).count();
+    target.is_absolute() || ups > depth || parts.any(|part| is_up(&part))
 }
 
 /// Visits each entry below `dir`, directories before their contents; follows no link.
@@ -155,8 +149,14 @@ mod tests {
         let link = |target: &str, name: &str| symlink(target, dir.path().join(name)).unwrap();
         link("/tmp/elsewhere/lib.so", "bin/absolute");
         link("../../lib.so", "bin/above");
+        // Each stays inside by its text; together they lead to the directory above.
+        link("..", "bin/up");
+        link("bin/up/../lib.so", "chained");
         open_to_all(dir.path()).unwrap();
         let has = |name: &str| dir.path().join(name).is_symlink();
-        assert!(has("bin/inside") && !has("bin/absolute") && !has("bin/above"));
+        assert!(has("bin/inside") && has("bin/up"));
+        for name in ["bin/absolute", "bin/above", "chained"] {
+            assert!(!has(name), "{name}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use model::BuildRef;
 use super::{Fetched, Progress, client_failed, no_client};
 use crate::error::SupplyError;
 use crate::program::{self, files_in, first_error, without_addresses};
-use crate::server::{library_dirs, missing_libraries, package_of};
+use crate::server::{library_dirs, missing_libraries, open_to_all, package_of};
 
 /// Longest chain of dependencies between libraries.
 const DEPENDENCY_DEPTH_MAX: usize = 4;
@@ -158,6 +158,8 @@ pub(super) fn install_missing_libraries(
     files: &[&str],
     progress: Progress<'_>,
 ) -> Result<Vec<String>, SupplyError> {
+    // Before a file is put below it: no link of the archive leads out of the tree from here on.
+    open_to_all(tree)?;
     let program = tree.join(files.first().copied().unwrap_or_default());
     let base = program.ancestors().nth(2).unwrap_or(tree);
     let into = base.join("lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));

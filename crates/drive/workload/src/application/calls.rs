@@ -190,7 +190,10 @@ impl Calls {
             let count = |draws: &[Draw]| draws.len() as u64;
             arguments = arguments.max(count(&procedure.arguments) + rows * count(&procedure.row));
             bytes = bytes.max(room(&procedure.arguments) + rows * room(&procedure.row));
-            let ready = Prepared::new(tables, at, procedure, member.part);
+            // Calls that are counted over all clients walk the rows as one client would.
+            let is_counted = matches!(call_mix, CallMix::Once(_)) && procedure.policy.calls > 0;
+            let part = if is_counted { Part { client: 0, clients: 1 } } else { member.part };
+            let ready = Prepared::new(tables, at, procedure, part);
             let name = |reason| format!("procedure `{}`: {reason}", procedure.name);
             procedures.push(ready.map_err(name)?);
         }

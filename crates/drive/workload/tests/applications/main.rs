@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use engine::{ApplicationSetup, Rows};
 use model::sql::{
-    Background, CallMix, Connections, Copies, Draw, PerDialect, Procedure, RowCount, Statement,
-    TrafficSpec,
+    Background, CallMix, CallPolicy, Connections, Copies, Draw, PerDialect, Procedure, RowCount,
+    Statement, TrafficSpec,
 };
 use model::sql::{Part, Table};
 use model::{
@@ -31,6 +31,7 @@ const POINTS: u16 = 2;
 const RANGE: u16 = 3;
 const INDEX: u16 = 4;
 const FIXED: u16 = 5;
+const FILL: u16 = 6;
 
 fn integer(distribution: &str, from: i64, count: u64) -> Draw {
     Draw::Integer { distribution: distribution.to_owned(), from, count }
@@ -95,6 +96,13 @@ fn toy() -> Application {
         arguments: vec![Draw::Id, Draw::Number],
         ..procedure("fixed", OpKind::Put, "UPDATE")
     };
+    let fill = Procedure {
+        table: 1,
+        row: vec![integer("sequential", 0, 1_000), integer("uniform", 0, 1_000)],
+        rows: 2,
+        policy: CallPolicy { calls: 7, ..CallPolicy::default() },
+        ..procedure("fill", OpKind::Insert, "INSERT")
+    };
     let background = Background {
         call_mix: CallMix::InTurn(vec![INSERT, DELETE]),
         rows_per_s: 300.0,
@@ -104,7 +112,7 @@ fn toy() -> Application {
         about: "a toy".to_owned(),
         row_bytes: 50,
         tables: vec![table("pi", Copies::PerClient), table("sb", Copies::Fixed(4))],
-        procedures: vec![insert, delete, points, range, index, fixed],
+        procedures: vec![insert, delete, points, range, index, fixed, fill],
         steps: vec![
             TrafficSpec {
                 rows: Some(RowCount { share: 1.0, fixed: 0 }),
@@ -118,6 +126,7 @@ fn toy() -> Application {
                 ..traffic_spec("query", CallMix::Mix(vec![(POINTS, 3), (RANGE, 1)]))
             },
             traffic_spec("shared", CallMix::Mix(vec![(FIXED, 1)])),
+            traffic_spec("fill", CallMix::Once(vec![FILL])),
         ],
         order: vec!["load".to_owned()],
         ..Application::new("toy")
@@ -289,6 +298,22 @@ fn a_procedure_called_once_runs_for_every_copy_of_its_client() {
     let first = [0, 2, 4].map(|copy| [(INDEX, copy), (RANGE, copy)]).concat();
     let second = [1, 3].map(|copy| [(INDEX, copy), (RANGE, copy)]).concat();
     assert_eq!([calls(&mut clients[0]), calls(&mut clients[1])], [first, second]);
+}
+
+/// Goal: rows that all clients load together are the same rows, however many clients load them.
+#[test]
+fn calls_counted_over_all_clients_do_not_depend_on_their_number() {
+    let rows = |clients: u32| -> Vec<_> {
+        let tables = tables(clients, 1, 1);
+        let all = of(&step("fill", clients), &tables, 9, Group::Clients);
+        let mut rows: Vec<_> = all.into_iter().flat_map(|mut one| take(&mut one, 100)).collect();
+        rows.sort_by_key(integers);
+        rows
+    };
+    let walked = |call: &OwnedCall| [integers(call)[0], integers(call)[2]];
+    let numbers: Vec<_> = rows(1).iter().flat_map(walked).collect();
+    assert_eq!(numbers, (0..14).collect::<Vec<_>>());
+    assert_eq!([rows(2), rows(3)], [rows(1), rows(1)]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests of coordinated omission: stalls and overload in closed and open loops.
 
+use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex};
 
 use engine::EngineError;
@@ -14,7 +15,7 @@ use crate::client_pool::{Event, StepTotals, run_step};
 use crate::clock::{ManualClock, SteadyClock};
 use crate::schedule::ArrivalProcess;
 use crate::tally::{KindTally, empty_histogram, percentiles};
-use crate::testing::{Scripted, constant, open, step};
+use crate::testing::{Plain, Scripted, constant, group, open, step};
 use crate::traits::Clock;
 
 /// Runs 10 s on a simulated engine with 50 us of service time, and one operation of `stall`.
@@ -126,6 +127,31 @@ fn an_outage_is_charged_to_the_operation_that_waited() {
     assert_eq!(counts.failures.phrase(), "1 lost connection");
     assert!(is(found.service.max_ns, 531_000_000) && is(found.response.max_ns, 531_000_000));
     assert!(is(found.service.p90_ns, 1_000_000), "{found:?}");
+}
+
+/// Goal: the time in which a client thinks before it retries is no part of the request's.
+/// Method: calls of 1 ms with pauses of 100 ms; the fourth and fifth fail. The call done in their
+/// place has the time of three.
+#[test]
+fn time_to_think_before_a_retry_is_not_charged() {
+    let clock = ManualClock::new(Nanos(1));
+    let engine = Scripted::new(|number, _: &Op<'_>| {
+        clock.advance(Nanos::from_millis(1));
+        match number {
+            4 | 5 => Err(EngineError::Deadlock("scripted".to_owned())),
+            _ => Ok(Outcome::Done),
+        }
+    });
+    let mut step = step(&engine, 1, StopRule::Operations(20));
+    let mut calls = Plain::new(OpKind::Transaction, 20);
+    calls.pause = Nanos::from_millis(100);
+    step.clients = group(vec![calls], BTreeSet::from([OpKind::Transaction]));
+    let totals = run_step(&clock, &mut step, &mut |_| {}).unwrap();
+    let KindTally { counts, response, service } = &totals.clients[&OpKind::Transaction];
+    assert_eq!((counts.done, counts.failed, counts.retried), (18, 2, 1));
+    for times in [percentiles(response), percentiles(service)] {
+        assert!(is(times.max_ns, 3_000_000) && is(times.p90_ns, 1_000_000), "{times:?}");
+    }
 }
 
 /// Goal: in an open loop the arrivals after a failed one wait for it; each is a request of its own.
