@@ -7,7 +7,7 @@ use model::sql::{Connections, Hold};
 use model::{Argument, Bounds, Nanos};
 use workload::{Group, Presence, Request, Tables};
 
-use super::{DATA, OwnedCall, RANGE, next, of, step, tables, tables_of, take, toy};
+use super::{DATA, OwnedCall, RANGE, integers, next, of, step, tables, tables_of, take, toy};
 
 #[test]
 fn connections_of_their_own_make_the_calls_of_one_in_turn() {
@@ -83,4 +83,20 @@ fn writers_are_one_for_each_client_and_draw_numbers_of_their_own() {
     assert_eq!(numbers(&calls[0][0]), [6, 7, 8].map(Argument::Integer));
     assert_eq!(numbers(&calls[1][0]), [9, 10, 11].map(Argument::Integer));
     assert!(of(&step("load", 2), &tables, 9, Group::Writers).is_empty());
+}
+
+/// Goal: rows that all clients load together are the same rows, however many clients load them.
+#[test]
+fn calls_counted_over_all_clients_do_not_depend_on_their_number() {
+    let rows = |clients: u32| -> Vec<_> {
+        let tables = tables(clients, 1, 1);
+        let all = of(&step("fill", clients), &tables, 9, Group::Clients);
+        let mut rows: Vec<_> = all.into_iter().flat_map(|mut one| take(&mut one, 100)).collect();
+        rows.sort_by_key(integers);
+        rows
+    };
+    let walked = |call: &OwnedCall| [integers(call)[0], integers(call)[2]];
+    let numbers: Vec<_> = rows(1).iter().flat_map(walked).collect();
+    assert_eq!(numbers, (0..14).collect::<Vec<_>>());
+    assert_eq!([rows(2), rows(3)], [rows(1), rows(1)]);
 }

@@ -300,22 +300,6 @@ fn a_procedure_called_once_runs_for_every_copy_of_its_client() {
     assert_eq!([calls(&mut clients[0]), calls(&mut clients[1])], [first, second]);
 }
 
-/// Goal: rows that all clients load together are the same rows, however many clients load them.
-#[test]
-fn calls_counted_over_all_clients_do_not_depend_on_their_number() {
-    let rows = |clients: u32| -> Vec<_> {
-        let tables = tables(clients, 1, 1);
-        let all = of(&step("fill", clients), &tables, 9, Group::Clients);
-        let mut rows: Vec<_> = all.into_iter().flat_map(|mut one| take(&mut one, 100)).collect();
-        rows.sort_by_key(integers);
-        rows
-    };
-    let walked = |call: &OwnedCall| [integers(call)[0], integers(call)[2]];
-    let numbers: Vec<_> = rows(1).iter().flat_map(walked).collect();
-    assert_eq!(numbers, (0..14).collect::<Vec<_>>());
-    assert_eq!([rows(2), rows(3)], [rows(1), rows(1)]);
-}
-
 #[test]
 fn shared_tables_are_drawn_evenly_and_no_two_calls_draw_one_number() {
     let tables = tables(2, 1, 1_000);
