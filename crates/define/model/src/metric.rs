@@ -222,6 +222,9 @@ metrics! {
     ENGINE_BINLOG_WRITE_BYTES Bytes Counter Lower "bytes written to the binary log, which replicas \
         read";
     ENGINE_BLOB_WRITE_BYTES Bytes Counter Lower "bytes written to blob files";
+    ENGINE_BLOB_READ_BYTES Bytes Counter Lower "bytes of blob files that compaction read";
+    ENGINE_JOB_US Micros Counter Neither "time of flushes and compactions, of parallel ones the sum";
+    ENGINE_JOB_CPU_US Micros Counter Neither "CPU time of flushes and compactions";
     ENGINE_PAGE_WRITE_BYTES Bytes Counter Lower "bytes of pages written by a B-tree engine";
     ENGINE_DOUBLEWRITE_BYTES Bytes Counter Lower "bytes of pages written a second time, against \
         torn pages";
@@ -383,6 +386,10 @@ metrics! {
     SERVER_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB the server had written per operation";
     SERVER_CONTEXT_SWITCHES_PER_OP Count Derived Lower "context switches of the server per \
         operation";
+    SERVER_WRITES_PER_ROW_PUT Count Derived Lower "write requests of the server per row put";
+    SERVER_WRITE_KIB_PER_ROW_PUT Kibibytes Derived Lower "KiB the server had written per row put";
+    DEVICE_WRITES_PER_ROW_PUT Count Derived Lower "device write requests per row put or indexed";
+    DEVICE_WRITE_KIB_PER_ROW_PUT Kibibytes Derived Lower "KiB the device had written per row put";
     HEAP_FETCHES_PER_OP Count Derived Lower "base rows fetched for index reads per operation";
     COMMITS_PER_FSYNC Ratio Derived Higher "transactions committed per sync";
     WRITER_ROWS_PER_S OpsPerSecond Derived Higher "rows per second that the background writers \

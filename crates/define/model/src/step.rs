@@ -121,9 +121,10 @@ impl OpUnit {
 
     /// Returns the work done in this unit, for costs and rates.
     ///
-    /// Deleted rows count only when nothing else was done: with inserts they hold a table's size
-    /// constant. A fixed number of rows is done as a whole, so single intervals of such a step
-    /// carry no information.
+    /// Deleted rows count only in a step whose clients insert none: with inserts they hold a
+    /// table's size constant. A step whose clients insert has that kind in its summaries, and in
+    /// those of an interval without an insert too. A fixed number of rows is done as a whole, so
+    /// single intervals of such a step carry no information.
     ///
     /// Source: [Callaghan mytools], insert benchmark summaries: `op` is the query in query steps
     /// and the insert in load steps, and deletes are not added.
@@ -135,7 +136,7 @@ impl OpUnit {
         match self {
             Self::Operation => of.values().map(|summary| summary.counts.done).sum(),
             Self::Row => match rows(|kind| kind != OpKind::Delete) {
-                0 => rows(|kind| kind == OpKind::Delete),
+                0 if !of.contains_key(&OpKind::Insert) => rows(|kind| kind == OpKind::Delete),
                 others => others,
             },
             Self::Rows(count) if of.values().any(|summary| summary.counts.done > 0) => *count,
@@ -267,6 +268,8 @@ mod tests {
         assert_eq!(OpUnit::Operation.done(&both), 20);
         assert_eq!(OpUnit::Row.done(&both), 1_000);
         assert_eq!(OpUnit::Row.done(&summaries(&[(OpKind::Delete, 10, 990)])), 990);
+        let deletes = summaries(&[(OpKind::Insert, 0, 0), (OpKind::Delete, 10, 990)]);
+        assert_eq!(OpUnit::Row.done(&deletes), 0, "a second in which no insert ended");
         assert_eq!(OpUnit::Rows(5_000).done(&summaries(&[(OpKind::Define, 3, 0)])), 5_000);
         assert_eq!(OpUnit::Rows(5_000).done(&summaries(&[(OpKind::Define, 0, 0)])), 0);
     }

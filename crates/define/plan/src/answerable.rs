@@ -49,6 +49,8 @@ const SCOPES: [(Scope, &[Metric]); 3] = [
             metric::SERVER_READ_KIB_PER_OP,
             metric::SERVER_WRITES_PER_OP,
             metric::SERVER_WRITE_KIB_PER_OP,
+            metric::SERVER_WRITES_PER_ROW_PUT,
+            metric::SERVER_WRITE_KIB_PER_ROW_PUT,
         ],
     ),
 ];

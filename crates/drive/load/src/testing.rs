@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use engine::{Engine, EngineError, Maintenance, Rows, Session};
 use model::{
-    Arrivals, Call, EngineState, Identity, Load, Nanos, Op, OpKind, OpenLoad, Options, Outcome, Pace,
-    Pacing, Rate, StopRule,
+    Arrivals, Call, EngineState, Identity, Load, Nanos, Op, OpKind, OpenLoad, Options, Outcome,
+    Pace, Pacing, Rate, StopRule,
 };
 use workload::{Generator, WrongAnswer};
 

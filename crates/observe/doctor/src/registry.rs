@@ -44,6 +44,7 @@ static CHECKS: &[&Check] = &[
     &check::mount_options::CHECK,
     &check::scheduler::CHECK,
     &check::queue_depth::CHECK,
+    &check::queue_settings::CHECK,
     &check::write_cache::CHECK,
     &check::merges::CHECK,
     &check::rotational::CHECK,

@@ -28,7 +28,7 @@ pub struct Checked {
 /// Each has code, name, evidence and remedy; the first line lists every waiver. What follows from
 /// the size `minutes` alone is one line.
 pub fn render_findings(checked: &Checked, style: Style) -> String {
-    let found = &checked.findings;
+    let (found, size) = (&checked.findings, checked.size.as_deref());
     let mut document = Document::from([vec![Part::Text(headline(checked))]]);
     let groups = [
         ("Blocking", Some(Severity::Blocking)),
@@ -39,7 +39,7 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
     for (heading, severity) in groups {
         let is_own = |one: &&LintFinding| match severity {
             Some(severity) => {
-                one.waived.is_none() && one.severity == severity && !is_folded(checked, one)
+                one.waived.is_none() && one.severity == severity && !is_folded(size, one)
             }
             None => one.waived.is_some(),
         };
@@ -48,7 +48,7 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
             document.add([Part::Heading(2, heading.to_owned())].into_iter().chain(own));
         }
     }
-    document.add(folded(checked).map(Part::Text));
+    document.add(folded(size, found).map(Part::Text));
     let hint = found.first().map(|one| {
         format!("Each rule's trigger, reason and source: assay lint --explain {}", one.code)
     });
@@ -56,17 +56,17 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
     document.render(Format::Text, style)
 }
 
-/// Returns whether a finding follows from the size `minutes` alone.
-fn is_folded(checked: &Checked, one: &LintFinding) -> bool {
+/// Returns whether a finding follows from the size of its experiment, `minutes`, alone.
+pub fn is_folded(size: Option<&str>, one: &LintFinding) -> bool {
     let is_of_size = lint::find(one.code).is_some_and(|rule| rule.is_of_size);
-    let is_short = checked.size.as_deref() == Some(MINUTES);
+    let is_short = size == Some(MINUTES);
     is_short && is_of_size && one.waived.is_none() && one.severity != Severity::Blocking
 }
 
 /// Returns the findings that follow from the size `minutes` alone, in one line; `None` without any.
-fn folded(checked: &Checked) -> Option<String> {
+pub fn folded(size: Option<&str>, findings: &[LintFinding]) -> Option<String> {
     let mut rules: Vec<(&str, &str, usize)> = Vec::new();
-    for one in checked.findings.iter().filter(|one| is_folded(checked, one)) {
+    for one in findings.iter().filter(|one| is_folded(size, one)) {
         match rules.iter_mut().find(|(code, ..)| *code == one.code) {
             Some((.., count)) => *count += 1,
             None => rules.push((one.code, one.name, 1)),

@@ -105,7 +105,7 @@ pub(crate) fn metric_label(step: &StepComparison, metric: &str) -> String {
     match of {
         "" => what,
         "op" if counts_rows(step) => what + "/row",
-        of => format!("{what}/{of}"),
+        of => format!("{what}/{}", of.replace('_', " ")),
     }
 }
 

@@ -51,7 +51,9 @@ pub use device::{render_device, render_device_page, render_devices};
 pub use doctor::{doctor_script, render_doctor};
 pub use document::visible;
 pub use explain::render_explanations;
-pub use findings::{Checked, findings_json, render_findings, render_rule, render_rules};
+pub use findings::{
+    Checked, findings_json, folded, is_folded, render_findings, render_rule, render_rules,
+};
 pub use format::{Format, Style};
 pub use history::{HistoryInput, plot_history, render_history};
 pub use hosts::{HostExperiment, page_of_hosts, render_hosts};

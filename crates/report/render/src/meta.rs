@@ -12,6 +12,9 @@ pub struct Meta {
     pub id: String,
     /// The experiment's name.
     pub name: String,
+    /// What selects its results on the command line: its name, or the names that were given.
+    #[serde(skip)]
+    pub selection: String,
     /// The question.
     pub question: String,
     /// Name, size and question in one line.
@@ -43,6 +46,7 @@ impl Meta {
         Self {
             id: manifest.id.clone(),
             name: experiment.name.clone(),
+            selection: experiment.name.clone(),
             question: experiment.question.clone(),
             title: experiment.title(),
             size: experiment.size.clone(),

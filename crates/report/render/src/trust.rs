@@ -22,7 +22,7 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
         let reason = waiver.reason.trim_end_matches('.');
         format!("{} waived: {reason}.", waiver.code)
     }));
-    let lint = format!("(assay lint {})", compared.meta.name);
+    let lint = format!("(assay lint {})", compared.meta.selection);
     let other = if waived.is_empty() { "" } else { "other " };
     let codes = blocking(compared, None, true);
     parts.push(match label {
@@ -119,8 +119,10 @@ pub(crate) fn waived(compared: &Compared<'_>) -> Vec<Waiver> {
 }
 
 /// Returns the rules of unwaived notes in a line; `None` without any.
-pub(crate) fn notes_line(findings: &[LintFinding]) -> Option<String> {
-    let notes = findings.iter().filter(|one| is_note(one));
+pub(crate) fn notes_line<'a>(
+    findings: impl IntoIterator<Item = &'a LintFinding>,
+) -> Option<String> {
+    let notes = findings.into_iter().filter(|one| is_note(one));
     let mut codes: Vec<&str> = notes.map(|one| one.code).collect();
     let count = codes.len();
     codes.dedup();

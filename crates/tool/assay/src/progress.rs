@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
 use model::record::total_counts;
-use model::validity::{Outcome, ProbeRecord};
+use model::validity::{Outcome, ProbeRecord, Purpose};
 use model::{
-    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, Step, StepRecord, StopRule, Unit, metric,
-    rule_code, whole,
+    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, Step, StepRecord, StopRule, Unit,
+    metric, rule_code, whole,
 };
 use render::figure::figure;
 use render::visible;
@@ -31,6 +31,8 @@ pub(crate) struct Screen {
     total: usize,
     repetition: u32,
     done: u64,
+    /// Highest rate that the step's search has confirmed, per second.
+    confirmed: Option<f64>,
     /// Steps with each finding about the host.
     of_host: BTreeMap<&'static str, u32>,
 }
@@ -65,6 +67,7 @@ impl Screen {
             total: 0,
             repetition: 0,
             done: 0,
+            confirmed: None,
             of_host: BTreeMap::new(),
         }
     }
@@ -89,16 +92,19 @@ impl Screen {
             Progress::Stage(step, stage) => self.live(step, 0.0, stage),
             Progress::Second(step, probe, interval) => self.second(step, *probe, interval),
             Progress::ProbeEnds(step, probe) => {
+                self.confirmed = confirmed_rate(probe).or(self.confirmed);
                 self.line(&probe_line(&self.run, step, probe));
             }
             Progress::StepEnds(step) => {
+                self.confirmed = None;
                 let line = step_line(&self.run, step, &mut self.of_host);
                 self.line(&line);
             }
             Progress::Snapshot(text) => self.line(&format!("{}  {text}", self.run)),
             Progress::RunEnds(run) if run.end.is_complete() => {}
             Progress::RunEnds(run) => {
-                self.line(&format!("{}  {}", run.cell.id, run.end.phrase()));
+                let line = end_line(&run.cell.id, &run.end, self.confirmed.take());
+                self.line(&line);
             }
         }
     }
@@ -252,6 +258,20 @@ fn probe_line(run: &str, step: &Step, probe: &ProbeRecord) -> String {
     format!("{run}  {}  {label}: {found}", step.name)
 }
 
+/// Returns the rate that a probe confirmed, per second.
+fn confirmed_rate(probe: &ProbeRecord) -> Option<f64> {
+    let has_confirmed = (probe.purpose, probe.outcome) == (Purpose::Confirm, Outcome::Passed);
+    probe.offered_ops_per_s.filter(|_| has_confirmed)
+}
+
+/// Returns the end of an incomplete run in one line, with what its search had confirmed.
+fn end_line(run: &str, end: &RunEnd, confirmed: Option<f64>) -> String {
+    let confirmed = confirmed.map_or_else(String::new, |per_s| {
+        format!("; highest rate confirmed so far {}", rate(per_s, OpUnit::Operation))
+    });
+    format!("{run}  {}{confirmed}", end.phrase())
+}
+
 /// Returns a finished step in one line: rates and times of valid intervals.
 ///
 /// A known number of rows is done by the whole step, in invalid intervals too. A finding about the
@@ -316,7 +336,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use model::record::{FailureClass, Finding, OpCounts, Percentiles, Severity};
-    use model::validity::{InvalidCause, InvalidIntervals, InvalidReason, Purpose};
+    use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
     use model::{Load, OpKind};
 
     use super::*;
@@ -456,10 +476,9 @@ mod tests {
         assert_eq!(of_host, [(rule_code::A021, 2)].into());
     }
 
-    #[test]
-    fn probe_line_shows_rate_p99_and_outcome() {
+    fn probe() -> ProbeRecord {
         let times = Percentiles { p99_ns: 400_000, ..Percentiles::default() };
-        let probe = ProbeRecord {
+        ProbeRecord {
             number: 5,
             purpose: Purpose::Bisect,
             clients: 1,
@@ -475,7 +494,26 @@ mod tests {
             settle_time_ns: Nanos(0),
             outcome: Outcome::Passed,
             reason: String::new(),
+        }
+    }
+
+    #[test]
+    fn end_of_a_run_shows_the_rate_confirmed_before() {
+        let of = |probe: ProbeRecord| {
+            let end = RunEnd::Interrupted { step: "readrandom".to_owned() };
+            end_line("a.c1.r1", &end, confirmed_rate(&probe))
         };
+        let end = "a.c1.r1  interrupted in readrandom";
+        assert_eq!(of(probe()), end);
+        let confirming = ProbeRecord { purpose: Purpose::Confirm, ..probe() };
+        let line = of(confirming.clone());
+        assert_eq!(line, format!("{end}; highest rate confirmed so far 41.2 k/s"));
+        assert_eq!(of(ProbeRecord { outcome: Outcome::Undecided, ..confirming }), end);
+    }
+
+    #[test]
+    fn probe_line_shows_rate_p99_and_outcome() {
+        let probe = probe();
         assert_eq!(
             probe_line("a.c1.r1", &step(), &probe),
             "a.c1.r1  readrandom  probe 5 (bisect, 1 client): 41.2 k/s, p99 400 us, passed"

@@ -1,6 +1,7 @@
 //! The definition of done: its stages, in order.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::process::{Command, Stdio};
 
 use crate::disk;
@@ -10,6 +11,11 @@ use crate::rule::registry;
 pub(crate) const RULES: &str = "rules";
 /// The last stage.
 pub(crate) const TESTS: &str = "tests";
+
+/// Prefixes of variables that `cargo run` sets for tidy itself.
+///
+/// Build scripts of dependencies run again in a cargo that has them, and again in one that has not.
+const OWN_VARIABLES: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 
 /// Every stage with its command, cheapest first among those that depend on nothing.
 #[rustfmt::skip]
@@ -44,6 +50,12 @@ fn run_command(command: &[&str]) -> Result<bool, String> {
     let (program, arguments) = command.split_first().unwrap_or((&"", &[]));
     let mut command = Command::new(program);
     command.args(arguments).env("RUSTDOCFLAGS", "-D warnings").stdin(Stdio::null());
+    let is_own = |name: &OsString| {
+        OWN_VARIABLES.iter().any(|own| name.as_encoded_bytes().starts_with(own.as_bytes()))
+    };
+    for name in std::env::vars_os().map(|(name, _)| name).filter(is_own) {
+        command.env_remove(name);
+    }
     let status = command.status().map_err(|error| format!("cannot start `{program}`: {error}"))?;
     Ok(status.success())
 }
@@ -65,6 +77,13 @@ mod tests {
         assert_eq!(run_command(&["true"]), Ok(true));
         let error = run_command(&["no-such-program"]).unwrap_err();
         assert!(error.starts_with("cannot start `no-such-program`: "), "{error}");
+    }
+
+    #[test]
+    fn a_command_has_no_variable_of_tidy_s_own_package() {
+        let script = "test -z \"$CARGO_MANIFEST_DIR$CARGO_PKG_NAME\"";
+        assert_eq!(std::env::var_os("CARGO_PKG_NAME"), Some("tidy".into()), "cargo sets it");
+        assert_eq!(run_command(&["sh", "-c", script]), Ok(true));
     }
 
     #[test]

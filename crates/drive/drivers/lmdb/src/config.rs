@@ -54,7 +54,8 @@ impl Config {
             Durability::Sync => 0,
         };
         let live_bytes = spec.data.live_bytes().0;
-        let mut map_bytes = live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE) + MAP_BYTES_SPARE;
+        let mut map_bytes =
+            live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE).saturating_add(MAP_BYTES_SPARE);
         let mut config = Self { flags, map_bytes: 0, max_readers: None };
         for (name, value) in spec.options.iter() {
             match name {
@@ -121,6 +122,10 @@ mod tests {
         assert!(config.map_bytes as u64 >= 4 * 420_000 + (1 << 30));
         assert_eq!(config.map_bytes % (1 << 21), 0);
         assert_eq!(config.flags, 0);
+        // More than there are addresses is refused, and not wrapped to a small map.
+        let mut beyond = spec(Durability::Sync, &[]);
+        beyond.data.rows = u64::MAX;
+        assert_eq!(resolve(&beyond).unwrap_err().refused_option(), Some("map_size"));
     }
 
     #[test]

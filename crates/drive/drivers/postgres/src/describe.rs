@@ -97,10 +97,10 @@ pub(crate) fn settings(
 const SIZES: &str = "SELECT row_to_json(r) FROM (SELECT relname, relkind, pg_relation_size(oid) \
                      bytes, pg_total_relation_size(oid) total_bytes FROM pg_class WHERE relkind \
                      IN ('r', 'i') AND relnamespace = 'public'::regnamespace ORDER BY relname) r";
-/// Tables and B-trees of ours whose structure is read.
+/// Tables and B-trees of ours whose structure is read; of partitioned ones each partition.
 const RELATIONS: &str = "SELECT c.oid, c.relname, c.relkind FROM pg_class c JOIN pg_am a ON a.oid = \
-                         c.relam WHERE a.amname IN ('heap', 'btree') AND relnamespace = \
-                         'public'::regnamespace ORDER BY relname";
+                         c.relam WHERE a.amname IN ('heap', 'btree') AND c.relkind IN ('r', 'm', \
+                         'i') AND relnamespace = 'public'::regnamespace ORDER BY relname";
 /// Longest time to read one of them.
 const STRUCTURE_WITHIN: Duration = Duration::from_secs(20);
 

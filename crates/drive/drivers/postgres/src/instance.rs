@@ -186,7 +186,10 @@ fn queries(
     let Ok(major) = digits.parse() else { return Ok(None) };
     let mut oids = Vec::with_capacity(tables.len());
     for table in tables {
-        oids.extend(connection.first(&format!("SELECT '{table}'::regclass::oid"))?);
+        match connection.rows(&tables::leaves_query(table)) {
+            Err(Failure::Refused(_)) => return Ok(None),
+            leaves => oids.extend(leaves?.into_iter().flatten()),
+        }
     }
     let counts_dirty = tables::can_count_dirty(connection, major, is_foreign)?;
     let state = state::query(major, &oids, counts_dirty);

@@ -151,7 +151,7 @@ pub(crate) fn query(major: u32, tables: &[String], counts_dirty: bool) -> String
     format!("SELECT {} FROM {}", columns.join(", "), from.join(", "))
 }
 
-/// Returns the subquery of sums over our tables.
+/// Returns the subquery of sums over our tables, partitions apart.
 fn of_tables(tables: &[String]) -> String {
     let oids = tables.join(",");
     format!(

@@ -25,6 +25,17 @@ const COLUMNS: [Metric; 4] = [
     metric::ENGINE_VACUUMS_RUNNING,
 ];
 
+/// Returns the query of the OIDs in which a table's rows lie: its own, or those of its partitions.
+///
+/// A partitioned table has no size and no statistics of its own.
+pub(crate) fn leaves_query(table: &str) -> String {
+    format!(
+        "WITH RECURSIVE t AS (SELECT '{table}'::regclass::oid AS id UNION \
+         SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.id) \
+         SELECT c.oid FROM t JOIN pg_class c ON c.oid = t.id WHERE c.relkind IN ('r', 'm')"
+    )
+}
+
 /// Returns the query of tables with these OIDs and their indexes.
 pub(crate) fn query(tables: &[String]) -> String {
     let oids = tables.join(",");

@@ -109,6 +109,7 @@ impl RocksEngine {
             state.readings.set(metric::ENGINE_STALLS, total);
             state.own_counters.extend(causes);
         }
+        state.readings.extend(statistics::jobs(cfstats));
         let dbstats = self.db.text("rocksdb.dbstats").unwrap_or_default();
         state.readings.set(metric::ENGINE_STALL_US, statistics::stall_us(&dbstats));
         let Some(text) = self.db.statistics() else { return };

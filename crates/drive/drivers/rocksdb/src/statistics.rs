@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use model::Readings;
 use model::state::LevelShape;
+use model::{Readings, metric};
 
 /// Background work as the engine reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,30 @@ pub(crate) fn stalls(cfstats: &str) -> Option<(u64, BTreeMap<String, u64>)> {
     Some((total, causes))
 }
 
+/// Parses time and CPU time of flushes and compactions, and bytes of blob files read, from the
+/// sums of `rocksdb.cfstats`.
+///
+/// CPU is printed from 6.0 on, blob files from 6.20 on; times with two decimals, bytes of blob
+/// files with one of GiB.
+pub(crate) fn jobs(cfstats: &str) -> Readings {
+    let mut lines = cfstats.lines().skip_while(|line| !line.starts_with("Level "));
+    let header: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
+    let sums = lines.find_map(|line| line.trim_start().strip_prefix("Sum "));
+    let sums: Vec<&str> = sums.unwrap_or_default().split_whitespace().collect();
+    let mut readings = Readings::new();
+    for (metric, column, factor) in [
+        (metric::ENGINE_JOB_US, "Comp(sec)", 1e6),
+        (metric::ENGINE_JOB_CPU_US, "CompMergeCPU(sec)", 1e6),
+        (metric::ENGINE_BLOB_READ_BYTES, "Rblob(GB)", 1_073_741_824.0),
+    ] {
+        // The size is two fields below one heading, and the row's name is left out.
+        let at = header.iter().position(|name| *name == column);
+        let sum = at.and_then(|at| sums.get(at)?.parse::<f64>().ok());
+        readings.set(metric, sum.map(|sum| sum * factor));
+    }
+    readings
+}
+
 /// Parses the time of write stalls in `rocksdb.dbstats`, us.
 #[expect(clippy::cast_possible_truncation, reason = "a run's time in us fits u64")]
 #[expect(clippy::cast_sign_loss, reason = "a span is not negative")]
@@ -111,6 +135,17 @@ mod tests {
 
     const OLD: &str = include_str!("../tests/data/cfstats-5.18.4.txt");
     const NEW: &str = include_str!("../tests/data/cfstats-11.8.1.txt");
+
+    #[test]
+    fn sums_of_jobs_are_found_by_name_in_every_format() {
+        let known = |text: &str| {
+            [metric::ENGINE_JOB_US, metric::ENGINE_JOB_CPU_US, metric::ENGINE_BLOB_READ_BYTES]
+                .map(|metric| jobs(text).value(metric).map(f64::round))
+        };
+        assert_eq!(known(OLD), [Some(0.0), None, None]);
+        assert_eq!(known(NEW), [Some(130_000.0), Some(100_000.0), Some(0.0)]);
+        assert_eq!(known("nothing"), [None; 3]);
+    }
 
     #[test]
     fn levels_are_read_from_every_layout_of_columns() {

@@ -29,6 +29,8 @@ const DISK_UNIT: u64 = 1 << 20;
 
 const MEMTABLE_THREADS: &str = "num_memtable_bg_threads";
 const NORMAL_THREADS: &str = "num_normal_bg_threads";
+/// Boolean options: most have one or four bytes, in which a larger number loses its upper digits.
+const FLAGS: [&str; 3] = ["use_log", "use_stats", "cache_use_stats"];
 /// Length of the longest key, in builds before June 2026: what keys leave of a node's page is for
 /// branches.
 ///
@@ -79,13 +81,13 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, En
     Ok(config)
 }
 
-/// Parses an integer option: a number, a size or a boolean.
+/// Parses an option: a boolean, a number or a size.
 fn integer(name: &str, value: &str) -> Result<u64, EngineError> {
-    // Numbers above 2^53 would lose digits as sizes.
-    if let Ok(number) = value.parse() {
-        return Ok(number);
+    if FLAGS.contains(&name) {
+        return flag(name, value).map(u64::from);
     }
-    flag(name, value).map(u64::from).or_else(|_no_flag| size(name, value))
+    // Numbers above 2^53 would lose digits as sizes.
+    value.parse::<u64>().or_else(|_no_number| size(name, value))
 }
 
 /// Rounds sizes as the engine requires, and refuses a cache too small for its memtables.
@@ -118,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    const NAMES: &str = "cache_size disk_size memtable_capacity fanout use_stats";
+    const NAMES: &str = "cache_size disk_size memtable_capacity fanout use_log use_stats";
     const NEW_NAMES: &str = "num_memtable_bg_threads num_normal_bg_threads queue_scale_percent";
 
     fn translated(
@@ -171,7 +173,10 @@ mod tests {
     fn unsupported_option_of_a_build_is_refused() {
         let error = translated(NAMES, Some(2), &[]).unwrap_err().to_string();
         assert!(error.contains("background_jobs: this build"), "{error}");
-        for (name, value) in [("prefetch_budget", "1"), ("fanout", "wide"), ("cache_size", "95M")] {
+        let wrong = [("prefetch_budget", "1"), ("fanout", "wide"), ("cache_size", "95M")];
+        // In one byte 256 is 0, and 2 is neither true nor false.
+        let wrong = wrong.into_iter().chain(["256", "2", "yes"].map(|value| ("use_log", value)));
+        for (name, value) in wrong {
             let error = translated(NAMES, None, &[(name, value)]).unwrap_err();
             assert_eq!(error.refused_option(), Some(name));
         }

@@ -25,6 +25,7 @@
 //! `docs/engines/splinterdb.md` has what a user needs.
 //!
 //! To add an option, add the field to the table in `shim/splinterdb.c`: the shim reports the names.
+//! A boolean is in `FLAGS` in `config.rs`, too.
 
 mod binding;
 mod config;

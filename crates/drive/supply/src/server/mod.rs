@@ -12,6 +12,6 @@ mod tree;
 mod version;
 
 pub use program::{MARIADB, MYSQL, POSTGRES, ServerProgram};
-pub(crate) use tree::{TREE_DIR, open_to_all};
 pub use tree::{Files, Tree};
+pub(crate) use tree::{TREE_DIR, open_to_all};
 pub(crate) use version::{library_dirs, missing_libraries, package_of};

@@ -35,6 +35,7 @@ pub(crate) mod numa;
 pub(crate) mod open_files;
 pub(crate) mod overcommit;
 pub(crate) mod queue_depth;
+pub(crate) mod queue_settings;
 pub(crate) mod remove_ipc;
 pub(crate) mod rotational;
 pub(crate) mod scheduler;

@@ -122,6 +122,7 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     ),
     ("DISK/queue/scheduler", "none [bfq]", "scheduler: the scheduler of an SSD is bfq"),
     ("DISK/device/queue_depth", "1", "queue_depth: the drive takes 1 requests at once"),
+    ("DISK/queue/iostats", "0", "queue_settings: iostats is 0: requests are not counted"),
     (
         "DISK/queue/write_cache",
         "write through",

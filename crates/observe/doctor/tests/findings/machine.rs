@@ -75,6 +75,8 @@ const CLEAN: &[(&str, &str)] = &[
     ("DISK/device/firmware_rev", "5B2QGXA7\n"),
     ("DISK/queue/scheduler", "[none] mq-deadline\n"),
     ("DISK/queue/nr_requests", "1023\n"),
+    ("DISK/queue/read_ahead_kb", "128\n"),
+    ("DISK/queue/max_sectors_kb", "1280\n"),
     ("DISK/queue/write_cache", "write back\n"),
     ("DISK/queue/nomerges", "0\n"),
     ("DISK/queue/rotational", "0\n"),

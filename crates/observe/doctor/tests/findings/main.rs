@@ -147,5 +147,7 @@ fn snapshot_runs_no_program_and_has_the_settings() {
     let value = |name: &str| all.iter().find(|one| one.check == name)?.value.clone();
     assert_eq!(value("governor").as_deref(), Some("performance"));
     assert_eq!(value("mount_options").as_deref(), Some("inode64,noatime,rw"));
+    let queue = value("queue_settings");
+    assert_eq!(queue.as_deref(), Some("read_ahead_kb 128, max_sectors_kb 1280"));
     assert_eq!((value("temperature"), value("clock_read")), (None, None));
 }

@@ -91,6 +91,10 @@ impl DataRoot {
     /// Returns the directory of servers' templates, removed after the last experiment.
     pub(crate) fn templates(&self) -> Result<PathBuf, RunnerError> {
         let path = self.path.join(TEMPLATES);
+        let fail = |source: io::Error| RunnerError::DataDir(self.path.clone(), source);
+        // Experiments that begin at the same moment make it in turn.
+        let turn = File::open(&self.path).map_err(fail)?;
+        flock(&turn, FlockOperation::LockExclusive).map_err(|errno| fail(errno.into()))?;
         if !self.has_made(&path)? {
             self.make(TEMPLATES, &path)?;
         }

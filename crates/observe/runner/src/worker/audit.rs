@@ -322,6 +322,8 @@ mod tests {
         };
         let apart = &ends[1].clients;
         assert_eq!([rows(apart, OpKind::Insert), rows(apart, OpKind::Delete)], [400, 400]);
+        let is_insert = |times: &crate::message::KindTimes| times.kind == OpKind::Insert;
+        assert!(!ends[2].clients.iter().any(is_insert), "inserts of writers are none of clients");
         let writers = &ends[2].writers;
         let (inserted, deleted) = (rows(writers, OpKind::Insert), rows(writers, OpKind::Delete));
         // Two clients, at most eight calls of ten rows apart, and one under way.

@@ -31,12 +31,23 @@ impl StepContext<'_> {
         self.tables.map(|tables| &*tables.setup().application)
     }
 
+    /// Returns the clients' calls, in a step of the application.
+    fn call_mix(&self) -> Option<&CallMix> {
+        self.tables?.traffic_spec(&self.step.name)?.clients.as_ref()
+    }
+
+    /// Returns whether the clients, background writers apart, call a procedure that inserts.
+    pub(crate) fn clients_insert(&self) -> bool {
+        let kind = |position| Some(self.application()?.procedure(position)?.kind);
+        let mut called = self.call_mix().into_iter().flat_map(CallMix::positions);
+        called.any(|position| kind(position) == Some(OpKind::Insert))
+    }
+
     /// Returns the stop rule of a load, given the step's.
     ///
     /// Calls once per table have their own end: tables may not divide by the clients.
     pub(crate) fn stop(&self, stop: StopRule) -> StopRule {
-        let step_spec = self.tables.and_then(|tables| tables.traffic_spec(&self.step.name));
-        match step_spec.and_then(|step_spec| step_spec.clients.as_ref()) {
+        match self.call_mix() {
             Some(CallMix::Once(_)) => StopRule::Operations(u64::MAX),
             Some(CallMix::Mix(_) | CallMix::InTurn(_)) | None => stop,
         }

@@ -121,10 +121,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.send(&Message::EngineText { name, text });
             }
             self.wait_for_go();
-            if let Some(application) = order.application.as_ref().filter(|_| is_finished) {
-                let after = self.statements(engine.as_ref(), order, index, true);
-                self.report_statements(application, (index, &step.name), before, after);
-            }
+            self.report_statements(engine.as_ref(), order, (index, is_finished), before);
             let is_last = index + 1 == end;
             let is_sound = match &mut row_counts {
                 Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),

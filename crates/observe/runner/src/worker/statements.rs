@@ -39,30 +39,51 @@ impl<W: Write + Send> Worker<'_, W> {
         all
     }
 
-    /// Reports a step's statements, and archives the texts of their plans.
+    /// Reports a step's statements, and archives the texts of their plans, before and after it.
+    ///
+    /// After a step that did not finish they are not read: its plans are those before it.
     pub(super) fn report_statements(
         &self,
-        application: &Application,
-        (index, step): (u32, &str),
+        engine: &dyn Engine,
+        order: &Order,
+        (index, is_finished): (u32, bool),
         before: Statements,
-        after: Statements,
     ) {
+        let Some(application) = &order.application else { return };
         let mut before = before;
-        let (mut records, mut text) = (Vec::new(), String::new());
-        for (position, states) in after {
-            let Some(procedure) = application.procedure(position) else { continue };
-            let mut earlier = before.remove(&position).unwrap_or_default().into_iter();
-            for state in states {
-                text.push_str(&format!("==== {} {}\n{}", procedure.name, state.number, state.text));
-                let before = earlier.next();
-                records.push(StatementRecord::of(&procedure.name, before, state));
+        let mut text = plan_texts(application, "before", &before);
+        if is_finished {
+            let after = self.statements(engine, order, index, true);
+            text.push_str(&plan_texts(application, "after", &after));
+            let mut records = Vec::new();
+            for (position, states) in after {
+                let Some(procedure) = application.procedure(position) else { continue };
+                let mut earlier = before.remove(&position).unwrap_or_default().into_iter();
+                let record = |state| StatementRecord::of(&procedure.name, earlier.next(), state);
+                records.extend(states.into_iter().map(record));
+            }
+            if !records.is_empty() {
+                self.send(&Message::Statements { index, statements: records });
             }
         }
-        if !records.is_empty() {
-            self.send(&Message::Statements { index, statements: records });
+        if !text.is_empty() {
+            let step = &order.steps[index as usize].name;
             self.send(&Message::EngineText { name: format!("{index}.{step}.plans.txt"), text });
         }
     }
+}
+
+/// Returns the texts of plans at one moment, each after a line that names its statement.
+fn plan_texts(application: &Application, moment: &str, statements: &Statements) -> String {
+    let mut text = String::new();
+    for (position, states) in statements {
+        let Some(procedure) = application.procedure(*position) else { continue };
+        for state in states {
+            let (name, number) = (&procedure.name, state.number);
+            text.push_str(&format!("==== {name} {number} {moment}\n{}", state.text));
+        }
+    }
+    text
 }
 
 /// Returns the statements of a call with values as a client draws them.
@@ -79,5 +100,31 @@ fn of_procedure(
     match calls.next() {
         Some(Op::Call(call)) => engine.statements(&call, executes),
         Some(_) | None => Ok(Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::worker::tests::toy::application;
+
+    #[test]
+    fn a_plan_stands_below_its_statement_and_its_moment() {
+        let state = |number, text: &str| StatementState {
+            number,
+            text: format!("{text}\n"),
+            ..StatementState::default()
+        };
+        let statements = Statements::from([
+            (0, vec![state(1, "Insert")]),
+            (2, vec![state(1, "Seq Scan"), state(3, "Index Scan")]),
+            (9, vec![state(1, "of no procedure")]),
+        ]);
+        assert_eq!(
+            plan_texts(&application(), "before", &statements),
+            "==== insert 1 before\nInsert\n==== points 1 before\nSeq Scan\n\
+             ==== points 3 before\nIndex Scan\n"
+        );
+        assert_eq!(plan_texts(&application(), "after", &Statements::new()), "");
     }
 }

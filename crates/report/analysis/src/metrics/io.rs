@@ -2,10 +2,10 @@
 
 use model::{DataShape, Metric, Readings, StepRecord, float, metric};
 
-use super::operations::{operations, ratio, sum};
+use super::operations::{Cost, operations, ratio, sum};
 
 /// Requests and bytes of the device, syncs, and bytes of logs, per operation.
-pub(super) const PER_OP: [(Metric, Metric, f64); 8] = [
+pub(super) const PER_OP: [Cost; 8] = [
     (metric::DEVICE_READS_PER_OP, metric::DEVICE_READS, 1.0),
     (metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READ_BYTES, 1024.0),
     (metric::DEVICE_WRITES_PER_OP, metric::DEVICE_WRITES, 1.0),
@@ -14,6 +14,16 @@ pub(super) const PER_OP: [(Metric, Metric, f64); 8] = [
     (metric::WAL_BYTES_PER_OP, metric::ENGINE_WAL_WRITE_BYTES, 1.0),
     (metric::WAL_PAGE_IMAGES_PER_OP, metric::ENGINE_WAL_PAGE_IMAGES, 1.0),
     (metric::BINLOG_BYTES_PER_OP, metric::ENGINE_BINLOG_WRITE_BYTES, 1.0),
+];
+
+/// Writes of the device, and those of a server, per row put.
+///
+/// Source: wpi and wkbpi of Insert Benchmark summaries [Callaghan 2022-11-29].
+pub(super) const PER_ROW_PUT: [Cost; 4] = [
+    (metric::DEVICE_WRITES_PER_ROW_PUT, metric::DEVICE_WRITES, 1.0),
+    (metric::DEVICE_WRITE_KIB_PER_ROW_PUT, metric::DEVICE_WRITE_BYTES, 1024.0),
+    (metric::SERVER_WRITES_PER_ROW_PUT, metric::SERVER_WRITES, 1.0),
+    (metric::SERVER_WRITE_KIB_PER_ROW_PUT, metric::SERVER_WRITE_BYTES, 1024.0),
 ];
 
 /// Sets times, sizes and merges of the device's requests, its queue and its busy share.
@@ -157,11 +167,11 @@ pub(super) fn space_amplification(step: &StepRecord, data: &DataShape) -> Option
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
-    use model::metric;
     use model::record::{SettleRecord, SettleSpan};
+    use model::{OpKind, OpUnit, metric};
 
     use crate::step_metrics;
-    use crate::testing::{DATA, load, readings};
+    use crate::testing::{DATA, load, readings, summary};
 
     #[test]
     fn write_amplification_counts_flush_compaction_and_blobs_once_and_the_log_apart() {
@@ -240,6 +250,34 @@ mod tests {
         assert!(!step_metrics(&only_twice, &DATA).has(metric::WRITE_BACK_KIB_PER_OP));
         let postgres = load(&[(metric::ENGINE_WAL_PAGE_IMAGES, 150.0)]);
         assert_eq!(step_metrics(&postgres, &DATA)[metric::WAL_PAGE_IMAGES_PER_OP], 1.5);
+    }
+
+    /// Goal: next to queries too, writes are divided by the rows put, and by no query.
+    #[test]
+    fn writes_are_per_row_put_where_rows_are_put() {
+        let mut step = load(&[
+            (metric::DEVICE_WRITES, 300.0),
+            (metric::DEVICE_WRITE_BYTES, 300.0 * 8_192.0),
+            (metric::SERVER_WRITES, 150.0),
+            (metric::SERVER_WRITE_BYTES, 150.0 * 8_192.0),
+        ]);
+        step.clients = [(OpKind::Scan, summary(10_000, 100_000))].into();
+        step.writers =
+            [(OpKind::Insert, summary(6, 300)), (OpKind::Delete, summary(6, 300))].into();
+        let metrics = step_metrics(&step, &DATA);
+        for (metric, value) in [
+            (metric::DEVICE_WRITES_PER_ROW_PUT, 1.0),
+            (metric::DEVICE_WRITE_KIB_PER_ROW_PUT, 8.0),
+            (metric::SERVER_WRITES_PER_ROW_PUT, 0.5),
+            (metric::SERVER_WRITE_KIB_PER_ROW_PUT, 4.0),
+            (metric::DEVICE_WRITES_PER_OP, 0.03),
+        ] {
+            assert_eq!(metrics.value(metric), Some(value), "{metric}");
+        }
+        step.writers.clear();
+        assert!(!step_metrics(&step, &DATA).has(metric::DEVICE_WRITES_PER_ROW_PUT));
+        step.step.unit = OpUnit::Rows(600);
+        assert_eq!(step_metrics(&step, &DATA)[metric::DEVICE_WRITES_PER_ROW_PUT], 0.5);
     }
 
     /// Goal: the device's figures are iostat's, over the step, and absent without a request.

@@ -85,7 +85,15 @@ pub fn bytes_put(step: &StepRecord, data: &DataShape) -> u64 {
 }
 
 /// Returns the rows that clients and background writers put or inserted.
+///
+/// Of an index build the rows indexed. This is the only definition of what is divided by where a
+/// figure is per row put.
+///
+/// Source: as [`primary_operations`], where writes are those of an insert in query steps too.
 pub fn rows_put(step: &StepRecord) -> u64 {
+    if matches!(step.step.unit, OpUnit::Rows(_)) {
+        return primary_operations(step);
+    }
     let is_put = |kind: OpKind| matches!(kind, OpKind::Put | OpKind::Insert);
     counts(step).filter(|(kind, _)| is_put(*kind)).map(|(_, counts)| counts.rows).sum()
 }
@@ -115,15 +123,22 @@ pub fn per_op(step: &StepRecord, counter: Metric) -> Option<f64> {
     ratio(step.counters.value(counter), operations(step))
 }
 
-/// Sets costs per operation, each the growth of a counter over its divisor per operation.
-pub(super) fn set_per_op(
-    step: &StepRecord,
-    costs: &[(Metric, Metric, f64)],
-    metrics: &mut Readings,
-) {
-    let operations = operations(step);
+/// A cost: its metric, the counter whose growth it is, and a divisor of that.
+pub(super) type Cost = (Metric, Metric, f64);
+
+/// Sets costs per operation.
+pub(super) fn set_per_op(step: &StepRecord, costs: &[Cost], metrics: &mut Readings) {
+    set_per(step, operations(step), costs, metrics);
+}
+
+/// Sets costs per row put; none in a step that puts no rows.
+pub(super) fn set_per_row_put(step: &StepRecord, costs: &[Cost], metrics: &mut Readings) {
+    set_per(step, Some(float(rows_put(step))), costs, metrics);
+}
+
+fn set_per(step: &StepRecord, whole: Option<f64>, costs: &[Cost], metrics: &mut Readings) {
     for (cost, counter, divisor) in costs {
-        let growth = ratio(step.counters.value(*counter), operations);
+        let growth = ratio(step.counters.value(*counter), whole);
         metrics.set(*cost, growth.map(|growth| growth / divisor));
     }
 }
@@ -202,5 +217,7 @@ mod tests {
         assert_eq!((rows_put(&step), bytes_put(&step, &DATA)), (1_050, 105_000));
         step.clients = [put(10)].into();
         assert_eq!((rows_put(&step), bytes_put(&step, &DATA)), (60, 6_000));
+        step.step.unit = OpUnit::Rows(500);
+        assert_eq!(rows_put(&step), 500, "the rows that an index is built over");
     }
 }

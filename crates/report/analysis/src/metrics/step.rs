@@ -2,7 +2,7 @@
 
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
-use super::operations::{bytes_put, ratio, set_failed, set_per_op};
+use super::operations::{bytes_put, ratio, set_failed, set_per_op, set_per_row_put};
 use super::{cpu, io, open_loop, reads, server, settle, throughput, times};
 
 /// Returns the derived metrics of one step.
@@ -18,6 +18,7 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     cpu::set_per_op(step, &mut metrics);
     cpu::set_busy(step, &mut metrics);
     set_per_op(step, &io::PER_OP, &mut metrics);
+    set_per_row_put(step, &io::PER_ROW_PUT, &mut metrics);
     io::set_write_back(step, &mut metrics);
     io::set_requests(step, &mut metrics);
     server::set(step, &mut metrics);

@@ -27,7 +27,7 @@ enum Of {
 }
 
 /// The series of the whole engine, with their labels, in the order they are shown.
-const SERIES: [(&str, Of); 30] = [
+const SERIES: [(&str, Of); 33] = [
     ("checkpoints running", Of::Gauge(metric::ENGINE_CHECKPOINTS_RUNNING)),
     ("written by checkpoints /s", Of::Rate(metric::ENGINE_CHECKPOINT_WRITE_BYTES)),
     ("log since checkpoint", Of::Gauge(metric::ENGINE_CHECKPOINT_AGE_BYTES)),
@@ -47,6 +47,9 @@ const SERIES: [(&str, Of); 30] = [
     ("compacted /s", Of::Rate(metric::ENGINE_COMPACTION_WRITE_BYTES)),
     ("level 0 files", Of::Gauge(metric::ENGINE_L0_FILES)),
     ("memtables", Of::Gauge(metric::ENGINE_MEMTABLE_BYTES)),
+    ("server memory", Of::Gauge(metric::SERVER_RSS_BYTES)),
+    ("server address space", Of::Gauge(metric::SERVER_VSZ_BYTES)),
+    ("process memory", Of::Gauge(metric::RSS_BYTES)),
     ("writers delayed", Of::TimeShare(metric::ENGINE_STALL_US)),
     ("delays, stops /s", Of::Rate(metric::ENGINE_STALLS)),
     ("connections", Of::Gauge(metric::ENGINE_CONNECTIONS)),

@@ -1,5 +1,6 @@
 //! The comparison as a document, and its answer on one screen.
 
+use lint::LintFinding;
 use model::metric;
 
 use super::section::Section;
@@ -8,6 +9,7 @@ use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, search, sweep,
 };
 use crate::document::{Document, Part};
+use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
@@ -165,6 +167,8 @@ fn evidence(compared: &Compared<'_>) -> Document {
 }
 
 /// Returns incomplete runs and warnings; short lists leave out notes and only count the rest.
+///
+/// What follows from the size `minutes` alone is one line.
 pub(crate) fn problems(compared: &Compared<'_>, is_short: bool) -> Document {
     let limited = |mut entries: Vec<String>| {
         let rest = entries.len().saturating_sub(if is_short { SHOWN } else { usize::MAX });
@@ -179,11 +183,13 @@ pub(crate) fn problems(compared: &Compared<'_>, is_short: bool) -> Document {
         title.into_iter().chain([Part::Items(entries)])
     };
     let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
-    let findings = compared.findings;
-    let shown = findings.iter().filter(|one| !(is_short && is_note(one)));
+    let (findings, size) = (compared.findings, compared.meta.size.as_deref());
+    let own: Vec<&LintFinding> = findings.iter().filter(|one| !is_folded(size, one)).collect();
+    let shown = own.iter().copied().filter(|one| !(is_short && is_note(one)));
     let mut warnings = limited(finding_lines(shown));
     let title = if warnings.is_empty() { "No warning" } else { "Warnings" };
-    warnings.extend(notes_line(findings).filter(|_| is_short));
+    warnings.extend(notes_line(own.iter().copied()).filter(|_| is_short));
+    warnings.extend(folded(size, findings));
     let hint = explain_hint(findings).map(Part::Text);
     let mut document = Document::default();
     document.add(titled("Incomplete runs", limited(incomplete)));

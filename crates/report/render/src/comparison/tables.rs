@@ -21,7 +21,7 @@ pub(crate) fn is_missed(step: &StepComparison, base: &str, cell: &CellComparison
     cell.variant != base && of_base.chain([cell]).any(CellComparison::has_missed_rate)
 }
 
-/// What one operation costs: metric and heading.
+/// What one operation costs, and writes also per row put: metric and heading.
 pub(crate) const COSTS: &[(&str, &str)] = &[
     ("cpu_us_per_op", "CPU/op"),
     ("server_cpu_us_per_op", "server"),
@@ -34,10 +34,14 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("server_read_kib_per_op", "server\nread/op"),
     ("server_writes_per_op", "server\nwrites/op"),
     ("server_write_kib_per_op", "server\nwritten/op"),
+    ("server_writes_per_row_put", "server\nwrites/row"),
+    ("server_write_kib_per_row_put", "server\nwritten/row"),
     ("device_reads_per_op", "reads/op\nrpq"),
     ("device_read_kib_per_op", "read/op\nrkbpq"),
-    ("device_writes_per_op", "writes/op\nwpi"),
-    ("device_write_kib_per_op", "written/op\nwkbpi"),
+    ("device_writes_per_op", "writes/op"),
+    ("device_write_kib_per_op", "written/op"),
+    ("device_writes_per_row_put", "writes/row\nwpi"),
+    ("device_write_kib_per_row_put", "written/row\nwkbpi"),
     ("wal_bytes_per_op", "log\nbytes/op"),
     ("wal_page_images_per_op", "page\nimages/op"),
     ("binlog_bytes_per_op", "binlog\nbytes/op"),
@@ -164,10 +168,9 @@ pub(crate) fn costs(compared: &Compared<'_>, step: &StepComparison) -> Option<Ta
         .iter()
         .all(|cell| cell.metrics.is_empty() || cell.metric("server_cpu_us_per_op").is_some());
     // Some control groups count no writes: the device's are all there is.
-    let is_replaced = |name: &str| match name {
-        "device_writes_per_op" => has("server_writes_per_op"),
-        "device_write_kib_per_op" => has("server_write_kib_per_op"),
-        name => REPLACED_BY_SERVER.contains(&name),
+    let is_replaced = |name: &str| match name.strip_prefix("device_write") {
+        Some(rest) => has(&format!("server_write{rest}")),
+        None => REPLACED_BY_SERVER.contains(&name),
     };
     table_of(compared, step, COSTS, |name| !(is_all_served && is_replaced(name)))
 }

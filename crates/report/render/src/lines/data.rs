@@ -9,18 +9,26 @@ use super::report::Report;
 use crate::document::{csv, number};
 use crate::format::Format;
 use crate::input::Compared;
-use crate::label::step_heading;
+
+/// Figures by column; nothing where one is not known.
+type Figures = BTreeMap<&'static str, Option<f64>>;
 
 /// One line for programs.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
-    step: String,
+    step: &'a str,
+    /// Position of the step, from 0: names may repeat.
+    step_index: u32,
     clients: u32,
     variant: &'a str,
     /// Runs behind it.
     n: usize,
-    /// Mean of each column; nothing where it is not known.
-    values: BTreeMap<&'static str, Option<f64>>,
+    /// Whether the variant's background writers missed their rate.
+    has_missed_rate: bool,
+    /// Means.
+    values: Figures,
+    /// Means divided by the base's.
+    relative: Figures,
 }
 
 /// Returns a line per step, level of clients and variant.
@@ -30,25 +38,40 @@ pub(super) fn as_lines<'m>(
     means: &'m [Means<'_>],
 ) -> Vec<Line<'m>> {
     let names = || report.columns.iter().map(|(name, ..)| *name);
-    let line = |one: &Means<'_>, row: &'m Row<'_>| Line {
-        step: step_heading(compared.comparison, one.step),
-        clients: one.step.clients,
-        variant: row.variant,
-        n: row.runs,
-        values: names().zip(row.values.iter().copied()).collect(),
+    let line = |one: &'m Means<'_>, row: &'m Row<'_>| {
+        let base = one.row(&compared.comparison.base);
+        let relative = |at| row.relative(base, at).filter(|ratio| ratio.is_finite());
+        Line {
+            step: &one.step.name,
+            step_index: one.step.index,
+            clients: one.step.clients,
+            variant: row.variant,
+            n: row.runs,
+            has_missed_rate: row.has_missed_rate,
+            values: names().zip(row.values.iter().copied()).collect(),
+            relative: names().zip((0..row.values.len()).map(relative)).collect(),
+        }
     };
     means.iter().flat_map(|one| one.rows.iter().map(move |row| line(one, row))).collect()
 }
 
 /// Returns the lines separated as in `format`; an unknown value is an empty field.
+///
+/// What the tables have comes first, then position, missed rate and ratios.
 pub(super) fn as_csv(report: &Report, lines: &[Line<'_>], format: Format) -> String {
     let names = || report.columns.iter().map(|(name, ..)| *name);
+    let figures = |of: &Figures| -> Vec<String> {
+        names().map(|name| number(of.get(name).copied().flatten())).collect()
+    };
     let fields = |line: &Line<'_>| {
         let (clients, n) = (line.clients.to_string(), line.n.to_string());
-        let place = [line.step.clone(), clients, line.variant.to_owned(), n];
-        let value = |name| number(line.values.get(name).copied().flatten());
-        place.into_iter().chain(names().map(value)).collect()
+        let place = [line.step.to_owned(), clients, line.variant.to_owned(), n];
+        let more = [line.step_index.to_string(), line.has_missed_rate.to_string()];
+        let values = place.into_iter().chain(figures(&line.values));
+        values.chain(more).chain(figures(&line.relative)).collect()
     };
-    let header = ["step", "clients", "variant", "n"].into_iter().chain(names());
+    let means = ["step", "clients", "variant", "n"].into_iter().chain(names());
+    let all = means.chain(["step_index", "has_missed_rate"]).map(str::to_owned);
+    let header = all.chain(names().map(|name| format!("{name}_rel")));
     csv(format, header, lines.iter().map(fields))
 }

@@ -12,7 +12,7 @@ pub(super) static REPORT: Report = Report {
         ("qps", "queries per second", Higher),
         ("rps", "reads from storage per second", Neither),
         ("rmbps", "MiB read per second", Neither),
-        ("wps", "writes per second", Neither),
+        ("wps", "writes per second, of the device where a server's are not counted", Neither),
         ("wmbps", "MiB written per second", Neither),
         ("rpq", "reads per operation", Lower),
         ("rkbpq", "KiB read per operation", Lower),

@@ -30,7 +30,7 @@ pub(super) static REPORT: Report = Report {
 
 fn value(one: &Measured<'_>, column: &str) -> Option<f64> {
     let metric = |name: &str| one.metrics.get(name).copied();
-    let seconds = Some(one.step.counted_ns().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
+    let seconds = Some(one.step.sampled_ns().as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
     let rate = |name: &str| Some(one.step.counters.get(name)? / seconds);
     match column {
         "r/s" => rate("device_reads"),

@@ -1,6 +1,6 @@
 //! Means of each column over the runs that count.
 
-use analysis::{StepComparison, step_metrics};
+use analysis::{CellComparison, StepComparison, step_metrics};
 use model::{DataShape, StepRecord};
 
 use super::report::{Measured, Report};
@@ -17,7 +17,23 @@ pub(super) struct Row<'a> {
     pub(super) variant: &'a str,
     /// Runs behind it.
     pub(super) runs: usize,
+    /// Whether the variant's background writers missed their rate.
+    pub(super) has_missed_rate: bool,
     pub(super) values: Vec<Option<f64>>,
+}
+
+impl<'a> Means<'a> {
+    /// Returns the row of that variant; `None` where it has no run.
+    pub(super) fn row(&self, variant: &str) -> Option<&Row<'a>> {
+        self.rows.iter().find(|row| row.variant == variant)
+    }
+}
+
+impl Row<'_> {
+    /// Returns the value of a column divided by the base's.
+    pub(super) fn relative(&self, base: Option<&Self>, column: usize) -> Option<f64> {
+        ratio(self.values[column], base?.values[column])
+    }
 }
 
 /// Returns the means of one step.
@@ -31,8 +47,10 @@ pub(super) fn means<'a>(
         let records = compared.records(step, variant);
         let all: Vec<_> =
             records.iter().map(|one| measured(one, &compared.meta.shape, cpus)).collect();
-        let values = report.columns.iter().map(|(name, ..)| mean(&all, name, report));
-        Row { variant, runs: all.len(), values: values.collect() }
+        let values = report.columns.iter().map(|(name, ..)| mean(&all, name, report)).collect();
+        let mut own = step.cells.iter().filter(|cell| cell.variant == variant);
+        let has_missed_rate = own.any(CellComparison::has_missed_rate);
+        Row { variant, runs: all.len(), has_missed_rate, values }
     };
     let variants = compared.comparison.variants.iter();
     let rows = variants.map(|one| row(&one.name)).filter(|row| row.runs > 0);
@@ -48,4 +66,27 @@ fn mean(all: &[Measured<'_>], column: &str, report: &Report) -> Option<f64> {
     let values = all.iter().map(|one| (report.value)(one, column));
     let sum = values.sum::<Option<f64>>()?;
     (!all.is_empty()).then(|| sum / float(all.len() as u64))
+}
+
+/// Returns value / base; 1 where both are 0, as in the reports.
+///
+/// Source: mytools/bench/ibench, `sum_met.awk`.
+fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
+    match (value?, base?) {
+        (0.0, 0.0) => Some(1.0),
+        (value, base) => Some(value / base),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_those_of_the_reports() {
+        assert_eq!(ratio(Some(0.0), Some(0.0)), Some(1.0));
+        assert_eq!(ratio(Some(2.0), Some(0.0)), Some(f64::INFINITY));
+        assert_eq!(ratio(None, Some(1.0)), None);
+        assert_eq!(ratio(Some(3.0), Some(2.0)), Some(1.5));
+    }
 }

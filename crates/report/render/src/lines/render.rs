@@ -18,7 +18,7 @@ const MEANS: &str = "Means of the runs that count; relative: value / base, 0 / 0
 
 /// Returns the lines of every step in `format`, of a host with so many CPUs.
 ///
-/// CSV, TSV and JSON have the means alone.
+/// CSV, TSV and JSON have means and ratios of a variant in one line.
 pub fn render_lines(
     compared: &Compared<'_>,
     (lines, cpus): (Lines, u32),

@@ -2,10 +2,15 @@
 //!
 //! Source: [RocksDB benchmark.sh], report.tsv. Deviations: write amplification counts flushes once,
 //! where the script adds them to compaction, which contains them; sizes and CPU are of counters and
-//! not of one decimal of GB; stalls are those of the step, not since the database was opened.
+//! not of one decimal of GB; CPU is in seconds, where the script divides these by 1000; stalls are
+//! those of the step, not since the database was opened. With a server CPU is that of both
+//! processes, and memory the server's.
+
+use analysis::{is_of_server, primary_operations};
 
 use super::report::{Better, Measured, Report};
 use crate::figure::float;
+use crate::run::number;
 
 use Better::{Higher, Lower, Neither};
 
@@ -19,24 +24,27 @@ pub(super) static REPORT: Report = Report {
         ("c_wgb", "GiB written by flushes and compaction", Lower),
         ("w_amp", "bytes flushed and compacted per byte put", Lower),
         ("c_mbps", "c_wgb in MiB per second", Neither),
+        ("c_wsecs", "seconds of flushes and compactions, of parallel ones the sum", Neither),
+        ("c_csecs", "CPU seconds of flushes and compactions", Neither),
+        ("b_rgb", "GiB of blob files that compaction read", Lower),
         ("b_wgb", "GiB written to blob files", Lower),
         ("usec_op", "client microseconds per operation: clients x time / operations", Lower),
-        ("p50", "response time, us", Lower),
-        ("p99", "response time, us", Lower),
-        ("p99.9", "response time, us", Lower),
-        ("p99.99", "response time, us", Lower),
-        ("pmax", "longest response time, us", Lower),
+        ("p50", "service time, us", Lower),
+        ("p99", "service time, us", Lower),
+        ("p99.9", "service time, us", Lower),
+        ("p99.99", "service time, us", Lower),
+        ("pmax", "longest service time, us", Lower),
         ("uptime", "seconds of the step", Neither),
         ("stall%", "time with stalled writes, %", Lower),
         ("Nstall", "times that writes were delayed or stopped", Lower),
-        ("u_cpu", "user CPU of the process, s", Neither),
-        ("s_cpu", "kernel CPU of the process, s", Neither),
-        ("rss", "largest resident memory, GiB", Lower),
+        ("u_cpu", "user CPU of the process, with that of a server, s", Neither),
+        ("s_cpu", "kernel CPU of the process, with that of a server, s", Neither),
+        ("rss", "largest resident memory of the process or of a server, GiB", Lower),
     ],
     value,
     text: |column, value| match column {
         "ops_sec" | "uptime" | "pmax" | "Nstall" => format!("{value:.0}"),
-        "lsm_sz" | "blob_sz" | "c_wgb" | "b_wgb" | "rss" => format!("{value:.3}"),
+        "lsm_sz" | "blob_sz" | "c_wgb" | "b_rgb" | "b_wgb" | "rss" => format!("{value:.3}"),
         _ => format!("{value:.1}"),
     },
 };
@@ -51,30 +59,41 @@ fn value(one: &Measured<'_>, column: &str) -> Option<f64> {
     let seconds = Some(one.step.duration_ns.as_secs_f64()).filter(|seconds| *seconds > 0.0)?;
     let written =
         || Some(counter("engine_flush_write_bytes")? + counter("engine_compaction_write_bytes")?);
-    let put = || -> u64 { one.step.clients.values().map(|it| it.counts.bytes).sum() };
+    let rate = metric("throughput_ops_per_s");
+    // Of a mean operation of the whole step: the rate leaves invalid intervals out.
+    let bytes: u64 = one.step.clients.values().map(|it| it.counts.bytes).sum();
+    let bytes_per_op = float(bytes) / float(primary_operations(one.step).max(1));
     let clients = f64::from(one.step.step.clients);
+    let cpu_s = |of_process: &str, of_server: &str| {
+        let own = counter(of_process)?;
+        let of_server = counter(of_server).or_else(|| (!is_of_server(one.step)).then_some(0.0));
+        of_server.map(|us| (own + us) / 1e6)
+    };
     match column {
-        "ops_sec" => metric("throughput_ops_per_s"),
-        "mb_sec" => Some(float(put()) / MIB / seconds),
+        "ops_sec" => rate,
+        "mb_sec" => rate.map(|rate| rate * bytes_per_op / MIB),
         "lsm_sz" => end("engine_disk_bytes")
             .map(|bytes| (bytes - end("engine_blob_bytes").unwrap_or(0.0)) / GIB),
         "blob_sz" => end("engine_blob_bytes").map(|bytes| bytes / GIB),
         "c_wgb" => written().map(|bytes| bytes / GIB),
         "w_amp" => metric("write_amplification"),
         "c_mbps" => written().map(|bytes| bytes / MIB / seconds),
+        "c_wsecs" => counter("engine_job_us").map(|us| us / 1e6),
+        "c_csecs" => counter("engine_job_cpu_us").map(|us| us / 1e6),
+        "b_rgb" => counter("engine_blob_read_bytes").map(|bytes| bytes / GIB),
         "b_wgb" => counter("engine_blob_write_bytes").map(|bytes| bytes / GIB),
-        "usec_op" => metric("throughput_ops_per_s").map(|rate| 1e6 * clients / rate),
-        "p50" => micros("response_ns_p50").or_else(|| micros("service_ns_p50")),
-        "p99" => micros("response_ns_p99").or_else(|| micros("service_ns_p99")),
-        "p99.9" => micros("response_ns_p999").or_else(|| micros("service_ns_p999")),
-        "p99.99" => micros("response_ns_p9999").or_else(|| micros("service_ns_p9999")),
-        "pmax" => micros("response_ns_max").or_else(|| micros("service_ns_max")),
+        "usec_op" => rate.filter(|rate| *rate > 0.0).map(|rate| 1e6 * clients / rate),
+        "p50" => micros("service_ns_p50"),
+        "p99" => micros("service_ns_p99"),
+        "p99.9" => micros("service_ns_p999"),
+        "p99.99" => micros("service_ns_p9999"),
+        "pmax" => micros("service_ns_max"),
         "uptime" => Some(seconds),
         "stall%" => metric("stall_share").map(|share| 100.0 * share),
         "Nstall" => counter("engine_stalls"),
-        "u_cpu" => counter("process_cpu_user_us").map(|us| us / 1e6),
-        "s_cpu" => counter("process_cpu_kernel_us").map(|us| us / 1e6),
-        "rss" => metric("rss_peak_bytes").map(|bytes| bytes / GIB),
+        "u_cpu" => cpu_s("process_cpu_user_us", "server_cpu_user_us"),
+        "s_cpu" => cpu_s("process_cpu_kernel_us", "server_cpu_kernel_us"),
+        "rss" => number(one.cpus, one.step, column),
         _ => None,
     }
 }

@@ -18,14 +18,17 @@ fn table(means: &Means<'_>, compared: &Compared<'_>) -> Table {
     table
 }
 
-/// Returns the means as the report writes them.
+/// Returns the means as the report writes them; in brackets where background writers missed their
+/// rate.
 pub(super) fn absolute(means: &Means<'_>, compared: &Compared<'_>, report: &Report) -> Table {
     let mut table = table(means, compared);
     for (at, (name, ..)) in report.columns.iter().enumerate() {
-        let text = |row: &Row<'_>| {
-            row.values[at].map_or_else(|| MISSING.to_owned(), |value| (report.text)(name, value))
+        let cell = |row: &Row<'_>| {
+            let Some(value) = row.values[at] else { return Cell::from(MISSING) };
+            let cell = Cell::from((report.text)(name, value));
+            if row.has_missed_rate { cell.set_aside() } else { cell }
         };
-        table.figures(*name, means.rows.iter().map(text));
+        table.figures(*name, means.rows.iter().map(cell));
     }
     table
 }
@@ -33,7 +36,7 @@ pub(super) fn absolute(means: &Means<'_>, compared: &Compared<'_>, report: &Repo
 /// Returns each mean divided by the base's; in brackets where background writers missed their rate.
 pub(super) fn relative(means: &Means<'_>, compared: &Compared<'_>, report: &Report) -> Table {
     let (step, base_name) = (means.step, compared.comparison.base.as_str());
-    let base = means.rows.iter().find(|row| row.variant == base_name);
+    let base = means.row(base_name);
     let has_missed = |row: &Row<'_>| {
         let mut own = step.cells.iter().filter(|cell| cell.variant == row.variant);
         own.any(|cell| is_missed(step, base_name, cell))
@@ -41,8 +44,8 @@ pub(super) fn relative(means: &Means<'_>, compared: &Compared<'_>, report: &Repo
     let mut table = table(means, compared);
     for (at, (name, _, better)) in report.columns.iter().enumerate() {
         let cell = |row: &Row<'_>| {
-            let ratio = ratio(row.values[at], base.and_then(|base| base.values[at]));
-            let Some(ratio) = ratio else { return Cell::from(MISSING) };
+            let Some(ratio) = row.relative(base, at) else { return Cell::from(MISSING) };
+            let ratio = shown(ratio);
             let cell = Cell::new(format!("{ratio:.2}"), tone(ratio, *better));
             if has_missed(row) { cell.set_aside() } else { cell }
         };
@@ -51,14 +54,9 @@ pub(super) fn relative(means: &Means<'_>, compared: &Compared<'_>, report: &Repo
     table
 }
 
-/// Returns value / base; 1 where both are 0, as in the reports.
-///
-/// Source: mytools/bench/ibench, `sum_met.awk`.
-fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
-    match (value?, base?) {
-        (0.0, 0.0) => Some(1.0),
-        (value, base) => Some(value / base),
-    }
+/// Returns a ratio with the two decimals that are printed, which its colour follows too.
+fn shown(ratio: f64) -> f64 {
+    (100.0 * ratio).round() / 100.0
 }
 
 fn tone(ratio: f64, better: Better) -> Tone {
@@ -80,18 +78,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ratios_are_those_of_the_reports() {
-        assert_eq!(ratio(Some(0.0), Some(0.0)), Some(1.0));
-        assert_eq!(ratio(Some(2.0), Some(0.0)), Some(f64::INFINITY));
-        assert_eq!(ratio(None, Some(1.0)), None);
-        assert_eq!(ratio(Some(3.0), Some(2.0)), Some(1.5));
-    }
-
-    #[test]
     fn only_ratios_beyond_five_per_cent_are_coloured() {
-        for plain in [0.95, 1.0, 1.05] {
-            assert_eq!(tone(plain, Better::Higher), Tone::Plain);
+        for plain in [0.946, 0.95, 1.0, 1.05, 1.054] {
+            assert_eq!(tone(shown(plain), Better::Higher), Tone::Plain, "{plain}");
         }
+        assert_eq!(tone(shown(0.944), Better::Higher), Tone::Worse);
         assert_eq!(tone(1.06, Better::Higher), Tone::Better);
         assert_eq!(tone(1.06, Better::Lower), Tone::Worse);
         assert_eq!(tone(0.94, Better::Lower), Tone::Better);

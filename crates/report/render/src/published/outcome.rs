@@ -21,19 +21,19 @@ pub(crate) const fn verdict(outcome: Option<Reproduction>) -> &'static str {
     }
 }
 
-/// Returns the meaning of the figures and of the verdicts present.
-pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
-    let findings = || publications.iter().flat_map(|one| &one.findings);
-    let margin = declared(compared.comparison.margin);
-    let tried = findings().filter(|one| one.here.is_some()).count();
-    let among = if tried > 1 { format!(", adjusted for {tried} findings") } else { String::new() };
+/// The margin in words, for experiments that have one each.
+pub(super) const MARGIN: &str = "the margin";
+
+/// Returns the meaning of each outcome but for the last, with this margin in it.
+pub(super) fn meanings(margin: &str) -> [(Reproduction, String); 7] {
+    let widened = if margin == MARGIN { "" } else { "the margin of " };
     let reproduces = format!(
         "Reproduces: the interval excludes 1 on the published side, holds the published ratio when \
-         widened by the margin of {margin}, and its 90 % part is nearer to that ratio than half of \
+         widened by {widened}{margin}, and its 90 % part is nearer to that ratio than half of \
          the published difference (or {margin}); without a ratio the side is enough; what was the \
          same differs by less than {margin} (90 % interval)."
     );
-    let meanings = [
+    [
         (Reproduction::Reproduces, reproduces),
         (
             Reproduction::SameDirection,
@@ -56,13 +56,23 @@ pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) 
         ),
         (
             Reproduction::Undecided,
-            "Undecided: the interval is too wide for an outcome, or there is none.".to_owned(),
+            "Undecided: the interval is too wide for an outcome, or there is none, or the \
+             difference is not significant among the findings."
+                .to_owned(),
         ),
-    ];
+    ]
+}
+
+/// Returns the meaning of the figures and of the verdicts present.
+pub(crate) fn legend(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {
+    let findings = || publications.iter().flat_map(|one| &one.findings);
+    let tried = findings().filter(|one| one.here.is_some()).count();
+    let among = if tried > 1 { format!(", adjusted for {tried} findings") } else { String::new() };
     let is_there = |(outcome, _): &(Reproduction, String)| {
         findings().any(|one| one.outcome() == Some(*outcome))
     };
     let head = format!("Here: geometric means and their ratio [95 % interval]{among}.");
-    let present = meanings.into_iter().filter(is_there).map(|(_, meaning)| meaning);
+    let meanings = meanings(&declared(compared.comparison.margin)).into_iter();
+    let present = meanings.filter(is_there).map(|(_, meaning)| meaning);
     std::iter::once(head).chain(present).collect::<Vec<_>>().join(" ")
 }

@@ -3,7 +3,7 @@
 use analysis::{Held, HeldFinding, Here, Reproduction, Unmeasured};
 use model::{Expected, Unit, metric};
 use serde::Serialize;
-use stats::Spread;
+use stats::{Spread, Why};
 
 use super::unmeasured::unmeasured;
 use crate::document::{Tone, known, snake};
@@ -128,6 +128,13 @@ fn reasons(held: &HeldFinding) -> Vec<String> {
         Err(why) => vec![unmeasured(&held.published, why)],
         Ok(here) if !here.effect.is_blocked && held.reproduction.disagrees() => {
             held.published.reasons.clone()
+        }
+        Ok(here)
+            if held.reproduction == Reproduction::Undecided
+                && !here.effect.is_blocked
+                && here.effect.why == Some(Why::Family) =>
+        {
+            vec!["not significant among the findings of the experiment".to_owned()]
         }
         Ok(Here { runs_needed: Some(runs), effect, .. }) if !effect.is_blocked => vec![format!(
             "the interval is too wide: about {} runs of each would decide, if the size is as \

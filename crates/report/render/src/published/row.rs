@@ -2,7 +2,8 @@
 //!
 //! The file outlives the results: what was tested on one day stays when they are removed.
 
-use analysis::{Held, HeldFinding, Reproduction, Unmeasured};
+use analysis::Reproduction::{self, NotMeasured, SizeUndecided, Undecided};
+use analysis::{Held, HeldFinding, Unmeasured};
 use serde::{Deserialize, Serialize};
 
 use super::outcome::verdict;
@@ -18,9 +19,21 @@ pub const FINDINGS: &str = "findings.tsv";
 pub(super) struct Row {
     pub(super) experiment: String,
     pub(super) source: String,
+    /// What the publication ran on.
+    #[serde(default)]
+    pub(super) setup: String,
+    /// Intended differences here; may be empty.
+    #[serde(default)]
+    pub(super) scaled: String,
+    /// Codes of the rules that the experiment waives; may be empty.
+    #[serde(default)]
+    pub(super) waived: String,
     /// Size, runs, label and host.
     pub(super) here: String,
     pub(super) claim: String,
+    /// The variants of the ratio: `innodb / postgres`.
+    #[serde(default)]
+    pub(super) variants: String,
     /// The step, and the metric where it is not the throughput.
     pub(super) step: String,
     /// The ratio with its figures, or the direction.
@@ -43,33 +56,54 @@ impl Row {
 
     /// Returns whether both are about one finding.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        let own = (&self.source, &self.claim, &self.theirs);
-        own == (&other.source, &other.claim, &other.theirs)
+        (&self.source, &self.claim) == (&other.source, &other.claim)
     }
 
-    /// Returns the outcome; of a finding without one the reason.
-    pub(super) fn outcome(&self) -> String {
-        match self.outcome {
-            Some(Reproduction::NotMeasured) => self.reasons.clone(),
-            outcome => verdict(outcome).to_owned(),
-        }
+    /// Returns whether a finding is tested in another row of `all`, and not in this one.
+    pub(super) fn is_tested_elsewhere(&self, all: &[Self]) -> bool {
+        !self.is_tested() && all.iter().any(|it| it.is_tested() && it.is_same(self))
+    }
+
+    /// Returns the outcome in words.
+    pub(super) const fn outcome(&self) -> &'static str {
+        if self.is_tested() { verdict(self.outcome) } else { "not tested" }
+    }
+
+    /// Returns whether it has an outcome other than undecided.
+    pub(super) fn is_decided(&self) -> bool {
+        let is_open = |it: Reproduction| matches!(it, Undecided | SizeUndecided | NotMeasured);
+        self.is_tested() && self.outcome.is_some_and(|it| !is_open(it))
+    }
+
+    /// Returns whether a ratio was published, not a direction alone.
+    pub(super) fn has_published_ratio(&self) -> bool {
+        self.theirs.starts_with(|first: char| first.is_ascii_digit())
     }
 }
 
 /// Returns the rows of a file; none of an empty text.
-pub(super) fn read(text: &str) -> Result<Vec<Row>, csv::Error> {
+///
+/// # Errors
+/// When a line is none, or its experiment's name is no name of a page.
+pub(super) fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(text.as_bytes());
-    reader.deserialize().collect()
+    let rows: Result<Vec<Row>, csv::Error> = reader.deserialize().collect();
+    let rows = rows.map_err(|error| error.to_string())?;
+    let is_plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && name != "README";
+    match rows.iter().find(|row| !is_plain(&row.experiment)) {
+        Some(row) => Err(format!("`{}` is no name of an experiment", row.experiment)),
+        None => Ok(rows),
+    }
 }
 
 /// Returns the file of the rows.
-pub(super) fn write(rows: &[Row]) -> Result<String, csv::Error> {
+pub(super) fn write(rows: &[&Row]) -> String {
     let mut writer = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
     for row in rows {
-        writer.serialize(row)?;
+        writer.serialize(row).expect("a row is written to memory");
     }
-    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = writer.into_inner().expect("a row is written to memory");
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Returns the rows of an experiment.
@@ -78,7 +112,7 @@ pub(super) fn rows_of(compared: &Compared<'_>) -> Vec<Row> {
     for (shown, held) in publications(compared).iter().zip(&compared.comparison.published) {
         let here = setup(compared, held);
         for (finding, one) in shown.findings.iter().zip(&held.findings) {
-            rows.push(row(compared, [shown.source, &here], finding, one));
+            rows.push(row(compared, held, &here, (finding, one)));
         }
     }
     rows
@@ -86,17 +120,22 @@ pub(super) fn rows_of(compared: &Compared<'_>) -> Vec<Row> {
 
 fn row(
     compared: &Compared<'_>,
-    [source, here]: [&str; 2],
-    finding: &Finding<'_>,
-    held: &HeldFinding,
+    publication: &Held,
+    here: &str,
+    (finding, held): (&Finding<'_>, &HeldFinding),
 ) -> Row {
+    let waived = compared.meta.waivers.iter().map(|waiver| waiver.code.as_str());
     let metric = finding.other_metric().map(|metric| format!(", {metric}")).unwrap_or_default();
     let is_open = matches!(held.here, Err(Unmeasured::NotAtSize(_)));
     Row {
         experiment: compared.meta.name.clone(),
-        source: source.to_owned(),
+        source: publication.source.clone(),
+        setup: publication.setup.clone(),
+        scaled: publication.scaled.clone(),
+        waived: waived.collect::<Vec<_>>().join(", "),
         here: here.to_owned(),
         claim: finding.claim.to_owned(),
+        variants: format!("{} / {}", finding.variant, finding.base),
         step: format!("{}{metric}", finding.heading),
         theirs: theirs(finding),
         ours: ours(finding),
@@ -110,8 +149,11 @@ fn row(
 fn setup(compared: &Compared<'_>, held: &Held) -> String {
     let size = compared.meta.size.as_ref().map(|size| format!("size {size}, "));
     let here = held.findings.iter().filter_map(|one| one.here.as_ref().ok());
-    let runs = here.map(|here| here.base.n.min(here.variant.n)).max();
-    let runs = runs.map(|runs| format!("{} of each variant, ", many(runs as usize, "run")));
+    let runs = || here.clone().flat_map(|here| [here.base.n, here.variant.n]);
+    let runs = runs().min().zip(runs().max()).map(|(least, most)| {
+        let least = if least < most { format!("{least} to ") } else { String::new() };
+        format!("{least}{} of each variant, ", many(most as usize, "run"))
+    });
     let [size, runs] = [size, runs].map(Option::unwrap_or_default);
     format!("{size}{runs}{}. {}", compared.label, compared.meta.host)
 }

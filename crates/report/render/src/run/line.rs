@@ -3,11 +3,11 @@
 //! Source: [Callaghan 2022-11-29], summary line: its columns, order and formulas. Deviations: exact
 //! counters over the measured span instead of averaged samples; rates of all clients instead of
 //! client 1; for a server, counters of its control group (and of the client, where the original
-//! includes it) instead of the host's.
+//! includes it) instead of the host's, but for writes that its group does not count.
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
-use model::{Manifest, OpKind, OpUnit, RunRecord, StepRecord};
+use model::{Manifest, OpKind, RunRecord, StepRecord};
 
 use crate::figure::{MISSING, float};
 
@@ -39,10 +39,11 @@ pub const COLUMNS: &[(&str, &str)] = &[
 /// Returns the scope of the columns of storage, memory and CPU.
 pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
     let has = |name: &str| steps.iter().any(|step| step.counters.contains_key(name));
-    if has("server_cpu_user_us") && has("server_reads") && !has("server_writes") {
+    if has("server_cpu_user_us") && !has("server_writes") {
         "Reads are those of the server's control group, memory is the server's; CPU and context \
-         switches are those of server and client together. The host's other work is excluded. Writes are not known: control \
-         groups of version 1 do not count what the kernel writes back."
+         switches are those of server and client together. The host's other work is excluded. \
+         Writes are those of the device, of all processes: control groups of version 1 do not \
+         count what the kernel writes back."
     } else if has("server_cpu_user_us") {
         "Reads and writes are those of the server's control group, memory is the server's; CPU and \
          context switches are those of server and client together. The host's other work is excluded."
@@ -106,24 +107,24 @@ impl Line<'_> {
     fn number(&self, column: &str) -> Option<f64> {
         const MIB: f64 = 1_048_576.0;
         const GIB: f64 = 1_073_741_824.0;
-        let (ops, rows) = (float(primary_operations(self.step)), self.rows());
+        let (ops, rows) = (float(primary_operations(self.step)), float(rows_put(self.step)));
         let seconds = self.step.duration_ns.as_secs_f64();
-        let counted = self.step.counted_ns().as_secs_f64();
+        let sampled = self.step.sampled_ns().as_secs_f64();
         let per = |what: Counted, divisor: f64| ratio(self.counted(what), divisor);
         let end = |name: &str| self.step.final_gauges().get(name).copied();
         match column {
             "ips" => ratio(Some(rows), seconds),
             "qps" => ratio(Some(self.queries()), seconds),
-            "rps" => per(READS, counted),
-            "rmbps" => per(READ_BYTES, counted * MIB),
-            "wps" => per(WRITES, counted),
-            "wmbps" => per(WRITE_BYTES, counted * MIB),
+            "rps" => per(READS, sampled),
+            "rmbps" => per(READ_BYTES, sampled * MIB),
+            "wps" => per(WRITES, sampled),
+            "wmbps" => per(WRITE_BYTES, sampled * MIB),
             "rpq" => per(READS, ops),
             "rkbpq" => per(READ_BYTES, ops * 1024.0),
             "wpi" => per(WRITES, rows),
             "wkbpi" => per(WRITE_BYTES, rows * 1024.0),
-            "csps" => per(SWITCHES, counted),
-            "cpups" => self.cpu_percent(counted),
+            "csps" => per(SWITCHES, sampled),
+            "cpups" => self.cpu_percent(sampled),
             "cspq" => per(SWITCHES, ops),
             "cpupq" => per(CPU, ops),
             "dbgb1" => self.database_bytes().map(|bytes| bytes / GIB),
@@ -142,19 +143,14 @@ impl Line<'_> {
 
     /// Returns a counter of the server (with the client, where the original includes it).
     ///
-    /// Without a server that of device or host; nothing for a server Assay did not start.
+    /// Without a server that of device or host; nothing for a server Assay did not start. Writes
+    /// that a server's control group does not count are the device's, as in the original.
     fn counted(&self, (server, host): Counted) -> Option<f64> {
         let all = |names: &[&str]| names.iter().map(|name| self.counter(name)).sum::<Option<f64>>();
-        let of_host = || all(&[host]).filter(|_| !is_of_server(self.step));
+        let is_started = self.counter("server_cpu_user_us").is_some();
+        let stands_in = is_started && host.starts_with("device_write");
+        let of_host = || all(&[host]).filter(|_| stands_in || !is_of_server(self.step));
         all(server).or_else(of_host)
-    }
-
-    /// Returns the rows that the step put, or indexed.
-    fn rows(&self) -> f64 {
-        match self.step.step.unit {
-            OpUnit::Rows(_) => float(primary_operations(self.step)),
-            OpUnit::Operation | OpUnit::Row => float(rows_put(self.step)),
-        }
     }
 
     /// Returns the bytes of the database's files at the end of the step.

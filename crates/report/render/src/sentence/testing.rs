@@ -55,6 +55,7 @@ impl Sample {
         let meta = Meta {
             id: "sample/1".to_owned(),
             name: "sample".to_owned(),
+            selection: "sample".to_owned(),
             question: "Which?".to_owned(),
             title: "sample: Which?".to_owned(),
             size: None,

@@ -1,10 +1,12 @@
 //! The Insert Benchmark over servers: rates, rows, missed targets.
 
+use model::metric;
 use render::{
-    Compared, Format, Meta, Style, render_answer, render_comparison, render_html, render_run,
+    Compared, Format, Lines, Meta, Style, render_answer, render_comparison, render_html, render_run,
 };
 
 use crate::fixture::{Fixture, ibench};
+use crate::lines::parsed;
 use crate::page::{assert_well_nested, store};
 use crate::settle::explained;
 
@@ -24,6 +26,26 @@ fn costs_have_server_and_client_then_ten_buckets() {
     let text = rendered(&ibench(), Format::Text, true);
     let (_, costs) = text.split_once("Costs per operation").unwrap();
     insta::assert_snapshot!(costs);
+}
+
+/// Goal: what is written per row put is one figure, in costs and in lines, next to queries too.
+/// Method: the mean of runs that differ by 1 % is geometric here and arithmetic there.
+#[test]
+fn writes_per_row_put_are_those_of_the_lines() {
+    let fixture = ibench();
+    for line in parsed(&fixture, Lines::Ibench) {
+        let mut steps = fixture.comparison.steps.iter();
+        let step = steps.find(|step| line["step"] == step.name.as_str()).unwrap();
+        let cell = step.cells.iter().find(|cell| line["variant"] == cell.variant.as_str()).unwrap();
+        for (column, metric) in [
+            ("wpi", metric::SERVER_WRITES_PER_ROW_PUT),
+            ("wkbpi", metric::SERVER_WRITE_KIB_PER_ROW_PUT),
+        ] {
+            let mean = cell.metric(metric).unwrap().spread.mean;
+            let shown = line["values"][column].as_f64().unwrap();
+            assert!((shown / mean - 1.0).abs() < 1e-3, "{line}: {mean}");
+        }
+    }
 }
 
 #[test]

@@ -87,10 +87,18 @@ fn pages_have_a_row_for_each_finding_that_was_tested() {
         .collect();
     let pages = render_reproduced("", &all).unwrap();
     let first = render_reproduced("", &all[..1]).unwrap();
-    let then = render_reproduced(&first[1].1, &all[1..]).unwrap();
+    let then = render_reproduced(&first[0].1, &all[1..]).unwrap();
     assert_eq!(then[..2], pages[..2], "earlier findings stay");
-    let again = render_reproduced(&pages[1].1, &all[..1]).unwrap();
+    let again = render_reproduced(&pages[0].1, &all[..1]).unwrap();
     assert_eq!(again, pages, "findings of the same experiment are replaced");
+    let outside = pages[0].1.replace("\nreproduced-minutes\t", "\n../minutes\t");
+    let refused = render_reproduced(&outside, &all[..1]).unwrap_err();
+    assert_eq!(refused, "`../minutes` is no name of an experiment");
+    // Files of earlier versions name neither variants nor waivers.
+    let older = "experiment\tsource\there\tclaim\tstep\ttheirs\tours\toutcome\treasons\tsizes\n\
+                 old\tAuthor\tsize minutes\tIt is so\tload\thigher\t2.00\treproduces\t\t\n";
+    let both = render_reproduced(older, &all[..1]).unwrap();
+    assert!(both[0].1.contains("\tIt is so\t") && both.iter().any(|(name, _)| name == "old.md"));
     let pages: Vec<String> =
         pages.into_iter().map(|(name, text)| format!("{name}:\n\n{text}")).collect();
     insta::assert_snapshot!(pages.join("\n"));

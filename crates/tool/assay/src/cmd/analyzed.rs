@@ -10,6 +10,7 @@ use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
 use model::{Experiment, Host, Manifest, RunRecord};
 
+use super::selected::JoinedResults;
 use super::steady::steady_runs;
 use crate::diagnostic::IntoReport as _;
 
@@ -43,8 +44,36 @@ pub(crate) fn analyze(
     base: &str,
     results: &Results,
 ) -> Result<Analyzed> {
-    let mut comparison =
+    let comparison =
         compare(runs, experiment, base, &earlier(results, hosts, runs)).into_report()?;
+    Ok(check(comparison, experiment, hosts, runs, results))
+}
+
+/// Compares joined results with `base` and checks every rule.
+///
+/// Planned of a variant are the runs of the experiments that have it.
+pub(crate) fn analyze_joined(
+    joined: &JoinedResults,
+    base: &str,
+    results: &Results,
+) -> Result<Analyzed> {
+    let (JoinedResults { experiment, runs, .. }, hosts) = (joined, joined.hosts());
+    let noise_history = earlier(results, &hosts, runs);
+    let mut comparison = compare(runs, experiment, base, &noise_history).into_report()?;
+    for variant in &mut comparison.variants {
+        variant.planned = joined.planned(&variant.name);
+    }
+    Ok(check(comparison, experiment, &hosts, runs, results))
+}
+
+/// Checks every rule of a comparison.
+fn check(
+    mut comparison: Comparison,
+    experiment: &Experiment,
+    hosts: &[&Host],
+    runs: &[RunRecord],
+    results: &Results,
+) -> Analyzed {
     let (profiles, _) = results.devices();
     let context = ComparisonContext::of(experiment, hosts, runs, &comparison);
     let findings = check_comparison(&context.with_profiles(&profiles));
@@ -54,7 +83,7 @@ pub(crate) fn analyze(
         [host] if experiment.device.is_none() => storage_uses(&profiles, host, runs, &comparison),
         _ => Vec::new(),
     };
-    Ok(Analyzed { comparison, findings, storage })
+    Analyzed { comparison, findings, storage }
 }
 
 /// Returns the noise of the newest other experiments on the same machine.

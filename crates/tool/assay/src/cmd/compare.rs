@@ -15,7 +15,7 @@ use render::{
 };
 
 use super::across::{Factor, Request, compare_hosts};
-use super::analyzed::analyze;
+use super::analyzed::{analyze, analyze_joined};
 use super::selected::JoinedResults;
 use super::steady::Window;
 use crate::environment::Environment;
@@ -84,10 +84,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         return trade_offs(args, &results, ui);
     }
     let joined = JoinedResults::of(&results, &args.experiments, args.window)?;
-    let (experiment, hosts) = (&joined.experiment, joined.hosts());
-    let base = args.base.as_deref().unwrap_or(&experiment.base);
-    let analyzed = analyze(experiment, &hosts, &joined.runs, base, &results)?;
-    let meta = Meta::of(&joined.manifests[0]);
+    let hosts = joined.hosts();
+    let base = args.base.as_deref().unwrap_or(&joined.experiment.base);
+    let analyzed = analyze_joined(&joined, base, &results)?;
+    let selection = args.experiments.join(" ");
+    let meta = Meta { selection, ..Meta::of(&joined.manifests[0]) };
     let style = Style { has_costs: args.costs, ..ui.style() };
     let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
     let compared = Compared::of(comparison, &meta, &joined.runs, hosts[0], findings);

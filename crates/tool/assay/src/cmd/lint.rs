@@ -10,7 +10,7 @@ use model::record::Severity;
 use plan::{DISK_FLOOR_BYTES, Overrides};
 use render::{Checked, Format, findings_json, render_findings, render_rule, render_rules};
 
-use super::analyzed::analyze;
+use super::analyzed::analyze_joined;
 use super::plan as planning;
 use super::run_options::read_file;
 use super::selected::{JoinedResults, select};
@@ -165,8 +165,7 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Checked> {
         let help = "run it first, or lint its plan: assay lint FILE.toml";
         return Err(miette!(help = help, "`{}` has no runs", experiment.name));
     }
-    let base = &experiment.base;
-    let analyzed = analyze(experiment, &joined.hosts(), &joined.runs, base, results)?;
+    let analyzed = analyze_joined(&joined, &experiment.base, results)?;
     let names: Vec<&str> = named.iter().map(|name| name.as_str()).collect();
     let label = comparison_label(&analyzed.comparison, &analyzed.findings);
     let (name, size) = (names.join(" "), experiment.size.clone());

@@ -12,6 +12,7 @@ use model::{
 };
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
+use render::{folded, is_folded};
 
 use super::budget::BudgetArgs;
 use super::published;
@@ -91,12 +92,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     for size in &sizes {
         let sized = args.experiment_args.of_size(Some(size), &catalog, machine)?;
-        // A size that this machine has no room for is no error of the others.
-        match expand(sized.experiment, DISK_FLOOR_BYTES, environment) {
-            Ok(CheckedPlan { plan: Plan { estimated_ns, estimated_disk_bytes, .. }, .. }) => {
+        // What this machine has no room for has a price all the same.
+        let unlimited = Room { free: Bytes(u64::MAX), floor: Bytes(0) };
+        match plan::expand(sized.experiment, &Program::default(), unlimited) {
+            Ok(Plan { estimated_ns, estimated_disk_bytes: disk, .. }) => {
+                let usable = disk_free(environment).0.saturating_sub(DISK_FLOOR_BYTES.0);
+                let lacks = if disk.0 > usable { ", more than is free here" } else { "" };
                 ui.print(format_args!(
-                    "--size {size}: about {estimated_ns} of machine time, up to \
-                     {estimated_disk_bytes} of disk at a time"
+                    "--size {size}: about {estimated_ns} of machine time, up to {disk} of disk at \
+                     a time{lacks}"
                 ));
             }
             Err(error) => ui.print(format_args!("--size {size}: {error}")),
@@ -156,11 +160,14 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     let plan = &planned.plan;
     let experiment = &plan.experiment;
     let mut lines: Vec<String> = waived(experiment).into_iter().collect();
+    // A search goes on until a rate is confirmed: on a busy host it takes several attempts.
+    let has_search = experiment.steps.iter().any(|step| matches!(step.load, Load::FindRate(_)));
+    let about = if has_search { "at least" } else { "about" };
     lines.extend([
         experiment.title(),
         rows(experiment),
         format!(
-            "cost      about {} of machine time; up to {} of disk at a time",
+            "cost      {about} {} of machine time; up to {} of disk at a time",
             plan.estimated_ns, plan.estimated_disk_bytes
         ),
         format!(
@@ -211,7 +218,10 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     for (number, cell) in (1..).zip(&plan.cells) {
         lines.push(format!("  {number:>4}  {}", cell.id));
     }
-    lines.extend(planned.findings.iter().map(finding_line));
+    let size = experiment.size.as_deref();
+    let findings = planned.findings.iter().filter(|one| !is_folded(size, one));
+    lines.extend(findings.map(finding_line));
+    lines.extend(folded(size, &planned.findings).map(|line| format!("note      {line}")));
     lines
 }
 

@@ -8,6 +8,7 @@ use std::{fs, io};
 
 use archive::{ExperimentDir, Results};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use model::Variant;
 use render::{
     Compared, FINDINGS, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
     render_reproduced,
@@ -20,6 +21,9 @@ use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
+
+/// Runs of each variant below which nothing is decided, where more are planned.
+const RUNS_MIN: usize = 2;
 
 /// Arguments of `assay report`.
 #[derive(Debug, clap::Args)]
@@ -53,7 +57,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     if let Some(to) = &args.reproduced {
-        let index = write_reproduced(args, &results, to)?;
+        let index = write_reproduced(args, &results, to, ui)?;
         ui.print(index.display());
         return Ok(ExitCode::SUCCESS);
     }
@@ -86,15 +90,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 }
 
 /// Writes the published findings of the experiments that state some; returns the index.
-fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<PathBuf> {
+fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Result<PathBuf> {
     let joined =
         args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
     let mut joined = joined.collect::<Result<Vec<_>>>()?;
-    joined.retain(|one| !one.experiment.published.is_empty() && !one.runs.is_empty());
+    joined.retain(|one| !one.experiment.published.is_empty() && has_runs(one, ui));
     if joined.is_empty() {
         return Err(miette!(
             help = "name experiments whose files have [[published]], and run them first",
-            "none of these experiments has runs and published findings"
+            "none of these experiments has published findings and two runs of each variant"
         ));
     }
     let mut names = BTreeSet::new();
@@ -119,7 +123,8 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<PathBuf
     let path = to.join(FINDINGS);
     let unreadable = |error: &dyn Display| {
         miette!(
-            help = "remove the file: a new one has the experiments named here",
+            help = "repair it or take an earlier version: findings whose results are gone are in \
+                    no other file",
             "cannot read {}: {error}",
             path.display()
         )
@@ -128,7 +133,27 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path) -> Result<PathBuf
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         text => text.map_err(|error| unreadable(&error))?,
     };
-    write_all(to, render_reproduced(&earlier, &all).map_err(|error| unreadable(&error))?)
+    let files = render_reproduced(&earlier, &all).map_err(|error| unreadable(&error))?;
+    write_all(to, files)?;
+    Ok(to.join("README.md"))
+}
+
+/// Returns whether an experiment has enough runs to replace earlier findings; if not, states it.
+fn has_runs(joined: &JoinedResults, ui: &Ui) -> bool {
+    let JoinedResults { experiment, runs, .. } = joined;
+    let planned = experiment.clients.len().max(1) * experiment.repetitions as usize;
+    let recorded = |name: &str| runs.iter().filter(|run| run.cell.variant == name).count();
+    let lacks = |variant: &&Variant| {
+        let is_run = !experiment.is_left_out(&variant.name);
+        is_run && recorded(&variant.name) < planned.min(RUNS_MIN)
+    };
+    let Some(Variant { name, .. }) = experiment.variants.iter().find(lacks) else { return true };
+    ui.status(format!(
+        "left out: {0} has {1} of {planned} runs of {name}; assay run --resume {0} runs the rest",
+        experiment.name,
+        recorded(name)
+    ));
+    false
 }
 
 /// Writes the page; returns its path.

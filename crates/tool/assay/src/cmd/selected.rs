@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use analysis::join;
 use archive::{ArchiveError, ExperimentDir, Results};
 use miette::{Result, miette};
-use model::{Experiment, Host, Manifest, RunRecord};
+use model::{Experiment, Host, Manifest, RunRecord, count};
 
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -13,6 +13,7 @@ use crate::diagnostic::IntoReport as _;
 /// An experiment with its selected runs.
 pub(crate) struct Selected {
     dir: ExperimentDir,
+    /// Its plan has only the selected runs.
     pub(crate) manifest: Manifest,
     pub(crate) runs: Vec<RunRecord>,
     /// Whether a single run was selected.
@@ -42,7 +43,7 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
         }
         (Err(error), _) => return Err(error).into_report(),
     };
-    let manifest = dir.manifest().into_report()?;
+    let mut manifest = dir.manifest().into_report()?;
     let mut runs = dir.runs(&manifest).into_report()?;
     if let Some(cell) = cell {
         let known: Vec<_> = runs.iter().map(|run| run.cell.id.clone()).collect();
@@ -51,6 +52,7 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
             let help = format!("runs: {}", known.join(", "));
             return Err(miette!(help = help, "no run is named `{cell}`"));
         }
+        manifest.plan.cells.retain(|one| one.id == cell);
     }
     Ok(Selected { dir, manifest, runs, is_one_run: cell.is_some() })
 }
@@ -91,6 +93,16 @@ impl JoinedResults {
     /// Returns the host of each name.
     pub(crate) fn hosts(&self) -> Vec<&Host> {
         self.manifests.iter().map(|manifest| &manifest.host).collect()
+    }
+
+    /// Returns how many of the selected runs were planned of a variant, in all experiments.
+    pub(crate) fn planned(&self, variant: &str) -> u32 {
+        let mut planned = BTreeSet::new();
+        for manifest in &self.manifests {
+            let own = manifest.plan.cells.iter().filter(|cell| cell.variant == variant);
+            planned.extend(own.map(|cell| (&manifest.id, &cell.id)));
+        }
+        count(planned.len())
     }
 }
 

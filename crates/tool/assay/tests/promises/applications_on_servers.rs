@@ -28,10 +28,7 @@ pub(crate) fn run_on(
         workspace.write(file, *text);
     }
     workspace.write("experiment.toml", experiment.replace("SERVER", server));
-    let mut run = workspace.program(&["run", "experiment.toml"]);
-    // The servers lie in the ordinary cache.
-    run.env_remove("XDG_CACHE_HOME");
-    let output = ProgramOutput::of(run.output().expect("the program starts"));
+    let output = workspace.assay_on_servers(&["run", "experiment.toml"]);
     let experiments = fs::read_dir(workspace.path(&format!("results/{name}")));
     let experiments = experiments.into_iter().flatten().flatten();
     let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));

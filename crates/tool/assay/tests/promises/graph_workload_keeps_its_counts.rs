@@ -12,7 +12,7 @@ question = "Do the counts agree?"
 [benchmark]
 workload = "linkbench"
 rows = 1000
-duration = "3s"
+duration = "1500ms"
 warmup = "0s"
 
 [factors]
@@ -47,7 +47,7 @@ fn counts_of_the_graph_workload_agree_on_every_server() {
                 procedures.iter().map(|one| (one["name"].as_str().expect("a name"), one)).collect();
             let done = |of: &str| calls[of]["done"].as_f64().unwrap_or_default();
             let all: f64 = calls.keys().map(|of| done(of)).sum();
-            assert!(all > 300.0, "{name}: {procedures:?}");
+            assert!(all > 150.0, "{name}: {procedures:?}");
             for (of, share) in MIX {
                 // Within 6 standard deviations.
                 let spread = 6.0 * (all * share * (1.0 - share)).sqrt();

@@ -49,6 +49,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     of("steps", &[two, ("[\"fillseq\", ", "[\"fillrandom\", ")]);
     of("meaning", &[("engine = \"sqlite\"", "engine = \"lmdb\"")]);
     of("careless", &[two, ("engine = \"sqlite\"", "engine = \"sqlite\"\ndurability = \"none\"")]);
+    of("twice", &[two, ("\"5ms\"", "\"5ms\"\n\n[factors]\nrepetitions = 2")]);
     workspace.until_exit()
 });
 
@@ -126,6 +127,27 @@ fn one_run_each_is_inconclusive() {
             (&effect["verdict"], &effect["why"]),
             (&json!("inconclusive"), &json!("one_run"))
         );
+    }
+}
+
+/// Goal: a variant lacks no runs of an experiment that does not have it, and the command that the
+/// verdict names checks the same results. Method: one repetition is joined with two, and with one
+/// of these.
+#[test]
+fn joined_experiments_keep_their_planned_runs() {
+    for (other, planned) in [("twice", [1_u64, 2]), ("twice/two.c1.r2", [1, 1])] {
+        let output = RUN.assay(&["compare", "alone", other, "--format", "json"]);
+        let json: Value = serde_json::from_str(&output.out).expect("JSON");
+        let variants = json["comparison"]["variants"].as_array().expect("variants");
+        let found: Vec<_> = variants.iter().map(|one| one["planned"].as_u64()).collect();
+        assert_eq!(found, planned.map(Some), "{other}");
+        assert!(!output.out.contains("A044"), "{other}: {}", output.out);
+        let text = RUN.assay(&["compare", "alone", other]).out;
+        let verdict = text.lines().next().unwrap_or_default();
+        assert!(verdict.contains(&format!("(assay lint alone {other})")), "{verdict}");
+        let linted = RUN.assay(&["lint", "alone", other, "--format", "json"]);
+        let linted: Value = serde_json::from_str(&linted.out).expect("JSON");
+        assert_eq!(linted[0]["findings"], json["findings"], "{other}");
     }
 }
 

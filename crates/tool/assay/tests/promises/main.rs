@@ -1,11 +1,13 @@
 //! Guarantees of the command line, one file each.
 //!
-//! Behaviour under faults is tested in `bad_days/`.
+//! Behaviour under faults is tested in `bad_days/`. Tests start in the order of their names: the
+//! longest ones have names that come early.
 
 mod maven;
 mod rejection;
 mod workspace;
 
+mod activities_are_marked_in_stalls;
 mod added_libraries_are_tested;
 mod allocators_serve_the_whole_run;
 mod applications_on_servers;
@@ -20,6 +22,7 @@ mod drives_are_watched;
 mod engine_builds_are_cached;
 mod engine_errors_are_quoted;
 mod engines_are_built_with_any_flags;
+mod events_divide_the_waits_of_servers;
 mod experiments_are_rerun_from_one_file;
 mod explain_finds_experiments_by_variant_names;
 mod graph_workload_keeps_its_counts;
@@ -52,9 +55,7 @@ mod servers_start_below_a_closed_home;
 mod settles_have_spans_of_their_own;
 mod shipped_experiments_and_applications_are_valid;
 mod sql_errors_precede_the_load;
-mod stalls_are_marked_with_what_ran;
 mod storage_is_measured;
 mod stored_plans_are_completed_as_begun;
 mod trade_offs_are_shown_size_by_size;
 mod unknown_names_and_types_are_rejected;
-mod waits_of_servers_are_divided_by_event;

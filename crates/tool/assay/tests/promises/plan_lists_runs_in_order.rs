@@ -206,8 +206,10 @@ fn command_line_overrides_the_file() {
     step      fwdrange: 1.00 s after 300 ms of warm-up, clients 1, uniform
     step      readwhilewriting: 1.00 s after 300 ms of warm-up, clients 1, uniform
     order     8 runs, interleaved by rows of a Williams square, whole after 8, from seed 1
-    warning   A039 every cell is run once: no difference can be distinguished from noise; set `repetitions` to 3 or more (--repetitions 3)
     ");
+    // What a size of minutes is too short for is one line.
+    let short = lines(&plan, &["note      Of size minutes, "]);
+    assert!(short.contains("A039 too few repetitions (1)"), "{plan}");
 }
 
 /// Plans `readwhilewriting` after a fill, with further arguments.
@@ -239,7 +241,7 @@ fn load_is_described_in_the_plan() {
 #[test]
 fn search_cost_is_estimated_from_its_probes() {
     assert_snapshot!(typed(&["--sla", "p99.9 < 2ms", "--duration", "10s"]), @"
-    cost      about 3m52s of machine time; up to 12.0 MiB of disk at a time
+    cost      at least 3m52s of machine time; up to 12.0 MiB of disk at a time
     step      filluniquerandom: 10000 operations, clients 1, uniform
     step      readwhilewriting: probes of 10.0 s after 1.00 s of warm-up, clients 1, uniform, highest rate, poisson, with p99.9 < 2.00 ms
     order     1 run, from seed 1

@@ -59,10 +59,7 @@ fn three_servers_run_the_insert_benchmark_without_losing_rows() {
     }
     let workspace = Workspace::new();
     workspace.write("toy.toml", TOY);
-    let mut run = workspace.program(&["run", "toy.toml"]);
-    // The servers lie in the ordinary cache.
-    run.env_remove("XDG_CACHE_HOME");
-    let output = crate::workspace::ProgramOutput::of(run.output().expect("the program starts"));
+    let output = workspace.assay_on_servers(&["run", "toy.toml"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     let records = records(&workspace);
     assert_eq!(records.len(), 3, "{}", output.err);
@@ -160,9 +157,7 @@ fn one_shared_table_is_partitioned_and_read_in_held_transactions() {
     }
     let workspace = Workspace::new();
     workspace.write("toy.toml", SHARED);
-    let mut run = workspace.program(&["run", "toy.toml"]);
-    run.env_remove("XDG_CACHE_HOME");
-    let output = crate::workspace::ProgramOutput::of(run.output().expect("the program starts"));
+    let output = workspace.assay_on_servers(&["run", "toy.toml"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     for (variant, record) in records(&workspace) {
         assert_eq!(record["end"]["how"], "complete", "{variant}: {}", record["end"]);

@@ -101,11 +101,8 @@ fn run(server: &str, application: &str, more: &[&str]) -> Option<(Workspace, Pro
     let workspace = Workspace::new();
     workspace.write("bank.toml", application);
     let args = ["run", "--workload", "./bank.toml", "--engine", server, "--rows", "200"];
-    let mut run = workspace.program(&[&args[..], more].concat());
-    run.args(["--duration", "300ms", "--warmup", "0s"]);
-    // The servers lie in the ordinary cache.
-    run.env_remove("XDG_CACHE_HOME");
-    let output = ProgramOutput::of(run.output().expect("the program starts"));
+    let times = ["--duration", "300ms", "--warmup", "0s"];
+    let output = workspace.assay_on_servers(&[&args[..], &times, more].concat());
     Some((workspace, output))
 }
 

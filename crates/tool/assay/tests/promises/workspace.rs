@@ -1,10 +1,14 @@
 //! A temporary directory in which the program runs.
 
+use std::fs::{self, Permissions};
+use std::mem;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{self, Output, Stdio};
-use std::{fs, mem};
+use std::sync::OnceLock;
 
 use assert_cmd::Command;
+use runner::DataRoot;
 use tempfile::TempDir;
 
 /// Two variants, twice each, in half a second; `ENGINE` stands for the engine of both.
@@ -29,6 +33,10 @@ engine = "ENGINE"
 name = "two"
 engine = "ENGINE"
 "#;
+
+/// The data directory of all servers, used until this process ends: its last user removes what the
+/// set-up of one server has stored for the next.
+static SERVER_DATA: OnceLock<(Workspace, DataRoot)> = OnceLock::new();
 
 /// A directory with its own results, data and engine builds.
 pub(crate) struct Workspace {
@@ -92,6 +100,21 @@ impl Workspace {
     /// Runs the program; stdout and stderr are pipes, without escape sequences.
     pub(crate) fn assay(&self, arguments: &[&str]) -> ProgramOutput {
         ProgramOutput::of(self.program(arguments).output().expect("the program starts"))
+    }
+
+    /// Runs the program on servers of the ordinary cache, in the data directory of all servers.
+    pub(crate) fn assay_on_servers(&self, arguments: &[&str]) -> ProgramOutput {
+        let (_, data) = SERVER_DATA.get_or_init(|| {
+            let place = Self::new().until_exit();
+            // Servers that root starts can enter it, whatever the umask.
+            let open = Permissions::from_mode(0o755);
+            fs::set_permissions(place.path(""), open).expect("it is ours");
+            let data = DataRoot::take(&place.path("data")).expect("it is new");
+            (place, data)
+        });
+        let mut command = self.program(arguments);
+        command.env_remove("XDG_CACHE_HOME").arg("--data-dir").arg(data.path());
+        ProgramOutput::of(command.output().expect("the program starts"))
     }
 }
 

@@ -16,8 +16,11 @@ const NOTHING: i32 = 3;
 const HOGS: usize = 4;
 
 /// Runs the experiment, and checks label and exit code of each command; returns what `run` prints.
-fn nothing_measured(sandbox: &Sandbox, load: &[&str]) -> String {
+///
+/// The hogs end with the run: reading its results takes long next to them, and shows the same.
+fn nothing_measured(sandbox: &Sandbox, load: &[&str], hogs: Option<CpuHogs>) -> String {
     let output = sandbox.run(load).assert().code(NOTHING).get_output().clone();
+    drop(hogs);
     let text = joined_text(&output);
     assert!(text.contains(LABEL), "{text}");
     for command in ["compare", "lint"] {
@@ -44,7 +47,7 @@ fn check_search(service_time: &str, expected: &[&str]) {
                      warmup = \"0s\"\nsettle_cap = \"200ms\"";
     let server = format!("\"server.work\" = \"{service_time}\"");
     let sandbox = Sandbox::with_options(benchmark, &[("slow", "faulty", server)]);
-    let text = nothing_measured(&sandbox, &["--sla", "p50 < 1ms"]);
+    let text = nothing_measured(&sandbox, &["--sla", "p50 < 1ms"], None);
     if outcomes(&sandbox, "slow.c1.r1").contains(&Outcome::Invalid) {
         return note("skipped in part: host busy (probes are invalid)");
     }
@@ -84,8 +87,7 @@ fn search_with_invalid_probes_only_blames_the_host() {
                      warmup = \"0s\"\nsettle_cap = \"200ms\"";
     let sandbox = Sandbox::of(benchmark, &[("map", "memory", "")]);
     let hogs = CpuHogs::on_each_cpu(HOGS);
-    let text = nothing_measured(&sandbox, &["--sla", "p99 < 1ms"]);
-    drop(hogs);
+    let text = nothing_measured(&sandbox, &["--sla", "p99 < 1ms"], Some(hogs));
     let outcomes = outcomes(&sandbox, "map.c1.r1");
     assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Invalid), "{outcomes:?}");
     for expected in ["the client was late too often", "repeat on a quiet host"] {
@@ -100,8 +102,7 @@ fn run_with_invalid_intervals_only_has_no_figures() {
     let _turn = take_turn();
     let sandbox = Sandbox::reading("2s", &[("map", "memory", "")]);
     let hogs = CpuHogs::on_each_cpu(HOGS);
-    let text = nothing_measured(&sandbox, &["--rate", "500/s", "--warmup", "0s"]);
-    drop(hogs);
+    let text = nothing_measured(&sandbox, &["--rate", "500/s", "--warmup", "0s"], Some(hogs));
     let run = Run::of(&sandbox, "map.c1.r1");
     assert!(run.record.invalid.is_some(), "{}", run.diagnosis());
     assert!(run.measured().all(|interval| interval.invalid.is_some()), "{}", run.diagnosis());

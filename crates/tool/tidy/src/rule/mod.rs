@@ -14,6 +14,7 @@ pub(crate) mod leftovers;
 pub(crate) mod names;
 pub(crate) mod reach;
 pub(crate) mod registry;
+pub(crate) mod reproduced;
 pub(crate) mod sizes;
 pub(crate) mod sources;
 pub(crate) mod unsafe_code;

@@ -1,8 +1,8 @@
 //! The list of all rules.
 
 use super::{
-    children, conformance, cycles, dependencies, documents, layers, leftovers, names, reach, sizes,
-    sources, unsafe_code, waivers, words,
+    children, conformance, cycles, dependencies, documents, layers, leftovers, names, reach,
+    reproduced, sizes, sources, unsafe_code, waivers, words,
 };
 use crate::repo::Repo;
 use crate::rule::violation::Violation;
@@ -21,6 +21,7 @@ pub(crate) const RULES: &[(&str, Check)] = &[
     ("leftovers", leftovers::check),
     ("names", names::check),
     ("reach", reach::check),
+    ("reproduced", reproduced::check),
     ("sizes", sizes::check),
     ("sources", sources::check),
     ("unsafe", unsafe_code::check),

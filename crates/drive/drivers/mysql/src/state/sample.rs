@@ -56,7 +56,9 @@ pub(crate) fn sample(
         add_of_innodb(&counters, &mut state.readings);
         state.is_idle = is_innodb_idle(&counters);
         if let Some(query) = sizes {
-            state.tables = tables::sample(connection, query)?;
+            let (bytes, largest) = tables::sample(connection, query)?;
+            state.readings.set(metric::ENGINE_DISK_BYTES, bytes);
+            state.tables = largest;
         }
     }
     state.readings.merge(&named(SERVER, &counters));

@@ -1,8 +1,10 @@
 //! State, identity and maintenance in every release found.
 
 use engine::{Engine, Maintenance, Rows};
-use model::{EngineState, Op, Outcome};
+use model::{EngineState, Op, OpKind, Outcome};
 
+use crate::application::{application, procedure};
+use crate::calls::just_call;
 use crate::program::programs;
 use crate::test_server::{TestServer, open, spec};
 
@@ -80,4 +82,34 @@ fn maintenance_is_done(engine: &dyn Engine) {
     assert_eq!(engine.maintain(Maintenance::CompactAll), Ok(true));
     assert_eq!(engine.maintain(Maintenance::CompactLevel0), Ok(false));
     wait_for(engine, "rest", |now| now.is_idle == Some(true));
+}
+
+/// Goal: what a partitioned table holds is what its partitions hold.
+/// Method: the rows of a table of one partition are inserted and deleted; each release.
+#[test]
+fn partitions_are_read_in_the_place_of_their_table() {
+    for program in programs() {
+        let server = TestServer::new(&program, &[("autovacuum", "off")]);
+        let dir = tempfile::tempdir().unwrap();
+        let create = "CREATE TABLE {table} (id BIGINT PRIMARY KEY) PARTITION BY RANGE (id); \
+                      CREATE TABLE {table}_rest PARTITION OF {table} DEFAULT";
+        let work = ["INSERT INTO {table} SELECT generate_series(1, 2000)", "DELETE FROM {table}"];
+        let define = |text: &str| procedure(OpKind::Define, &[text], (0, 0, 0));
+        let setup = application(create, work.map(define).into());
+        let engine = open(&spec(dir.path(), server.endpoint(), Some(setup))).unwrap();
+        let mut session = engine.session().unwrap();
+        for number in 0..2 {
+            just_call(&mut *session, number).unwrap();
+        }
+        drop(session);
+        wait_for(&*engine, "garbage", |now| now.readings["engine_garbage_rows"] >= 2_000.0);
+        let tables = engine.state().unwrap().tables;
+        let names: Vec<&str> = tables.keys().map(String::as_str).collect();
+        assert_eq!(names, ["item1_rest", "item1_rest_pkey", "item2_rest", "item2_rest_pkey"]);
+        assert!(tables["item1_rest"]["engine_disk_bytes"] > 2e4, "{tables:?}");
+        // A partitioned index has no structure.
+        assert!(engine.structure_text().is_none_or(|text| !text.contains("item1_pkey")));
+        engine.close().unwrap();
+        server.stop();
+    }
 }

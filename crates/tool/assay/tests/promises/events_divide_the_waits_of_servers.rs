@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::workspace::{ProgramOutput, Workspace};
+use crate::workspace::Workspace;
 
 /// Four clients update one row. Where each commit is synced, the row's lock is held for as long.
 const EXPERIMENT: &str = r#"[experiment]
@@ -45,10 +45,7 @@ fn clients_of_one_row_wait_for_its_lock() {
     }
     let workspace = Workspace::new();
     workspace.write("waits.toml", EXPERIMENT);
-    let mut run = workspace.program(&["run", "waits.toml"]);
-    // The server lies in the ordinary cache.
-    run.env_remove("XDG_CACHE_HOME");
-    let run = ProgramOutput::of(run.output().expect("the program starts"));
+    let run = workspace.assay_on_servers(&["run", "waits.toml"]);
     assert_eq!(run.code, 0, "{}{}", run.out, run.err);
 
     let arguments = ["explain", "os", "sync", "update-one", "--in", "waits", "--format", "json"];

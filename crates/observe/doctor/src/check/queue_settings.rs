@@ -1,0 +1,34 @@
+//! Settings that shape the requests a drive gets.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "queue_settings",
+    subject: "settings of the queue",
+    severity: Severity::Warning,
+    why: "Read-ahead, largest request and throttling of writes shape what a drive gets; without \
+          iostats no request is counted.",
+    source: "[Linux sysfs-block]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Settings that no other check has.
+const SETTINGS: [&str; 4] = ["read_ahead_kb", "max_sectors_kb", "rq_affinity", "wbt_lat_usec"];
+
+fn run(source: &Source) -> Outcome {
+    let setting = |name: &&str| Some(format!("{name} {}", source.queue(name).ok()?.0));
+    let value = SETTINGS.iter().filter_map(setting).collect::<Vec<_>>().join(", ");
+    match source.queue("iostats") {
+        Ok((text, path)) if text == "0" => {
+            Outcome::finding(value, "iostats is 0: requests are not counted").write(&path, "1", "0")
+        }
+        Err(reason) if value.is_empty() => Outcome::absent(reason),
+        Ok(_) if value.is_empty() => Outcome::unknown("the kernel reports none"),
+        Ok(_) | Err(_) => Outcome::fine(value),
+    }
+}
