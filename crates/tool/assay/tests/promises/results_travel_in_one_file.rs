@@ -53,7 +53,10 @@ fn the_file_and_the_imported_experiment_read_as_the_original() {
     };
     for verb in verbs {
         let original = of(&PAIR, &named(verb, "pair"));
-        assert_eq!(of(&other, &named(verb, "pair.assay")), original, "{verb:?}");
+        // The command that shows the warnings names the file.
+        let of_file = of(&other, &named(verb, "pair.assay"));
+        let of_file = of_file.replace("assay lint pair.assay", "assay lint pair");
+        assert_eq!(of_file, original, "{verb:?}");
     }
     let imported = other.assay(&["import", "pair.assay"]);
     assert_eq!((imported.code, imported.err.as_str()), (0, ""));
