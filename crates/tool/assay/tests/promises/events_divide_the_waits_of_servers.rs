@@ -35,8 +35,9 @@ code = "A001"
 reason = "the question"
 "#;
 
-/// Goal: what the events, the run queue and the residual have is the wait for the server, and most
-/// of it is for the lock.
+/// Goal: what the events, the run queue and the residual have is the wait for the server, and the
+/// lock's part is the largest.
+/// Method: one client syncs while three wait for it; a busy host adds waits for CPU and storage.
 #[test]
 fn clients_of_one_row_wait_for_its_lock() {
     if let Err(reason) = supply::testing::server("postgres@15.10") {
@@ -64,7 +65,8 @@ fn clients_of_one_row_wait_for_its_lock() {
     assert!((sum / whole - 1.0).abs() < 1e-6, "{account:#}");
     let is_lock = |part: &&Value| part["name"].as_str().is_some_and(|it| it.starts_with("Lock:"));
     let locked: f64 = parts.iter().filter(is_lock).map(of).sum();
-    assert!(locked > 0.5 * whole, "{account:#}");
+    let other = parts.iter().filter(|part| !is_lock(part)).map(of).fold(0.0, f64::max);
+    assert!(locked > other, "{account:#}");
     for samples in waits["samples"].as_array().expect("of both sides") {
         assert!(number(samples) >= 20.0, "{account:#}");
     }
