@@ -91,17 +91,16 @@ fn findings(tested: &[&Row]) -> String {
 
 /// Returns how often a published ratio is reproduced, and how often a direction.
 fn ratios(tested: &[&Row]) -> String {
-    let [with, without] = [true, false].map(|has_ratio| {
-        let is_it = |row: &&&Row| row.is_decided() && row.has_published_ratio() == has_ratio;
-        let decided = tested.iter().filter(is_it);
-        let is_reproduced = |row: &&&Row| row.outcome == Some(Reproduction::Reproduces);
-        (decided.clone().filter(is_reproduced).count(), decided.count())
+    let kinds = [(true, "with a published ratio"), (false, "with a direction alone")];
+    let counted = kinds.iter().filter_map(|(has_ratio, kind)| {
+        let is_it = |row: &&&Row| row.is_decided() && row.has_published_ratio() == *has_ratio;
+        let decided: Vec<&&Row> = tested.iter().filter(is_it).collect();
+        let is_reproduced = |row: &&&&Row| row.outcome == Some(Reproduction::Reproduces);
+        let reproduced = decided.iter().filter(is_reproduced).count();
+        let of = decided.len();
+        (of > 0).then(|| format!("Of the decided rows {kind}, {reproduced} of {of} reproduce."))
     });
-    format!(
-        "Of the decided rows {} of {} with a published ratio reproduce it, and {} of {} with a \
-         direction alone.",
-        with.0, with.1, without.0, without.1
-    )
+    counted.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a publication, what was run, its findings, and the reasons.

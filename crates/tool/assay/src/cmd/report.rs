@@ -141,17 +141,15 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Resul
 /// Returns whether an experiment has enough runs to replace earlier findings; if not, states it.
 fn has_runs(joined: &JoinedResults, ui: &Ui) -> bool {
     let JoinedResults { experiment, runs, .. } = joined;
-    let planned = experiment.clients.len().max(1) * experiment.repetitions as usize;
     let recorded = |name: &str| runs.iter().filter(|run| run.cell.variant == name).count();
-    let lacks = |variant: &&Variant| {
-        let is_run = !experiment.is_left_out(&variant.name);
-        is_run && recorded(&variant.name) < planned.min(RUNS_MIN)
-    };
+    let planned = |name: &str| joined.planned(name) as usize;
+    let lacks = |Variant { name, .. }: &&Variant| recorded(name) < planned(name).min(RUNS_MIN);
     let Some(Variant { name, .. }) = experiment.variants.iter().find(lacks) else { return true };
     ui.status(format!(
-        "left out: {0} has {1} of {planned} runs of {name}; assay run --resume {0} runs the rest",
+        "left out: {0} has {1} of {2} runs of {name}; assay run --resume {0} runs the rest",
         experiment.name,
-        recorded(name)
+        recorded(name),
+        planned(name)
     ));
     false
 }
