@@ -7,19 +7,13 @@ run: setup
 	cargo build --release --package assay
 	./target/release/assay run experiments/quickstart.toml --report
 
-# Every test. Those that need a RocksDB release or a server (postgres@15.10, mysql@8.0.31 and
-# mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in ~/.cache/assay, or state why they
-# are skipped; other engines and allocators are installed where the distribution has them. Most tests
-# wait for programs they have started: two a CPU run at once. The last lines try the threads of clients
-# and of indexlog in many orders (with the program's features of dependencies, which are compiled
-# already), fuzz for seconds where cargo-fuzz is installed, and verify the models.
+# Every test, and every check of the sources but `cargo tidy`: scripts/suite.py lints and builds the tests,
+# runs them, and prints which were skipped and why. Tests that need a RocksDB release or a server
+# (postgres@15.10, mysql@8.0.31 and mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in
+# ~/.cache/assay; other engines and allocators are installed where the distribution has them.
 test:
 	@./scripts/setup.sh test
-	RUST_TEST_THREADS=$$((2 * $$(nproc))) cargo test --workspace
-	cargo test --package load --package indexlog --package assay \
-		--features load/model-check,indexlog/model-check --lib model_check
-	./scripts/fuzz.sh
-	./scripts/models.sh
+	./scripts/suite.py
 
 # Verifies the models of concurrent algorithms in models/ with SPIN, and that each seeded bug is found.
 models:

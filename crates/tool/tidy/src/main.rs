@@ -23,7 +23,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 Usage: cargo tidy [rules | --no-test]
 
-  cargo tidy             the definition of done: format, clippy, rules, docs, dependencies, tests
+  cargo tidy             the definition of done: format, rules, and `make test`, which lints
   cargo tidy --no-test   the same without the tests
   cargo tidy rules       the repository's own rules only";
 

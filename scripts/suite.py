@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""Lints, builds and runs every test, two programs at once, and counts skipped tests by name.
+
+Prints a line for each program as it ends, the output of failed tests, the longest tests and every
+skipped test with its reason. Where CI is `true`, a skip that scripts/skips.txt does not list for
+this kind of machine is a failure.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import fnmatch
+import json
+import os
+import platform
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "scripts/skips.txt"
+# The longest programs start first, in this order.
+FIRST = [
+    "assay/promises",
+    "driver-postgres/live",
+    "driver-rocksdb/conformance",
+    "driver-postgres/conformance",
+    "driver-mysql/conformance",
+    "assay/bad_days",
+    "assay/campaigns",
+]
+# Their claims are about time: each runs when all others have ended.
+ALONE = ["load/pause", "analysis/iostat", "assay/truth"]
+# Checks of dependencies, readers of files and concurrent algorithms.
+SCRIPTS = ["scripts/deny.sh", "scripts/fuzz.sh", "scripts/models.sh"]
+# Programs at once: most tests wait for a process that they started.
+LANES = 2
+# Longest tests that are printed.
+LONGEST = 20
+# A program that takes longer hangs: the longest takes three minutes.
+LIMIT_S = 1800
+
+TEST = re.compile(r"test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*?)(?: <([\d.]+)s>)?$")
+SECTION = re.compile(r"---- (.+) stdout ----$")
+SKIP = re.compile(r"\bskipped(?: in part)?: .*")
+RESULT = re.compile(r"test result: .* (\d+) passed; (\d+) failed;")
+
+
+@dataclasses.dataclass
+class Program:
+    """A command that runs tests; `variables` are those that cargo would set."""
+
+    name: str
+    command: list
+    directory: str = str(ROOT)
+    variables: dict = dataclasses.field(default_factory=dict)
+
+    @staticmethod
+    def of(message):
+        """Returns the test program of a message of cargo, or `None` if it announces another file."""
+        target = message.get("target", {})
+        is_test = message.get("executable") and message["profile"]["test"]
+        if not is_test or "bench" in target["kind"]:
+            return None
+        directory = os.path.dirname(message["manifest_path"])
+        found = re.search(r"([^/#]+)#(?:(.+)@)?([\d.]+)$", message["package_id"])
+        package, version = found[2] or found[1], found[3]
+        options = ["-Zunstable-options", "--report-time", "--show-output"]
+        # Times of tests and their random order are options that libtest calls unstable.
+        variables = {"CARGO": "cargo", "CARGO_MANIFEST_DIR": directory, "RUSTC_BOOTSTRAP": "1"}
+        variables |= {"CARGO_PKG_NAME": package, "CARGO_PKG_VERSION": version}
+        name = f"{package}/{target['name']}"
+        return Program(name, [message["executable"], *options], directory, variables)
+
+    def run(self, options, environment):
+        """Runs it; returns its exit code and what it printed."""
+        with tempfile.TemporaryFile("w+", errors="replace") as log:
+            try:
+                code = subprocess.run(
+                    self.command + options,
+                    cwd=self.directory,
+                    env=environment | self.variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    timeout=LIMIT_S,
+                ).returncode
+            except subprocess.TimeoutExpired:
+                code = f"no end within {LIMIT_S} s"
+            log.seek(0)
+            return code, log.read()
+
+
+@dataclasses.dataclass
+class Results:
+    """Outcomes of tests by name, `package/program::module::test`."""
+
+    passed: set = dataclasses.field(default_factory=set)
+    failed: set = dataclasses.field(default_factory=set)
+    skipped: dict = dataclasses.field(default_factory=dict)
+    seconds: dict = dataclasses.field(default_factory=dict)
+
+    def read(self, program, code, text):
+        """Reads the outcomes of a program's tests from its output."""
+        section, stated, read = program, 0, 0
+        for line in text.splitlines():
+            if found := TEST.match(line):
+                name = f"{program}::{found[1]}"
+                self.seconds[name] = float(found[3] or 0)
+                if found[2].startswith("ignored"):
+                    self.skipped[name] = f"skipped: {found[2]}"
+                else:
+                    (self.passed if found[2] == "ok" else self.failed).add(name)
+                    read += 1
+            elif found := SECTION.match(line):
+                section = f"{program}::{found[1]}"
+            elif found := RESULT.match(line):
+                stated += int(found[1]) + int(found[2])
+            elif found := SKIP.search(line):
+                self.skipped.setdefault(section, found[0])
+        if code != 0 and not any(name.startswith(program) for name in self.failed):
+            self.failed.add(f"{program} (exit code {code})")
+        if stated != read:
+            self.failed.add(f"{program} (it states {stated} tests, {read} were read)")
+
+    def merge(self, other):
+        """Adds the outcomes of other tests."""
+        self.passed |= other.passed
+        self.failed |= other.failed
+        self.skipped |= other.skipped
+        self.seconds |= other.seconds
+
+
+class Suite:
+    """Runs programs and prints what they gave."""
+
+    def __init__(self, environment):
+        self.environment = environment
+        self.results = Results()
+        self.lock = threading.Lock()
+
+    def run(self, program, options=()):
+        """Runs a program, adds its results and prints a line of them."""
+        start = time.monotonic()
+        code, text = program.run(list(options), self.environment)
+        one = Results()
+        one.read(program.name, code, text)
+        with self.lock:
+            self.results.merge(one)
+            counts = f"{len(one.passed)} passed, {len(one.failed)} failed, {len(one.skipped)} skipped"
+            print(f"{time.monotonic() - start:7.1f} s  {' '.join([program.name, *options])}: {counts}", flush=True)
+            if one.failed:
+                print(text, flush=True)
+
+    def run_all(self, *lanes):
+        """Runs lanes at once: iterators of pairs of a program and its options, which they may share."""
+
+        def work(lane):
+            while True:
+                with self.lock:
+                    job = next(lane, None)
+                if job is None:
+                    return
+                self.run(*job)
+
+        threads = [threading.Thread(target=work, args=[lane]) for lane in lanes]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def end(self):
+        """Prints the longest tests, the skips and the counts; returns whether all is well."""
+        results = self.results
+        longest = sorted(results.seconds.items(), key=lambda item: -item[1])[:LONGEST]
+        print("== the longest tests")
+        for name, seconds in longest:
+            print(f"{seconds:7.1f} s  {name}")
+        print(f"== {len(results.skipped)} skipped on {kind()}")
+        listed = listed_skips()
+        unlisted = 0
+        for name, reason in sorted(results.skipped.items()):
+            is_listed = any(fnmatch.fnmatchcase(f"{name} {reason}", pattern) for pattern in listed)
+            unlisted += not is_listed
+            print(f"{'' if is_listed else 'NOT LISTED: '}{name}: {reason}")
+        for name in sorted(results.failed):
+            print(f"FAILED: {name}")
+        passed = len(results.passed - set(results.skipped))
+        is_refused = unlisted and os.environ.get("CI") == "true"
+        if is_refused:
+            print(f"{unlisted} skips are not in {LIST.relative_to(ROOT)} for this kind of machine")
+        print(f"{passed} passed, {len(results.failed)} failed, {len(results.skipped)} skipped", flush=True)
+        return not results.failed and not is_refused
+
+
+def kind():
+    """Returns the kind of machine, such as `debian-12 x86_64 root`."""
+    with contextlib.suppress(OSError):
+        release = platform.freedesktop_os_release()
+        system = f"{release.get('ID')}-{release.get('VERSION_ID', 'rolling')}"
+        return f"{system} {platform.machine()} {'user' if os.geteuid() else 'root'}"
+    return f"{platform.system()} {platform.machine()}"
+
+
+def listed_skips():
+    """Returns the patterns of skips that are expected on this kind of machine."""
+    lines = (line.split("#")[0].strip() for line in LIST.read_text().splitlines())
+    entries = (line.split(":", 1) for line in lines if line)
+    return [skip.strip() for where, skip in entries if fnmatch.fnmatchcase(kind(), where.strip())]
+
+
+def environment():
+    """Returns the variables of every command: clippy compiles our crates, warnings denied.
+
+    Linting compiles nothing a second time this way.
+    """
+    env = dict(os.environ, RUST_TEST_THREADS=str(2 * os.cpu_count()))
+    driver = subprocess.run(["rustup", "which", "clippy-driver"], capture_output=True, text=True)
+    if driver.returncode == 0:
+        env["RUSTC_WORKSPACE_WRAPPER"] = driver.stdout.strip()
+        env["CLIPPY_ARGS"] = "-Dwarnings__CLIPPY_HACKERY__"
+    else:
+        print("no clippy-driver here (rustup component add clippy): our crates are not linted")
+    return env
+
+
+def build(env):
+    """Builds all tests and benchmarks; returns the test programs."""
+    command = ["cargo", "test", "--workspace", "--all-targets", "--no-run"]
+    command += ["--message-format", "json-render-diagnostics"]
+    output = subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True)
+    if output.returncode != 0:
+        sys.exit("the tests do not compile without warnings: see above")
+    messages = map(json.loads, output.stdout.splitlines())
+    return [program for program in map(Program.of, messages) if program]
+
+
+def other_programs():
+    """Returns what is no test program: what cargo runs itself, and the checks of our scripts."""
+    # The program is named for its features of dependencies, which are compiled already.
+    packages = [word for name in ("load", "indexlog", "assay") for word in ("--package", name)]
+    features = ["--features", "load/model-check,indexlog/model-check"]
+    # Documentation needs no lints of clippy.
+    docs = {"RUSTC_WORKSPACE_WRAPPER": "", "RUSTDOCFLAGS": "-D warnings"}
+    return [
+        Program("docs", ["cargo", "doc", "--workspace", "--no-deps"], variables=docs),
+        Program("doc tests", ["cargo", "test", "--workspace", "--doc"]),
+        Program("model checks", ["cargo", "test", *packages, *features, "--lib", "model_check"]),
+        *(Program(script, [script]) for script in SCRIPTS),
+    ]
+
+
+def by_length(program):
+    """Returns the place of a program in the order of starts."""
+    return FIRST.index(program.name) if program.name in FIRST else len(FIRST)
+
+
+def tests_of(program, env):
+    """Returns the names of a program's tests."""
+    lines = program.run(["--list", "--format", "terse"], env)[1].splitlines()
+    return [line.removesuffix(": test") for line in lines if line.endswith(": test")]
+
+
+@contextlib.contextmanager
+def hogs(are_wanted):
+    """Runs two processes that use a CPU each, and one that writes to the disk, meanwhile."""
+    loops = ["while :; do :; done"] * 2
+    loops.append('while :; do dd if=/dev/zero of="$0" bs=1M count=256 conv=fsync status=none; done')
+    with tempfile.NamedTemporaryFile() as file:
+        running = [subprocess.Popen(["sh", "-c", loop, file.name]) for loop in loops if are_wanted]
+        try:
+            yield
+        finally:
+            for process in running:
+                process.kill()
+                process.wait()
+
+
+def arguments():
+    """Returns the parsed command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("program", nargs="*", help="programs to run, such as assay/truth (default: all)")
+    parser.add_argument("--build", action="store_true", help="lint and build only")
+    parser.add_argument("--each", action="store_true", help="run each test in a process of its own, one after another")
+    parser.add_argument("--seed", type=int, help="run programs and tests in a random order")
+    parser.add_argument("--busy", action="store_true", help="run beside two CPU hogs and a disk hog")
+    return parser.parse_args()
+
+
+def main():
+    """Runs the suite; exits with 1 when a test fails or a skip is not listed."""
+    args = arguments()
+    env = environment()
+    programs = build(env)
+    print(f"{time.monotonic() - START:7.1f} s  build", flush=True)
+    if args.build:
+        return
+    programs = [one for one in programs if not args.program or one.name in args.program]
+    programs.sort(key=by_length)
+    options = []
+    if args.seed is not None:
+        random.Random(args.seed).shuffle(programs)
+        options = ["--shuffle-seed", str(args.seed)]
+    suite = Suite(env)
+    with hogs(args.busy):
+        if args.each:
+            jobs = [(one, ["--exact", test]) for one in programs for test in tests_of(one, env)]
+            if args.seed is not None:
+                random.Random(args.seed).shuffle(jobs)
+            suite.run_all(iter(jobs))
+        else:
+            jobs = [(one, options) for one in programs]
+            alone = iter([job for job in jobs if job[0].name in ALONE])
+            shared = iter([job for job in jobs if job[0].name not in ALONE])
+            # What cargo runs waits for the lock of the build: it has a lane for itself.
+            others = [] if args.program else other_programs()
+            suite.run_all(*[shared] * LANES, iter([(one, []) for one in others]))
+            suite.run_all(alone)
+    sys.exit(0 if suite.end() else 1)
+
+
+START = time.monotonic()
+if __name__ == "__main__":
+    main()
