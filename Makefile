@@ -25,11 +25,13 @@ fuzz:
 	./scripts/fuzz.sh
 
 # Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, each
-# byte of an archive changed, the rights and passwords of every server, five minutes of each fuzz target. `make test` has a sample of
-# each. A failure prints how to repeat it alone.
+# byte of an archive changed, the rights and passwords of every server, all simulated series, five minutes of each fuzz target.
+# `make test` has a sample of each. A failure prints how to repeat it alone.
 campaign:
 	@./scripts/setup.sh test
 	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
+	ASSAY_CAMPAIGN=long cargo test --package stats --tests
+	ASSAY_CAMPAIGN=long cargo test --package analysis --lib
 	ASSAY_CAMPAIGN=long cargo test --package assay --test promises -- --nocapture children_get every_changed
 	ASSAY_CAMPAIGN=long ./scripts/fuzz.sh
 

@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 # Runs simulations and prints what they print, without the runner's own lines.
 simulated() {
     printf '\n```\n'
-    cargo test --quiet "$@" --nocapture --test-threads 1 2>/dev/null |
+    ASSAY_CAMPAIGN=long cargo test --quiet "$@" --nocapture --test-threads 1 2>/dev/null |
         sed -E 's/^(test [^ ]+ \.\.\. |\.+)//' | grep -vE '^(running |ok$|test result|test |$)'
     printf '```\n'
 }

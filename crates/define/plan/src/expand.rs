@@ -117,6 +117,9 @@ mod tests {
     }
 
     proptest! {
+        // Fifteen shapes, each about four times; each case has plans of several lengths.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn every_block_has_every_cell_once_and_one_seed(
             (variants, levels, repetitions) in (1_usize..6, 1_u32..4, 1_u32..5), seed: u64

@@ -124,6 +124,7 @@ mod tests {
         fn whole_squares_balance_places_and_neighbours(items in 2_usize..12, seed: u64) {
             let whole = whole_after(items);
             let rows = orders(items, 3 * u32::try_from(whole).unwrap(), seed);
+            prop_assert_eq!(rows.len(), 3 * whole);
             for square in rows.chunks(whole) {
                 let (places, neighbours) = counted(square);
                 let each = u32::try_from(whole / items).unwrap();
@@ -136,7 +137,9 @@ mod tests {
 
         #[test]
         fn every_pair_of_repetitions_cancels_linear_drift(items in 1_usize..12, seed: u64) {
-            for pair in orders(items, 12, seed).chunks(2) {
+            let rows = orders(items, 12, seed);
+            prop_assert_eq!(rows.len(), 12);
+            for pair in rows.chunks(2) {
                 let mut sums = vec![0; items];
                 for (slot, thing) in pair.concat().into_iter().enumerate() {
                     sums[thing] += slot;

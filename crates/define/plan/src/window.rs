@@ -109,17 +109,33 @@ mod tests {
         )
     }
 
+    /// Checks that a limit is accepted only where operations and time suffice.
+    fn checked(limit: &Limit, length: Nanos) -> Result<(), TestCaseError> {
+        let needed = limit.operations_needed();
+        let checked = check(limit, &open(Rate::constant(5000.0)), StopRule::Duration(length));
+        let is_enough = 5000.0 * length.as_secs_f64() > float(needed) - 1.0;
+        prop_assert!(checked.is_err() || length > limit.within && needed > 100 && is_enough);
+        Ok(())
+    }
+
     proptest! {
         #[test]
         fn any_text_is_a_limit_or_rejected(
             text in "(\\PC*|p[0-9.]{0,6} *<=? *[0-9.]{0,6}(ns|us|ms|s|m|h)?)", length: u64
         ) {
             if let Ok(limit) = Limit::parse(&text) {
-                let load = open(Rate::constant(5000.0));
-                let needed = limit.operations_needed();
-                let checked = check(&limit, &load, StopRule::Duration(Nanos(length)));
-                prop_assert!(checked.is_err() || Nanos(length) > limit.within && needed > 100);
+                checked(&limit, Nanos(length))?;
             }
+        }
+
+        #[test]
+        fn a_text_of_a_limit_is_parsed(
+            text in "p[1-9][0-9](\\.[0-9]{1,3})? ?< ?[1-9][0-9]{0,2}(ns|us|ms|s)",
+            length in 0..Nanos::from_secs(100).0,
+        ) {
+            let limit = Limit::parse(&text);
+            prop_assert!(limit.is_ok(), "{}: {:?}", text, limit);
+            checked(&limit.unwrap(), Nanos(length))?;
         }
     }
 

@@ -41,6 +41,7 @@ mod tests {
         assert_eq!(adjusted.iter().filter(|q| **q <= 0.05).count(), 4);
         // scipy 1.17.1, stats.false_discovery_control.
         let known = [0.0015, 0.003, 0.0095, 0.035_625, 0.0603, 0.063_857_14, 0.063_857_14, 0.0645];
+        assert_eq!(adjusted.len(), p_values.len());
         for (found, known) in adjusted.iter().zip(known) {
             assert!((found - known).abs() < 1e-8, "{found} {known}");
         }
@@ -59,6 +60,7 @@ mod tests {
             mut p_values in prop::collection::vec(0.0..1.0_f64, 1..40),
         ) {
             let adjusted = benjamini_hochberg(&p_values);
+            prop_assert_eq!(adjusted.len(), p_values.len());
             for (p, q) in p_values.iter().zip(&adjusted) {
                 prop_assert!(q >= p && *q <= 1.0);
             }

@@ -1,5 +1,13 @@
 //! Seeded random series for simulations and tests.
 
+/// Returns the number of simulated cases: `long` where `ASSAY_CAMPAIGN=long`, otherwise a sample.
+///
+/// Source: our choice, so that the tests take seconds.
+pub fn cases(sample: u64, long: u64) -> u64 {
+    let is_long = std::env::var_os("ASSAY_CAMPAIGN").is_some_and(|length| length == "long");
+    if is_long { long } else { sample }
+}
+
 /// A stream of random numbers.
 #[derive(Debug)]
 pub struct Noise(u64);

@@ -499,6 +499,7 @@ mod tests {
             let (there, back) = (effect("a", 1), effect("b", 0));
             prop_assert!((there.ratio * back.ratio - 1.0).abs() < 1e-12);
             prop_assert_eq!((mirrored(there.verdict), there.why), (back.verdict, back.why));
+            prop_assert_eq!(there.interval.is_some(), back.interval.is_some());
             if let (Some(there), Some(back)) = (there.interval, back.interval) {
                 prop_assert!((there.low * back.high - 1.0).abs() < 1e-9);
             }

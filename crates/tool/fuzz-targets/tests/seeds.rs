@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use fuzz_targets::TARGETS;
 
+/// Targets of which files are shipped, each kind in a folder of its own.
+const SHIPPED: [&str; 3] = ["experiment", "profile", "application"];
+
 /// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
@@ -24,8 +27,9 @@ fn seeds_are_read_without_a_panic() {
         assert!(!seeds.is_empty(), "fuzz/seeds/{name} has no seed");
         // The shipped experiments, profiles and applications are seeds too.
         let shipped = files(&root().join(format!("{name}s")));
+        assert!(!shipped.is_empty() || !SHIPPED.contains(&name), "{name}s has no file");
         for seed in seeds.iter().chain(&shipped) {
-            eprintln!("{name}: {}", seed.display());
+            println!("{name}: {}", seed.display());
             target(&fs::read(seed).expect("a seed is readable"));
         }
         println!("{name}: {} seeds, 0 panics", seeds.len() + shipped.len());

@@ -187,6 +187,21 @@ mod tests {
         }
 
         #[test]
+        fn ascending_lines_are_a_sound_rate(
+            lines in prop::collection::vec((1_u64..1_000_000, 1e-3..1e9_f64), 1..20)
+        ) {
+            let ascending = lines.iter().scan(0, |next_ms, (gap_ms, rate)| {
+                let t = *next_ms as f64 / 1e3;
+                *next_ms += gap_ms;
+                Some(format!("{t},{rate}\n"))
+            });
+            let text = format!("t,rate\n{}", ascending.collect::<String>());
+            let Ok(Rate::Pieces(pieces)) = parse(&text) else { panic!("rejected:\n{text}") };
+            prop_assert_eq!(pieces.len(), lines.len());
+            prop_assert!(Rate::Pieces(pieces).is_sound());
+        }
+
+        #[test]
         fn lines_of_numbers_are_sound_or_refused(
             lines in prop::collection::vec((-1.0..1e7, -1.0..1e10), 0..6)
         ) {

@@ -168,6 +168,19 @@ mod tests {
         }
 
         #[test]
+        fn a_text_of_the_grammar_is_a_sound_rate(
+            text in "[1-9][0-9]{0,5}k?/s\
+                |ramp [1-9][0-9]{0,3}k?/s ?\\.\\. ?[1-9][0-9]{0,3}(\\.5)?k/s \
+                over [1-9][0-9]?(s|ms|h)\
+                |steps( [1-9][0-9]{0,3}k?/s){2,5} every [1-9][0-9]{0,2}(s|ms|m)\
+                |sine [5-9]k/s \\+- ?[1-4]k/s every [1-9][0-9]{0,2}(s|m)"
+        ) {
+            let Ok(WrittenRate::Known(rate)) = parse(&text) else { panic!("{text} is rejected") };
+            prop_assert!(rate.is_sound(), "{}: {:?}", text, rate);
+            prop_assert!(rate.arrivals_within(Nanos::SECOND) > 0.0);
+        }
+
+        #[test]
         fn any_rate_like_text_is_sound_or_rejected(
             text in "(ramp |steps |sine |file )?[-0-9.kM/s ]{0,12}(\\.\\.|\\+-| )[0-9.kM/s]{0,8}( \
             over | every )?[0-9.]{0,9}(s|ms|h)?"

@@ -365,22 +365,42 @@ mod tests {
         assert!(change.effect.is_some_and(|effect| (effect + 3.75).abs() < 0.2), "{change:?}");
     }
 
+    /// Returns what is found, after checks of its order and its ranges.
+    fn checked(values: &[Option<f64>]) -> Result<Series, TestCaseError> {
+        let found = search(values);
+        for change in &found.changes {
+            prop_assert!(change.earliest <= change.index && change.index <= change.latest);
+            prop_assert!(change.latest < values.len() && (0.0..=1.0).contains(&change.p));
+            prop_assert!(change.low <= change.effect && change.effect <= change.high);
+        }
+        prop_assert!(found.changes.is_sorted_by_key(|change| change.index));
+        prop_assert!(found.pieces.is_sorted_by_key(|piece| piece.from));
+        prop_assert_eq!(found.clone(), search(values));
+        Ok(found)
+    }
+
+    /// Returns values within these limits, one in ten missing.
+    fn gaps(values: std::ops::Range<f64>) -> impl Strategy<Value = Option<f64>> {
+        prop::option::weighted(0.9, values)
+    }
+
     proptest! {
         #[test]
         fn findings_are_ordered_and_in_range(
-            values in prop::collection::vec(
-                prop::option::weighted(0.9, -1e6..1e9_f64), 0..90,
-            ),
+            values in prop::collection::vec(gaps(-1e6..1e9), 0..90),
         ) {
-            let found = search(&values);
-            for change in &found.changes {
-                prop_assert!(change.earliest <= change.index && change.index <= change.latest);
-                prop_assert!(change.latest < values.len() && (0.0..=1.0).contains(&change.p));
-                prop_assert!(change.low <= change.effect && change.effect <= change.high);
-            }
-            prop_assert!(found.changes.is_sorted_by_key(|change| change.index));
-            prop_assert!(found.pieces.is_sorted_by_key(|piece| piece.from));
-            prop_assert_eq!(found.clone(), search(&values));
+            checked(&values)?;
+        }
+
+        #[test]
+        fn findings_of_a_step_are_ordered_and_in_range(
+            before in prop::collection::vec(gaps(1.0..9.0), 20..50),
+            after in prop::collection::vec(gaps(1.0..9.0), 20..50),
+            step in 1e3..1e6_f64,
+        ) {
+            let after = after.iter().map(|value| value.map(|value| value + step));
+            let found = checked(&before.iter().copied().chain(after).collect::<Vec<_>>())?;
+            prop_assert!(found.changes.len() + found.drifts.len() > 0);
         }
 
         #[test]

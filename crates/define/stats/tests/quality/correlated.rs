@@ -1,12 +1,11 @@
 //! Blocks keep their 5 % on a host whose noise lasts longer than a run.
 
 use stats::family::benjamini_hochberg;
-use stats::testing::Noise;
+use stats::testing::{Noise, cases};
 use stats::{Effect, classify_difference};
 
 use crate::world::{Share, design, is_significant, simulate, stream};
 
-const CAMPAIGNS: u64 = 4_000;
 /// Deviation of a run on the logarithm.
 const SIGMA: f64 = 0.03;
 
@@ -70,13 +69,14 @@ fn against_itself(host: Host, steps: usize, blocks: usize, noise: &mut Noise) ->
 /// two standard errors of the simulation.
 #[test]
 fn blocks_keep_their_level_under_correlated_noise() {
-    println!("A build against itself on a host with slow noise, {CAMPAIGNS} campaigns a row");
+    let campaigns = cases(1_000, 4_000);
+    println!("A build against itself on a host with slow noise, {campaigns} campaigns a row");
     println!("| host | blocks | one step | any of four, adjusted |");
     let slow = [0.0, 0.5, 0.7, 0.9].map(Host::Slow);
     for host in slow.into_iter().chain([0.5, 0.98].map(Host::Bursts)) {
         for blocks in [5, 10] {
             let any = |steps: usize, simulation: u64| {
-                Share::of_true(&simulate(CAMPAIGNS, |seed| {
+                Share::of_true(&simulate(campaigns, |seed| {
                     let mut noise = stream(simulation, seed);
                     let mut effects = against_itself(host, steps, blocks, &mut noise);
                     let p_values: Vec<f64> = effects.iter().map(|one| one.p.unwrap()).collect();

@@ -1,10 +1,9 @@
 //! 95 % intervals contain the truth in 95 of 100 cases.
 
+use stats::testing::cases;
 use stats::{Effect, classify_difference};
 
 use crate::world::{Cell, SHAPES, Shape, Share, design, prior, sigma_near, simulate, stream};
-
-const CASES: u64 = 4_000;
 
 /// Source of the variance estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +34,15 @@ fn median(mut values: Vec<f64>) -> f64 {
 /// interval covers more than nominal; that is asserted on the low side only.
 #[test]
 fn intervals_have_nominal_coverage() {
-    println!("Coverage of 95 % intervals, {CASES} comparisons a row");
+    let comparisons = cases(1_000, 4_000);
+    println!("Coverage of 95 % intervals, {comparisons} comparisons a row");
     println!("| noise | runs | variance from | mean | half-width | ranks |");
     use Source::{Blocks, Itself, Others};
     let plans = [(1, Others), (2, Itself), (2, Others), (3, Itself), (3, Others), (5, Itself)];
     let more = [(5, Others), (5, Blocks), (8, Itself), (8, Others), (8, Blocks), (12, Itself)];
     for shape in SHAPES {
         for (runs, from) in plans.into_iter().chain(more) {
-            let all = simulate(CASES, |seed| effect(seed, shape, runs, from));
+            let all = simulate(comparisons, |seed| effect(seed, shape, runs, from));
             let truth = 0.02_f64.exp();
             let holds = |low: f64, high: f64| low <= truth && truth <= high;
             let intervals: Vec<_> = all.iter().filter_map(|effect| effect.interval).collect();

@@ -2,7 +2,7 @@
 
 use stats::family::benjamini_hochberg;
 use stats::prior::fit;
-use stats::testing::Noise;
+use stats::testing::{Noise, cases};
 use stats::{CellVariance, Effect, Verdict, classify_difference};
 
 use crate::world::{
@@ -25,7 +25,6 @@ enum Known {
 
 const KNOWN: [Known; 4] = [Known::Alone, Known::Campaign, Known::NoiseHistory, Known::Blocks];
 
-const CAMPAIGNS: u64 = 3_000;
 const MARGIN: f64 = 0.02;
 
 /// The verdicts of a campaign.
@@ -96,11 +95,12 @@ fn campaign(seed: u64, shape: Shape, known: Known) -> Campaign {
 /// as 95 % intervals do.
 #[test]
 fn campaign_without_a_difference_seldom_reports_one() {
-    println!("False verdicts, {CAMPAIGNS} campaigns a row");
+    let campaigns = cases(1_000, 3_000);
+    println!("False verdicts, {campaigns} campaigns a row");
     println!("| noise | its variance from | comparison alone | in its family | campaign |");
     for shape in SHAPES {
         for known in KNOWN {
-            let all = simulate(CAMPAIGNS, |seed| campaign(seed, shape, known));
+            let all = simulate(campaigns, |seed| campaign(seed, shape, known));
             let comparisons = all.iter().map(|one| one.comparisons).sum();
             let alone = Share::of(all.iter().map(|one| one.alone).sum(), comparisons);
             let together = Share::of(all.iter().map(|one| one.together).sum(), comparisons);
@@ -125,12 +125,13 @@ fn campaign_without_a_difference_seldom_reports_one() {
 /// Method: noise small enough that equivalence is often established where there is no difference.
 #[test]
 fn difference_of_the_margin_is_seldom_equivalent() {
-    println!("Called equivalent at a margin of 2 %, 4,000 comparisons a figure");
+    let comparisons = cases(1_000, 4_000);
+    println!("Called equivalent at a margin of 2 %, {comparisons} comparisons a figure");
     println!("| noise | runs | no difference | a difference of 2 % |");
     for shape in SHAPES {
         for runs in [3, 5, 8, 12] {
             let equivalent = |by: f64| {
-                let cases = simulate(4_000, |seed| {
+                let cases = simulate(comparisons, |seed| {
                     let mut noise = stream(2, seed);
                     let cell = Cell { level: 1.0, sigma: 0.008, shape };
                     let (base, other) = cell.both(runs, by, false, &mut noise);

@@ -1,34 +1,45 @@
 //! p-values of exact methods are uniform under the null.
 
+use stats::testing::cases;
 use stats::{Method, Prior, classify_difference};
 
 use crate::world::{Cell, Shape, design, simulate, stream};
 
-const CASES: u64 = 20_000;
+/// Kolmogorov distances of p-values from the uniform distribution.
+struct Distances {
+    /// Largest excess of their share below a value over the value: they are too small.
+    too_small: f64,
+    /// The same for too large p-values.
+    too_large: f64,
+}
 
-/// Returns the Kolmogorov distance of p-values from the uniform distribution.
-///
-/// Source: [Kolmogorov 1933].
-fn distance(mut p_values: Vec<f64>) -> f64 {
-    p_values.sort_by(f64::total_cmp);
-    let n = p_values.len() as f64;
-    let gap = |(at, p): (usize, &f64)| {
-        let (before, after) = (at as f64 / n, (at + 1) as f64 / n);
-        (p - before).abs().max((after - p).abs())
-    };
-    p_values.iter().enumerate().map(gap).fold(0.0, f64::max)
+impl Distances {
+    /// Source: [Kolmogorov 1933].
+    fn of(mut p_values: Vec<f64>) -> Self {
+        p_values.sort_by(f64::total_cmp);
+        let n = p_values.len() as f64;
+        let most = |gap: fn(f64, f64, f64) -> f64| {
+            let gaps = p_values.iter().enumerate().map(|(at, p)| gap(at as f64, *p, n));
+            gaps.fold(0.0, f64::max)
+        };
+        Self {
+            too_small: most(|at, p, n| (at + 1.0) / n - p),
+            too_large: most(|at, p, n| p - at / n),
+        }
+    }
 }
 
 /// Goal: p-values are uniform under the null.
 ///
 /// Method: lognormal runs; with a prior, cells whose variance is drawn from that prior. The limit
-/// is that of Kolmogorov's test at 1 %. Welch's method is only approximate: its distance is
-/// printed.
+/// is Kolmogorov's at 1 %. Welch's method is approximate, but no simulation here shows it. Pairs
+/// are widened for slow noise, so their p-values may only be too large.
 #[test]
 fn p_values_are_uniform_under_the_null() {
-    println!("Distance of p-values from the uniform, {CASES} comparisons a row");
+    let comparisons = cases(5_000, 20_000);
+    println!("Distance of p-values from the uniform, {comparisons} comparisons a row");
     println!("| method | runs | distance | limit |");
-    let limit = 1.63 / (CASES as f64).sqrt();
+    let limit = 1.63 / (comparisons as f64).sqrt();
     let known = Prior { variance: 1e-4, df: 10.0, cells: 40 };
     let plans = [
         (Method::Pooled, 2),
@@ -44,7 +55,7 @@ fn p_values_are_uniform_under_the_null() {
     for (method, runs) in plans {
         let has_prior = matches!(method, Method::History | Method::Moderated);
         let is_paired = method == Method::Paired;
-        let p_values = simulate(CASES, |seed| {
+        let p_values = simulate(comparisons, |seed| {
             let mut noise = stream(9, seed);
             let chi_square: f64 = (0..10).map(|_| noise.normal().powi(2)).sum();
             let drawn = (known.variance * known.df / chi_square).sqrt();
@@ -54,9 +65,10 @@ fn p_values_are_uniform_under_the_null() {
             let design = design(0.02, has_prior.then_some(&known), is_paired);
             classify_difference(&base, &other, &design).unwrap().p.unwrap()
         });
-        let distance = distance(p_values);
+        let Distances { too_small, too_large } = Distances::of(p_values);
+        let distance = too_small.max(too_large);
         println!("| {method:?} | {runs} | {distance:.4} | {limit:.4} |");
-        let is_exact = !matches!(method, Method::Welch | Method::Paired);
-        assert!(!is_exact || distance < limit, "{method:?} {runs}: {distance}");
+        let asserted = if is_paired { too_small } else { distance };
+        assert!(asserted < limit, "{method:?} {runs}: {asserted}");
     }
 }

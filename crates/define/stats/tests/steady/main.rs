@@ -1,8 +1,9 @@
 //! Error rates of time-profile classes, by simulation.
 //!
-//! Method: 100 seeded series of each known shape, 30 minutes and shorter, under noise of 4 % a
-//! second with a correlation of 0.6. `cargo test -p stats --test steady -- --nocapture` prints the
-//! table of docs/validation.md.
+//! Method: seeded series of each known shape, 30 minutes and shorter, under noise of 4 % a second
+//! with a correlation of 0.6. `cargo test -p stats --test steady -- --nocapture` prints the table,
+//! with `ASSAY_CAMPAIGN=long` as in docs/validation.md, of 100 series each. A test alone has 25 of
+//! the long ones: where the share of a class falls from 1 to 0.8, they show it nine times in ten.
 
 mod mser;
 mod shapes;
@@ -10,10 +11,13 @@ mod shapes;
 use model::time_profile::{TimeProfile, TrendClass};
 use mser::mser5;
 use shapes::{LEVEL, Shape};
+use stats::testing::cases;
 use stats::time_profile::{Second, time_profile};
 
 /// Series of each shape and length.
 const SERIES: u64 = 100;
+/// Series of each shape that a test alone has of [`LONG`].
+const SAMPLE: u64 = 25;
 /// The change that matters, as a share.
 const MARGIN: f64 = 0.02;
 /// Length of a long series, s.
@@ -30,7 +34,8 @@ struct Found {
 
 impl Found {
     fn of(shape: Shape, length: u32) -> Self {
-        let series = (0..SERIES).map(|seed| shape.series(length, seed * 7919 + 1));
+        let count = if length == LONG { cases(SAMPLE, SERIES) } else { SERIES };
+        let series = (0..count).map(|seed| shape.series(length, seed * 7919 + 1));
         let one = |series: stats::time_profile::Series| {
             let time_profile = time_profile(&series, MARGIN, true).expect("there are seconds");
             let rates: Vec<f64> = series.seconds().iter().map(|second| second.ops_per_s).collect();
@@ -45,8 +50,8 @@ impl Found {
         for (time_profile, bias, truncated) in series.map(one) {
             profiles.push(time_profile);
             warmup_trims.push(truncated);
-            own += bias.0 / SERIES as f64;
-            other += bias.1 / SERIES as f64;
+            own += bias.0 / count as f64;
+            other += bias.1 / count as f64;
         }
         Self { profiles, bias: own, mser: (other, median(warmup_trims)) }
     }
@@ -54,7 +59,7 @@ impl Found {
     /// Returns the share of the series that are of one of these classes.
     fn share(&self, classes: &[TrendClass]) -> f64 {
         let own = self.profiles.iter().filter(|time_profile| classes.contains(&time_profile.class));
-        own.count() as f64 / SERIES as f64
+        own.count() as f64 / self.profiles.len() as f64
     }
 
     /// Returns the share that is classified as not steady.
@@ -78,7 +83,7 @@ impl Found {
             let found = time_profile.cycle.map(|cycle| cycle.period_ns.as_secs_f64());
             found.is_some_and(|found| (found / period_s - 1.0).abs() < 0.1)
         };
-        self.profiles.iter().filter(is_it).count() as f64 / SERIES as f64
+        self.profiles.iter().filter(is_it).count() as f64 / self.profiles.len() as f64
     }
 }
 
@@ -143,7 +148,7 @@ fn cycles_are_those_that_are_there() {
     for length in [60, 300, LONG] {
         let found = Found::of(Shape::Flat, length);
         let has = found.profiles.iter().filter(|time_profile| time_profile.cycle.is_some()).count();
-        assert!(has <= 3, "{length}: {has}");
+        assert!(has <= (3 * found.profiles.len()).div_ceil(100), "{length}: {has}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Known laws are recovered by the fit, with nominal coverage.
 
 use proptest::prelude::*;
+use stats::testing::cases;
 
 use super::*;
 
@@ -57,10 +58,10 @@ fn near(value: f64, expected: f64, relative: f64) -> bool {
 
 /// Goal: the intervals of a law's parameters, and of the peak where one is claimed, have 95 %
 /// coverage. Method: sweeps of a known law with noise, of several designs; 800 of each, so that 1.5
-/// % is twice the error of the simulation.
+/// % is twice the error of the simulation, or 2.2 % with half of them.
 #[test]
 fn intervals_have_nominal_coverage() {
-    const SWEEPS: u32 = 800;
+    let sweeps = u32::try_from(cases(400, 800)).unwrap();
     let designs: [(&[u32], u32, [f64; 3]); 3] = [
         (&LEVELS, 3, [10_000.0, 0.05, 0.001]),
         (&LEVELS[..6], 3, [250_000.0, 0.03, 0.004]),
@@ -70,7 +71,7 @@ fn intervals_have_nominal_coverage() {
     for (levels, runs, truth) in designs {
         let peak = ((1.0 - truth[1]) / truth[2]).sqrt();
         let (mut held, mut held_peak, mut claimed) = ([0_u32; 2], 0_u32, 0_u32);
-        for _ in 0..SWEEPS {
+        for _ in 0..sweeps {
             let fit = fit(&noisy.sweep(levels, runs, truth)).unwrap();
             for (held, (estimate, truth)) in
                 held.iter_mut().zip([fit.alpha, fit.beta].iter().zip([truth[1], truth[2]]))
@@ -83,11 +84,11 @@ fn intervals_have_nominal_coverage() {
             }
         }
         let share = |held: u32, of: u32| f64::from(held) / f64::from(of);
-        let shares = held.map(|held| share(held, SWEEPS));
+        let shares = held.map(|held| share(held, sweeps));
         let expected = 0.93..=0.97;
         assert!(shares.iter().all(|share| expected.contains(share)), "{levels:?}: {shares:?}");
         assert!(expected.contains(&share(held_peak, claimed)), "{held_peak} of {claimed}");
-        assert!(share(claimed, SWEEPS) > 0.9, "{levels:?}: {claimed} peaks");
+        assert!(share(claimed, sweeps) > 0.9, "{levels:?}: {claimed} peaks");
     }
 }
 
@@ -95,15 +96,15 @@ fn intervals_have_nominal_coverage() {
 /// of Amdahl's law and of a straight line, with noise.
 #[test]
 fn no_peak_is_claimed_where_there_is_none() {
-    let mut noisy = Noisy(11);
+    let (mut noisy, sweeps) = (Noisy(11), cases(200, 400));
     for truth in [[10_000.0, 0.05, 0.0], [10_000.0, 0.4, 0.0], [10_000.0, 0.0, 0.0]] {
         let (mut positive, mut claimed) = (0, 0);
-        for _ in 0..400 {
+        for _ in 0..sweeps {
             let fit = fit(&noisy.sweep(&LEVELS, 3, truth)).unwrap();
-            positive += u32::from(fit.beta.low > 0.0);
-            claimed += u32::from(matches!(fit.peak, Peak::At(_)));
+            positive += u64::from(fit.beta.low > 0.0);
+            claimed += u64::from(matches!(fit.peak, Peak::At(_)));
         }
-        assert!(positive <= 20 && claimed <= positive, "{positive}, {claimed}");
+        assert!(20 * positive <= sweeps && claimed <= positive, "{positive}, {claimed}");
     }
 }
 

@@ -40,6 +40,7 @@ fn named_metrics_have_the_headline_a_table_and_their_meaning() {
     insta::assert_snapshot!("comparison", compared(&fixture, Format::Text));
     // Nothing can be explained that is not time per operation.
     let next = with(&fixture, next_steps);
+    assert!(!next.is_empty());
     assert!(next.iter().all(|command| !command.starts_with("assay explain")), "{next:?}");
     let json: serde_json::Value = serde_json::from_str(&compared(&fixture, Format::Json)).unwrap();
     assert_eq!(json["comparison"]["answer"][0], "cpu_us_per_op");

@@ -33,7 +33,9 @@ fn costs_have_server_and_client_then_ten_buckets() {
 #[test]
 fn writes_per_row_put_are_those_of_the_lines() {
     let fixture = ibench();
-    for line in parsed(&fixture, Lines::Ibench) {
+    let lines = parsed(&fixture, Lines::Ibench);
+    assert!(lines.len() > 3, "{} lines", lines.len());
+    for line in lines {
         let mut steps = fixture.comparison.steps.iter();
         let step = steps.find(|step| line["step"] == step.name.as_str()).unwrap();
         let cell = step.cells.iter().find(|cell| line["variant"] == cell.variant.as_str()).unwrap();

@@ -44,6 +44,7 @@ pub(crate) fn assert_well_nested(page: &str) {
 fn page_needs_neither_network_nor_script() {
     let page = render_html(&quickstart(5).input());
     store("quickstart.html", page.as_bytes());
+    assert!(page.contains("<svg") && page.contains("<table"));
     for foreign in ["http:", "https:", "src=", "<script", "url(", "@import", "<link", "javascript:"]
     {
         assert!(!page.contains(foreign), "the page has {foreign}");

@@ -73,7 +73,9 @@ fn a_step_without_calls_is_left_out() {
 /// of each, by what must be in it.
 #[test]
 fn insert_benchmark_has_indexes_tables_and_partitions_as_requested() {
-    for (name, text) in SHIPPED.into_iter().filter(|(name, _)| name.starts_with("ibench")) {
+    let shipped = SHIPPED.into_iter().filter(|(name, _)| name.starts_with("ibench"));
+    assert_eq!(shipped.clone().count(), 2);
+    for (name, text) in shipped {
         let of = |set: &[(&str, &str)]| {
             let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
             let spanned = |text: &str| toml::Spanned::new(0..0, text.to_owned());

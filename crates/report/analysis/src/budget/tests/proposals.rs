@@ -112,6 +112,7 @@ fn cheapest_design_reaches_the_half_width() {
         let found = budget.reach(wanted).unwrap();
         assert!(found.worst().unwrap().half_width <= wanted);
         assert_eq!(found.worst().unwrap().noise, 1);
+        assert!(found.repetitions > 3 || wanted > 0.01);
         if found.repetitions > 3 {
             let less = budget.propose(Nanos(found.cost.0 - 1)).unwrap().best;
             assert!(less.worst().unwrap().half_width > wanted, "{found:?} {less:?}");
