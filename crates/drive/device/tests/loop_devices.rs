@@ -24,6 +24,19 @@ fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
     Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
+/// Waits until the system has read what a device holds; the device is in use meanwhile.
+fn probed() {
+    // Where there is no udev, nothing reads it.
+    drop(run("udevadm", &["settle", "--timeout", "60"]));
+}
+
+/// Checks that a device is given back, unless the test has failed already.
+fn ended(done: Result<String, String>) {
+    if !std::thread::panicking() {
+        done.expect("the device is given back");
+    }
+}
+
 /// A loop device, detached when dropped.
 struct Loop {
     path: PathBuf,
@@ -37,7 +50,9 @@ impl Loop {
         let made = File::create(&image).and_then(|file| file.set_len(IMAGE));
         made.map_err(|error| error.to_string())?;
         let path = run("losetup", &["--find", "--show", &image.to_string_lossy()])?;
-        Ok(Self { path: path.into(), dir })
+        let made = Self { path: path.into(), dir };
+        probed();
+        Ok(made)
     }
 
     fn path(&self) -> &str {
@@ -49,6 +64,7 @@ impl Loop {
         run(&format!("mkfs.{kind}"), &["-q", force, self.path()])?;
         let point = self.dir.path().join(kind);
         fs::create_dir(&point).map_err(|error| error.to_string())?;
+        probed();
         run("mount", &["-t", kind, self.path(), &point.to_string_lossy()])?;
         Ok(Mounted(point))
     }
@@ -56,7 +72,7 @@ impl Loop {
 
 impl Drop for Loop {
     fn drop(&mut self) {
-        drop(run("losetup", &["--detach", self.path()]));
+        ended(run("losetup", &["--detach", self.path()]));
     }
 }
 
@@ -65,7 +81,7 @@ struct Mounted(PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        drop(run("umount", &[&self.0.to_string_lossy()]));
+        ended(run("umount", &[&self.0.to_string_lossy()]));
     }
 }
 
@@ -102,7 +118,10 @@ fn a_raw_device_is_only_read_unless_it_may_be_destroyed() {
     let mut budget = WriteBudget { left: Bytes(8 << 20) };
     let raw = (writable.place(), Access::Raw, Path::new("/"));
     settle(&fio, raw, (&mut level, &mut budget), &mut |_| true).unwrap();
-    assert!(level.written_bytes > SIZE && level.written_bytes.0 <= SIZE.0 + (8 << 20), "{level:?}");
+    // What a busy device left of the limit in the first round is rounded up to a request of 4 KiB
+    // for each of 16 jobs.
+    let most = SIZE.0 + (8 << 20) + (16 << 12);
+    assert!(level.written_bytes > SIZE && level.written_bytes.0 <= most, "{level:?}");
     assert!(level.is_steady || level.ended == "the write limit is reached", "{level:?}");
     let sys_dir = directory(writable.name());
     assert!(settings(&sys_dir).iter().any(|(name, _)| name == "logical_block_size"));
@@ -130,7 +149,7 @@ fn sparse_files_are_found_on_every_file_system() {
         let mounted = match device.mount(kind) {
             Ok(mounted) => mounted,
             Err(reason) => {
-                println!("skipped: {reason}");
+                println!("skipped in part: {reason}");
                 continue;
             }
         };

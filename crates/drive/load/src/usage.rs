@@ -171,10 +171,11 @@ mod tests {
     fn time_without_a_cpu_is_the_second_number_and_grows() {
         assert_eq!(queued_in(b"1510 2720 3\n"), Some(Nanos(2720)));
         assert_eq!((queued_in(b"1510"), queued_in(b"1510 x 3")), (None, None));
-        let Some(mut queue) = RunQueue::of_thread(nix::unistd::gettid()) else {
+        if !fs::exists("/proc/self/schedstat").unwrap() {
             println!("skipped: the kernel does not count it");
             return;
-        };
+        }
+        let mut queue = RunQueue::of_thread(nix::unistd::gettid()).unwrap();
         let before = queue.last;
         let total = queued_so_far().unwrap();
         assert!(total >= before);

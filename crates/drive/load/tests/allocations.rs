@@ -5,7 +5,7 @@
 use std::alloc::System;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use engine::null::NullDriver;
 use engine::{ApplicationSetup, Driver, EngineError, OpenSpec, Rows, Session, parts};
@@ -115,8 +115,12 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
     change.allocations + change.reallocations
 }
 
+/// Held by each test: the allocator counts the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
 #[test]
 fn nothing_is_allocated_per_operation() {
+    let _alone = ALONE.lock();
     // Goal: the step's allocations do not depend on how many operations it has.
     // Method: a hundred times the operations; closed, open with all clients late, and open with all
     // clients waiting.
@@ -157,6 +161,7 @@ impl Session for OneRow {
 
 #[test]
 fn a_read_and_a_write_in_place_of_a_part_allocate_nothing() {
+    let _alone = ALONE.lock();
     let (mut session, mut rows, key) = (OneRow(vec![7; 400]), Rows::new(), b"key");
     let mut change = |offset| {
         rows.restart();

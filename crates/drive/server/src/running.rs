@@ -34,8 +34,9 @@ const POLLS_PER_SCAN: u32 = 20;
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
 
-/// First port number for sockets named by one, and how many there are.
-const PORTS: (u16, u16) = (20_000, 20_000);
+/// First port number for sockets named by one, and how many there are: below those from which the
+/// kernel gives one to each connection. Source: ip(7), `ip_local_port_range`.
+const PORTS: (u16, u16) = (20_000, 12_000);
 /// Numbers the servers of this process.
 static NEXT: AtomicU16 = AtomicU16::new(0);
 

@@ -25,7 +25,7 @@ const TEMPLATE: &str = "template-";
 /// File of a template: its data, packed.
 const DATA: &str = "data.tar";
 /// File of a server's password, which only this process's user can read.
-const PASSWORD: &str = "password";
+pub(crate) const PASSWORD: &str = "password";
 
 /// Creates missing directories; data and temporary files are the user's.
 ///
@@ -160,6 +160,8 @@ pub(crate) fn last_log_lines(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use model::Transport;
 
     use super::*;
@@ -208,6 +210,8 @@ mod tests {
     #[test]
     fn concurrent_set_ups_copy_whole_templates() {
         const FILES: usize = 200;
+        const SITES: usize = 64;
+        let fills = AtomicUsize::new(0);
         let root = tempfile::tempdir().unwrap();
         let user = User::find(None, Path::new("/nonexistent"), false).unwrap();
         let set_up = |number: usize| {
@@ -215,7 +219,9 @@ mod tests {
             let site = site(&dir);
             make(&site, &dir, &user).unwrap();
             let template = Template::of(root.path(), "h", &[task(&site, "-k")], &site);
-            if !template.fill(&site, &user).unwrap() {
+            if template.fill(&site, &user).unwrap() {
+                fills.fetch_add(1, Ordering::Relaxed);
+            } else {
                 for file in 0..FILES {
                     fs::write(site.data.join(file.to_string()), "rows").unwrap();
                 }
@@ -226,9 +232,11 @@ mod tests {
         std::thread::scope(|scope| {
             for thread in 0..8 {
                 let set_up = &set_up;
-                scope.spawn(move || (0..8).for_each(|turn| set_up(8 * thread + turn)));
+                scope.spawn(move || (0..SITES / 8).for_each(|turn| set_up(8 * thread + turn)));
             }
         });
+        // Each thread sets up its first site at most.
+        assert!(fills.into_inner() >= SITES - 8);
         let left = fs::read_dir(root.path()).unwrap().flatten();
         let is_template = |name: String| name.starts_with(TEMPLATE);
         let stored = left.filter(|entry| is_template(entry.file_name().to_string_lossy().into()));

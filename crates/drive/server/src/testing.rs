@@ -8,18 +8,21 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use engine::conformance::wait_until;
 use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use model::{
     Bounds, Capabilities, DataShape, Direction, Durability, EngineState, Identity, Op, Options,
-    Settings,
+    Password, Settings,
 };
 use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
 
-use crate::kind::Kind;
-use crate::launch::ServerPlacement;
-use crate::running::{READY_WITHIN, Running, STOP_WITHIN};
+use crate::error::ServerError;
+use crate::kind::{Kind, ServerSpec, Site};
+use crate::launch::{self, ServerPlacement};
+use crate::running::{LOG, READY_WITHIN, Running, STOP_WITHIN};
+use crate::site::{self, PASSWORD, Template};
 use crate::start::Start;
+use crate::user::User;
 
 /// Returns whether servers run as an account other than this process; prints it if not.
 #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
@@ -31,33 +34,49 @@ pub fn is_root() -> bool {
     is_root
 }
 
-/// Time for which a commit is watched: a hundred times what one takes.
-const HELD: Duration = Duration::from_millis(500);
+/// Returns whether the kernel maps every account's id here; prints it if not.
+#[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
+pub fn maps_every_id() -> bool {
+    let has_all = |map: &str| {
+        let text = fs::read_to_string(format!("/proc/self/{map}")).unwrap_or_default();
+        text.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+    };
+    let maps = has_all("uid_map") && has_all("gid_map");
+    if is_root() && !maps {
+        println!("skipped: this user namespace maps only some ids");
+    }
+    nix::unistd::geteuid().is_root() && maps
+}
 
-/// Returns whether a commit waits while processes are stopped; it ends once they go on.
+/// Time for which a commit that waits is watched: a hundred times what another takes.
+const HELD: Duration = Duration::from_millis(500);
+/// Time within which a commit that does not wait ends, on a busy machine too.
+const ENDS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Checks that a commit waits while processes are stopped, or that it does not wait.
 ///
 /// They have stopped before it begins: on a busy machine a thread goes on for a while.
 ///
 /// # Panics
-/// When one of them is not there.
-pub fn waits_for(processes: &[Pid], commit: impl FnOnce() + Send) -> bool {
+/// When one of them is not there, or the commit waits or ends where it should not.
+pub fn assert_waits(processes: &[Pid], is_expected: bool, commit: impl FnOnce() + Send) {
     let signal_all = |signal| {
         processes.iter().for_each(|pid| kill_process(*pid, signal).expect("it is there"));
     };
+    assert!(!processes.is_empty(), "there is a process to wait for");
     signal_all(Signal::STOP);
-    while !processes.iter().all(|pid| has_stopped(*pid)) {
-        thread::yield_now();
-    }
+    assert!(wait_until(|| processes.iter().all(|pid| has_stopped(*pid))), "{processes:?}");
     let (end, ended) = sync_channel(1);
     thread::scope(|scope| {
         scope.spawn(move || {
             commit();
             end.send(()).ok();
         });
-        let is_waiting = ended.recv_timeout(HELD).is_err();
+        let watched = if is_expected { HELD } else { ENDS_WITHIN };
+        let is_waiting = ended.recv_timeout(watched).is_err();
         signal_all(Signal::CONT);
-        is_waiting
-    })
+        assert_eq!(is_waiting, is_expected, "the commit waits for {processes:?}");
+    });
 }
 
 /// Returns whether every thread of a process has stopped.
@@ -90,8 +109,7 @@ pub fn assert_confined(running: &Running) {
         if !fs::read_link(process.join("cwd")).is_ok_and(is_its) {
             continue;
         }
-        servers += 1;
-        assert_without_rights(&process);
+        servers += u32::from(assert_without_rights(&process));
     }
     assert!(servers > 0, "it works in its data directory");
     let files = running.site.log.parent().map(fs::read_dir).expect("it has a directory");
@@ -103,18 +121,20 @@ pub fn assert_confined(running: &Running) {
     }
 }
 
-/// Checks that the process of this folder of `/proc` has no rights, unless it has ended.
+/// Checks that the process of this folder of `/proc` has no rights; returns `false` when it has
+/// ended.
 ///
 /// # Panics
 /// When it is root's, or has a capability or could gain one.
-pub fn assert_without_rights(process: &Path) {
-    let Ok(status) = fs::read_to_string(process.join("status")) else { return };
+pub fn assert_without_rights(process: &Path) -> bool {
+    let Ok(status) = fs::read_to_string(process.join("status")) else { return false };
     let none = "0000000000000000";
     for field in ["CapEff:", "CapPrm:", "CapAmb:"].map(|name| format!("{name}\t{none}")) {
         assert!(status.contains(&field), "{field} is not in {status}");
     }
     assert!(status.contains("NoNewPrivs:\t1"), "{status}");
     assert!(!status.contains("Uid:\t0\t"), "{status}");
+    true
 }
 
 /// Starts a server with default settings and these options.
@@ -137,6 +157,58 @@ pub fn started(kind: &'static dyn Kind, program: &Path, dir: &Path, options: &Op
     Running::start(&start, &|| false).expect("the server starts")
 }
 
+/// Starts a server; a new directory is a copy of the first one that was set up.
+///
+/// [`Start::templates`] gets no set-up with a password, and `initdb` takes a second of CPU. The
+/// passwords of tests protect nothing: here a template has one.
+///
+/// # Errors
+/// As [`Running::start`].
+///
+/// # Panics
+/// When no directory of templates is given.
+pub fn start_copy(start: &Start<'_>) -> Result<Running, ServerError> {
+    let data = start.dir.join("data");
+    if !data.exists() {
+        let user = User::find(start.user, &data, start.kind.needs_account_name())?;
+        let site = Site {
+            socket: start.dir.join("socket"),
+            temporary: start.dir.join("tmp"),
+            log: start.dir.join(LOG),
+            data,
+            ..Site::default()
+        };
+        site::make(&site, start.dir, &user)?;
+        copy_set_up(start, &site, &user)?;
+    }
+    Running::start(start, &|| false)
+}
+
+/// Fills an empty data directory from the template, which is made if absent.
+fn copy_set_up(start: &Start<'_>, site: &Site, user: &User) -> Result<(), ServerError> {
+    let (settings, options) = (&Settings::default(), &Options::new());
+    let plain = Start { settings, options, ..start.clone() };
+    let version = launch::version(plain.program, user, &plain.kind.environment(plain.program));
+    let spec = ServerSpec { program: plain.program, version: &version, site, settings, options };
+    let tasks = plain.kind.set_up(&spec)?;
+    let root = plain.templates.expect("a directory of templates is given");
+    let template = Template::of(root, plain.fingerprint, &tasks, site);
+    let (inside, outside) = (site.data.join(PASSWORD), site.file(PASSWORD));
+    if template.fill(site, user)? {
+        let password = fs::read_to_string(&inside).map(Password);
+        password
+            .and_then(|password| launch::write_secret(&outside, &password, None))
+            .map_err(ServerError::file(&outside))?;
+    } else {
+        let mut first = Running::start(&plain, &|| false)?;
+        first.stop(STOP_WITHIN)?;
+        launch::write_secret(&inside, &first.site.password, Some(user))
+            .map_err(ServerError::file(&inside))?;
+        template.store(site, user);
+    }
+    fs::remove_file(&inside).map_err(ServerError::file(&inside))
+}
+
 /// Rows written before a server is killed.
 const ROWS: u32 = 300;
 /// Bytes of a value of theirs.
@@ -148,18 +220,16 @@ const VALUE: [u8; 900] = [7; 900];
 pub struct Served<D> {
     kind: &'static dyn Kind,
     program: PathBuf,
+    templates: PathBuf,
     driver: D,
-    templates: TempDir,
 }
 
 impl<D: Driver> Served<D> {
     /// Returns a driver that starts `program` per directory and connects with `driver`.
     ///
-    /// # Panics
-    /// When no temporary directory can be made.
-    pub fn new(kind: &'static dyn Kind, program: &Path, driver: D) -> Self {
-        let templates = tempfile::tempdir().expect("a temporary directory can be made");
-        Self { kind, program: program.to_owned(), driver, templates }
+    /// A directory already set up is copied from `templates`; see [`start_copy`].
+    pub fn new(kind: &'static dyn Kind, program: &Path, templates: &Path, driver: D) -> Self {
+        Self { kind, program: program.to_owned(), templates: templates.to_owned(), driver }
     }
 
     /// Starts the server on `dir`, without connecting to it.
@@ -176,10 +246,10 @@ impl<D: Driver> Served<D> {
             options: &spec.options,
             user: None,
             placement: ServerPlacement::default(),
-            templates: Some(self.templates.path()),
+            templates: Some(&self.templates),
             ready_within: READY_WITHIN,
         };
-        Ok(Running::start(&start, &|| false)?)
+        Ok(start_copy(&start)?)
     }
 
     fn connect(&self, running: Running, spec: &OpenSpec) -> Result<Opened, EngineError> {
@@ -196,8 +266,10 @@ impl<D: Driver> Served<D> {
     /// # Panics
     /// When the server fails, or a row is missing; the text names the class.
     pub fn survives_server_crash(&self) {
-        let offered = self.driver.capabilities().durability;
-        for class in offered.into_iter().filter(|class| *class != Durability::None) {
+        let mut offered = self.driver.capabilities().durability;
+        offered.remove(&Durability::None);
+        assert!(offered.contains(&Durability::Sync), "{offered:?}");
+        for class in offered {
             let dir = tempfile::tempdir().expect("a directory can be made");
             let settings = Settings { durability: class, ..Settings::default() };
             let data =

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use engine::conformance::battery;
+use engine::conformance::{battery, print_skips};
 use engine::settings_check::refused;
 use engine::{Driver, EngineError, Maintenance, OpenSpec, Rows, Setting, VALUE_CHANGES, Way};
 use model::capability::{APPENDS, CACHE_SIZE, CONCURRENT_WRITERS, Feature, PARTIAL_UPDATES};
@@ -85,9 +85,7 @@ fn in_child(test: &str, body: impl FnOnce()) {
     let output = child.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
-    for line in text.lines().filter(|line| line.starts_with("skipped")) {
-        println!("{line}");
-    }
+    print_skips(&text);
 }
 
 fn with_driver(body: impl FnOnce(&dyn Driver, &Path)) {
@@ -253,16 +251,16 @@ fn check_refusals(driver: &dyn Driver, dir: &Path) {
 #[test]
 fn shim_of_another_version_is_refused() {
     in_child("shim_of_another_version_is_refused", || {
-        let refused = refusal("unsigned assay_abi(void) { return 7; }");
-        assert!(refused.is_none_or(|text| text.contains("has version 7 of Assay's C interface")));
+        let Some(text) = refusal("unsigned assay_abi(void) { return 7; }") else { return };
+        assert!(text.contains("has version 7 of Assay's C interface"), "{text}");
     });
 }
 
 #[test]
 fn library_without_the_functions_is_refused() {
     in_child("library_without_the_functions_is_refused", || {
-        let refused = refusal("int add(int a, int b) { return a + b; }");
-        assert!(refused.is_none_or(|text| text.contains("it lacks `assay_abi`")));
+        let Some(text) = refusal("int add(int a, int b) { return a + b; }") else { return };
+        assert!(text.contains("it lacks `assay_abi`"), "{text}");
     });
 }
 
@@ -270,8 +268,8 @@ fn library_without_the_functions_is_refused() {
 fn missing_function_is_named() {
     in_child("missing_function_is_named", || {
         let source = include_str!("sorted.c").replace("int assay_scan", "int assay_skim");
-        let refused = refusal(&source);
-        assert!(refused.is_none_or(|text| text.contains("it lacks `assay_scan`")));
+        let Some(text) = refusal(&source) else { return };
+        assert!(text.contains("it lacks `assay_scan`"), "{text}");
     });
 }
 

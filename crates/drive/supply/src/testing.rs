@@ -1,5 +1,8 @@
 //! Servers for the tests of all crates.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use model::BuildRef;
 
 use crate::artifact::Artifact;
@@ -9,7 +12,8 @@ use crate::store::{Store, default_cache_dir};
 
 /// Returns a server (`postgres@15.10`) from the user's cache, fetched if absent.
 ///
-/// A test that gets an error prints `skipped:` with it, unless the variable `CI` is `true`.
+/// A test that gets an error prints `skipped:` with it, unless the variable `CI` is `true`. The
+/// files of a build are compared with their hashes once a process.
 ///
 /// # Errors
 /// When it cannot be fetched or does not run here.
@@ -17,7 +21,10 @@ use crate::store::{Store, default_cache_dir};
 /// # Panics
 /// When it is unavailable and the variable `CI` is `true`: CI skips no test.
 pub fn server(build: &str) -> Result<Artifact, String> {
-    let found = obtain(build);
+    static FOUND: Mutex<BTreeMap<String, Result<Artifact, String>>> = Mutex::new(BTreeMap::new());
+    let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = all.entry(build.to_owned()).or_insert_with(|| obtain(build)).clone();
+    drop(all);
     if let (Err(reason), Some("true")) = (&found, variable("CI").as_deref()) {
         panic!("{reason}");
     }

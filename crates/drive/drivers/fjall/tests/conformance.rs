@@ -17,6 +17,8 @@ fn separated() -> Options {
 
 #[test]
 fn class_none_conforms() {
+    // What the battery checks only where a driver states it.
+    assert_eq!(driver_fjall::driver().capabilities().key_bytes_max, Some(65_535));
     battery(&*driver_fjall::driver(), &settings(Durability::None), &Options::new());
 }
 

@@ -17,6 +17,9 @@ fn every_build_conforms() {
 }
 
 fn conforms(driver: &dyn Driver) {
+    // What the battery checks only where a driver states it.
+    assert_eq!(driver.immutable_files(), [".ldb", ".sst"]);
+    assert_eq!(driver.capabilities().value_bytes_max, Some(u32::MAX));
     let settings = |durability| Settings { durability, ..Settings::default() };
     battery(driver, &settings(Durability::Os), &Options::new());
     let options = [

@@ -102,8 +102,9 @@ fn oversized_rows_are_refused_with_the_limit() {
         }
         let down = Op::Scan { start: b"k", limit: 1, direction: Direction::Reverse };
         let down = session.execute(&down, &mut rows);
-        if !scans_in_reverse(&can) {
-            assert!(matches!(down, Err(EngineError::Unsupported(_))), "{down:?}");
+        match scans_in_reverse(&can) {
+            true => assert!(down.is_ok(), "{down:?}"),
+            false => assert!(matches!(down, Err(EngineError::Unsupported(_))), "{down:?}"),
         }
         drop(session);
         engine.close().unwrap();
@@ -134,6 +135,8 @@ fn options_are_in_force_and_statistics_are_read() {
             assert!(!is_flushed || written >= 4_000_000.0, "{written}");
             assert!(state.readings["engine_cache_hits"] > 40_000.0, "{state:?}");
             assert!(state.own_counters.contains_key("pages written: branch"), "{state:?}");
+        } else {
+            println!("skipped in part: this build prints no statistics");
         }
         let logs = engine.own_files();
         assert_eq!(logs, [dir.path().join("splinterdb.log")]);

@@ -5,9 +5,11 @@
 
 mod library;
 
+use std::fs;
 use std::path::Path;
 use std::thread;
 
+use engine::conformance::wait_until;
 use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Refusal, Rows, Setting};
 use model::{Bytes, DataShape, Durability, EngineState, Op, Settings};
 
@@ -45,12 +47,10 @@ fn fill(engine: &dyn Engine) {
 
 fn settled(engine: &dyn Engine) -> EngineState {
     let mut state = engine.state().unwrap();
-    for _ in 0..100 {
-        if state.is_idle == Some(true) {
-            break;
-        }
+    wait_until(|| {
         state = engine.state().unwrap();
-    }
+        state.is_idle == Some(true)
+    });
     state
 }
 
@@ -213,7 +213,23 @@ fn compressor_is_found_or_refused() {
     });
 }
 
+/// Returns whether this process has a file below a directory open with `O_DIRECT`.
+fn has_direct_file(dir: &Path) -> bool {
+    let flag = if cfg!(target_arch = "aarch64") { 0o200_000 } else { 0o40_000 };
+    let is_direct = |number: &std::ffi::OsStr| {
+        let text = fs::read_to_string(Path::new("/proc/self/fdinfo").join(number));
+        let text = text.unwrap_or_default();
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+        flags.is_some_and(|flags| flags & flag != 0)
+    };
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let is_ours = |file: &Path| fs::read_link(file).is_ok_and(|to| to.starts_with(dir));
+    open.filter(|file| is_ours(&file.path())).any(|file| is_direct(&file.file_name()))
+}
+
 /// Goal: direct IO bypasses the page cache, or is refused.
+/// Method: the flags of the files that are open.
 #[test]
 fn direct_io_is_real_or_refused() {
     library::on_every_build("direct_io_is_real_or_refused", |driver| {
@@ -223,13 +239,15 @@ fn direct_io_is_real_or_refused() {
         match open(driver, dir.path(), requested, &[]) {
             Ok(engine) => {
                 fill(&*engine);
+                assert!(has_direct_file(dir.path()));
                 engine.close().unwrap();
             }
             Err(error) => assert!(error.to_string().contains("below 12"), "{error}"),
         }
         let error = open(driver, dir.path(), settings(), &[("direct_io", "[data]")]).err();
-        if !driver.capabilities().has("direct_io") {
-            assert!(error.unwrap().to_string().contains("through the page cache"));
+        match driver.capabilities().has("direct_io") {
+            true => assert!(error.is_none(), "{error:?}"),
+            false => assert!(error.unwrap().to_string().contains("through the page cache")),
         }
     });
 }

@@ -31,5 +31,6 @@ mod tests;
 pub use battery::{battery, check, checks};
 pub use smoke_test::smoke_test;
 pub use testing::{
-    Absent, TestRun, distribution_library, locked_version, on_library, survives_process_crash,
+    Absent, TestRun, distribution_library, locked_version, on_library, print_skips, scratch_dir,
+    survives_process_crash, wait_until,
 };

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::time::Duration;
+use std::{env, fs, thread};
 
 use model::{DataShape, Direction, Durability, Op, Outcome, Settings};
 
@@ -93,6 +94,7 @@ pub fn on_library(
     assert!(child.status.success(), "{}: {}\n{output}", path.display(), child.status);
     // A wrong name would run no test, and pass.
     assert!(output.contains("1 passed"), "`{test}` is not the name of the calling test\n{output}");
+    print_skips(&output);
     TestRun::InChild(output.into_owned())
 }
 
@@ -107,18 +109,52 @@ pub fn distribution_library(file: &str, package: &str) -> Result<PathBuf, Absent
     found.ok_or_else(|| Absent::Required(format!("no {file} here: apt-get install {package}")))
 }
 
+/// Prints what a test's child skipped, and why, as the test's own output.
+///
+/// The child's test harness may have begun the line.
+#[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
+pub fn print_skips(output: &str) {
+    for line in output.lines() {
+        if let Some(at) = line.find("skipped: ").or_else(|| line.find("skipped in part: ")) {
+            println!("{}", &line[at..]);
+        }
+    }
+}
+
+/// Pause between two polls of [`wait_until`], and how many there are at most: five minutes, which
+/// only end a test that would hang.
+const POLLS: (Duration, u32) = (Duration::from_millis(5), 60_000);
+
+/// Waits until a condition holds; returns whether it did.
+#[expect(clippy::disallowed_methods, reason = "a test waits for what runs elsewhere")]
+pub fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
+    let (pause, most) = POLLS;
+    (0..most).any(|_| {
+        let is_over = holds();
+        if !is_over {
+            thread::sleep(pause);
+        }
+        is_over
+    })
+}
+
 #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 fn skip(reason: &str) {
     println!("skipped: {reason}");
 }
 
-/// Returns the child's directory for databases, in memory where available.
+/// Returns a directory for databases, in memory where it has room.
 ///
 /// Engines sync every file they create, a hundred a second with the small memtables of tests.
-fn scratch_dir() -> PathBuf {
+pub fn scratch_dir() -> PathBuf {
     let memory = Path::new("/dev/shm");
-    if memory.is_dir() { memory.to_owned() } else { env::temp_dir() }
+    let has_room = rustix::fs::statvfs(memory)
+        .is_ok_and(|room| room.f_bavail.saturating_mul(room.f_frsize) >= SCRATCH_BYTES_MIN);
+    if has_room { memory.to_owned() } else { env::temp_dir() }
 }
+
+/// Room for the databases of tests that run at once.
+const SCRATCH_BYTES_MIN: u64 = 1 << 30;
 
 /// Rows written before the crash.
 const ROWS: u32 = 300;

@@ -16,13 +16,14 @@ use crate::{Durability, Error};
 const SAMPLE: (usize, usize) = (6, 60);
 const LONG: (usize, usize) = (30, usize::MAX);
 
-/// Records a history of which one call fails; checks what is left.
-fn check_fault(steps: &[Step], class: Durability, fault: Fault) {
+/// Records a history of which one call fails; checks what is left. Returns whether a step failed.
+fn check_fault(steps: &[Step], class: Durability, fault: Fault) -> bool {
     let files = SimulatedFiles::default();
     files.fail(fault);
     let (mut recording, database) = Recording::new(steps, class, &files);
+    let has_failed = recording.error.is_some();
     if let Some(database) = &database
-        && recording.error.is_some()
+        && has_failed
     {
         // A device that has room again heals nothing.
         files.mend();
@@ -31,18 +32,20 @@ fn check_fault(steps: &[Step], class: Durability, fault: Fault) {
         assert!(matches!(database.flush(), Err(Error::Failed(_))));
         recording.number(&try_content(database).unwrap());
     }
+    let is_open = database.is_some();
     drop(database);
     files.mend();
     recording.calls = files.calls();
     recording.check_crashes(recording.calls.len(), class, &mut choices(fault.after as u64));
     recording.check_crashes(recording.calls.len(), class, &mut |_| 0);
+    has_failed && is_open
 }
 
 #[test]
 fn a_failed_call_ends_all_writing_and_loses_nothing() {
     let (histories, faults) = size(SAMPLE, LONG);
     let mut runner = TestRunner::deterministic();
-    let mut tried = 0;
+    let (mut tried, mut ended) = (0, 0);
     for history in 0..histories {
         let steps = steps(60).new_tree(&mut runner).unwrap().current();
         let class = CLASSES[history % 3];
@@ -51,12 +54,13 @@ fn a_failed_call_ends_all_writing_and_loses_nothing() {
         let calls = files.fallible();
         for after in (0..calls).step_by((calls / faults).max(1)) {
             for is_lasting in [false, true] {
-                check_fault(&steps, class, Fault { after, is_lasting });
-                tried += 1;
+                let has_ended = check_fault(&steps, class, Fault { after, is_lasting });
+                (tried, ended) = (tried + 1, ended + usize::from(has_ended));
             }
         }
     }
-    println!("{tried} faults of {histories} histories");
+    println!("{tried} faults of {histories} histories, {ended} of which ended the writing");
+    assert!(tried >= 2 * histories && ended > tried / 4, "{tried}, {ended}");
 }
 
 /// Goal: no write is acknowledged after a sync that failed, although the next one succeeds.

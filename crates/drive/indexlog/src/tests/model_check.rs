@@ -5,6 +5,7 @@
 //! wait are a failure.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use shuttle::rand::Rng as _;
 use shuttle::scheduler::RandomScheduler;
@@ -208,6 +209,7 @@ fn a_sync_for_many_clients_has_the_writes_of_all() {
 /// Goal: a call that fails ends every wait and every writing; what was acknowledged is there.
 #[test]
 fn a_failed_call_ends_every_wait_and_loses_nothing() {
+    static ACKNOWLEDGED: AtomicUsize = AtomicUsize::new(0);
     check(ORDERS, || {
         let files = SimulatedFiles::default();
         let database = open(&files, Durability::Sync);
@@ -222,5 +224,7 @@ fn a_failed_call_ends_every_wait_and_loses_nothing() {
             assert!(found.contains_key(&key[..]), "{key:?} is lost");
         }
         check_power_losses(&files, last.as_slice());
+        ACKNOWLEDGED.fetch_add(acknowledged.len(), Ordering::Relaxed);
     });
+    assert!(ACKNOWLEDGED.load(Ordering::Relaxed) > 0);
 }

@@ -60,8 +60,9 @@ fn readers_writers_and_background_threads_agree() {
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut seed = 1_u32;
-                while !is_over.load(Ordering::Relaxed) {
+                let (mut seed, mut reads) = (1_u32, 0);
+                while reads == 0 || !is_over.load(Ordering::Relaxed) {
+                    reads += 1;
                     seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                     let key = (seed >> 8) % KEYS;
                     let found = database.get(&key.to_be_bytes()).unwrap().expect("never deleted");

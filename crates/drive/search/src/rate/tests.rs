@@ -95,6 +95,7 @@ fn probes_after_a_failure_or_needing_an_equal_start_settle_first() {
         assert_eq!(probe.settles_first, must || !has_passed || probe.number == 1, "{probe:?}");
         search.observe(&simulate(&probe, 1000.0));
     }
+    assert!(search.record().found.is_some() && search.record().probes.len() > 5);
 }
 
 #[test]

@@ -119,6 +119,7 @@ fn a_limit_below_the_service_time_is_met_by_no_rate() {
     let (record, _) = search(&scenario, 1);
     assert_eq!(record.found, None);
     assert!(record.ended.starts_with("no rate meets the limit"), "{}", record.ended);
+    assert!(record.probes.len() > 1, "{}", record.probes.len());
     assert!(record.probes[1..].iter().all(|probe| probe.outcome == Outcome::Failed));
 }
 

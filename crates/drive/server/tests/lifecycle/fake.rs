@@ -18,11 +18,11 @@ pub(crate) struct Fake;
 const SERVE: &str = r#"
 case "$3" in
   rejects) echo "FATAL: unrecognized configuration parameter \"fault\""; exit 1 ;;
-  mute) exec sleep 60 ;;
+  mute) exec sleep 600 ;;
 esac
 [ -e "$1/made" ] || { echo "no data directory"; exit 1; }
 cd "$1"
-sleep 60 & child=$!
+sleep 600 & child=$!
 trap 'echo bye; kill $child; rm "$2/ready"; exit 0' TERM
 [ "$3" = stubborn ] && trap '' TERM
 id -u > "$1/user"

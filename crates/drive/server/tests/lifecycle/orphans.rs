@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+
+use engine::conformance::wait_until;
 
 use crate::fake::{child_pid, is_alive, start};
 
@@ -17,7 +18,7 @@ const DIR: &str = "ASSAY_TEST_SERVER_DIR";
 #[test]
 fn killed_parent_is_cleaned_up_by_the_next_run() {
     if let Some(dir) = env::var_os(DIR) {
-        let running = start(Path::new(&dir), "none", Duration::from_secs(60)).unwrap();
+        let running = start(Path::new(&dir), "none", server::READY_WITHIN).unwrap();
         let private = running.site.socket.parent().unwrap();
         println!("ready {} {} {}", running.pid(), child_pid(&running), private.display());
         loop {
@@ -46,9 +47,7 @@ fn killed_parent_is_cleaned_up_by_the_next_run() {
 
     parent.kill().unwrap();
     parent.wait().unwrap();
-    while is_alive(pid) {
-        std::thread::yield_now();
-    }
+    assert!(wait_until(|| !is_alive(pid)));
     server::clean_up();
     assert!(!is_alive(child) && !private.exists());
     assert!(!fs::exists(&site).unwrap());

@@ -2,7 +2,6 @@
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use engine::EngineError;
 use model::{Address, Endpoint, Options, Settings};
@@ -68,11 +67,10 @@ impl Kind for Postgres {
 
 /// Returns a Postgres of this machine.
 fn program() -> Option<PathBuf> {
-    let unpacked = PathBuf::from("/tmp/servers/postgres-15.10/bin/postgres");
-    let installed = (12..=18)
+    let mut installed = (12..=18)
         .rev()
         .map(|major| PathBuf::from(format!("/usr/lib/postgresql/{major}/bin/postgres")));
-    installed.chain([unpacked]).find(|path| path.with_file_name("initdb").is_file())
+    installed.find(|path| path.with_file_name("initdb").is_file())
 }
 
 #[test]
@@ -93,11 +91,11 @@ fn real_server_starts_and_leaves_nothing() {
         user: None,
         placement: ServerPlacement::default(),
         templates: None,
-        ready_within: Duration::from_secs(60),
+        ready_within: server::READY_WITHIN,
     };
     let mut running = Running::start(&start, &|| false).unwrap();
     assert!(running.version.contains("PostgreSQL"), "{}", running.version);
-    running.stop(Duration::from_secs(60)).unwrap();
+    running.stop(server::STOP_WITHIN).unwrap();
     let log = std::fs::read_to_string(&running.site.log).unwrap();
     assert!(log.contains("database system is shut down"), "{log}");
 

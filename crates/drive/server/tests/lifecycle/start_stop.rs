@@ -4,11 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use engine::conformance::wait_until;
 use server::ServerError;
 
 use crate::fake::{child_pid, is_alive, start, start_with};
 
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = server::READY_WITHIN;
 
 #[test]
 fn server_is_set_up_once_and_keeps_its_data() {
@@ -59,9 +60,7 @@ fn dead_server_is_reported_with_its_last_log_line() {
     let child = child_pid(&running);
     let pid = rustix::process::Pid::from_raw(i32::try_from(running.pid()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    while running.death().is_none() {
-        std::thread::yield_now();
-    }
+    assert!(wait_until(|| running.death().is_some()));
     let death = running.death().unwrap().to_string();
     assert_eq!(death, "signal 9; last log line: listening");
     assert!(matches!(running.stop(SOON), Err(ServerError::Died(_))));

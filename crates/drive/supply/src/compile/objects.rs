@@ -196,6 +196,8 @@ fn hash(toolchain: &Toolchain, recipe: &Recipe) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     /// Returns a recipe of C files below a directory.
@@ -212,11 +214,11 @@ mod tests {
 
     /// Returns the machine's compiler, or prints why the test is skipped.
     fn gcc(flags: &str) -> Option<Toolchain> {
-        let found = Toolchain::find("gcc", flags, false);
-        if matches!(found, Err(SupplyError::NoProgram(_))) {
+        if Command::new("gcc").arg("--version").output().is_err() {
             println!("skipped: no gcc here (Debian: apt install gcc)");
+            return None;
         }
-        found.ok()
+        Some(Toolchain::find("gcc", flags, false).unwrap())
     }
 
     #[test]

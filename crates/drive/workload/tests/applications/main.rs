@@ -259,7 +259,7 @@ fn a_queue_is_deleted_at_its_lower_end_and_read_between_its_ends() {
     let tables = tables(1, 10, 40);
     let mut churn = of(&step("churn", 1), &tables, 9, Group::Clients).remove(0);
     let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
-    let mut firsts = Vec::new();
+    let (mut firsts, mut reads) = (Vec::new(), 0);
     for n in 0..60 {
         let call = next(&mut churn).unwrap();
         if call.kind == OpKind::Delete {
@@ -273,9 +273,11 @@ fn a_queue_is_deleted_at_its_lower_end_and_read_between_its_ends() {
             let ids = integers(call);
             assert_eq!(ids.len(), 4);
             assert!(ids.iter().all(|id| (bounds.first..bounds.next).contains(id)), "{ids:?}");
+            reads += 1;
         }
     }
-    assert!(firsts.iter().zip((10..).step_by(3)).all(|(first, expected)| *first == expected));
+    assert!(reads > 60, "{reads}");
+    assert_eq!(firsts, (10..).step_by(3).take(30).collect::<Vec<_>>());
 }
 
 #[test]
@@ -284,7 +286,8 @@ fn an_empty_table_is_queried_for_an_absent_id() {
     let mut query = of(&step("query", 1), &tables, 9, Group::Clients).remove(0);
     let calls = take(&mut query, 20);
     let points = calls.iter().filter(|call| call.procedure == POINTS);
-    assert!(points.flat_map(integers).all(|id| id == 0));
+    let ids: Vec<_> = points.flat_map(integers).collect();
+    assert!(ids.len() >= 4 && ids.iter().all(|id| *id == 0), "{ids:?}");
 }
 
 #[test]
@@ -422,14 +425,19 @@ proptest! {
             let calls = take(&mut client, 40);
             calls.into_iter().filter(|call| call.kind == OpKind::Insert).collect::<Vec<_>>()
         };
-        prop_assert_eq!(calls(tables(1, 0, 0)), calls(tables(1, first, first + count)));
+        let inserts = calls(tables(1, 0, 0));
+        prop_assert_eq!(inserts.len(), 20);
+        prop_assert_eq!(inserts, calls(tables(1, first, first + count)));
     }
 
     #[test]
     fn ids_are_drawn_from_those_there_are(seed: u64, first: i32, count in 1i64..1_000) {
         let (first, next) = (i64::from(first), i64::from(first) + count);
         let mut query = of(&step("query", 1), &tables(1, first, next), seed, Group::Clients);
-        for call in take(&mut query[0], 50).iter().filter(|call| call.procedure == POINTS) {
+        let calls = take(&mut query[0], 50);
+        let points: Vec<_> = calls.iter().filter(|call| call.procedure == POINTS).collect();
+        prop_assert!(points.len() > 5, "{}", points.len());
+        for call in points {
             prop_assert!(integers(call).iter().all(|id| (first..next).contains(id)));
         }
     }

@@ -17,6 +17,9 @@ pub(crate) const WHO: (u16, OpKind) = (13, OpKind::Get);
 pub(crate) const END: (u16, OpKind) = (14, OpKind::Get);
 pub(crate) const SET: (u16, OpKind) = (15, OpKind::Transaction);
 pub(crate) const OPEN: (u16, OpKind) = (16, OpKind::Scan);
+pub(crate) const TAKE: (u16, OpKind) = (17, OpKind::Get);
+pub(crate) const GIVE: (u16, OpKind) = (18, OpKind::Get);
+pub(crate) const WAITERS: (u16, OpKind) = (19, OpKind::Scan);
 /// Each reads another column of every row.
 pub(crate) const COLUMNS: [(u16, OpKind); 4] =
     [(9, OpKind::Scan), (10, OpKind::Scan), (11, OpKind::Scan), (12, OpKind::Scan)];
@@ -112,7 +115,7 @@ pub(crate) fn sales() -> Application {
             procedure(DEFINE.1, &["ALTER TABLE {} ADD INDEX by_customer (customer, price)"]),
             procedure(ALL.1, &["SELECT CAST(customer AS CHAR), id FROM {} ORDER BY id"]),
             procedure(KILL.1, &["KILL CONNECTION_ID()"]),
-            procedure(HOLD.1, &[take, "DO SLEEP(2)"]),
+            procedure(HOLD.1, &[take, "DO GET_LOCK('held', 600)"]),
             procedure(OpKind::Scan, &["SELECT CAST(at AS CHAR) FROM {} ORDER BY id"]),
             procedure(OpKind::Scan, &["SELECT CAST(price AS CHAR), at FROM {} ORDER BY id"]),
             procedure(OpKind::Scan, &["SELECT data, price FROM {} ORDER BY id"]),
@@ -121,6 +124,12 @@ pub(crate) fn sales() -> Application {
             procedure(END.1, &["KILL ?"]),
             procedure(SET.1, &["UPDATE {} SET customer = ? WHERE id = ?"]),
             procedure(OPEN.1, &["SELECT trx_state FROM information_schema.innodb_trx"]),
+            procedure(TAKE.1, &["DO GET_LOCK('held', 600)"]),
+            procedure(GIVE.1, &["DO RELEASE_LOCK('held')"]),
+            procedure(
+                WAITERS.1,
+                &["SELECT state FROM information_schema.processlist WHERE state = 'User lock'"],
+            ),
         ],
         ..Application::new("sales")
     }

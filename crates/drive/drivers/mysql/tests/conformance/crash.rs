@@ -1,6 +1,7 @@
 //! Durability after a kill of the server.
 
-use engine::{Driver, Engine, OpenSpec, Rows};
+use engine::conformance::scratch_dir;
+use engine::{Engine, OpenSpec, Rows};
 use model::{DataShape, Direction, Durability, Op, Settings};
 
 use crate::test_server::Build;
@@ -11,9 +12,9 @@ const ROWS: u32 = 300;
 /// Checks that acknowledged writes survive a kill in durability class `os`.
 ///
 /// Rows are written, the server is killed with all it has in memory, and started again.
-pub(crate) fn survives(build: &Build, driver: &dyn Driver, options: &[(&str, &str)]) {
-    let class = Durability::Os;
-    let (dir, run_dir) = (tempfile::tempdir(), tempfile::tempdir());
+pub(crate) fn survives(build: &Build, options: &[(&str, &str)]) {
+    let (class, driver) = (Durability::Os, build.driver());
+    let (dir, run_dir) = (tempfile::tempdir_in(scratch_dir()), tempfile::tempdir());
     let [dir, run_dir] = [dir, run_dir].map(|made| made.expect("a directory can be made"));
     let server = build.start_in(dir, class, options).expect("the server starts");
     let settings = Settings { durability: class, ..Settings::default() };

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 
+use engine::conformance::wait_until;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Rows, Session};
 use model::sql::{Application, Argument, Call};
 use model::{DataShape, Endpoint, Op, OpKind, Outcome, Settings};
 use server::Kind;
 use tempfile::TempDir;
 
+use crate::application::{GIVE, HOLD, TAKE, WAITERS};
 use crate::test_server::Server;
 
 /// A server, and the driver that connects to it.
@@ -47,6 +50,26 @@ impl Fixture {
         let (spec, dir) = self.fresh(Some(application));
         (self.driver.open(&spec).expect("the server is good"), dir)
     }
+}
+
+/// Holds the first row of the first table while `body` runs.
+///
+/// A transaction changes the row and waits for a lock, which this thread has until `body` ends.
+pub(crate) fn while_row_is_held(engine: &dyn Engine, body: impl FnOnce()) {
+    thread::scope(|scope| {
+        // Its end frees the lock, after a panic too.
+        let mut keeper = engine.session().expect("there is room");
+        let mut keep = |what| call(&mut *keeper, what, &[], &[]).expect("the server answers").1;
+        keep(TAKE);
+        let holder = scope.spawn(|| {
+            let mut session = engine.session().expect("there is room");
+            call(&mut *session, HOLD, &[Argument::Integer(1)], &[]).map(drop)
+        });
+        assert!(wait_until(|| keep(WAITERS) == 1), "the row is held");
+        body();
+        keep(GIVE);
+        assert_eq!(holder.join().expect("no panic"), Ok(()));
+    });
 }
 
 /// Calls a procedure of that number for the first table; returns the first field of each row.

@@ -21,22 +21,16 @@ mod test_server;
 mod waits;
 
 use databases::Databases;
-use engine::Driver;
 use engine::conformance::battery;
 use fixture::Fixture;
 use model::{Durability, Options, Settings};
 use test_server::Build;
 
 /// Runs the battery on a server of that build.
-fn conforms(
-    build: Option<Build>,
-    driver: Box<dyn Driver>,
-    server: &[(&str, &str)],
-    protocol: &str,
-) {
-    let Some(build) = build else { return };
+fn conforms(build: &str, server: &[(&str, &str)], protocol: &str) {
+    let Some(build) = Build::get(build) else { return };
     let server = build.start(server).expect("the server starts");
-    let driver = Databases::new(&server, driver);
+    let driver = Databases::new(&server, build.driver());
     let settings = Settings { durability: Durability::None, ..Settings::default() };
     let options: Options = [("assay.protocol", protocol)].into_iter().collect();
     battery(&driver, &settings, &options);
@@ -44,39 +38,39 @@ fn conforms(
 
 #[test]
 fn mysql_conforms() {
-    conforms(Build::get("mysql@8.0.31"), driver_mysql::driver(), &[], "prepared");
+    conforms("mysql@8.0.31", &[], "prepared");
 }
 
 #[test]
 fn old_mysql_conforms() {
-    conforms(Build::cached("mysql@5.6.24"), driver_mysql::driver(), &[], "prepared");
+    conforms("mysql@5.6.24", &[], "prepared");
 }
 
 /// Goal: a release without `ALTER USER ... IDENTIFIED BY` gets its password too.
 #[test]
 fn old_mysql_requires_its_password() {
-    let Some(build) = Build::cached("mysql@5.6.24") else { return };
+    let Some(build) = Build::get("mysql@5.6.24") else { return };
     let server = build.start(&[]).expect("the server starts");
-    let fixture = Fixture::new(&server, driver_mysql::driver());
+    let fixture = Fixture::new(&server, build.driver());
     logins::server_is_confined_and_requires_its_password(&server, &fixture);
 }
 
 #[test]
 fn mariadb_conforms_with_statements_as_text() {
-    conforms(Build::get("mariadb@10.11"), driver_mysql::mariadb(), &[], "text");
+    conforms("mariadb@10.11", &[], "text");
 }
 
 #[test]
 fn myrocks_conforms() {
     let options = [("default-storage-engine", "ROCKSDB")];
-    conforms(Build::get("mariadb@10.11"), driver_mysql::mariadb(), &options, "prepared");
+    conforms("mariadb@10.11", &options, "prepared");
 }
 
 #[test]
 fn acknowledged_writes_survive_a_kill() {
     let Some(build) = Build::get("mariadb@10.11") else { return };
     for options in [&[][..], &[("default-storage-engine", "ROCKSDB")]] {
-        crash::survives(&build, &*driver_mysql::mariadb(), options);
+        crash::survives(&build, options);
     }
 }
 
@@ -109,13 +103,15 @@ const OPTIONS: [(&str, &str); 3] = [
 #[test]
 fn mysql_meets_the_claims() {
     let Some(build) = Build::get("mysql@8.0.31") else { return };
-    let server = build.start(&OPTIONS[..1]).expect("the server starts");
-    let fixture = Fixture::new(&server, driver_mysql::driver());
+    let totals = ("performance_schema", "ON");
+    let server = build.start(&[OPTIONS[0], totals]).expect("the server starts");
+    let fixture = Fixture::new(&server, build.driver());
     logins::server_is_confined_and_requires_its_password(&server, &fixture);
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::mysql_accepts_native_and_sha2_passwords(&fixture);
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
     maintenance::innodb_becomes_idle(&fixture);
+    waits::totals_are_those_of_the_calls(&fixture);
 }
 
 #[test]
@@ -123,7 +119,7 @@ fn mariadb_and_myrocks_meet_the_claims() {
     let Some(build) = Build::get("mariadb@10.11") else { return };
     rejected_options::rejected_options_carry_the_server_message(&build);
     let server = build.start(&OPTIONS).expect("the server starts");
-    let fixture = Fixture::new(&server, driver_mysql::mariadb());
+    let fixture = Fixture::new(&server, build.driver());
     logins::server_is_confined_and_requires_its_password(&server, &fixture);
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
@@ -134,17 +130,14 @@ fn mariadb_and_myrocks_meet_the_claims() {
 /// Goal: every release lets clients in by TCP, with names resolved and without.
 #[test]
 fn own_servers_are_reached_by_tcp() {
-    let builds = [
-        (Build::get("mysql@8.0.31"), driver_mysql::driver as fn() -> Box<dyn Driver>),
-        (Build::get("mariadb@10.11"), driver_mysql::mariadb),
-        (Build::cached("mysql@5.6.24"), driver_mysql::driver),
-    ];
-    for (build, driver) in builds {
-        let Some(build) = build else { continue };
+    for build in Build::all(&["mysql@8.0.31", "mariadb@10.11", "mysql@5.6.24"]) {
         for resolve in ["OFF", "ON"] {
             let options = [("assay.transport", "tcp"), ("skip_name_resolve", resolve)];
             let server = build.start(&options).expect("the server starts");
-            sessions::an_own_server_is_reached_by_tcp(&server, &Fixture::new(&server, driver()));
+            sessions::an_own_server_is_reached_by_tcp(
+                &server,
+                &Fixture::new(&server, build.driver()),
+            );
         }
     }
 }
@@ -154,5 +147,5 @@ fn connections_are_encrypted() {
     let Some(build) = Build::get("mysql@8.0.31") else { return };
     let options = [("assay.transport", "tcp"), ("auto_generate_certs", "ON")];
     let server = build.start(&options).expect("the server starts");
-    sessions::connections_are_encrypted(&server, &Fixture::new(&server, driver_mysql::driver()));
+    sessions::connections_are_encrypted(&server, &Fixture::new(&server, build.driver()));
 }

@@ -1,14 +1,12 @@
 //! State, identity, options and maintenance.
 
+use engine::conformance::wait_until;
 use engine::{Engine, Maintenance};
 use model::Op;
 
 use crate::application::sales;
 use crate::fixture::Fixture;
 use crate::procedures::insert;
-
-/// Polls until a server must be idle.
-const POLLS_MAX: usize = 2_000;
 
 pub(crate) fn state_identity_and_options_are_reported(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
@@ -58,7 +56,7 @@ pub(crate) fn innodb_becomes_idle(fixture: &Fixture) {
     };
     let before = dirty_pages_max(&*engine);
     assert!(work(&*engine, Maintenance::Flush));
-    let is_idle = (0..POLLS_MAX).any(|_| engine.state().expect("it answers").is_idle == Some(true));
+    let is_idle = wait_until(|| engine.state().expect("it answers").is_idle == Some(true));
     let state = engine.state().expect("it answers");
     assert!(is_idle && state.readings["engine_disk_bytes"] > 1e5, "{state:?}");
     assert_eq!(dirty_pages_max(&*engine), before, "variables are restored");

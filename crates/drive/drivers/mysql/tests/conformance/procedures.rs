@@ -1,15 +1,13 @@
 //! Procedure calls, prepared and as text.
 
-use std::thread;
-
 use engine::{Engine, EngineError, Session};
 use model::sql::Argument;
 use model::{Bounds, Call, Durability, OpKind, Outcome};
 
 use crate::application::{
-    ALL, BROKEN, COLUMNS, DEFINE, DELETE, HOLD, IN_LIST, INSERT, MOVE, ROWS, SET, sales,
+    ALL, BROKEN, COLUMNS, DEFINE, DELETE, IN_LIST, INSERT, MOVE, ROWS, SET, sales,
 };
-use crate::fixture::{Fixture, call};
+use crate::fixture::{Fixture, call, while_row_is_held};
 
 /// Text of the rows, with everything that needs quoting.
 const DATA: &[u8] = b"it's \\ 'quoted' \"so\"\0 and ends";
@@ -122,22 +120,15 @@ pub(crate) fn failed_transaction_is_rolled_back(fixture: &Fixture) {
 }
 
 /// Goal: a lock timeout is a timeout, a deadlock a conflict or a timeout.
-/// Method: one client locks a row for two seconds, the other updates it until it waits.
+/// Method: one client holds a row, the other updates it.
 pub(crate) fn conflicts_and_timeouts_are_distinguished(fixture: &Fixture) {
-    const TRIES: usize = 1000;
     let (engine, _dir) = fixture.open(sales());
     insert(&mut *engine.session().expect("there is room"), 10).expect("rows are inserted");
-    thread::scope(|scope| {
-        let first = [Argument::Integer(1)];
-        let holder = scope.spawn(|| {
-            let mut session = engine.session().expect("there is room");
-            call(&mut *session, HOLD, &[Argument::Integer(1)], &[]).map(drop)
-        });
-        let mut session = engine.session().expect("there is room");
-        let error = (0..TRIES).find_map(|_| call(&mut *session, MOVE, &first, &[]).err());
-        let error = error.expect("the row is held for longer than a lock is waited for");
+    let first = [Argument::Integer(1)];
+    let mut session = engine.session().expect("there is room");
+    while_row_is_held(&*engine, || {
+        let error = call(&mut *session, MOVE, &first, &[]).expect_err("the row is held");
         assert!(matches!(&error, EngineError::Timeout(text) if text.contains("1205")), "{error:?}");
-        assert_eq!(holder.join().expect("no panic"), Ok(()));
-        call(&mut *session, MOVE, &first, &[]).expect("the row is free again");
     });
+    call(&mut *session, MOVE, &first, &[]).expect("the row is free again");
 }

@@ -1,15 +1,16 @@
 //! Servers started by tests.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use driver_mysql::{KIND_MARIADB, KIND_MYSQL};
+use engine::Driver;
+use engine::conformance::scratch_dir;
 use model::{Durability, Endpoint, Options, Settings};
-use server::{Kind, Running, ServerError, ServerPlacement, Start};
+use server::{Kind, READY_WITHIN, Running, ServerError, ServerPlacement, Start};
 use tempfile::TempDir;
 
-/// Readiness timeout on a busy machine.
-const READY_WITHIN: Duration = Duration::from_secs(60);
+/// Builds of 300 MB and more, which no test fetches.
+const LARGE: [&str; 2] = ["mysql@5.6.24", "mysql@5.7.22"];
 
 /// A server, stopped when dropped.
 pub(crate) struct Server {
@@ -28,35 +29,45 @@ pub(crate) struct Build {
 
 impl Build {
     /// Returns the build, or prints why it is missing.
-    #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
     pub(crate) fn get(name: &str) -> Option<Self> {
-        let kind = if name.starts_with("mariadb") { KIND_MARIADB } else { KIND_MYSQL };
-        match supply::testing::server(name) {
-            Ok(found) => Some(Self { program: found.library, sha256: found.sha256, kind }),
-            Err(reason) => {
-                println!("skipped: {reason}");
-                None
-            }
-        }
+        Self::all(&[name]).pop()
     }
 
-    /// Returns the build if it is cached, or prints that it is not.
+    /// Returns the builds that can be had; prints why others are missing.
     #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
-    pub(crate) fn cached(name: &str) -> Option<Self> {
+    pub(crate) fn all(names: &[&str]) -> Vec<Self> {
+        let found: Vec<_> = names.iter().map(|name| Self::find(name)).collect();
+        let part = if found.iter().any(Result::is_ok) { " in part" } else { "" };
+        let print = |reason: &String| println!("skipped{part}: {reason}");
+        found.into_iter().filter_map(|build| build.inspect_err(print).ok()).collect()
+    }
+
+    /// Returns the build; the large ones only from the cache.
+    fn find(name: &str) -> Result<Self, String> {
         let home = std::env::home_dir().unwrap_or_default();
         let note = home.join(".cache/assay/engines").join(name.replace('@', "/"));
-        if note.join("artifact.json").is_file() {
-            return Self::get(name);
+        if LARGE.contains(&name) && !note.join("artifact.json").is_file() {
+            return Err(format!("{name} is not in the cache: assay engine get {name}"));
         }
-        println!("skipped: {name} is not in the cache: assay engine get {name}");
-        None
+        let kind = if name.starts_with("mariadb") { KIND_MARIADB } else { KIND_MYSQL };
+        let found = supply::testing::server(name)?;
+        Ok(Self { program: found.library, sha256: found.sha256, kind })
+    }
+
+    /// Returns its driver.
+    pub(crate) fn driver(&self) -> Box<dyn Driver> {
+        if self.kind.engine() == "mariadb" {
+            driver_mysql::mariadb()
+        } else {
+            driver_mysql::driver()
+        }
     }
 
     /// Starts it with these options, its data in a directory of its own.
     ///
     /// Set-up templates are stored with the tests' programs: set-up takes MySQL seconds.
     pub(crate) fn start(&self, options: &[(&str, &str)]) -> Result<Server, ServerError> {
-        let dir = tempfile::tempdir().expect("a directory can be made");
+        let dir = tempfile::tempdir_in(scratch_dir()).expect("a directory can be made");
         self.start_in(dir, Durability::None, options)
     }
 

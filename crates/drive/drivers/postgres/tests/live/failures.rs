@@ -1,14 +1,13 @@
 //! Failed statements and lost connections.
 
-use std::thread;
-
+use engine::conformance::wait_until;
 use engine::{Engine, EngineError, Rows, Session};
 use model::{Call, Op, OpKind, Outcome};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use crate::application::{application, procedure};
 use crate::calls::{call, first_column, foreign, just_call, open_error, statements};
-use crate::program::programs;
+use crate::newest::newest;
 use crate::test_server::{TestServer, open, spec};
 
 const INSERT: u16 = 0;
@@ -23,7 +22,11 @@ fn procedures() -> Vec<model::sql::Procedure> {
     vec![
         plain(OpKind::Insert, "INSERT INTO {table} VALUES (1)"),
         plain(OpKind::Get, "SELECT 1 / (count(*) - count(*)) FROM {table}"),
-        plain(OpKind::Get, "SELECT pg_sleep(60)"),
+        procedure(
+            OpKind::Transaction,
+            &["SET LOCAL statement_timeout = '200ms'", "SELECT pg_sleep(600)"],
+            (0, 0, 0),
+        ),
         plain(OpKind::Get, "SELECT pg_terminate_backend(pg_backend_pid())"),
         procedure(
             OpKind::Transaction,
@@ -39,9 +42,8 @@ fn procedures() -> Vec<model::sql::Procedure> {
 /// prepared and as text; a server process is killed, so that the whole server restarts.
 #[test]
 fn failures_are_classified_and_lost_connections_reconnected() {
-    let Some(program) = programs().pop() else { return };
-    let options = [("statement_timeout", "200ms"), ("restart_after_crash", "on")];
-    let server = TestServer::new(&program, &options);
+    let Some(program) = newest() else { return };
+    let server = TestServer::new(&program, &[("restart_after_crash", "on")]);
     for protocol in ["prepared", "text"] {
         let dir = tempfile::tempdir().unwrap();
         let create = "CREATE TABLE {table} (id BIGINT PRIMARY KEY)";
@@ -84,9 +86,7 @@ fn connections_are_lost(engine: &dyn Engine, session: &mut dyn Session) {
     let other = process_of(&mut *other_session);
     kill_process(process_of(session), Signal::KILL).unwrap();
     wait_for_end(other);
-    while engine.session().is_err() {
-        thread::yield_now();
-    }
+    assert!(wait_until(|| engine.session().is_ok()));
     let lost = just_call(session, WHO).unwrap_err();
     assert!(matches!(&lost, EngineError::LostConnection(_)), "{lost}");
     assert_eq!(just_call(session, WHO), Ok(Outcome::Done));
@@ -143,16 +143,14 @@ fn process_of(session: &mut dyn Session) -> Pid {
 }
 
 fn wait_for_end(process: Pid) {
-    while test_kill_process(process).is_ok() {
-        thread::yield_now();
-    }
+    assert!(wait_until(|| test_kill_process(process).is_err()));
 }
 
 /// Goal: a run has its lock also after a loss. Method: the server ends the connection that
 /// holds it, and the next control query makes a new one.
 #[test]
 fn lost_lock_of_a_run_is_taken_again() {
-    let Some(program) = programs().pop() else { return };
+    let Some(program) = newest() else { return };
     let server = TestServer::new(&program, &[]);
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let locks = "FROM pg_locks WHERE locktype = 'advisory'";
@@ -167,9 +165,7 @@ fn lost_lock_of_a_run_is_taken_again() {
         rows.count()
     };
     assert_eq!(lock_count(0), 1);
-    while lock_count(1) > 0 {
-        thread::yield_now();
-    }
+    assert!(wait_until(|| lock_count(1) == 0));
     assert_eq!(engine.count_rows(0, 0), Ok(Some(0)));
     assert_eq!(lock_count(1), 1);
     let error = open_error(&spec(second.path(), server.endpoint(), setup())).to_string();
@@ -182,7 +178,7 @@ fn lost_lock_of_a_run_is_taken_again() {
 /// Goal: clients of a server that does not come back end with an error.
 #[test]
 fn unreachable_server_ends_the_client() {
-    let Some(program) = programs().pop() else { return };
+    let Some(program) = newest() else { return };
     let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&spec(dir.path(), server.endpoint(), None)).unwrap();

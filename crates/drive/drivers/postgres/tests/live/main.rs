@@ -7,6 +7,7 @@ mod application;
 mod calls;
 mod failures;
 mod logins;
+mod newest;
 mod parts;
 mod privileges;
 mod procedures;

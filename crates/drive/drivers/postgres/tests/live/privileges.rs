@@ -3,30 +3,34 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use driver_postgres::KIND;
+use engine::conformance::scratch_dir;
 use model::{Endpoint, Options, Password};
 use server::testing::{assert_confined, is_root};
-use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
+use server::{Running, STOP_WITHIN};
 
 use crate::calls::open_error;
+use crate::newest::newest;
 use crate::program::programs;
-use crate::test_server::{TestServer, open, settings, spec};
+use crate::test_server::{open, settings, spec, start};
 
 /// Goal: only who knows the password logs in, and the processes have no right of root.
-/// Method: each release is started; logins with other passwords are tried.
+/// Method: each release is set up and started; logins with other passwords are tried.
 #[test]
 fn every_release_is_confined_and_requires_its_password() {
     for program in programs() {
-        let server = TestServer::new(&program, &[]);
-        assert_confined(&server.running);
+        let place = tempfile::tempdir_in(scratch_dir()).unwrap();
+        let (settings, options) = (settings(), Options::new());
+        let start = start(&program, place.path(), &settings, &options);
+        let mut running = Running::start(&start, &|| false).unwrap();
+        assert_confined(&running);
         let dir = tempfile::tempdir().unwrap();
         for password in [None, Some(Password("wrong".to_owned()))] {
-            let endpoint = Endpoint { password, ..server.endpoint() };
+            let endpoint = Endpoint { password, ..running.endpoint.clone() };
             let error = open_error(&spec(dir.path(), endpoint, None)).to_string();
             assert!(error.contains("password"), "{error}");
         }
-        open(&spec(dir.path(), server.endpoint(), None)).unwrap().close().unwrap();
-        server.stop();
+        open(&spec(dir.path(), running.endpoint.clone(), None)).unwrap().close().unwrap();
+        running.stop(STOP_WITHIN).unwrap();
     }
 }
 
@@ -34,23 +38,13 @@ fn every_release_is_confined_and_requires_its_password() {
 /// Method: it becomes a link to a file of root, and the server is started again on its data.
 #[test]
 fn link_in_the_data_directory_is_not_followed() {
-    let Some(program) = programs().pop() else { return };
+    let Some(program) = newest() else { return };
     if !is_root() {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
-    let start = Start {
-        kind: &KIND,
-        program: &program,
-        fingerprint: "",
-        dir: dir.path(),
-        settings: &settings(),
-        options: &Options::new(),
-        user: None,
-        placement: ServerPlacement::default(),
-        templates: None,
-        ready_within: READY_WITHIN,
-    };
+    let dir = tempfile::tempdir_in(scratch_dir()).unwrap();
+    let (settings, options) = (settings(), Options::new());
+    let start = start(&program, dir.path(), &settings, &options);
     let mut running = Running::start(&start, &|| false).unwrap();
     running.stop(STOP_WITHIN).unwrap();
     drop(running);

@@ -6,7 +6,7 @@ use model::{Argument, Bounds, OpKind, Outcome};
 
 use crate::application::{application, procedure};
 use crate::calls::{call, first_column, just_call};
-use crate::program::programs;
+use crate::newest::newest;
 use crate::test_server::{TestServer, open, spec};
 
 const CREATE: &str = "CREATE TABLE {table} (id BIGSERIAL PRIMARY KEY, at TIMESTAMP NOT NULL, \
@@ -100,7 +100,7 @@ fn work(engine: &dyn Engine, table: u32) {
 /// Method: the same work on one table each, then both tables are read alike.
 #[test]
 fn prepared_and_text_leave_the_same_rows() {
-    let Some(program) = programs().pop() else { return };
+    let Some(program) = newest() else { return };
     let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
     for (protocol, table) in [("prepared", 0), ("text", 1)] {
@@ -149,7 +149,7 @@ fn values_that_do_not_fit_are_rejected(server: &TestServer) {
 /// Method: the options in force name those that differ; both leave the same rows.
 #[test]
 fn protocol_of_a_procedure_yields_to_the_option() {
-    let Some(program) = programs().pop() else { return };
+    let Some(program) = newest() else { return };
     let server = TestServer::new(&program, &[]);
     let dir = tempfile::tempdir().unwrap();
     let mut all = procedures();

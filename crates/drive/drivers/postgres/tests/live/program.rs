@@ -2,17 +2,21 @@
 
 use std::path::PathBuf;
 
+use crate::newest::NEWEST;
+
 /// Releases that are tested, the newest last.
-const BUILDS: [&str; 3] = ["postgres@12.20", "postgres@15.10", "postgres@18.0"];
+const BUILDS: [&str; 3] = ["postgres@12.20", "postgres@15.10", NEWEST];
 
 /// Returns the programs that can be had, the newest last; prints which cannot.
 pub(crate) fn programs() -> Vec<PathBuf> {
-    let program = |build: &str| match supply::testing::server(build) {
-        Ok(artifact) => Some(artifact.library),
+    let found = BUILDS.map(supply::testing::server);
+    let is_part = found.iter().any(Result::is_ok);
+    let program = |found| match found {
+        Ok(supply::Artifact { library, .. }) => Some(library),
         Err(reason) => {
-            println!("skipped: {reason}");
+            println!("skipped{}: {reason}", if is_part { " in part" } else { "" });
             None
         }
     };
-    BUILDS.into_iter().filter_map(program).collect()
+    found.into_iter().filter_map(program).collect()
 }

@@ -3,16 +3,16 @@
 use std::fs;
 use std::time::Duration;
 
-use driver_postgres::KIND;
+use engine::conformance::scratch_dir;
 use engine::{Engine, Rows};
 use model::server::REPLICA;
-use model::{Durability, Op, Outcome};
+use model::{Durability, Op, Outcome, Settings};
 use rustix::process::{Pid, Signal, kill_process};
-use server::testing::{started, waits_for};
+use server::testing::assert_waits;
 use server::{Running, STOP_WITHIN};
 
 use crate::program::programs;
-use crate::test_server::{open, spec};
+use crate::test_server::{open, spec, started};
 
 /// A wait for the end of a server whose standby was killed, and how many there are at most.
 const WAIT: (Duration, u32) = (Duration::from_millis(10), 3_000);
@@ -47,10 +47,10 @@ fn children(pid: Pid) -> Vec<Pid> {
 #[test]
 fn a_standby_follows_and_its_loss_is_noticed() {
     for program in programs() {
-        let place = tempfile::tempdir().unwrap();
+        let place = tempfile::tempdir_in(scratch_dir()).unwrap();
         for (replica, names) in [("sync", "*"), ("async", "")] {
             let options = [(REPLICA, replica)].into_iter().collect();
-            let mut running = started(&KIND, &program, place.path(), &options);
+            let mut running = started(&program, place.path(), &Settings::default(), &options);
             assert!(running.facts()["server_replica"].contains("on this machine"));
             let dir = tempfile::tempdir().unwrap();
             let mut spec = spec(dir.path(), running.endpoint.clone(), None);
@@ -62,8 +62,7 @@ fn a_standby_follows_and_its_loss_is_noticed() {
             let readings = engine.state().unwrap().readings;
             assert!(readings["engine_replica_lag_bytes"] >= 0.0, "{readings:?}");
             let standby = standby_pid(&running);
-            let waits = waits_for(&children(standby), || write(&*engine, 1));
-            assert_eq!(waits, replica == "sync");
+            assert_waits(&children(standby), replica == "sync", || write(&*engine, 1));
             engine.close().unwrap();
             if replica == "sync" {
                 running.stop(STOP_WITHIN).unwrap();

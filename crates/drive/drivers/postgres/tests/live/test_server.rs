@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use driver_postgres::{KIND, PostgresDriver};
+use engine::conformance::scratch_dir;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
 use model::{DataShape, Durability, Endpoint, Options, Settings};
+use server::testing::start_copy;
 use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 use tempfile::TempDir;
 
@@ -17,21 +19,14 @@ pub(crate) struct TestServer {
 impl TestServer {
     /// Starts `program` on a fresh directory.
     pub(crate) fn new(program: &Path, options: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().expect("a directory can be made");
+        Self::new_in(&scratch_dir(), program, options)
+    }
+
+    /// Starts `program` on a fresh directory below `parent`.
+    pub(crate) fn new_in(parent: &Path, program: &Path, options: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir_in(parent).expect("a directory can be made");
         let options: Options = options.iter().copied().collect();
-        let start = Start {
-            kind: &KIND,
-            program,
-            fingerprint: "",
-            dir: dir.path(),
-            settings: &settings(),
-            options: &options,
-            user: None,
-            placement: ServerPlacement::default(),
-            templates: None,
-            ready_within: READY_WITHIN,
-        };
-        let running = Running::start(&start, &|| false).expect("the server starts");
+        let running = started(program, dir.path(), &settings(), &options);
         Self { running, _dir: dir }
     }
 
@@ -43,6 +38,37 @@ impl TestServer {
     /// Stops it.
     pub(crate) fn stop(mut self) {
         self.running.stop(STOP_WITHIN).expect("the server stops");
+    }
+}
+
+/// Starts `program` on a directory; a new one is a copy of the first that was set up.
+pub(crate) fn started(
+    program: &Path,
+    dir: &Path,
+    settings: &Settings,
+    options: &Options,
+) -> Running {
+    start_copy(&start(program, dir, settings, options)).expect("the server starts")
+}
+
+/// Returns what starts `program` on a directory.
+pub(crate) fn start<'a>(
+    program: &'a Path,
+    dir: &'a Path,
+    settings: &'a Settings,
+    options: &'a Options,
+) -> Start<'a> {
+    Start {
+        kind: &KIND,
+        program,
+        fingerprint: "",
+        dir,
+        settings,
+        options,
+        user: None,
+        placement: ServerPlacement::default(),
+        templates: Some(Path::new(env!("CARGO_TARGET_TMPDIR"))),
+        ready_within: READY_WITHIN,
     }
 }
 

@@ -42,6 +42,10 @@ fn every_release_accepts_its_profiles() {
     for version in RELEASES {
         let ran = on_release(version, "profiles::every_release_accepts_its_profiles", |driver| {
             let version = effective(driver, Options::new()).0;
+            let release: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
+            let can = driver.capabilities();
+            assert_eq!(can.has("blob"), release >= vec![6, 20], "{version}");
+            assert_eq!(can.has("blob_cache"), release >= vec![7, 4], "{version}");
             let mut names = vec![
                 "rocksdb-stock",
                 "rocksdb-leveled",
@@ -49,10 +53,10 @@ fn every_release_accepts_its_profiles() {
                 "rocksdb-vs-splinterdb",
                 "rocksdb-vs-splinterdb-universal",
             ];
-            if driver.capabilities().has("blob") {
+            if can.has("blob") {
                 names.extend(["rocksdb-blob", "rocksdb-dbbench"]);
             }
-            if driver.capabilities().has("blob_cache") {
+            if can.has("blob_cache") {
                 names.push("rocksdb-blob-shared");
             }
             for name in names {
@@ -71,6 +75,7 @@ fn every_release_accepts_its_profiles() {
 fn consistent_profile_is_the_same_in_every_release() {
     let test = "profiles::consistent_profile_is_the_same_in_every_release";
     let mut found: BTreeMap<String, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+    let mut releases = 0;
     for version in RELEASES {
         let ran = on_release(version, test, |driver| {
             let version = effective(driver, Options::new()).0;
@@ -82,13 +87,18 @@ fn consistent_profile_is_the_same_in_every_release() {
             TestRun::InChild(output) => output,
             TestRun::Skipped => continue,
         };
-        let lines = output.lines().filter_map(|line| line.strip_prefix(MARK)?.split_once('='));
+        releases += 1;
+        // The child's test harness may have begun the line.
+        let lines = output.lines().filter_map(|line| line.split_once(MARK)?.1.split_once('='));
         for (name, value) in lines.filter(|(name, _)| !MAY_DIFFER.contains(name)) {
             let values = found.entry(name.to_owned()).or_default();
             values.entry(value.to_owned()).or_default().push(version);
         }
     }
-    assert!(found.is_empty() || found.len() > 100, "options were read: {}", found.len());
+    if releases == 1 {
+        println!("skipped: one release alone is compared with none");
+    }
+    assert!(releases == 0 || found.len() > 100, "options were read: {}", found.len());
     found.retain(|_, values| values.len() > 1);
     assert!(found.is_empty(), "{found:#?}");
 }

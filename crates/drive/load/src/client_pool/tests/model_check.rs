@@ -126,11 +126,12 @@ fn a_deadline_ends_all_clients_in_any_order() {
 
 #[test]
 fn a_stop_ends_the_step_in_any_order() {
+    static STOPPED: AtomicU64 = AtomicU64::new(0);
     shuttle::check_random(
         || {
             let account = account(StopRule::Duration(Nanos::from_secs(1)), |_| {}, 20);
             match account.totals.end {
-                StepEnd::Stopped => {}
+                StepEnd::Stopped => drop(STOPPED.fetch_add(1, SeqCst)),
                 StepEnd::Failed { reason } => assert_eq!(reason, "stopped before the step began"),
                 StepEnd::Finished => panic!("a second is thousands of operations"),
             }
@@ -138,6 +139,7 @@ fn a_stop_ends_the_step_in_any_order() {
         },
         ORDERS,
     );
+    assert!(STOPPED.load(SeqCst) > 0);
 }
 
 #[test]
@@ -202,16 +204,21 @@ fn a_group_serves_the_requested_number_of_arrivals_in_any_order() {
 
 #[test]
 fn arrivals_of_clients_that_were_stopped_are_censored_in_any_order() {
+    static STOPPED: AtomicU64 = AtomicU64::new(0);
     shuttle::check_random(
         || {
             let stop = StopRule::Duration(Nanos::from_secs(1));
             let account = account_of(constant(2000.0), stop, |_| {}, 20);
             match &account.totals.end {
-                StepEnd::Stopped => assert_all_accounted_for(&account),
+                StepEnd::Stopped => {
+                    assert_all_accounted_for(&account);
+                    STOPPED.fetch_add(1, SeqCst);
+                }
                 StepEnd::Failed { reason } => assert_eq!(reason, "stopped before the step began"),
                 StepEnd::Finished => panic!("a second is thousands of operations"),
             }
         },
         ORDERS,
     );
+    assert!(STOPPED.load(SeqCst) > 0);
 }

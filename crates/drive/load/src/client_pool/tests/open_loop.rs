@@ -42,20 +42,27 @@ fn a_stop_ends_waits_for_arrivals_and_the_arrivals_are_counted() {
 }
 
 /// Goal: a paced writer does its rate times the seconds, neither one call more at the start nor
-/// one more at the end. On a busy host the step may end before the last calls: they are censored.
+/// one more at the end.
+/// Method: the last call is an eighth of a second before the end. On a busy host, where the
+/// client's calls are late too, the step may end before it.
 #[test]
 fn a_paced_writer_does_its_rate_times_the_seconds() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
-    let mut step = step(&engine, 1, millis(500));
+    let mut step = step(&engine, 1, millis(1_000));
     step.interval = Nanos::from_millis(100);
-    step.clients.load = constant(100.0);
+    step.clients.load = constant(50.0);
     step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [OpKind::Put].into());
-    step.writers.load = constant(10.0);
+    step.writers.load = constant(4.0);
     let (totals, _) = run(&mut step);
     let arrivals = totals.arrivals.as_ref().unwrap();
     assert_eq!((arrivals.offered, gets(&totals).done + arrivals.censored.len()), (50, 50));
     let written = totals.writers[&OpKind::Put].counts.done;
-    assert!(written == 5 || written < 5 && !arrivals.censored.is_empty(), "{written}");
+    let late_ns = crate::percentiles(&totals.clients[&OpKind::Get].response).max_ns;
+    if written < 4 && late_ns > 5_000_000 {
+        println!("skipped in part: host too busy (a call of the client {late_ns} ns late)");
+        return;
+    }
+    assert_eq!(written, 4);
 }
 
 #[test]
