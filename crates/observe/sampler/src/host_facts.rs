@@ -194,10 +194,15 @@ mod tests {
         assert!(host.cpus >= 1 && host.memory_bytes > Bytes::MIB, "{host:?}");
         assert!(host.kernel.starts_with("Linux "), "{host:?}");
         assert!(host.filesystem.is_some(), "{host:?}");
-        assert!(host.cores.is_none_or(|cores| cores >= 1), "{host:?}");
-        assert!(host.numa_nodes.is_none_or(|nodes| nodes >= 1), "{host:?}");
+        // What the kernel lists is known; no machine has none.
+        let is_listed = |path: &str| Path::new("/sys/devices/system").join(path).exists();
+        let has_topology = is_listed("cpu/cpu0/topology/thread_siblings_list");
+        assert_eq!(host.cores.is_some_and(|cores| cores >= 1), has_topology, "{host:?}");
+        let has_nodes = is_listed("node/online");
+        assert_eq!(host.numa_nodes.is_some_and(|nodes| nodes >= 1), has_nodes, "{host:?}");
         assert_eq!(host.fingerprint.split('_').count(), 5, "{host:?}");
-        assert_eq!(host, host_facts(dir.path()));
+        // Other facts, as of the clock, may change meanwhile.
+        assert_eq!(host.fingerprint, host_facts(dir.path()).fingerprint);
     }
 
     #[test]

@@ -83,6 +83,7 @@ mod tests {
             assert!(readings.keys().all(|name| metric::find(name).is_some()));
             all.extend(readings);
         }
+        assert!(all.len() > 10, "{all:?}");
         for name in [
             metric::RSS_BYTES,
             metric::HOST_CPU_BUSY_US,

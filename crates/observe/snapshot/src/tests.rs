@@ -115,9 +115,16 @@ fn writes_of_a_run_do_not_reach_the_snapshot() {
     let saved = toy.save(&toy.run("first"), 7).unwrap();
     let transfer = toy.restore(&saved, "second").unwrap();
     let run = toy.dir.path().join("second");
+    let has_links = fs::hard_link(run.join("note"), toy.dir.path().join("link")).is_ok();
+    drop(fs::remove_file(toy.dir.path().join("link")));
     let names = |file: &str| fs::metadata(run.join(file)).unwrap().nlink();
-    if transfer == Transfer::HardLinks {
-        assert_eq!((names("db/000001.sst"), names("note")), (2, 1));
+    match transfer {
+        Transfer::HardLinks => assert_eq!((names("db/000001.sst"), names("note")), (2, 1)),
+        Transfer::Reflink => println!("skipped in part: this file system shares without links"),
+        Transfer::Copy => {
+            assert!(!has_links, "links are possible here");
+            println!("skipped in part: this file system has no links");
+        }
     }
     fs::remove_file(run.join("db/000001.sst")).unwrap();
     fs::write(run.join("note"), "another").unwrap();

@@ -77,10 +77,12 @@ mod tests {
 
     #[test]
     fn only_a_sigkill_while_the_count_grew_is_for_memory() {
-        let Some(now) = kills(None) else {
+        let vmstat = fs::read_to_string("/proc/vmstat").unwrap();
+        if !vmstat.lines().any(|line| line.starts_with("oom_kill ")) {
             println!("skipped: this kernel does not count kills for memory");
             return;
-        };
+        }
+        let now = kills(None).unwrap();
         let ended = |signal, kills_before| {
             let watch = MemoryWatch { cap: None, group: None, kills_before };
             watch.has_killed(Some(ExitStatus::from_raw(signal)))

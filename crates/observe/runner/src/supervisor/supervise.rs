@@ -67,7 +67,11 @@ impl Supervisor<'_> {
     ) -> Result<Supervised, ArchiveError> {
         loop {
             match self.process.receive(WATCH_EVERY) {
-                WorkerEvent::Message(message) => self.handle(*message, progress)?,
+                WorkerEvent::Message(message) => {
+                    let received = self.clock.now();
+                    self.handle(*message, progress)?;
+                    self.watch.excuse(self.clock.now().since(received));
+                }
                 WorkerEvent::Broken(error) => {
                     self.give_up(format!("the worker's messages cannot be trusted: {error}"));
                 }

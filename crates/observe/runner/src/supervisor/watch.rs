@@ -60,6 +60,11 @@ impl Watch {
         self.alive_at = now;
     }
 
+    /// Leaves out a span in which this process was busy, as with a slow disk.
+    pub(crate) const fn excuse(&mut self, span: Nanos) {
+        self.alive_at = self.alive_at.after(span);
+    }
+
     /// Notes the begin of a phase, which is progress.
     pub(crate) const fn enter(&mut self, phase: Phase, now: Nanos) {
         self.phase = phase;
@@ -153,6 +158,17 @@ mod tests {
             watch.heartbeat(5, at(17));
             assert_eq!(watch.check(bench, CAP, at(18)), None);
             assert_eq!(watch.check(bench, CAP, at(19)), Some(Alarm::Hung(at(11))));
+        });
+    }
+
+    #[test]
+    fn time_in_which_the_parent_is_busy_is_no_silence() {
+        with_bench(Bytes(0), |bench| {
+            let mut watch = Watch::begin(at(0));
+            watch.enter(Phase::Clients, at(1));
+            watch.excuse(at(20));
+            assert_eq!(watch.check(bench, CAP, at(31)), None);
+            assert_eq!(watch.check(bench, CAP, at(32)), Some(Alarm::Hung(at(11))));
         });
     }
 

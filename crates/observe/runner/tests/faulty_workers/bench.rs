@@ -1,19 +1,29 @@
 //! An experiment whose worker is a shell.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use archive::{ExperimentDir, Results};
 use malloc::Libraries;
 use model::{Bytes, Manifest, Nanos, RunRecord};
-use runner::{DataRoot, Interrupt, Workbench, WorkerProgram, run_cells};
+use runner::{DataRoot, Interrupt, Progress, Workbench, WorkerProgram, run_cells};
 use tempfile::TempDir;
+
+/// Longest silence of a worker in tests of anything else: it only guards against hanging for ever.
+const PATIENT: Nanos = Nanos::from_secs(120);
 
 /// A scratch directory with the fixture's experiment begun anew.
 pub(crate) struct Bench {
     pub(crate) dir: TempDir,
     pub(crate) manifest: Manifest,
     pub(crate) experiment: ExperimentDir,
+    /// Longest silence of a worker.
+    pub(crate) watchdog: Nanos,
+    /// Time the parent is blocked after the first interval, as by a slow disk.
+    pub(crate) blocked: Duration,
 }
 
 impl Bench {
@@ -27,7 +37,12 @@ impl Bench {
         }
         let dir = tempfile::tempdir().expect("a scratch directory");
         let experiment = Results::at(dir.path()).create(&manifest).expect("a scratch directory");
-        Self { dir, manifest, experiment }
+        Self { dir, manifest, experiment, watchdog: PATIENT, blocked: Duration::ZERO }
+    }
+
+    /// Returns a bench whose workers are hung once they are silent for so long.
+    pub(crate) fn with_watchdog(watchdog: Nanos) -> Self {
+        Self { watchdog, ..Self::new() }
     }
 
     /// Runs the experiment's one cell with a shell for a worker, which sends these lines.
@@ -47,13 +62,19 @@ impl Bench {
             servers: BTreeMap::new(),
             server_user: None,
             allocators: Libraries::default(),
-            watchdog: Nanos::from_millis(1_500),
+            watchdog: self.watchdog,
             disk_floor: Bytes(0),
             snapshot_limit: None,
             drive: None,
             interrupt: Interrupt::default(),
         };
-        run_cells(&bench, &self.manifest, &self.experiment, &mut |_| {}).expect("a record");
+        let mut blocked = self.blocked;
+        let mut progress = |event: Progress<'_>| {
+            if matches!(event, Progress::Second(..)) {
+                block(mem::take(&mut blocked));
+            }
+        };
+        run_cells(&bench, &self.manifest, &self.experiment, &mut progress).expect("a record");
         let cell = &self.manifest.plan.cells[0].id;
         self.experiment.run(cell).expect("a record").expect("a record")
     }
@@ -62,6 +83,12 @@ impl Bench {
     pub(crate) fn run_dir(&self) -> PathBuf {
         self.experiment.run_dir(&self.manifest.plan.cells[0].id)
     }
+}
+
+/// Blocks the parent.
+#[expect(clippy::disallowed_methods, reason = "the parent is blocked in real time")]
+fn block(time: Duration) {
+    thread::sleep(time);
 }
 
 /// Returns messages as the lines of a connection.

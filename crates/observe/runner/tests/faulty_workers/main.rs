@@ -15,6 +15,9 @@ use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_v
 
 use crate::bench::{Bench, numbered};
 
+/// Longest silence of the workers that are to be found hung.
+const SILENT_MAX: Nanos = Nanos::from_secs(3);
+
 /// A worker's message that its engine is open.
 pub(crate) const OPENED: &str = concat!(
     r#"{"type":"opened","effective_options":{},"keep":[],"#,
@@ -78,10 +81,15 @@ fn end_of(messages: &[&str], then: &str) -> RunEnd {
     Bench::new().run(&numbered(messages), then).end
 }
 
+/// Returns the end of a worker that becomes silent; what it does before takes milliseconds.
+fn end_of_silent(messages: &[&str], then: &str) -> RunEnd {
+    Bench::with_watchdog(SILENT_MAX).run(&numbered(messages), then).end
+}
+
 #[test]
 fn a_silent_worker_is_hung() {
     for then in ["exec sleep 100", "kill -STOP $$"] {
-        let end = end_of(&[], then);
+        let end = end_of_silent(&[], then);
         assert!(matches!(&end, RunEnd::Hung { step, .. } if step == "open"), "{then}: {end:?}");
     }
 }
@@ -89,7 +97,7 @@ fn a_silent_worker_is_hung() {
 /// Goal: an engine that reports why it makes no progress is quoted.
 #[test]
 fn the_last_line_of_a_hung_worker_is_recorded() {
-    let end = end_of(&[OPENED], "echo 'Flush failed' >&2; exec sleep 100");
+    let end = end_of_silent(&[OPENED], "echo 'Flush failed' >&2; exec sleep 100");
     assert!(end.phrase().ends_with("; last log line: Flush failed"), "{end:?}");
 }
 
@@ -97,7 +105,7 @@ fn the_last_line_of_a_hung_worker_is_recorded() {
 /// recorded.
 #[test]
 fn a_worker_that_hangs_after_a_failure_is_killed_and_recorded_as_failed() {
-    let end = end_of(&[OPENED, STEP_BEGINS, STEP_FAILED], "exec sleep 100");
+    let end = end_of_silent(&[OPENED, STEP_BEGINS, STEP_FAILED], "exec sleep 100");
     let step = "filluniquerandom".to_owned();
     assert_eq!(end, RunEnd::Failed { step, reason: "out of paper".to_owned() });
 }
@@ -113,7 +121,7 @@ fn missing_rows_fail_the_step_before_the_count() {
 
 #[test]
 fn processes_of_a_worker_end_with_it() {
-    let end = end_of(&[OPENED], "sleep 100; echo never");
+    let end = end_of_silent(&[OPENED], "sleep 100; echo never");
     assert!(matches!(end, RunEnd::Hung { .. }), "{end:?}");
 }
 

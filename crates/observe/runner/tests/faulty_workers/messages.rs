@@ -1,9 +1,11 @@
 //! Messages of a worker that are lost, damaged or contradict each other.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
-use model::RunEnd;
+use model::{Nanos, RunEnd};
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, numbered};
@@ -188,6 +190,16 @@ fn output_of_the_engine_is_no_message() {
         let text = text.expect("it is archived");
         assert!(text.ends_with("flood\nthe end") && text.len() < 100_000, "{name}");
     }
+}
+
+/// Goal: time in which the parent is blocked, as by a slow disk, is no silence of the worker.
+/// Method: a sound run; after its first interval, which is progress, the parent is blocked for
+/// longer than the watchdog waits.
+#[test]
+fn a_parent_blocked_by_its_archive_does_not_end_the_run() {
+    let mut bench = bench();
+    (bench.watchdog, bench.blocked) = (Nanos::from_secs(2), Duration::from_secs(3));
+    assert_eq!(bench.run(&lines(), "exit 0").end, RunEnd::Complete);
 }
 
 /// Goal: a worker that ends its messages and lives on is killed.

@@ -199,11 +199,11 @@ mod tests {
     /// Method: one thread creates and deletes files and folders until the other has counted often.
     #[test]
     fn counting_survives_a_busy_engine() {
-        use std::sync::atomic::{AtomicBool, Ordering};
+        use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
         let dir = tempfile::tempdir().unwrap();
-        let is_done = AtomicBool::new(false);
+        let (is_done, rounds) = (AtomicBool::new(false), AtomicU32::new(0));
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let engine = scope.spawn(|| {
                 while !is_done.load(Ordering::Relaxed) {
                     let below = dir.path().join("below");
                     fs::create_dir(&below).unwrap();
@@ -211,10 +211,14 @@ mod tests {
                         fs::write(below.join(n.to_string()), "x").unwrap();
                     }
                     fs::remove_dir_all(&below).unwrap();
+                    rounds.fetch_add(1, Ordering::Relaxed);
                 }
             });
-            for _ in 0..300 {
-                sizes(dir.path(), &[".log"]);
+            let mut counts = 0;
+            while counts < 300 || (rounds.load(Ordering::Relaxed) < 3 && !engine.is_finished()) {
+                let (all, logs) = sizes(dir.path(), &[".log"]);
+                assert!(all >= 0.0 && logs == Some(0.0), "{all} {logs:?}");
+                counts += 1;
             }
             is_done.store(true, Ordering::Relaxed);
         });
